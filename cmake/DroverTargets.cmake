@@ -1,0 +1,39 @@
+# drover_library(name [DEPENDS folder...] [LIBRARIES target...] [THREADS])
+#
+# Makes `drover_<name>` from src/<name>/*.cc and, when src/<name>/*_test.cc exist, the test program
+# `<name>_test` with one ctest entry. DEPENDS are other folders of src/, LIBRARIES come from outside.
+# THREADS marks tests that run several threads: they get the ctest label `threads`, and the target
+# `thread_tests` builds just them, which is what the thread sanitizer is worth its time for.
+add_custom_target(thread_tests)
+
+function(drover_library name)
+  cmake_parse_arguments(arg "THREADS" "" "DEPENDS;LIBRARIES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${name}/*.cc")
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+
+  add_library(drover_${name} STATIC ${sources})
+  target_include_directories(drover_${name} PUBLIC "${PROJECT_SOURCE_DIR}/src")
+  foreach(folder IN LISTS arg_DEPENDS)
+    target_link_libraries(drover_${name} PUBLIC drover_${folder})
+  endforeach()
+  target_link_libraries(drover_${name} PUBLIC ${arg_LIBRARIES})
+  set_property(GLOBAL APPEND PROPERTY DROVER_LIBRARIES drover_${name})
+  if(tests)
+    drover_test(${name}_test SOURCES ${tests} LIBRARIES drover_${name})
+    if(arg_THREADS)
+      set_property(TEST ${name}_test APPEND PROPERTY LABELS threads)
+      add_dependencies(thread_tests ${name}_test)
+    endif()
+  endif()
+endfunction()
+
+# drover_test(name SOURCES file... LIBRARIES target...): a GoogleTest program run by ctest.
+function(drover_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest_main GTest::gmock)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS unit)
+endfunction()

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two clocks that must never be mixed up. The core is handed both; it reads neither.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace drover {
+
+// Milliseconds of a clock that only runs forward: timeouts, expiry, latencies.
+struct Instant {
+  std::int64_t ms = 0;
+  friend constexpr auto operator<=>(Instant, Instant) = default;
+  friend constexpr Instant operator+(Instant t, std::int64_t ms) { return {t.ms + ms}; }
+  friend constexpr std::int64_t operator-(Instant a, Instant b) { return a.ms - b.ms; }
+};
+
+// Milliseconds since 1970: what Stat shows as ctime and mtime. May jump.
+struct WallTime {
+  std::int64_t ms = 0;
+  friend constexpr auto operator<=>(WallTime, WallTime) = default;
+};
+
+}  // namespace drover

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// UTF-8 as Java's decoder reads it: malformed input becomes U+FFFD.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace drover {
+
+struct DecodedChar {
+  std::uint32_t code_point;  // U+FFFD when malformed
+  std::size_t length;        // bytes consumed, at least 1
+};
+
+// Decodes the first character of `text`, which is not empty.
+DecodedChar decode_utf8(std::string_view text);
+
+// The text with everything malformed replaced by U+FFFD: what is left of it after a trip through a Java
+// String.
+std::string to_valid_utf8(std::string_view text);
+
+}  // namespace drover

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A certificate's name as Java's X500Principal.getName() writes it (RFC 2253), to the character: it is the
+// id of ZooKeeper's x509 scheme, stored in ACLs and compared as text.
+#pragma once
+
+#include <openssl/x509.h>
+
+#include <string>
+
+namespace drover::net {
+
+std::string rfc2253_name(const X509_NAME* name);
+
+}  // namespace drover::net

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything a replica can ask of the world. Nothing else leaves the core.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "replica/messages.h"
+
+namespace drover::replica {
+
+// Transactions to append to the log, entries back to back; answered by on_durable(). Shared with the log
+// thread, which reads while the replica waits to apply the same bytes.
+struct LogAppend {
+  std::string bytes;
+  std::vector<std::uint32_t> ends;  // where entry i ends
+  Zxid first{};
+  Zxid last{};
+};
+using LogAppendPtr = std::shared_ptr<const LogAppend>;
+
+struct Effects {
+  LogAppendPtr append;
+  std::vector<FromReplica> to_fronts;  // by FrontId; replies and events in one list each
+};
+
+}  // namespace drover::replica

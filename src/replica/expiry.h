@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When does a session that nobody hears of end? Deadlines rounded up to ticks, in buckets.
+//
+// A touch only moves a session's deadline; its place in the buckets is looked at again when the old
+// bucket is due. So ten thousand pinging clients cost ten thousand assignments and no reordering.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "base/ids.h"
+#include "base/time.h"
+
+namespace drover::replica {
+
+class Expiry {
+ public:
+  explicit Expiry(std::int64_t tick_ms) : tick_ms_(tick_ms) {}
+
+  // Begins to track the session, or gives it this timeout from now on.
+  void set(SessionId session, std::int32_t timeout_ms, Instant heard);
+  // Heard of it; unknown sessions are ignored.
+  void touch(SessionId session, Instant heard);
+  void remove(SessionId session);
+
+  // Sessions whose deadline is not after `horizon`: all touches up to there are known. They are no longer
+  // tracked.
+  std::vector<SessionId> expired(Instant horizon);
+
+  // For `dump`: when each tracked session would end.
+  std::map<std::int64_t, std::vector<SessionId>> by_deadline() const;
+  std::size_t size() const { return leases_.size(); }
+
+ private:
+  struct Lease {
+    std::int32_t timeout_ms = 0;
+    std::int64_t deadline_ms = 0;
+  };
+  // Strictly after heard + timeout, at most one tick later.
+  std::int64_t deadline(Instant heard, std::int32_t timeout_ms) const {
+    return ((heard.ms + timeout_ms) / tick_ms_ + 1) * tick_ms_;
+  }
+
+  std::int64_t tick_ms_;
+  boost::unordered_flat_map<SessionId, Lease> leases_;
+  // Every tracked session is in at least one bucket, none later than its deadline.
+  std::map<std::int64_t, std::vector<SessionId>> buckets_;
+};
+
+}  // namespace drover::replica

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replica/front.h"
+
+#include <algorithm>
+
+#include "base/ensure.h"
+#include "replica/session_password.h"
+#include "state/prepare.h"
+#include "wire/replies.h"
+
+namespace drover::replica {
+namespace {
+
+using wire::OpCode;
+
+constexpr std::size_t kSpareQueues = 64;
+constexpr std::size_t kSpareQueueBytes = 64 * 1024;
+constexpr std::size_t kSpareBuffers = 256;
+constexpr std::size_t kSpareBufferBytes = 64 * 1024;
+
+state::WatcherId watcher_of(std::uint32_t slot) { return state::WatcherId{slot}; }
+
+}  // namespace
+
+bool Front::Conn::reading(const FrontConfig& config) const {
+  if (closing || phase == Phase::kConnecting || phase == Phase::kEnding) return false;
+  if (out.size() > config.output_high_water_bytes) return false;
+  return !waiting || waiting->size() < config.outstanding_max;
+}
+
+Front::Conn* Front::find(ConnId id) const {
+  if (id.slot >= conns_.size()) return nullptr;
+  Conn* c = conns_[id.slot].get();
+  return c->in_use && c->generation == id.generation ? c : nullptr;
+}
+
+void Front::list(Conn& c) {
+  if (c.listed) return;
+  c.listed = true;
+  changed_.push_back(c.id());
+}
+
+void Front::take_changed(std::vector<ConnId>& out) {
+  out.clear();
+  out.swap(changed_);
+  for (const ConnId id : out) {
+    if (Conn* c = find(id)) c->listed = false;
+  }
+}
+
+// An idle connection holds no output buffer; one that is about to answer takes a warm one.
+void Front::borrow_buffer(Conn& c) {
+  if (!c.out.empty() || spare_buffers_.empty()) return;
+  c.out.swap(spare_buffers_.back());
+  spare_buffers_.pop_back();
+}
+
+// Close behind what is in the output.
+void Front::end(Conn& c) {
+  c.closing = true;
+  list(c);
+}
+
+ConnId Front::open(const Peer& peer, Instant now) {
+  if (free_slots_.empty()) {
+    free_slots_.push_back(static_cast<std::uint32_t>(conns_.size()));
+    conns_.push_back(std::make_unique<Conn>());
+    conns_.back()->slot = free_slots_.back();
+  }
+  Conn& c = *conns_[free_slots_.back()];
+  free_slots_.pop_back();
+  c.in_use = true;
+  c.ip = peer.ip;
+  c.remote = peer.remote;
+  c.opened = now;
+  c.who = std::make_shared<const state::Identities>(peer.identities);
+  c.last_heard = now;
+  ++open_count_;
+  return c.id();
+}
+
+void Front::close(ConnId id) {
+  Conn* c = find(id);
+  if (!c) return;
+  watches_.forget(watcher_of(c->slot));
+  if (c->waiting) outstanding_ -= c->waiting->size();
+  // The slot is free, the generation is not: whatever is still on its way to this connection finds nobody.
+  const std::uint32_t slot = c->slot;
+  const std::uint32_t generation = c->generation + 1;
+  *c = Conn{};
+  c->slot = slot;
+  c->generation = generation;
+  free_slots_.push_back(slot);
+  --open_count_;
+}
+
+std::size_t Front::on_bytes(ConnId id, std::string_view bytes, Instant now) {
+  Conn* c = find(id);
+  if (!c) return bytes.size();
+  std::size_t taken = 0;
+  borrow_buffer(*c);
+  while (c->reading(config_) && bytes.size() - taken >= 4) {
+    const auto length = wire::load_be<std::int32_t>(bytes.data() + taken);
+    if (length < 0 || length > config_.frame_bytes_max) {
+      ++stats_.frames_too_large;
+      end(*c);
+      return bytes.size();
+    }
+    const std::size_t frame = 4 + static_cast<std::size_t>(length);
+    if (bytes.size() - taken < frame) break;
+    stats_.bytes_received += frame;
+    on_frame(*c, bytes.substr(taken + 4, frame - 4), now);
+    taken += frame;
+  }
+  if (!c->out.empty() || !c->reading(config_)) list(*c);
+  return taken;
+}
+
+void Front::on_frame(Conn& c, std::string_view frame, Instant now) {
+  ++stats_.received;
+  ++c.received;
+  c.last_heard = now;
+  if (c.phase == Phase::kHandshake) return on_connect(c, frame, now);
+  if (frame.size() < wire::kRequestHeaderBytes) return end(c);
+  c.touched = true;
+  const wire::RequestHeader header{wire::load_be<std::int32_t>(frame.data()),
+                                   static_cast<OpCode>(wire::load_be<std::int32_t>(frame.data() + 4))};
+  on_request(c, header, frame.substr(wire::kRequestHeaderBytes), now);
+}
+
+void Front::on_connect(Conn& c, std::string_view frame, Instant) {
+  const auto request = wire::decode_connect_request(frame);
+  if (!request) return end(c);
+  // This client has seen what we have not; it must find a server that has.
+  if (request->last_zxid_seen > machine_.last_zxid) {
+    ++stats_.zxid_ahead;
+    return end(c);
+  }
+  c.old_client = !request->has_read_only;
+  c.timeout_ms = std::clamp(request->timeout_ms, config_.session_timeout_min_ms, config_.session_timeout_max_ms);
+  c.phase = Phase::kConnecting;
+  list(c);
+  if (raw(request->session) != 0 && !is_session_password(request->session, request->password)) {
+    ++stats_.bad_passwords;
+    return answer_connect(c, /*valid=*/false);
+  }
+  outbox_.sessions.push_back({c.id(), request->session, c.timeout_ms});
+}
+
+void Front::answer_connect(Conn& c, bool valid) {
+  wire::ConnectResponse response;
+  const auto password = valid ? session_password(c.session) : std::array<char, 16>{};
+  response.password = {password.data(), password.size()};
+  response.timeout_ms = valid ? c.timeout_ms : 0;
+  response.session = valid ? c.session : SessionId{};
+  response.has_read_only = !c.old_client;
+  {
+    wire::Frame frame(c.out);
+    wire::Writer w(c.out);
+    wire::encode(w, response);
+  }
+  ++stats_.sent;
+  ++c.sent;
+  c.last_op = OpCode::kCreateSession;
+  if (valid) {
+    c.phase = Phase::kConnected;
+    list(c);
+  } else {
+    c.session = SessionId{};
+    end(c);
+  }
+}
+
+void Front::on_request(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now) {
+  if (header.op == OpCode::kAuth) return on_auth(c, header, body);
+  if (header.op == OpCode::kSasl) return on_sasl(c, header, body);
+  if (!is_authenticated(c)) return refuse(c, header, ErrorCode::kSessionClosedRequireSaslAuth, Zxid{});
+  if (header.op == OpCode::kCreateSession) return refuse(c, header, ErrorCode::kUnimplemented, Zxid{-1});
+  if (state::is_write(header.op)) return forward(c, header, body, now);
+  if (!state::is_read(header.op)) return refuse(c, header, ErrorCode::kUnimplemented, Zxid{-1});
+  if (c.waiting) return wait(c, header, body, now);
+  answer(c, header, body, now, now);
+}
+
+// Answers with an error and closes the connection behind it.
+void Front::refuse(Conn& c, const wire::RequestHeader& header, ErrorCode error, Zxid zxid) {
+  wire::append_bare_reply(c.out, {header.xid, zxid, error});
+  ++stats_.sent;
+  ++c.sent;
+  end(c);
+}
+
+bool Front::is_authenticated(const Conn& c) const {
+  if (config_.required_schemes.empty()) return true;
+  return std::any_of(c.who->begin(), c.who->end(), [&](const wire::Identity& id) {
+    const auto& schemes = config_.required_schemes;
+    return std::find(schemes.begin(), schemes.end(), id.scheme) != schemes.end();
+  });
+}
+
+// Handled as it comes, even while earlier requests wait, as Java does: requests keep the identities that
+// the connection had when they were received.
+void Front::on_auth(Conn& c, const wire::RequestHeader&, std::string_view body) {
+  wire::Reader r(body);
+  const auto request = wire::decode_auth(r);
+  if (!request) return end(c);
+  const bool null_digest = request->scheme == "digest" && !request->auth;
+  const auto proven = request->scheme && !null_digest
+                          ? state::authenticate(*request->scheme, request->auth.value_or(""), c.ip, machine_.options)
+                          : std::nullopt;
+  auto identities = std::make_shared<state::Identities>(*c.who);
+  if (proven) {
+    for (const wire::Identity& id : *proven) {
+      if (std::find(identities->begin(), identities->end(), id) == identities->end()) identities->push_back(id);
+    }
+  }
+  if (!proven || identities->size() > config_.identities_max) {
+    ++stats_.auth_failures;
+    return refuse(c, {wire::kAuthXid, OpCode::kAuth}, ErrorCode::kAuthFailed, Zxid{});
+  }
+  c.who = std::move(identities);
+  wire::append_bare_reply(c.out, {wire::kAuthXid, Zxid{}, ErrorCode::kOk});
+  ++stats_.sent;
+  ++c.sent;
+}
+
+// As a server without a SASL configuration: an empty token back, and the client goes on without.
+void Front::on_sasl(Conn& c, const wire::RequestHeader& header, std::string_view body) {
+  wire::Reader r(body);
+  const wire::Nullable token = r.buffer();
+  if (!r.ok()) return end(c);
+  if (!token) return;
+  wire::Frame frame(c.out);
+  wire::Writer w(c.out);
+  wire::encode(w, wire::ReplyHeader{header.xid, Zxid{}, ErrorCode::kOk});
+  w.null();
+  ++stats_.sent;
+  ++c.sent;
+}
+
+Front::Waiting& Front::waiting_of(Conn& c) {
+  if (!c.waiting) {
+    if (spare_.empty()) {
+      c.waiting = std::make_unique<Waiting>();
+    } else {
+      c.waiting = std::move(spare_.back());
+      spare_.pop_back();
+    }
+  }
+  ++outstanding_;
+  return *c.waiting;
+}
+
+void Front::forward(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now) {
+  ++stats_.writes;
+  waiting_of(c).entries.push_back({0, 0, header.xid, header.op, now});
+  // Nothing that comes behind it on this connection is heard.
+  if (header.op == OpCode::kCloseSession) c.phase = Phase::kEnding;
+  const auto offset = static_cast<std::uint32_t>(outbox_.bytes.size());
+  outbox_.bytes.append(body);
+  outbox_.writes.push_back(
+      {c.id(), c.session, header.xid, header.op, offset, static_cast<std::uint32_t>(body.size()), c.who});
+}
+
+void Front::wait(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now) {
+  Waiting& waiting = waiting_of(c);
+  const auto offset = static_cast<std::uint32_t>(waiting.bytes.size());
+  waiting.bytes.append(body);
+  // +1: a read with an empty body must not look like a write.
+  waiting.entries.push_back({offset, static_cast<std::uint32_t>(body.size()) + 1, header.xid, header.op, now});
+}
+
+void Front::answer(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant received, Instant now) {
+  ++stats_.reads;
+  const std::int32_t xid = header.op == OpCode::kPing ? wire::kPingXid : header.xid;
+  state::answer_read(machine_, watches_, config_.watches,
+                     {.session = c.session, .xid = xid, .op = header.op, .body = body, .who = c.who.get(),
+                      .watcher = watcher_of(c.slot)},
+                     c.out);
+  count_reply(c, header.op, header.xid, received, now);
+}
+
+void Front::count_reply(Conn& c, OpCode op, std::int32_t xid, Instant received, Instant now) {
+  ++stats_.sent;
+  ++c.sent;
+  c.last_op = op;
+  c.last_xid = xid;
+  c.last_zxid = machine_.last_zxid;
+  c.last_reply = now;
+  if (op == OpCode::kPing) return;  // Pings are not requests that anybody waits for.
+  const auto latency = static_cast<std::uint32_t>(now - received);
+  c.last_latency_ms = latency;
+  c.min_latency_ms = c.latency_count == 0 ? latency : std::min(c.min_latency_ms, latency);
+  c.max_latency_ms = std::max(c.max_latency_ms, latency);
+  ++c.latency_count;
+  c.latency_sum_ms += latency;
+  stats_.latency_min_ms = stats_.latency_count == 0 ? latency : std::min<std::uint64_t>(stats_.latency_min_ms, latency);
+  stats_.latency_max_ms = std::max<std::uint64_t>(stats_.latency_max_ms, latency);
+  ++stats_.latency_count;
+  stats_.latency_sum_ms += latency;
+}
+
+void Front::on_batch(const FromReplica& batch, Instant now) {
+  const std::string_view bytes = batch.bytes;
+  for (const Delivery& item : batch.items) {
+    const std::string_view part = bytes.substr(item.offset, item.length);
+    if (item.kind == DeliveryKind::kEvent) {
+      on_event(item, part);
+      continue;
+    }
+    Conn* c = find(item.conn);
+    if (!c) continue;
+    switch (item.kind) {
+      case DeliveryKind::kReply: on_reply(*c, part, now); break;
+      case DeliveryKind::kCloseReply:
+        on_reply(*c, part, now);
+        end(*c);
+        break;
+      case DeliveryKind::kSession:
+        c->session = item.session;
+        answer_connect(*c, /*valid=*/true);
+        break;
+      case DeliveryKind::kNoSession: answer_connect(*c, /*valid=*/false); break;
+      case DeliveryKind::kClose:
+      case DeliveryKind::kEvent: end(*c); break;
+    }
+  }
+}
+
+// The oldest write is answered: so are now the reads behind it, up to the next write.
+void Front::on_reply(Conn& c, std::string_view frame, Instant now) {
+  ENSURE(c.waiting && c.waiting->size() > 0 && c.waiting->entries[c.waiting->head].length == 0,
+         "a write's reply finds the write at the head of the queue");
+  Waiting& waiting = *c.waiting;
+  const Waiting::Entry write = waiting.entries[waiting.head++];
+  --outstanding_;
+  borrow_buffer(c);
+  c.out.append(frame);
+  count_reply(c, write.op, write.xid, write.received, now);
+  while (waiting.size() > 0 && waiting.entries[waiting.head].length > 0) {
+    const Waiting::Entry read = waiting.entries[waiting.head++];
+    --outstanding_;
+    const std::string_view body = std::string_view(waiting.bytes).substr(read.offset, read.length - 1);
+    answer(c, {read.xid, read.op}, body, read.received, now);
+  }
+  if (waiting.size() == 0) {
+    waiting.entries.clear();
+    waiting.head = 0;
+    waiting.bytes.clear();
+    const bool worth_keeping = spare_.size() < kSpareQueues && waiting.bytes.capacity() <= kSpareQueueBytes;
+    if (worth_keeping) spare_.push_back(std::move(c.waiting));
+    c.waiting.reset();
+  }
+  list(c);
+}
+
+void Front::on_event(const Delivery& item, std::string_view path) {
+  watches_.fire(item.event, path, fired_);
+  if (fired_.empty()) return;
+  // The same bytes for everybody.
+  std::string frame;
+  wire::append_event(frame, item.event, path, item.zxid);
+  for (const state::WatcherId watcher : fired_) {
+    Conn& c = *conns_[static_cast<std::size_t>(watcher)];
+    if (item.acl && !state::is_allowed(*item.acl, wire::kRead, *c.who, machine_.options)) continue;
+    borrow_buffer(c);
+    c.out.append(frame);
+    ++stats_.events;
+    ++stats_.sent;
+    ++c.sent;
+    check_output(c);
+    list(c);
+  }
+}
+
+// Requests stop at the high-water mark by not being read; events come unasked, so they have a limit.
+void Front::check_output(Conn& c) {
+  if (c.out.size() <= config_.output_max_bytes || c.closing) return;
+  ++stats_.output_overflows;
+  c.out.clear();
+  end(c);
+}
+
+void Front::on_sent(ConnId id) {
+  Conn* c = find(id);
+  if (!c) return;
+  if (c->out.empty()) {
+    const bool worth_keeping = spare_buffers_.size() < kSpareBuffers && c->out.capacity() <= kSpareBufferBytes;
+    if (worth_keeping) spare_buffers_.push_back(std::move(c->out));
+    c->out = std::string();
+  }
+}
+
+void Front::on_tick(Instant now) {
+  for (const auto& c : conns_) {
+    if (!c->in_use || !c->touched) continue;
+    c->touched = false;
+    if (c->phase == Phase::kConnected) outbox_.touched.push_back({c->session, c->last_heard});
+  }
+  outbox_.heard_until = now;
+}
+
+Front::ConnFacts Front::facts(const Conn& c) {
+  return {.remote = c.remote,
+          .opened = c.opened,
+          .session = c.session,
+          .timeout_ms = c.timeout_ms,
+          .queued = c.waiting ? c.waiting->size() : 0,
+          .reading = !c.closing && c.phase != Phase::kConnecting && c.phase != Phase::kEnding,
+          .received = c.received,
+          .sent = c.sent,
+          .last_op = c.last_op,
+          .last_xid = c.last_xid,
+          .last_zxid = c.last_zxid,
+          .last_reply = c.last_reply,
+          .last_latency_ms = c.last_latency_ms,
+          .min_latency_ms = c.min_latency_ms,
+          .max_latency_ms = c.max_latency_ms,
+          .latency_sum_ms = c.latency_sum_ms,
+          .latency_count = c.latency_count};
+}
+
+void Front::reset_connection_stats() {
+  for (const auto& c : conns_) {
+    c->received = c->sent = c->latency_count = 0;
+    c->last_latency_ms = c->min_latency_ms = c->max_latency_ms = 0;
+    c->latency_sum_ms = 0;
+  }
+}
+
+}  // namespace drover::replica

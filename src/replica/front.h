@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One I/O thread's share of the brain: its connections' requests, their order, their watches, and reads.
+//
+// Pure like the Replica: bytes come in, bytes and batches go out. A read is answered here, from the
+// shared tree, unless a write of the same connection is still on its way: then it waits behind it, so
+// that replies come in the order of requests and a client reads its own writes.
+//
+// The caller holds its reader lock on the tree around on_bytes() and on_batch(), and calls on_batch()
+// with everything the replica has sent before it lets new requests read: so an event is in the output
+// before any reply that could show its change.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "replica/messages.h"
+#include "state/acl.h"
+#include "state/machine.h"
+#include "state/read.h"
+#include "state/watches.h"
+#include "wire/records.h"
+#include "wire/requests.h"
+
+namespace drover::replica {
+
+struct FrontConfig {
+  std::int32_t frame_bytes_max = 0xfffff;  // jute.maxbuffer
+  std::int32_t session_timeout_min_ms = 6000;
+  std::int32_t session_timeout_max_ms = 60'000;
+  std::size_t outstanding_max = 1000;               // per connection, then it is not read
+  std::size_t output_high_water_bytes = 1 << 20;    // then it is not read
+  std::size_t output_max_bytes = 8 << 20;           // events piled up for somebody who does not read: close
+  std::size_t identities_max = 128;                 // per connection
+  state::WatchLimits watches;
+  std::vector<std::string> required_schemes;        // enforce.auth.schemes; empty: none
+};
+
+// Counted since start; the server adds up all fronts.
+struct FrontStats {
+  std::uint64_t received = 0;  // packets
+  std::uint64_t sent = 0;
+  std::uint64_t bytes_received = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t reads = 0;
+  std::uint64_t writes = 0;
+  std::uint64_t events = 0;
+  std::uint64_t frames_too_large = 0;
+  std::uint64_t output_overflows = 0;
+  std::uint64_t auth_failures = 0;
+  std::uint64_t zxid_ahead = 0;
+  std::uint64_t bad_passwords = 0;
+  // Milliseconds from a request to its reply.
+  std::uint64_t latency_count = 0;
+  std::uint64_t latency_sum_ms = 0;
+  std::uint64_t latency_max_ms = 0;
+  std::uint64_t latency_min_ms = 0;
+};
+
+class Front {
+ public:
+  Front(const FrontConfig& config, const state::Machine& machine) : config_(config), machine_(machine) {}
+
+  struct Peer {
+    std::string ip;                     // "127.0.0.1"
+    std::string remote;                 // "127.0.0.1:54321"
+    state::Identities identities;       // proven before the first byte: ip, and x509 after TLS
+  };
+  ConnId open(const Peer& peer, Instant now);
+  // The socket is gone. Its watches go with it; the session lives on.
+  void close(ConnId id);
+
+  // Takes whole frames from the front of `bytes` and returns how many bytes it took. It takes no more
+  // while the connection must not be read (see reading()).
+  std::size_t on_bytes(ConnId id, std::string_view bytes, Instant now);
+  void on_batch(const FromReplica& batch, Instant now);
+  // Reports which sessions were heard of; call at least every half tick.
+  void on_tick(Instant now);
+  // Output has been sent, perhaps all of it: a connection that was not read because of it may be read again.
+  void on_sent(ConnId id);
+
+  // What the replica should get now; the caller takes it.
+  ToReplica& outbox() { return outbox_; }
+
+  // Takes the connections whose output, reading() or closing() changed since the last time.
+  void take_changed(std::vector<ConnId>& out);
+  bool exists(ConnId id) const { return find(id) != nullptr; }
+  std::string& output(ConnId id) { return conn(id).out; }
+  bool reading(ConnId id) const { return find(id)->reading(config_); }
+  // Close the socket once the output is sent.
+  bool closing(ConnId id) const { return find(id)->closing; }
+
+  bool wants_events() const { return !watches_.empty(); }
+  const state::Watches& watches() const { return watches_; }
+  const FrontStats& stats() const { return stats_; }
+  FrontStats& stats() { return stats_; }
+  std::size_t connection_count() const { return open_count_; }
+  std::size_t outstanding() const { return outstanding_; }
+
+  // For the four-letter words.
+  struct ConnFacts {
+    std::string remote;
+    Instant opened;
+    SessionId session{};
+    std::int32_t timeout_ms = 0;
+    std::size_t queued = 0;
+    bool reading = true;
+    std::uint64_t received = 0;
+    std::uint64_t sent = 0;
+    wire::OpCode last_op{};
+    std::int32_t last_xid = 0;
+    Zxid last_zxid{};
+    Instant last_reply;
+    std::uint32_t last_latency_ms = 0;
+    std::uint32_t min_latency_ms = 0;
+    std::uint32_t max_latency_ms = 0;
+    std::uint64_t latency_sum_ms = 0;
+    std::uint64_t latency_count = 0;
+  };
+  template <class Visit>
+  void for_each_connection(Visit visit) const {
+    for (const auto& c : conns_) {
+      if (c->in_use) visit(facts(*c));
+    }
+  }
+  SessionId session_of(state::WatcherId watcher) const { return conns_[static_cast<std::size_t>(watcher)]->session; }
+  void reset_connection_stats();
+
+ private:
+  // Requests behind an unanswered write. A write is known to the replica already and only keeps its
+  // place; a read keeps its bytes.
+  struct Waiting {
+    struct Entry {
+      std::uint32_t offset = 0;
+      std::uint32_t length = 0;  // 0: a write
+      std::int32_t xid = 0;
+      wire::OpCode op{};
+      Instant received;
+    };
+    std::vector<Entry> entries;
+    std::size_t head = 0;
+    std::string bytes;
+    std::size_t size() const { return entries.size() - head; }
+  };
+
+  enum class Phase : std::uint8_t { kHandshake, kConnecting, kConnected, kEnding };
+
+  struct Conn {
+    std::uint32_t slot = 0;
+    std::uint32_t generation = 0;
+    Phase phase = Phase::kHandshake;
+    bool in_use = false;
+    bool old_client = false;  // sent no readOnly byte, gets none
+    bool closing = false;
+    bool listed = false;   // in changed_
+    bool touched = false;  // heard of since the last report
+    SessionId session{};
+    std::int32_t timeout_ms = 0;
+    Instant last_heard;
+    state::IdentitiesPtr who;
+    std::string ip;
+    std::string remote;
+    Instant opened;
+    std::string out;
+    std::unique_ptr<Waiting> waiting;  // null: nothing waits
+    // for the four-letter words
+    std::uint32_t received = 0;
+    std::uint32_t sent = 0;
+    wire::OpCode last_op{};
+    std::int32_t last_xid = 0;
+    Zxid last_zxid{};
+    Instant last_reply;
+    std::uint32_t last_latency_ms = 0;
+    std::uint32_t min_latency_ms = 0;
+    std::uint32_t max_latency_ms = 0;
+    std::uint32_t latency_count = 0;
+    std::uint64_t latency_sum_ms = 0;
+
+    ConnId id() const { return {slot, generation}; }
+    bool reading(const FrontConfig& config) const;
+  };
+
+  Conn* find(ConnId id) const;
+  Conn& conn(ConnId id) { return *find(id); }
+  void list(Conn& c);
+  void end(Conn& c);
+
+  void on_frame(Conn& c, std::string_view frame, Instant now);
+  void on_connect(Conn& c, std::string_view frame, Instant now);
+  void answer_connect(Conn& c, bool valid);
+  void on_request(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now);
+  void on_auth(Conn& c, const wire::RequestHeader& header, std::string_view body);
+  void on_sasl(Conn& c, const wire::RequestHeader& header, std::string_view body);
+  bool is_authenticated(const Conn& c) const;
+  void refuse(Conn& c, const wire::RequestHeader& header, ErrorCode error, Zxid zxid);
+  void forward(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now);
+  void answer(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant received, Instant now);
+  void wait(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now);
+  Waiting& waiting_of(Conn& c);
+  void on_reply(Conn& c, std::string_view frame, Instant now);
+  void on_event(const Delivery& item, std::string_view path);
+  void count_reply(Conn& c, wire::OpCode op, std::int32_t xid, Instant received, Instant now);
+  void check_output(Conn& c);
+  void borrow_buffer(Conn& c);
+  static ConnFacts facts(const Conn& c);
+
+  FrontConfig config_;
+  const state::Machine& machine_;
+  std::vector<std::unique_ptr<Conn>> conns_;
+  std::vector<std::uint32_t> free_slots_;
+  std::vector<std::unique_ptr<Waiting>> spare_;  // queues without work keep no memory in connections
+  std::vector<std::string> spare_buffers_;       // likewise for output
+  std::vector<ConnId> changed_;
+  std::vector<state::WatcherId> fired_;  // scratch
+  state::Watches watches_;
+  ToReplica outbox_;
+  FrontStats stats_;
+  std::size_t open_count_ = 0;
+  std::size_t outstanding_ = 0;
+};
+
+}  // namespace drover::replica

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `drover server` was told: zoo.cfg, -D properties and the short command line forms, as one struct.
+//
+// ServerConfig is plain values with defaults and does no I/O. load_config() fills it and is the only place
+// that knows how the words are spelled; docs/configuration.md describes every key.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "server/ensemble_config.h"
+#include "server/four_letter_words.h"
+#include "server/secret.h"
+#include "server/tls_settings.h"
+
+namespace drover::server {
+
+// How the transaction log and the snapshots are written and kept.
+struct StorageSettings {
+  int snap_count = 100'000;                     // transactions between two snapshots
+  std::int64_t snap_size_limit_kb = 4'194'304;  // or this much log; not positive: no such limit
+  std::int64_t prealloc_kb = 65'536;
+  std::int64_t txn_log_size_limit_kb = -1;  // start a new log file behind this size; negative: never
+  bool force_sync = true;
+  int fsync_warning_threshold_ms = 1000;
+  int flush_delay_ms = 0;  // how long a batch may wait for company; 0: as long as the last sync takes
+  int batch_max = 1000;    // transactions in one sync
+  enum class Compression { kNone, kGzip, kSnappy };
+  Compression snapshot_compression = Compression::kNone;
+  bool snapshot_trust_empty = false;
+  bool data_dir_autocreate = true;
+  bool db_autocreate = true;
+  bool digest_enabled = true;
+  bool serialize_last_processed_zxid = true;
+  bool close_session_txn = true;
+
+  int purge_snap_retain_count = 3;
+  std::int64_t purge_interval_ms = 3'600'000;  // 0: never
+  std::int64_t purge_trigger_mb = 4096;        // purge before the interval when the files exceed it; 0: off
+};
+
+// What one client, or all of them, may make this server hold. 0 means no limit, except where said.
+struct Limits {
+  int jute_max_buffer = 0xfffff;  // bytes of a request frame; never 0
+  int jute_extra_size = 0xfffff;  // what a transaction may add to it in the log; never 0
+  int connections_per_ip = 60;
+  int connections = 10'000;
+  int sessions_per_second = 10'000;       // a token bucket of one second; each new session is a write
+  int outstanding_requests = 1000;        // whole server; beyond it busy connections are not read
+  int outstanding_per_connection = 1000;  // beyond it this connection is not read
+  int large_request_threshold = -1;       // bytes; -1: off
+  int large_request_bytes = 104'857'600;
+  std::int64_t output_high_water_bytes = 1 << 20;  // stop reading requests; never 0
+  std::int64_t output_max_bytes = 8 << 20;         // close, when more than one reply or event waits
+  int watches = 1'000'000;
+  int watches_per_session = 100'000;
+  int multi_operations = 100'000;
+  int path_bytes = 65'536;
+  int acl_entries = 1024;
+  int auth_ids_per_connection = 128;
+  int request_throttle_max_requests = 0;
+  int throttled_op_wait_ms = 0;  // requests older than this are answered THROTTLEDOP
+};
+
+// How long a connection without a session may take; a TLS handshake has its own (TlsSettings). A session's
+// time is the client's choice.
+struct Deadlines {
+  int first_frame_ms = 10'000;
+  int started_frame_ms = 30'000;
+};
+
+// Switches of behaviour that clients can see.
+struct Features {
+  bool read_only_mode = false;
+  bool extended_types = false;  // TTL nodes
+  bool emulate_353_ttl = false;
+  bool enforce_quota = false;
+  bool eager_acl_check = false;
+  int container_check_interval_ms = 60'000;
+  int container_max_per_minute = 10'000;
+  std::int64_t container_max_never_used_ms = 0;  // 0: a container that was never used stays
+  bool tcp_keep_alive = false;                   // between servers
+  bool client_tcp_keep_alive = false;
+};
+
+struct AuthSettings {
+  bool skip_acl = false;
+  bool digest_enabled = true;
+  std::string digest_algorithm = "SHA1";
+  Secret super_digest;  // "super:<base64>"; empty: nobody
+  std::string x509_super_user;
+  std::vector<std::string> super_users;  // SASL identities
+  Secret sasl_super_password;
+  bool enforce_auth = false;
+  std::vector<std::string> enforce_schemes;
+  bool require_sasl = false;
+  bool allow_sasl_failed_clients = false;
+  bool sasl_provider = false;  // authProvider.N names ZooKeeper's SASL provider
+  bool ensemble_provider = false;
+  std::vector<std::string> ensemble_names;
+  std::string sasl_server_context = "Server";
+  std::string sasl_any_user;  // letAnySaslUserDoX
+  std::string jaas_file;      // java.security.auth.login.config
+  bool kerberos_remove_host = false;
+  bool kerberos_remove_realm = false;
+};
+
+struct AdminSettings {
+  bool enabled = false;
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 8080;
+  int idle_timeout_ms = 30'000;
+  std::string command_url = "/commands";
+  bool port_unification = false;
+  bool force_https = false;
+  bool need_client_auth = false;
+  int rate_limiter_interval_ms = 300'000;
+  bool snapshot_enabled = true;
+  bool restore_enabled = true;
+};
+
+// metricsProvider.*, as ZooKeeper's Prometheus provider takes it.
+struct MetricsSettings {
+  bool enabled = false;
+  std::string host = "0.0.0.0";
+  std::uint16_t port = 7000;
+};
+
+struct LogSettings {
+  std::string directory;  // empty: standard error
+  std::string file = "drover.log";
+  std::string level = "info";  // trace debug info warn error off
+  std::int64_t file_bytes_max = 256 << 20;
+  int files_max = 20;
+};
+
+struct ServerConfig {
+  std::string data_dir = "drover-data";
+  std::string data_log_dir = "drover-data";  // never empty
+  std::optional<Endpoint> client = Endpoint{"127.0.0.1", 2181};
+  std::optional<Endpoint> secure_client;
+  bool client_port_unification = false;  // TLS and plain on the client port
+  bool client_cert_reload = false;
+  int listen_backlog = -1;  // -1: the system's
+
+  int tick_time_ms = 3000;
+  int min_session_timeout_ms = 6000;
+  int max_session_timeout_ms = 60'000;
+  int io_threads = 0;  // 0: as many as the machine deserves
+
+  StorageSettings storage;
+  Limits limits;
+  Deadlines deadlines;
+  Features features;
+  AuthSettings auth;
+  TlsSettings tls;                                 // clients
+  TlsSettings quorum_tls = quorum_tls_defaults();  // other servers
+  bool fips_mode = true;
+  bool audit = false;
+  Whitelist words = Whitelist::standard();
+  AdminSettings admin;
+  MetricsSettings metrics;
+  LogSettings log;
+  EnsembleConfig ensemble;
+};
+
+// One line for the person who wrote the configuration; never contains a secret. Exit code 2.
+struct ConfigError {
+  std::string message;
+};
+
+struct LoadedConfig {
+  ServerConfig config;
+  std::string file;                   // as named on the command line; empty without one
+  std::vector<std::string> warnings;  // one line each, in the order of the sources
+};
+
+// The text of a file, refused when it is larger than any honest configuration.
+using FileReader = std::function<IoResult<std::string>(const std::string& path)>;
+IoResult<std::string> read_config_file(const std::string& path);
+
+// `arguments` are those behind `drover server`:
+//
+//   (none)                                  standalone on 127.0.0.1:2181, data in ./drover-data
+//   zoo.cfg                                 as ZooKeeper reads it
+//   PORT DATADIR [TICKTIME [MAXCNXNS]]      ZooKeeper's short form
+//
+// each with any number of -Dkey=value (also -Dzookeeper.key=value), which win over the file, and
+// --jvm-flags=STRING for a whole JVMFLAGS variable.
+std::expected<LoadedConfig, ConfigError> load_config(std::span<const std::string> arguments,
+                                                     const FileReader& read = read_config_file);
+
+// The -D items of a JVMFLAGS string, split as a shell would (quotes and backslashes); the rest speaks to a
+// JVM and is dropped.
+std::vector<std::string> parse_jvm_flags(std::string_view flags);
+
+}  // namespace drover::server

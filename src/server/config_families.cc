@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keys that are not rows of a table: families of names, and names that mean nothing without a JVM.
+#include <algorithm>
+#include <array>
+
+#include "server/config_keys.h"
+
+namespace drover::server {
+namespace {
+
+using namespace std::string_view_literals;
+
+Verdict set_auth_provider(AuthSettings& auth, std::string_view class_name) {
+  const std::string_view simple = class_name.substr(class_name.rfind('.') + 1);
+  if (simple == "SASLAuthenticationProvider") {
+    auth.sasl_provider = true;
+  } else if (simple == "EnsembleAuthenticationProvider") {
+    auth.ensemble_provider = true;
+  } else if (simple != "X509AuthenticationProvider" && simple != "DigestAuthenticationProvider" &&
+             simple != "IPAuthenticationProvider") {
+    return Verdict::warned("a Java class cannot be loaded, so its scheme is not available");
+  }
+  return Verdict::accepted();
+}
+
+Verdict set_metrics_key(MetricsSettings& metrics, std::string_view name, std::string_view value) {
+  if (name == "className") {
+    metrics.enabled = value.find("Prometheus") != std::string_view::npos;
+    const bool built_in = value.ends_with("DefaultMetricsProvider") || value.ends_with("NullMetricsProvider");
+    return metrics.enabled || built_in
+               ? Verdict::accepted()
+               : Verdict::warned("a Java class cannot be loaded, so there is no such metrics provider");
+  }
+  if (name == "httpHost") return non_empty_text(metrics.host)(value);
+  if (name == "httpPort") return decimal(metrics.port, kPortRange)(value);
+  return Verdict::accepted();  // the provider's thread pool and JVM metrics
+}
+
+// Sizes of thread pools, caches and buffers that do not exist here; class names; logging frameworks; and
+// what only a client reads.
+constexpr std::array kJvmKeys{"serverCnxnFactory"sv,
+                              "nio.numSelectorThreads"sv,
+                              "nio.numWorkerThreads"sv,
+                              "nio.directBufferBytes"sv,
+                              "nio.shutdownTimeout"sv,
+                              "maxResponseCacheSize"sv,
+                              "maxGetChildrenResponseCacheSize"sv,
+                              "watchManagerName"sv,
+                              "watcherCleanThreshold"sv,
+                              "watcherCleanIntervalInSeconds"sv,
+                              "watcherCleanThreadsNum"sv,
+                              "maxInProcessingDeadWatchers"sv,
+                              "bitHashCacheSize"sv,
+                              "intBufferStartingSizeBytes"sv,
+                              "request_throttler.shutdownTimeout"sv,
+                              "maxWriteQueuePollTime"sv,
+                              "quorum.cnxn.threads.size"sv,
+                              "leader.ackLoggingFrequency"sv,
+                              "leader.closeSocketAsync"sv,
+                              "learner.closeSocketAsync"sv,
+                              "learner.asyncSending"sv,
+                              "leaderConnectDelayDuringRetryMs"sv,
+                              "audit.impl.class"sv,
+                              "root.logger"sv,
+                              "console.threshold"sv,
+                              "tracelog.dir"sv,
+                              "tracelog.file"sv,
+                              "kinit"sv,
+                              "client.secure"sv,
+                              "clientCnxnSocket"sv,
+                              "request.timeout"sv,
+                              "disableAutoWatchReset"sv,
+                              "server.principal"sv,
+                              "server.realm"sv,
+                              "ssl.context.supplier.class"sv,
+                              "ssl.quorum.context.supplier.class"sv,
+                              "ssl.authProvider"sv,
+                              "ssl.sslProvider"sv,
+                              "admin.httpVersion"sv};
+constexpr std::array kJvmFamilies{"netty."sv,          "commitProcessor."sv, "jvm.pause."sv, "jmx."sv,
+                                  "messageTracker."sv, "pathStats."sv,       "sasl.client"sv};
+
+constexpr std::array kUnsupportedKeys{"request_throttle_stall_time"sv,
+                                      "request_throttle_drop_stale"sv,
+                                      "request_stale_latency_check"sv,
+                                      "request_stale_connection_check"sv,
+                                      "IPAuthenticationProvider.usexforwardedfor"sv,
+                                      "requireKerberosConfig"sv,
+                                      "security.auth_to_local"sv,
+                                      "observerMaster.sizeLimit"sv,
+                                      "follower.skipLearnerRequestToNextProcessor"sv,
+                                      "forward_learner_requests_to_commit_processor_disabled"sv,
+                                      "controllerPort"sv,
+                                      "testingonly.initialZxid"sv,
+                                      "ssl.allowReverseDnsLookup"sv,
+                                      "ssl.quorum.allowReverseDnsLookup"sv};
+constexpr std::array kUnsupportedFamilies{"connection_throttle_"sv, "kerberos."sv, "test."sv};
+
+constexpr std::array kJvmPropertyFamilies{"java."sv,    "javax."sv, "jdk."sv,      "sun."sv,
+                                          "com.sun."sv, "org."sv,   "log4j"sv,     "logback"sv,
+                                          "user."sv,    "file."sv,  "io.netty."sv, "line.separator"sv};
+
+bool is_in(std::string_view key, const auto& names) { return std::ranges::find(names, key) != names.end(); }
+bool is_of(std::string_view key, const auto& families) {
+  return std::ranges::any_of(families, [key](std::string_view family) { return key.starts_with(family); });
+}
+
+}  // namespace
+
+std::optional<Verdict> set_family_key(ServerConfig& config, std::string_view key, std::string_view value) {
+  if (key == "superUser" || key.starts_with("superUser.")) {
+    for (std::string& user : split_list(value)) config.auth.super_users.push_back(std::move(user));
+    return Verdict::accepted();
+  }
+  if (key.starts_with("authProvider.")) return set_auth_provider(config.auth, value);
+  constexpr std::string_view kMetrics = "metricsProvider.";
+  if (key.starts_with(kMetrics)) return set_metrics_key(config.metrics, key.substr(kMetrics.size()), value);
+  return std::nullopt;
+}
+
+Irrelevance irrelevance_of(std::string_view key) {
+  if (is_in(key, kJvmKeys) || is_of(key, kJvmFamilies)) return Irrelevance::kJvm;
+  if (is_in(key, kUnsupportedKeys) || is_of(key, kUnsupportedFamilies)) return Irrelevance::kNotSupported;
+  return Irrelevance::kRelevant;
+}
+
+bool is_jvm_property(std::string_view written_key) { return is_of(written_key, kJvmPropertyFamilies); }
+
+}  // namespace drover::server

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One row per key, grouped as ServerConfig is. `decimal` and `strict_switch` mark keys of zoo.cfg proper,
+// `decoded` and `lenient_switch` Java's system properties (see config_values.h).
+#include "server/config_keys.h"
+
+#include <algorithm>
+#include <array>
+#include <ranges>
+
+#include "server/log.h"
+
+namespace drover::server {
+namespace {
+
+constexpr Range kMilliseconds{.unit = "milliseconds"};
+constexpr Range kMillisecondsFromOne{.min = 1, .unit = "milliseconds"};
+constexpr Range kMillisecondsOrUnset{.min = -1, .unit = "milliseconds"};
+constexpr Range kTicks{.unit = "ticks"};
+constexpr Range kAnyInt{.min = kInt32Min};
+constexpr Range kKilobytes{.min = 1, .max = std::int64_t{1} << 40, .unit = "kilobytes"};
+constexpr Range kKilobytesOrOff{.min = -1, .max = std::int64_t{1} << 40, .unit = "kilobytes"};
+
+class TableBuilder {
+ public:
+  explicit TableBuilder(KeyTable& table) : table_(table) {}
+  TableBuilder& key(std::string name, Setter set) { return put(std::move(name), {.set = std::move(set)}); }
+  TableBuilder& secret(std::string name, Secret& target) {
+    return put(std::move(name), {.set = secret_text(target), .secret = true});
+  }
+
+ private:
+  TableBuilder& put(std::string name, Key key) {
+    table_.insert_or_assign(std::move(name), std::move(key));
+    return *this;
+  }
+  KeyTable& table_;
+};
+
+void add_server_keys(KeyTable& table, ServerConfig& c, Draft& d) {
+  TableBuilder(table)
+      .key("dataDir", non_empty_text(d.data_dir))
+      .key("dataLogDir", non_empty_text(d.data_log_dir))
+      .key("clientPort", decimal(d.client_port, kPortRange))
+      .key("clientPortAddress", non_empty_text(d.client_address))
+      .key("secureClientPort", decimal(d.secure_client_port, kPortRange))
+      .key("secureClientPortAddress", non_empty_text(d.secure_client_address))
+      .key("client.portUnification", lenient_switch(c.client_port_unification))
+      .key("client.certReload", lenient_switch(c.client_cert_reload))
+      .key("clientPortListenBacklog", decimal(c.listen_backlog, kAnyInt))
+      .key("tickTime", decimal(c.tick_time_ms, kMillisecondsFromOne))
+      .key("minSessionTimeout", decimal(d.min_session_timeout_ms, kMillisecondsOrUnset))
+      .key("maxSessionTimeout", decimal(d.max_session_timeout_ms, kMillisecondsOrUnset))
+      .key("ioThreads", decoded(c.io_threads, {.max = 1024}))
+      .key("fips-mode", lenient_switch(c.fips_mode))
+      .key("audit.enable", lenient_switch(c.audit))
+      .key("readonlymode.enabled", lenient_switch(c.features.read_only_mode));
+}
+
+void add_storage_keys(KeyTable& table, StorageSettings& s) {
+  using Compression = StorageSettings::Compression;
+  TableBuilder(table)
+      .key("snapCount", decoded(s.snap_count, {.min = 2, .raise = true}))
+      .key("snapSizeLimitInKb", decoded(s.snap_size_limit_kb, kKilobytesOrOff))
+      .key("preAllocSize", decoded(s.prealloc_kb, kKilobytes))
+      .key("txnLogSizeLimitInKb", decoded(s.txn_log_size_limit_kb, kKilobytesOrOff))
+      .key("forceSync", word_switch(s.force_sync, {.word = "no", .other = "yes", .when_equal = false}))
+      .key("fsync.warningthresholdms", decoded(s.fsync_warning_threshold_ms, kMilliseconds))
+      .key("flushDelay", decoded(s.flush_delay_ms, {.max = 60'000, .unit = "milliseconds", .raise = true}))
+      .key("maxBatchSize", decoded(s.batch_max, {.min = 1, .raise = true}))
+      .key("snapshot.compression.method",
+           choice(s.snapshot_compression,
+                  {{"", Compression::kNone}, {"gz", Compression::kGzip}, {"snappy", Compression::kSnappy}}))
+      .key("snapshot.trust.empty", lenient_switch(s.snapshot_trust_empty))
+      .key("datadir.autocreate", lenient_switch(s.data_dir_autocreate))
+      .key("db.autocreate", lenient_switch(s.db_autocreate))
+      .key("digest.enabled", lenient_switch(s.digest_enabled))
+      .key("serializeLastProcessedZxid.enabled", lenient_switch(s.serialize_last_processed_zxid))
+      .key("closeSessionTxn.enabled", lenient_switch(s.close_session_txn))
+      .key("autopurge.snapRetainCount", decimal(s.purge_snap_retain_count, {.min = 3, .raise = true}))
+      .key("autopurge.purgeInterval", interval_in_hours(s.purge_interval_ms))
+      .key("autopurge.triggerSizeInMb", decoded(s.purge_trigger_mb, {.unit = "megabytes"}));
+}
+
+void add_limit_keys(KeyTable& table, Limits& l, Deadlines& t, Draft& d) {
+  TableBuilder(table)
+      .key("jute.maxbuffer", decoded(l.jute_max_buffer, {.min = 1, .unit = "bytes"}))
+      .key("jute.maxbuffer.extrasize",
+           decoded(d.jute_extra_size, {.min = 1024, .unit = "bytes", .raise = true}))
+      .key("maxClientCnxns", optional_limit(l.connections_per_ip, Notation::kDecimal))
+      .key("maxCnxns", optional_limit(l.connections, Notation::kDecode))
+      .key("sessionCreationRate", decoded(l.sessions_per_second, {.unit = "sessions a second"}))
+      .key("globalOutstandingLimit", decoded(l.outstanding_requests, {.min = 1}))
+      .key("maxOutstandingPerConnection", decoded(l.outstanding_per_connection, {.min = 1}))
+      .key("largeRequestThreshold", decoded(l.large_request_threshold, {.min = -1, .unit = "bytes"}))
+      .key("largeRequestMaxBytes", decoded(l.large_request_bytes, {.min = 1, .unit = "bytes"}))
+      .key("outputBufferHighWaterInKb", kilobytes(l.output_high_water_bytes, {.min = 1}))
+      .key("outputBufferLimitInKb", kilobytes(l.output_max_bytes, {}))
+      .key("maxWatches", decoded(l.watches))
+      .key("maxWatchesPerSession", decoded(l.watches_per_session))
+      .key("maxMultiOps", decoded(l.multi_operations))
+      .key("maxPathLength", decoded(l.path_bytes, {.unit = "bytes"}))
+      .key("maxAclEntries", decoded(l.acl_entries))
+      .key("maxAuthIdsPerConnection", decoded(l.auth_ids_per_connection))
+      .key("request_throttle_max_requests", decoded(l.request_throttle_max_requests))
+      .key("throttled_op_wait_time", decoded(l.throttled_op_wait_ms, kMilliseconds))
+      .key("nio.sessionlessCnxnTimeout", decoded(t.first_frame_ms, kMillisecondsFromOne))
+      .key("frameTimeoutMs", decoded(t.started_frame_ms, kMillisecondsFromOne));
+}
+
+void add_feature_keys(KeyTable& table, Features& f) {
+  TableBuilder(table)
+      .key("extendedTypesEnabled", lenient_switch(f.extended_types))
+      .key("emulate353TTLNodes", lenient_switch(f.emulate_353_ttl))
+      .key("enforceQuota", lenient_switch(f.enforce_quota))
+      .key("enableEagerACLCheck", lenient_switch(f.eager_acl_check))
+      .key("znode.container.checkIntervalMs", decoded(f.container_check_interval_ms, kMillisecondsFromOne))
+      .key("znode.container.maxPerMinute", decoded(f.container_max_per_minute, {.min = 1}))
+      .key("znode.container.maxNeverUsedIntervalMs", decoded(f.container_max_never_used_ms, kMilliseconds))
+      .key("tcpKeepAlive", lenient_switch(f.tcp_keep_alive))
+      .key("clientTcpKeepAlive", lenient_switch(f.client_tcp_keep_alive));
+}
+
+Setter whitelist(Whitelist& words) {
+  return [&words](std::string_view value) {
+    std::vector<std::string> unknown;
+    words = Whitelist::parse(value, &unknown);
+    if (unknown.empty()) return Verdict::accepted();
+    return Verdict::warned(escaped(unknown.front()) + " is not a four-letter word");
+  };
+}
+
+// Java takes any name its security providers know; these are the ones that OpenSSL knows as well.
+Setter digest_algorithm(std::string& target) {
+  const auto same = [](std::string_view name) { return std::pair(name, std::string(name)); };
+  return choice<std::string>(target, {same("SHA1"), same("SHA-1"), same("SHA-256"), same("SHA-384"),
+                                      same("SHA-512"), same("SHA3-256"), same("SHA3-512"), same("MD5")});
+}
+
+void add_auth_keys(KeyTable& table, AuthSettings& a) {
+  TableBuilder(table)
+      .key("skipACL", word_switch(a.skip_acl, {.word = "yes", .other = "no", .when_equal = true}))
+      .key("DigestAuthenticationProvider.enabled", lenient_switch(a.digest_enabled))
+      .key("DigestAuthenticationProvider.digestAlg", digest_algorithm(a.digest_algorithm))
+      .secret("DigestAuthenticationProvider.superDigest", a.super_digest)
+      .key("X509AuthenticationProvider.superUser", text(a.x509_super_user))
+      .secret("SASLAuthenticationProvider.superPassword", a.sasl_super_password)
+      .key("enforce.auth.enabled", lenient_switch(a.enforce_auth))
+      .key("enforce.auth.schemes", list(a.enforce_schemes))
+      .key("sessionRequireClientSASLAuth", lenient_switch(a.require_sasl))
+      .key("allowSaslFailedClients", lenient_switch(a.allow_sasl_failed_clients))
+      .key("ensembleAuthName", list(a.ensemble_names))
+      .key("sasl.serverconfig", non_empty_text(a.sasl_server_context))
+      .key("letAnySaslUserDoX", text(a.sasl_any_user))
+      .key("java.security.auth.login.config", text(a.jaas_file))
+      .key("kerberos.removeHostFromPrincipal", lenient_switch(a.kerberos_remove_host))
+      .key("kerberos.removeRealmFromPrincipal", lenient_switch(a.kerberos_remove_realm));
+}
+
+void add_store_keys(KeyTable& table, const std::string& prefix, StoreSettings& store) {
+  TableBuilder(table)
+      .key(prefix + "location", text(store.location))
+      .secret(prefix + "password", store.password)
+      .key(prefix + "passwordPath", text(store.password_path))
+      .key(prefix + "type", choice(store.type, {{"", StoreType::kByExtension},
+                                                {"JKS", StoreType::kJks},
+                                                {"PEM", StoreType::kPem},
+                                                {"PKCS12", StoreType::kPkcs12},
+                                                {"BCFKS", StoreType::kBcfks}}));
+}
+
+void add_tls_keys(KeyTable& table, const std::string& prefix, TlsSettings& tls) {
+  add_store_keys(table, prefix + "keyStore.", tls.key_store);
+  add_store_keys(table, prefix + "trustStore.", tls.trust_store);
+  TableBuilder(table)
+      .key(prefix + "protocol", text(tls.protocol))
+      .key(prefix + "enabledProtocols", list(tls.enabled_protocols))
+      .key(prefix + "ciphersuites", list(tls.ciphersuites))
+      .key(prefix + "clientAuth", choice(tls.client_auth, {{"none", net::ClientAuth::kNone},
+                                                           {"want", net::ClientAuth::kWant},
+                                                           {"need", net::ClientAuth::kNeed}}))
+      .key(prefix + "crl", lenient_switch(tls.crl))
+      .key(prefix + "crl.location", text(tls.crl_location))
+      .key(prefix + "ocsp", lenient_switch(tls.ocsp))
+      .key(prefix + "hostnameVerification", lenient_switch(tls.hostname_verification))
+      .key(prefix + "clientHostnameVerification", lenient_switch(tls.client_hostname_verification))
+      .key(prefix + "handshakeDetectionTimeoutMillis",
+           decoded(tls.handshake_timeout_ms, kMillisecondsFromOne));
+}
+
+Setter log_level(std::string& target) {
+  return [&target](std::string_view value) {
+    if (!parse_log_level(value)) return Verdict::rejected("expected trace, debug, info, warn, error or off");
+    target = value;
+    return Verdict::accepted();
+  };
+}
+
+void add_outside_keys(KeyTable& table, ServerConfig& c) {
+  TableBuilder(table)
+      .key("4lw.commands.whitelist", whitelist(c.words))
+      // Java asks for the exact word "false" and takes everything else for yes.
+      .key("admin.enableServer",
+           word_switch(c.admin.enabled, {.word = "false", .other = "true", .when_equal = false}))
+      .key("admin.serverAddress", non_empty_text(c.admin.address))
+      .key("admin.serverPort", decoded(c.admin.port, kPortRange))
+      .key("admin.idleTimeout", decoded(c.admin.idle_timeout_ms, kMilliseconds))
+      .key("admin.commandURL", non_empty_text(c.admin.command_url))
+      .key("admin.portUnification", lenient_switch(c.admin.port_unification))
+      .key("admin.forceHttps", lenient_switch(c.admin.force_https))
+      .key("admin.needClientAuth", lenient_switch(c.admin.need_client_auth))
+      .key("admin.rateLimiterIntervalInMS", decoded(c.admin.rate_limiter_interval_ms, kMilliseconds))
+      .key("admin.snapshot.enabled", lenient_switch(c.admin.snapshot_enabled))
+      .key("admin.restore.enabled", lenient_switch(c.admin.restore_enabled))
+      .key("log.dir", text(c.log.directory))
+      .key("log.file", non_empty_text(c.log.file))
+      .key("log.threshold", log_level(c.log.level))
+      .key("log.maxfilesize", file_size(c.log.file_bytes_max))
+      .key("log.maxbackupindex", decoded(c.log.files_max, {.max = 10'000}));
+}
+
+Setter only_fast_election() {
+  return [](std::string_view value) {
+    return value == "3" ? Verdict::accepted() : Verdict::rejected("expected 3, the only election there is");
+  };
+}
+
+void add_ensemble_keys(KeyTable& table, EnsembleConfig& e) {
+  TableBuilder(table)
+      .key("initLimit", decimal(e.init_limit_ticks, kTicks))
+      .key("syncLimit", decimal(e.sync_limit_ticks, kTicks))
+      .key("connectToLearnerMasterLimit", decimal(e.connect_to_learner_master_limit_ticks, kTicks))
+      .key("electionAlg", only_fast_election())
+      .key("peerType",
+           choice(e.peer_type, {{"participant", PeerType::kParticipant}, {"observer", PeerType::kObserver}}))
+      .key("dynamicConfigFile", non_empty_text(e.dynamic_config_file))
+      .key("standaloneEnabled", strict_switch(e.standalone_enabled))
+      .key("reconfigEnabled", strict_switch(e.reconfig_enabled))
+      .key("quorumListenOnAllIPs", strict_switch(e.quorum_listen_on_all_ips))
+      .key("syncEnabled", strict_switch(e.sync_enabled))
+      .key("observer.syncEnabled", lenient_switch(e.sync_enabled))
+      .key("observerMasterPort", decimal(e.observer_master_port, kPortRange))
+      .key("localSessionsEnabled", strict_switch(e.local_sessions_enabled))
+      .key("localSessionsUpgradingEnabled", strict_switch(e.local_sessions_upgrading_enabled))
+      .key("leaderServes", word_switch(e.leader_serves, {.word = "no", .other = "yes", .when_equal = false}))
+      .key("sslQuorum", strict_switch(e.ssl_quorum))
+      .key("portUnification", strict_switch(e.port_unification))
+      .key("sslQuorumReloadCertFiles", strict_switch(e.ssl_quorum_reload_cert_files))
+      .key("multiAddress.enabled", strict_switch(e.multi_address))
+      .key("multiAddress.reachabilityCheckEnabled", strict_switch(e.multi_address_reachability_check))
+      .key("multiAddress.reachabilityCheckTimeoutMs",
+           decimal(e.multi_address_reachability_check_timeout_ms, kMilliseconds))
+      .key("oraclePath", non_empty_text(e.oracle_path));
+}
+
+void add_quorum_tuning_keys(KeyTable& table, EnsembleConfig& e) {
+  TableBuilder(table)
+      .key("quorum.auth.enableSasl", strict_switch(e.sasl_enabled))
+      .key("quorum.auth.serverRequireSasl", strict_switch(e.sasl_server_required))
+      .key("quorum.auth.learnerRequireSasl", strict_switch(e.sasl_learner_required))
+      .key("quorum.auth.kerberos.servicePrincipal", text(e.sasl_service_principal))
+      .key("quorum.auth.learner.saslLoginContext", text(e.sasl_learner_context))
+      .key("quorum.auth.server.saslLoginContext", text(e.sasl_server_context))
+      .key("cnxTimeout", decoded(e.connect_timeout_ms, kMillisecondsFromOne))
+      .key("quorumCnxnTimeoutMs", decoded(e.quorum_connection_timeout_ms, kMillisecondsOrUnset))
+      .key("fastleader.minNotificationInterval",
+           decoded(e.notification_interval_min_ms, kMillisecondsFromOne))
+      .key("fastleader.maxNotificationInterval",
+           decoded(e.notification_interval_max_ms, kMillisecondsFromOne))
+      .key("leader.maxConcurrentSnapSyncs", decoded(e.concurrent_snap_syncs_max, {.min = 1}))
+      .key("leader.maxConcurrentDiffSyncs", decoded(e.concurrent_diff_syncs_max, {.min = 1}))
+      .key("leader.maxTimeToWaitForEpoch", decoded(e.wait_for_epoch_max_ms, kMillisecondsOrUnset))
+      .key("observer.reconnectDelayMs", decoded(e.observer_reconnect_delay_ms, kMilliseconds))
+      .key("observer.election.DelayMs", decoded(e.observer_election_delay_ms, kMilliseconds))
+      .key("electionPortBindRetry", decoded(e.election_port_bind_retries))
+      .key("leader.nodelay", lenient_switch(e.leader_no_delay))
+      .key("follower.nodelay", lenient_switch(e.follower_no_delay))
+      .key("forceSnapshotSync", lenient_switch(e.force_snapshot_sync))
+      .key("snapshotSizeFactor", fraction(e.snapshot_size_factor))
+      .key("commitLogCount", decoded(e.commit_log_count, {.min = 1}));
+}
+
+}  // namespace
+
+KeyTable key_table(ServerConfig& config, Draft& draft) {
+  KeyTable table;
+  add_server_keys(table, config, draft);
+  add_storage_keys(table, config.storage);
+  add_limit_keys(table, config.limits, config.deadlines, draft);
+  add_feature_keys(table, config.features);
+  add_auth_keys(table, config.auth);
+  add_tls_keys(table, "ssl.", config.tls);
+  add_tls_keys(table, "ssl.quorum.", config.quorum_tls);
+  add_outside_keys(table, config);
+  add_ensemble_keys(table, config.ensemble);
+  add_quorum_tuning_keys(table, config.ensemble);
+  return table;
+}
+
+}  // namespace drover::server

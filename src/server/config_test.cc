@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a configuration means, and what it says when it is wrong.
+#include "server/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <map>
+
+#include "server/config_keys.h"
+#include "server/properties.h"
+
+namespace drover::server {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+// A file system of a few texts.
+class Files {
+ public:
+  Files& with(std::string path, std::string text) {
+    files_[std::move(path)] = std::move(text);
+    return *this;
+  }
+  FileReader reader() const {
+    return [files = files_](const std::string& path) -> IoResult<std::string> {
+      const auto file = files.find(path);
+      if (file == files.end()) return std::unexpected(io_error(ENOENT, "cannot open " + path));
+      return file->second;
+    };
+  }
+
+ private:
+  std::map<std::string, std::string> files_;
+};
+
+using Loaded = std::expected<LoadedConfig, ConfigError>;
+
+Loaded load(const Files& files, std::vector<std::string> arguments) {
+  return load_config(arguments, files.reader());
+}
+// zoo.cfg with the two keys that must be there, and `lines` from line 3 on.
+Loaded load_lines(const std::string& lines, std::vector<std::string> properties = {}) {
+  properties.insert(properties.begin(), "zoo.cfg");
+  return load(Files().with("zoo.cfg", "dataDir=/data\nclientPort=2181\n" + lines), properties);
+}
+ServerConfig config_of(const Loaded& loaded) {
+  EXPECT_TRUE(loaded) << loaded.error().message;
+  return loaded ? loaded->config : ServerConfig{};
+}
+std::string error_of(const Loaded& loaded) {
+  EXPECT_FALSE(loaded);
+  return loaded ? "" : loaded.error().message;
+}
+std::vector<std::string> warnings_of(const Loaded& loaded) {
+  EXPECT_TRUE(loaded) << loaded.error().message;
+  return loaded ? loaded->warnings : std::vector<std::string>{};
+}
+
+TEST(ConfigDefaults, WithoutArgumentsTheServerIsStandaloneOnLoopback) {
+  const ServerConfig c = config_of(load({}, {}));
+  EXPECT_EQ(c.client, (Endpoint{"127.0.0.1", 2181}));
+  EXPECT_EQ(c.data_dir, "drover-data");
+  EXPECT_EQ(c.data_log_dir, "drover-data");
+  EXPECT_TRUE(c.admin.enabled);
+  EXPECT_EQ(c.admin.address, "127.0.0.1");
+  EXPECT_FALSE(c.ensemble.is_distributed());
+}
+
+TEST(ConfigDefaults, PropertiesAloneChangeThePortButNotTheAddress) {
+  const ServerConfig c = config_of(load({}, {"-DclientPort=2182", "-DdataDir=/d"}));
+  EXPECT_EQ(c.client, (Endpoint{"127.0.0.1", 2182}));
+  EXPECT_EQ(c.data_dir, "/d");
+  EXPECT_EQ(c.data_log_dir, "/d");
+}
+
+TEST(ConfigDefaults, AFileHasZooKeepersDefaultsWhereTheyAreSafe) {
+  const ServerConfig c = config_of(load_lines(""));
+  EXPECT_EQ(c.client, (Endpoint{"", 2181}));
+  EXPECT_EQ(c.tick_time_ms, 3000);
+  EXPECT_EQ(c.min_session_timeout_ms, 6000);
+  EXPECT_EQ(c.max_session_timeout_ms, 60000);
+  EXPECT_EQ(c.limits.connections_per_ip, 60);
+  EXPECT_EQ(c.limits.jute_max_buffer, 1048575);
+  EXPECT_FALSE(c.admin.enabled);
+  EXPECT_EQ(c.storage.purge_interval_ms, 3'600'000);
+  EXPECT_EQ(c.words, Whitelist::standard());
+}
+
+TEST(ConfigForms, TheShortFormIsThatOfZooKeepersStandaloneMain) {
+  const ServerConfig c = config_of(load({}, {"2191", "/data", "1500", "5"}));
+  EXPECT_EQ(c.client, (Endpoint{"", 2191}));
+  EXPECT_EQ(c.data_dir, "/data");
+  EXPECT_EQ(c.tick_time_ms, 1500);
+  EXPECT_EQ(c.max_session_timeout_ms, 30000);
+  EXPECT_EQ(c.limits.connections_per_ip, 5);
+  EXPECT_EQ(error_of(load({}, {"port", "/data"})), "PORT=port: expected a whole number from 0 to 65535");
+}
+
+TEST(ConfigForms, TooManyOrUnknownArgumentsAreRefused) {
+  EXPECT_THAT(error_of(load({}, {"1", "2", "3", "4", "5"})), HasSubstr("too many arguments"));
+  EXPECT_EQ(error_of(load({}, {"--verbose"})), "unknown option --verbose: expected -Dkey=value");
+}
+
+TEST(ConfigForms, AMissingFileIsNamed) {
+  EXPECT_EQ(error_of(load({}, {"zoo.cfg"})), "cannot open zoo.cfg: No such file or directory");
+}
+
+TEST(ConfigForms, JvmFlagsGiveTheirPropertiesOnly) {
+  EXPECT_THAT(
+      parse_jvm_flags("-Xmx1000m -Dzookeeper.a=1  '-Dkey=two words' -Dpath=\"/a b\"\\ c -XX:+UseG1GC -D"),
+      ElementsAre("-Dzookeeper.a=1", "-Dkey=two words", "-Dpath=/a b c"));
+  EXPECT_THAT(parse_jvm_flags(" \t\n"), IsEmpty());
+  const ServerConfig c = config_of(load_lines("", {"--jvm-flags=-Xmx1g -Dzookeeper.snapCount=77"}));
+  EXPECT_EQ(c.storage.snap_count, 77);
+}
+
+TEST(ConfigSources, TheCommandLineWinsOverTheFileWithAndWithoutPrefix) {
+  const std::string file = "snapCount=1000\njute.maxbuffer=4096\n";
+  EXPECT_EQ(config_of(load_lines(file)).storage.snap_count, 1000);
+  EXPECT_EQ(config_of(load_lines(file, {"-Dzookeeper.snapCount=5"})).storage.snap_count, 5);
+  EXPECT_EQ(config_of(load_lines(file, {"-DsnapCount=6"})).storage.snap_count, 6);
+  EXPECT_EQ(config_of(load_lines(file, {"-Djute.maxbuffer=8192"})).limits.jute_max_buffer, 8192);
+  EXPECT_THAT(warnings_of(load_lines(file, {"-DsnapCount=6"})), IsEmpty());
+}
+
+TEST(ConfigSources, ARepeatedKeyCountsAsItStandsLastAndIsReported) {
+  const Loaded loaded = load_lines("tickTime=1000\ntickTime=2000\n");
+  EXPECT_EQ(config_of(loaded).tick_time_ms, 2000);
+  EXPECT_THAT(warnings_of(loaded), ElementsAre("zoo.cfg:4: tickTime is set again, which replaces line 3"));
+  EXPECT_THAT(warnings_of(load_lines("", {"-DsnapCount=5", "-Dzookeeper.snapCount=6"})),
+              ElementsAre("-Dzookeeper.snapCount is set again, the last one counts"));
+}
+
+TEST(ConfigSources, AnUnknownKeyIsOneWarningWithFileLineAndName) {
+  EXPECT_THAT(warnings_of(load_lines("tickTme=2000\n", {"-Dzookeeper.nonsense=1"})),
+              ElementsAre("zoo.cfg:3: tickTme: unknown key", "-Dzookeeper.nonsense: unknown key"));
+  EXPECT_THAT(warnings_of(load_lines("zookeeper.snapCount=5\n")),
+              ElementsAre(HasSubstr("keys are written without zookeeper.")));
+}
+
+TEST(ConfigSources, AKeyFromOutsideCannotForgeALine) {
+  EXPECT_THAT(warnings_of(load_lines("a\\nb\\u001bc=1\n")),
+              ElementsAre("zoo.cfg:3: a\\nb\\x1bc: unknown key"));
+}
+
+TEST(ConfigSources, NamesWithControlCharactersAreRefused) {
+  EXPECT_EQ(error_of(load_lines("dataLogDir=/a\\u0000b\n")),
+            "zoo.cfg:3: dataLogDir=/a\\x00b: must not contain control characters");
+  EXPECT_THAT(error_of(load_lines("server.1=a\\nb:1:2\n")), HasSubstr("must not contain control characters"));
+}
+
+TEST(ConfigSources, KeysThatSpeakToAJvmAreTakenWithoutAWord) {
+  EXPECT_THAT(
+      warnings_of(load_lines("serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory\n"
+                             "commitProcessor.numWorkerThreads=4\njvm.pause.monitor=true\n"
+                             "metricsProvider.exportJvmInfo=true\nnio.numSelectorThreads=2\n",
+                             {"-Djava.net.preferIPv4Stack=true", "-Dcom.sun.management.jmxremote",
+                              "-Dzookeeper.root.logger=INFO,CONSOLE", "-Dzookeeper.jmx.log4j.disable=true"})),
+      IsEmpty());
+}
+
+TEST(ConfigSources, KeysThatDoNothingHereAreNamed) {
+  EXPECT_THAT(warnings_of(load_lines("connection_throttle_tokens=5\n")),
+              ElementsAre("zoo.cfg:3: connection_throttle_tokens: has no effect in drover"));
+}
+
+TEST(ConfigValues, ABadNumberIsAnErrorThatSaysWhatWasExpected) {
+  EXPECT_EQ(error_of(load_lines("tickTime=abc\n")),
+            "zoo.cfg:3: tickTime=abc: expected a whole number of milliseconds from 1 to 2147483647");
+  EXPECT_EQ(error_of(load_lines("", {"-Dzookeeper.globalOutstandingLimit=0"})),
+            "-Dzookeeper.globalOutstandingLimit=0: expected a whole number from 1 to 2147483647");
+  for (const std::string bad : {"", "1.5", "2147483648", "99999999999999999999", "--1", "1 2", "0x10"}) {
+    EXPECT_THAT(error_of(load_lines("tickTime=" + bad + "\n")), HasSubstr("expected a whole number")) << bad;
+  }
+}
+
+TEST(ConfigValues, SystemPropertiesAreReadInJavasDecodeNotation) {
+  const auto buffer = [](const std::string& value) {
+    return config_of(load_lines("", {"-Djute.maxbuffer=" + value})).limits.jute_max_buffer;
+  };
+  EXPECT_EQ(buffer("0xfffff"), 1048575);
+  EXPECT_EQ(buffer("#ff"), 255);
+  EXPECT_EQ(buffer("010"), 8);
+  EXPECT_EQ(buffer("+10"), 10);
+  EXPECT_EQ(config_of(load_lines("maxClientCnxns=010\n")).limits.connections_per_ip, 10);
+}
+
+TEST(ConfigValues, BlanksAroundAValueDoNotMatter) {
+  EXPECT_EQ(config_of(load_lines("tickTime = 1234 \t\n")).tick_time_ms, 1234);
+}
+
+TEST(ConfigValues, SwitchesOfTheFileAreStrictAndPropertiesLenient) {
+  EXPECT_EQ(error_of(load_lines("syncEnabled=yes\n")), "zoo.cfg:3: syncEnabled=yes: expected true or false");
+  EXPECT_FALSE(config_of(load_lines("syncEnabled=FALSE\n")).ensemble.sync_enabled);
+  EXPECT_TRUE(config_of(load_lines("extendedTypesEnabled=TRUE\n")).features.extended_types);
+  const Loaded odd = load_lines("extendedTypesEnabled=yes\n");
+  EXPECT_FALSE(config_of(odd).features.extended_types);
+  EXPECT_THAT(warnings_of(odd),
+              ElementsAre("zoo.cfg:3: extendedTypesEnabled=yes: neither true nor false, so it is false"));
+}
+
+TEST(ConfigValues, SwitchesOfWordsAreReadAsJavaReadsEachOfThem) {
+  EXPECT_FALSE(config_of(load_lines("forceSync=no\n")).storage.force_sync);
+  EXPECT_TRUE(config_of(load_lines("forceSync=false\n")).storage.force_sync);
+  EXPECT_TRUE(config_of(load_lines("skipACL=yes\n")).auth.skip_acl);
+  EXPECT_FALSE(config_of(load_lines("skipACL=true\n")).auth.skip_acl);
+  EXPECT_TRUE(config_of(load_lines("admin.enableServer=true\n")).admin.enabled);
+  EXPECT_FALSE(config_of(load_lines("admin.enableServer=false\n")).admin.enabled);
+}
+
+TEST(ConfigValues, DangerousSettingsAreTakenWithAWarning) {
+  EXPECT_THAT(warnings_of(load_lines("forceSync=no\n")), Contains(HasSubstr("lose acknowledged writes")));
+  EXPECT_THAT(warnings_of(load_lines("skipACL=yes\n")),
+              Contains(HasSubstr("every client may read and change")));
+}
+
+TEST(ConfigValues, WhatJavaRaisesToAMinimumIsRaisedHere) {
+  const Loaded loaded = load_lines("autopurge.snapRetainCount=1\nsnapCount=0\n");
+  EXPECT_EQ(config_of(loaded).storage.purge_snap_retain_count, 3);
+  EXPECT_EQ(config_of(loaded).storage.snap_count, 2);
+  EXPECT_THAT(warnings_of(loaded), ElementsAre("zoo.cfg:3: autopurge.snapRetainCount=1: too small, 3 is used",
+                                               "zoo.cfg:4: snapCount=0: too small, 2 is used"));
+}
+
+TEST(ConfigValues, ThePurgeIntervalIsHoursUnlessAUnitIsGiven) {
+  const auto interval = [](const std::string& value) {
+    return config_of(load_lines("autopurge.purgeInterval=" + value + "\n")).storage.purge_interval_ms;
+  };
+  EXPECT_EQ(interval("0"), 0);
+  EXPECT_EQ(interval("24"), 86'400'000);
+  EXPECT_EQ(interval("500ms"), 500);
+  EXPECT_EQ(interval("5s"), 5000);
+  EXPECT_EQ(interval("2m"), 120'000);
+  EXPECT_EQ(interval("1d"), 86'400'000);
+  for (const std::string bad : {"-1", "ms", "1w", "9223372036854775807h", ""}) {
+    EXPECT_FALSE(load_lines("autopurge.purgeInterval=" + bad + "\n")) << bad;
+  }
+}
+
+TEST(ConfigValues, LimitsWhereJavaMeansNoneByAnyNegativeNumber) {
+  EXPECT_EQ(config_of(load_lines("maxClientCnxns=0\n")).limits.connections_per_ip, 0);
+  EXPECT_EQ(config_of(load_lines("maxClientCnxns=-5\n")).limits.connections_per_ip, 0);
+  EXPECT_EQ(config_of(load_lines("maxCnxns=-1\n")).limits.connections, 0);
+}
+
+TEST(ConfigValues, SizesInKilobytesBecomeBytes) {
+  EXPECT_EQ(config_of(load_lines("outputBufferLimitInKb=16\n")).limits.output_max_bytes, 16384);
+  EXPECT_EQ(config_of(load_lines("log.maxfilesize=5MB\n")).log.file_bytes_max, 5 << 20);
+}
+
+TEST(ConfigValues, TheExtraSizeFollowsTheBuffer) {
+  EXPECT_EQ(config_of(load_lines("", {"-Djute.maxbuffer=5000"})).limits.jute_extra_size, 5000);
+  EXPECT_EQ(config_of(load_lines("", {"-Djute.maxbuffer=50"})).limits.jute_extra_size, 1024);
+  EXPECT_EQ(config_of(load_lines("", {"-Dzookeeper.jute.maxbuffer.extrasize=2048"})).limits.jute_extra_size,
+            2048);
+}
+
+TEST(ConfigValues, TheWhitelistOfWords) {
+  EXPECT_TRUE(config_of(load_lines("4lw.commands.whitelist=*\n")).words.allows(Word::kDump));
+  EXPECT_TRUE(config_of(load_lines("4lw.commands.whitelist=stat\n", {"-Dreadonlymode.enabled=true"}))
+                  .words.allows(Word::kIsro));
+  EXPECT_FALSE(config_of(load_lines("4lw.commands.whitelist=stat\n")).words.allows(Word::kIsro));
+  EXPECT_THAT(warnings_of(load_lines("4lw.commands.whitelist=stat,status\n")),
+              ElementsAre(HasSubstr("status is not a four-letter word")));
+}
+
+TEST(ConfigValues, TheFirstBadKeyOfTheFileIsTheError) {
+  EXPECT_THAT(error_of(load_lines("tickTime=a\nsyncLimit=b\n")), HasSubstr("zoo.cfg:3:"));
+}
+
+TEST(ConfigRules, TheDirectoryAndAPortMustBeSet) {
+  EXPECT_EQ(error_of(load(Files().with("z", "clientPort=1\n"), {"z"})), "z: dataDir is not set");
+  EXPECT_EQ(error_of(load(Files().with("z", "dataDir=/d\n"), {"z"})),
+            "z: neither clientPort nor secureClientPort is set");
+  EXPECT_EQ(error_of(load(Files().with("z", "dataDir=/d\nclientPortAddress=::1\n"), {"z"})),
+            "z: clientPortAddress is set but clientPort is not");
+  EXPECT_THAT(error_of(load_lines("secureClientPortAddress=::1\n")), HasSubstr("secureClientPort is not"));
+}
+
+TEST(ConfigRules, SessionTimeoutsDefaultToTicksAndMustBeInOrder) {
+  const ServerConfig c = config_of(load_lines("tickTime=100\nmaxSessionTimeout=777\n"));
+  EXPECT_EQ(c.min_session_timeout_ms, 200);
+  EXPECT_EQ(c.max_session_timeout_ms, 777);
+  EXPECT_EQ(config_of(load_lines("tickTime=2147483647\n")).max_session_timeout_ms, 2147483647);
+  EXPECT_THAT(error_of(load_lines("minSessionTimeout=9000\nmaxSessionTimeout=8000\n")),
+              HasSubstr("minSessionTimeout (9000) must not be larger than maxSessionTimeout (8000)"));
+}
+
+TEST(ConfigRules, ASecurePortNeedsAKey) {
+  EXPECT_EQ(error_of(load_lines("secureClientPort=2281\n")),
+            "zoo.cfg: secureClientPort needs ssl.keyStore.location");
+  EXPECT_THAT(error_of(load_lines("client.portUnification=true\n")), HasSubstr("ssl.keyStore.location"));
+}
+
+TEST(ConfigTls, TheWholeFamilyIsRead) {
+  const Loaded loaded = load_lines(
+      "secureClientPort=2281\nsecureClientPortAddress=10.0.0.1\n"
+      "ssl.keyStore.location=/k.pem\nssl.keyStore.password=pw1\nssl.keyStore.type=pem\n"
+      "ssl.trustStore.location=/t.jks\nssl.trustStore.passwordPath=/pw\n"
+      "ssl.enabledProtocols=TLSv1.2, TLSv1.3\nssl.clientAuth=want\nssl.crl=true\n"
+      "ssl.quorum.keyStore.location=/q.p12\nssl.quorum.clientAuth=none\n");
+  const ServerConfig c = config_of(loaded);
+  EXPECT_EQ(c.secure_client, (Endpoint{"10.0.0.1", 2281}));
+  EXPECT_EQ(c.tls.key_store.location, "/k.pem");
+  EXPECT_EQ(c.tls.key_store.password.reveal(), "pw1");
+  EXPECT_EQ(c.tls.key_store.type, StoreType::kPem);
+  EXPECT_EQ(c.tls.trust_store.password_path, "/pw");
+  EXPECT_THAT(c.tls.enabled_protocols, ElementsAre("TLSv1.2", "TLSv1.3"));
+  EXPECT_EQ(c.tls.client_auth, net::ClientAuth::kWant);
+  EXPECT_TRUE(c.tls.crl);
+  EXPECT_EQ(c.quorum_tls.key_store.location, "/q.p12");
+  EXPECT_EQ(c.quorum_tls.client_auth, net::ClientAuth::kNone);
+  EXPECT_TRUE(c.quorum_tls.client_hostname_verification);
+  EXPECT_FALSE(c.tls.client_hostname_verification);
+  EXPECT_THAT(warnings_of(loaded), IsEmpty());
+  EXPECT_EQ(error_of(load_lines("ssl.clientAuth=maybe\n")),
+            "zoo.cfg:3: ssl.clientAuth=maybe: expected none, want or need");
+}
+
+TEST(ConfigTls, TheSettingsReachTheTlsLibraryWhole) {
+  TlsSettings settings;
+  settings.key_store = {
+      .location = "/k", .password = Secret("pw"), .password_path = "/p", .type = StoreType::kPkcs12};
+  settings.trust_store.location = "/t.pem";
+  settings.client_auth = net::ClientAuth::kWant;
+  settings.crl_location = "/crl";
+  settings.handshake_timeout_ms = 7;
+  const net::TlsOptions options = to_tls_options(settings, net::TlsRole::kServer);
+  EXPECT_EQ(options.key_store.location, "/k");
+  EXPECT_EQ(options.key_store.password, "pw");
+  EXPECT_EQ(options.key_store.password_path, "/p");
+  EXPECT_EQ(options.key_store.type, "PKCS12");
+  EXPECT_EQ(options.trust_store.location, "/t.pem");
+  EXPECT_EQ(options.trust_store.type, "");
+  EXPECT_EQ(options.client_auth, net::ClientAuth::kWant);
+  EXPECT_EQ(options.crl_location, "/crl");
+  EXPECT_EQ(options.handshake_timeout_ms, 7);
+}
+
+TEST(ConfigSecrets, APasswordIsNeverShown) {
+  const Loaded loaded =
+      load_lines("", {"-Dzookeeper.ssl.keyStore.password=hunter2",
+                      "-Dzookeeper.DigestAuthenticationProvider.superDigest=super:hunter2"});
+  EXPECT_EQ(config_of(loaded).auth.super_digest.reveal(), "super:hunter2");
+  EXPECT_THAT(warnings_of(loaded), Contains(HasSubstr("every user of the machine")));
+  EXPECT_THAT(warnings_of(loaded), Not(Contains(HasSubstr("hunter2"))));
+}
+
+TEST(ConfigAuth, FamiliesOfKeysAddUp) {
+  const Loaded loaded = load_lines(
+      "superUser=anna\nsuperUser.2=bert\nenforce.auth.schemes=sasl, digest\n"
+      "authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider\n"
+      "authProvider.2=com.example.Mine\n");
+  const ServerConfig c = config_of(loaded);
+  EXPECT_THAT(c.auth.super_users, ElementsAre("anna", "bert"));
+  EXPECT_THAT(c.auth.enforce_schemes, ElementsAre("sasl", "digest"));
+  EXPECT_TRUE(c.auth.sasl_provider);
+  EXPECT_THAT(warnings_of(loaded),
+              ElementsAre(HasSubstr("zoo.cfg:7: authProvider.2=com.example.Mine: a Java class")));
+}
+
+TEST(ConfigAuth, TheJaasFileOfAJvmIsUnderstood) {
+  EXPECT_EQ(config_of(load_lines("", {"-Djava.security.auth.login.config=/jaas.conf"})).auth.jaas_file,
+            "/jaas.conf");
+}
+
+TEST(ConfigMetrics, ThePrometheusProviderIsSwitchedOnByItsClass) {
+  const ServerConfig c = config_of(load_lines(
+      "metricsProvider.className=org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider\n"
+      "metricsProvider.httpHost=127.0.0.1\nmetricsProvider.httpPort=7001\n"));
+  EXPECT_TRUE(c.metrics.enabled);
+  EXPECT_EQ(c.metrics.host, "127.0.0.1");
+  EXPECT_EQ(c.metrics.port, 7001);
+}
+
+Loaded load_ensemble(const std::string& lines, const std::string& my_id = "1\n") {
+  return load(Files()
+                  .with("zoo.cfg", "dataDir=/data\nclientPort=2181\ninitLimit=10\nsyncLimit=5\n" + lines)
+                  .with("/data/myid", my_id)
+                  .with("/dyn", "server.1=a:1:2;2181\nserver.2=b:1:2;2181\nserver.3=c:1:2;2181\n")
+                  .with("/dyn.1f", "server.1=a:1:2;2181\nserver.2=b:1:2\nserver.3=c:1:2\n"),
+              {"zoo.cfg"});
+}
+const std::string kThree = "server.1=a:1:2\nserver.2=b:1:2\nserver.3=c:1:2\n";
+
+TEST(ConfigEnsemble, ThreeServersMakeAnEnsemble) {
+  const Loaded loaded = load_ensemble(kThree);
+  const ServerConfig c = config_of(loaded);
+  EXPECT_TRUE(c.ensemble.is_distributed());
+  EXPECT_EQ(c.ensemble.my_id, ServerId{1});
+  EXPECT_EQ(c.ensemble.init_limit_ticks, 10);
+  EXPECT_THAT(warnings_of(loaded), IsEmpty());
+}
+
+TEST(ConfigEnsemble, OneServerAloneRunsStandaloneUnlessThatIsSwitchedOff) {
+  EXPECT_FALSE(config_of(load_ensemble("server.1=a:1:2\n")).ensemble.is_distributed());
+  EXPECT_TRUE(
+      config_of(load_ensemble("server.1=a:1:2\nstandaloneEnabled=false\n")).ensemble.is_distributed());
+  EXPECT_THAT(warnings_of(load_ensemble("server.1=a:1:2\n")), ElementsAre(HasSubstr("runs standalone")));
+}
+
+TEST(ConfigEnsemble, TheServerLineMayCarryTheClientPort) {
+  const Loaded loaded = load(
+      Files().with("z", "dataDir=/d\nserver.1=localhost:1:2;127.0.0.1:2199\n").with("/d/myid", "1"), {"z"});
+  EXPECT_EQ(config_of(loaded).client, (Endpoint{"127.0.0.1", 2199}));
+  EXPECT_THAT(error_of(load_ensemble("server.1=a:1:2;2199\nserver.2=b:1:2\nserver.3=c:1:2\n")),
+              HasSubstr("clientPort says 0.0.0.0:2181, server.1 says 0.0.0.0:2199"));
+}
+
+TEST(ConfigEnsemble, ABadServerLineIsNamed) {
+  EXPECT_THAT(error_of(load_ensemble("server.1=a:1\n")),
+              HasSubstr("zoo.cfg:5: server.1=a:1: expected host:quorumPort"));
+  EXPECT_THAT(error_of(load_ensemble("server.x=a:1:2\n")), HasSubstr("zoo.cfg:5: server.x"));
+  EXPECT_THAT(error_of(load_ensemble("server.1=a:1:2|b:1:2\n")), HasSubstr("multiAddress.enabled"));
+  EXPECT_TRUE(load_ensemble("server.1=a:1:2|b:1:2\nmultiAddress.enabled=true\n"));
+}
+
+TEST(ConfigEnsemble, AMemberNeedsItsNumberAndItsLimits) {
+  const Files no_id = Files().with("z", "dataDir=/d\nclientPort=1\ninitLimit=1\nsyncLimit=1\n" + kThree);
+  EXPECT_EQ(error_of(load(no_id, {"z"})), "z: /d/myid is missing");
+  EXPECT_EQ(error_of(load_ensemble(kThree, "9")), "zoo.cfg: myid is 9, and there is no server.9");
+  EXPECT_EQ(error_of(load_ensemble(kThree, "one")), "/data/myid: one is not a server's number");
+  EXPECT_EQ(error_of(load_ensemble("initLimit=0\n" + kThree)), "zoo.cfg: initLimit is not set");
+}
+
+TEST(ConfigEnsemble, ObserversNeedSomebodyToFollow) {
+  EXPECT_THAT(error_of(load_ensemble("server.1=a:1:2:observer\n")), HasSubstr("observers need"));
+  EXPECT_THAT(error_of(load_ensemble("standaloneEnabled=false\n")), HasSubstr("at least one participant"));
+}
+
+TEST(ConfigEnsemble, TheServerListDecidesTheRole) {
+  const Loaded loaded = load_ensemble(kThree + "peerType=observer\n");
+  EXPECT_EQ(config_of(loaded).ensemble.peer_type, PeerType::kParticipant);
+  EXPECT_THAT(warnings_of(loaded), ElementsAre(HasSubstr("peerType=observer")));
+}
+
+TEST(ConfigEnsemble, EvenNumbersAreAdvisedAgainst) {
+  EXPECT_THAT(warnings_of(load_ensemble(kThree + "server.4=d:1:2\n")),
+              ElementsAre("zoo.cfg: 4 participants tolerate no more failures than 3"));
+}
+
+TEST(ConfigEnsemble, TheDynamicFileHoldsTheMembersAndItsNameTheVersion) {
+  EXPECT_EQ(config_of(load_ensemble("dynamicConfigFile=/dyn\n")).ensemble.members.servers.size(), 3U);
+  EXPECT_EQ(config_of(load_ensemble("dynamicConfigFile=/dyn\n")).ensemble.members.version, 0);
+  EXPECT_EQ(config_of(load_ensemble("dynamicConfigFile=/dyn.1f\n")).ensemble.members.version, 0x1f);
+  EXPECT_THAT(error_of(load_ensemble("dynamicConfigFile=/dyn\nserver.1=a:1:2\n")),
+              HasSubstr("must be in the dynamicConfigFile"));
+  EXPECT_THAT(error_of(load_ensemble("dynamicConfigFile=/none\n")), HasSubstr("cannot open /none"));
+  EXPECT_THAT(error_of(load_ensemble("dynamicConfigFile=zoo.cfg\n")),
+              HasSubstr("not a key of a dynamic file"));
+}
+
+TEST(ConfigEnsemble, SaslBetweenServersIsAllOrNothing) {
+  EXPECT_FALSE(load_ensemble(kThree + "quorum.auth.serverRequireSasl=true\n"));
+  EXPECT_FALSE(load_ensemble(kThree + "quorum.auth.enableSasl=true\nquorum.auth.serverRequireSasl=true\n"));
+  EXPECT_TRUE(load_ensemble(kThree + "quorum.auth.enableSasl=true\nquorum.auth.serverRequireSasl=true\n"
+                                     "quorum.auth.learnerRequireSasl=true\n"));
+}
+
+TEST(ConfigFile, AFileThatNeverEndsIsNotReadToItsEnd) {
+  const auto text = read_config_file("/dev/zero");
+  ASSERT_TRUE(text);
+  EXPECT_GT(text->size(), kPropertiesBytesMax);
+  EXPECT_THAT(error_of(load_config(std::vector<std::string>{"/dev/zero"})), HasSubstr("larger than 1 MiB"));
+}
+
+TEST(ConfigFile, ADirectoryIsNoFile) {
+  EXPECT_THAT(error_of(load_config(std::vector<std::string>{"/"})),
+              HasSubstr("cannot read /: Is a directory"));
+}
+
+TEST(ConfigFile, SyntaxErrorsHaveTheirLine) {
+  EXPECT_EQ(error_of(load_lines("x=\\u12\n")), "zoo.cfg:3: malformed \\uXXXX escape");
+}
+
+}  // namespace
+}  // namespace drover::server

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The four-letter words of ZooKeeper's client port: which one is it, may it run, and what does it print?
+//
+// Pure text: the server collects Facts (needs() says which), render() writes exactly the lines that Java
+// ZooKeeper writes, because every monitoring tool of the last decade parses them.
+#pragma once
+
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+
+namespace drover::server {
+
+enum class Word : std::uint8_t {
+  kConf,
+  kCons,
+  kCrst,
+  kDirs,
+  kDump,
+  kEnvi,
+  kGtmk,
+  kHash,
+  kIsro,
+  kMntr,
+  kRuok,
+  kSrst,
+  kSrvr,
+  kStat,
+  kStmk,
+  kWchc,
+  kWchp,
+  kWchs,
+  kTelnetClose,  // what telnet sends when it is closed: answered with nothing
+};
+inline constexpr std::size_t kWordCount = 19;
+
+// The word that a new connection's first four bytes are. Fewer bytes, or others: none.
+std::optional<Word> recognise(std::string_view first_bytes);
+// "conf", …, "telnet close".
+std::string_view name_of(Word word);
+
+// `stmk` is followed by eight bytes: the mask, big-endian. None while they are not all there.
+inline constexpr std::size_t kTraceMaskBytes = 8;
+std::optional<std::int64_t> trace_mask_of(std::string_view bytes_behind_word);
+
+// The words that may run. `srvr` always may: zkServer.sh status needs it, as in Java.
+class Whitelist {
+ public:
+  // What runs when nothing is configured: words of bounded output, free of client addresses, session ids
+  // and paths of znodes.
+  static Whitelist standard();
+  // A comma list or `*`, as in 4lw.commands.whitelist. Names that are no words are put into `unknown`.
+  static Whitelist parse(std::string_view list, std::vector<std::string>* unknown = nullptr);
+
+  void allow(Word word) { words_.set(static_cast<std::size_t>(word)); }
+  bool allows(Word word) const { return words_.test(static_cast<std::size_t>(word)); }
+  friend bool operator==(const Whitelist&, const Whitelist&) = default;
+
+ private:
+  std::bitset<kWordCount> words_;
+};
+
+// Minimum, maximum and mean of whole numbers since the last reset, as Java's AvgMinMaxCounter shows them.
+struct Summary {
+  std::int64_t count = 0;
+  std::int64_t sum = 0;
+  std::int64_t min = 0;
+  std::int64_t max = 0;
+
+  // Rounded to four decimals. 0 when nothing was counted.
+  double average() const;
+};
+
+struct Percentiles {
+  Summary summary;
+  std::int64_t p50 = 0;
+  std::int64_t p95 = 0;
+  std::int64_t p99 = 0;
+  std::int64_t p999 = 0;
+};
+
+// One line of `mntr`: `zk_<name>\t<value>`.
+struct Metric {
+  std::string name;
+  std::variant<std::int64_t, double, std::string> value;
+};
+
+// Java's lines for one summary: avg_ min_ max_ cnt_ sum_ and, with percentiles, p50_ p95_ p99_ p999_.
+void append_summary(std::vector<Metric>& metrics, std::string_view name, const Summary& summary);
+void append_percentiles(std::vector<Metric>& metrics, std::string_view name, const Percentiles& percentiles);
+
+struct ConnectionFacts {
+  std::string remote;    // "127.0.0.1:60286", "[0:0:0:0:0:0:0:1]:60286"
+  int interest_ops = 1;  // 1 reading, 4 writing, 5 both, 0 neither
+  std::int64_t queued = 0;
+  std::int64_t received = 0;
+  std::int64_t sent = 0;
+  SessionId session{0};  // 0: none yet, and then the fields below are not shown
+  std::string last_operation = "NA";
+  WallTime established;
+  int timeout_ms = 0;
+  std::int64_t last_cxid = -1;  // negative: not shown
+  Zxid last_zxid{-1};
+  std::int64_t last_response_ms = 0;
+  std::int64_t last_latency_ms = 0;
+  Summary latency_ms;
+};
+
+struct SessionBucket {
+  WallTime expires;
+  std::vector<SessionId> sessions;
+};
+
+struct ConnectionBucket {
+  struct Entry {
+    std::string remote;
+    SessionId session;
+  };
+  WallTime expires;
+  std::vector<Entry> connections;
+};
+
+struct SessionPaths {
+  SessionId session;
+  std::vector<std::string> paths;
+};
+
+struct PathSessions {
+  std::string path;
+  std::vector<SessionId> sessions;
+};
+
+struct DigestFacts {
+  Zxid zxid;
+  std::int64_t digest = 0;
+};
+
+struct EnvironmentEntry {
+  std::string key;
+  std::string value;
+};
+
+enum class ServerMode { kStandalone, kLeader, kFollower, kObserver, kReadOnly };
+std::string_view name_of(ServerMode mode);
+
+// What `conf` shows: settings as they are in force.
+struct ConfFacts {
+  int client_port = -1;
+  int secure_client_port = -1;
+  std::string data_dir;  // absolute, with version-2
+  std::string data_log_dir;
+  int tick_time_ms = 0;
+  int max_client_cnxns = 0;
+  int min_session_timeout_ms = 0;
+  int max_session_timeout_ms = 0;
+  int listen_backlog = -1;
+  ServerId server_id{0};
+
+  struct Quorum {
+    int init_limit_ticks = 0;
+    int sync_limit_ticks = 0;
+    int election_alg = 3;
+    std::string election_ports;  // joined by |
+    std::string quorum_ports;
+    int peer_type = 0;       // 0 participant, 1 observer
+    std::string membership;  // canonical text
+  };
+  std::optional<Quorum> quorum;
+};
+
+// Sizes of proposals in bytes; -1: none yet.
+struct ProposalSizes {
+  std::int64_t last = -1;
+  std::int64_t min = -1;
+  std::int64_t max = -1;
+};
+
+// Everything that some word prints. Only the parts that needs() names have to be filled.
+struct Facts {
+  std::string version;  // "3.9.5-drover-0.1.0, built on …"
+  bool serving = true;  // false: most words answer that they are not
+  ServerMode mode = ServerMode::kStandalone;
+  std::string peer_state;  // ensemble only: "leading - broadcast", …
+
+  // Gauges: cheap, always filled.
+  Summary latency_ms;
+  std::int64_t packets_received = 0;
+  std::int64_t packets_sent = 0;
+  std::int64_t alive_connections = 0;
+  std::int64_t outstanding_requests = 0;
+  Zxid last_zxid{0};
+  std::int64_t node_count = 0;
+  std::int64_t trace_mask = 306;          // ZooTrace's default; nothing here traces by mask
+  ProposalSizes proposal_bytes;   // shown by a leader
+
+  std::optional<ConfFacts> conf;
+  std::int64_t data_dir_bytes = 0;
+  std::int64_t log_dir_bytes = 0;
+  std::vector<EnvironmentEntry> environment;
+  std::vector<Metric> metrics;  // behind zk_server_state, in this order
+  std::vector<ConnectionFacts> connections;
+  std::vector<SessionBucket> session_buckets;
+  std::vector<SessionPaths> ephemerals;
+  std::vector<ConnectionBucket> connection_buckets;
+  std::vector<DigestFacts> digests;
+  std::int64_t watching_connections = 0;  // data watches, as in Java
+  std::int64_t watched_paths = 0;
+  std::int64_t total_watches = 0;
+  std::vector<SessionPaths> watches_by_session;
+  std::vector<PathSessions> watches_by_path;
+};
+
+// Which parts of Facts a word prints, so that `ruok` does not cost a walk over all sessions.
+struct Needs {
+  bool directory_sizes = false;
+  bool environment = false;
+  bool metrics = false;
+  bool connections = false;
+  bool sessions_and_ephemerals = false;
+  bool digests = false;
+  bool watch_counts = false;
+  bool watches = false;
+};
+Needs needs(Word word);
+
+// The whole answer; the connection is closed behind it. crst, srst and stmk print what was done: doing it is
+// the caller's part.
+std::string render(Word word, const Facts& facts);
+// The answer to a word that the whitelist does not allow.
+std::string refusal(Word word);
+
+}  // namespace drover::server

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The thread that makes transactions durable: one write and one fdatasync for all that came meanwhile.
+//
+// While one batch syncs the next one gathers, so the batch grows with the load and nobody tunes it. What
+// cannot be made durable ends the process: the log's word is what clients were told. A full disk is the
+// exception, as long as nothing was written: the batch waits for space, and the core is told, so that it
+// refuses to grow the state.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/random.h"
+#include "replica/effects.h"
+#include "storage/txn_log_writer.h"
+
+namespace drover::server {
+
+struct LogThreadOptions {
+  std::int64_t snap_count = 100'000;
+  std::int64_t snap_bytes = 0;  // 0: no such trigger
+  std::int64_t fsync_warning_ms = 1000;
+  std::uint64_t seed = 1;
+};
+
+class LogThread {
+ public:
+  struct Callbacks {
+    std::function<void(Zxid)> durable;       // everything up to here
+    std::function<void(bool)> disk_full;     // it is, or no longer
+    std::function<void()> want_snapshot;     // enough has happened since the last one
+    std::function<void(const IoError&)> fatal;  // does not return
+  };
+
+  LogThread(storage::TxnLogWriter writer, const LogThreadOptions& options, Callbacks callbacks);
+  // Writes what was submitted, then ends.
+  ~LogThread();
+
+  void submit(replica::LogAppendPtr append);
+  // Bytes of the newest snapshot: a log shorter than half of it is cheaper to replay than to replace.
+  void set_snapshot_bytes(std::uint64_t bytes) { snapshot_bytes_.store(bytes, std::memory_order_relaxed); }
+
+  struct Stats {
+    std::uint64_t syncs = 0;
+    std::uint64_t txns = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t sync_ns_sum = 0;
+    std::uint64_t sync_ns_max = 0;
+    std::uint64_t sync_ns_min = 0;
+  };
+  Stats stats() const;
+
+ private:
+  void run();
+  bool take(storage::LogBatch& batch);
+  void write(const storage::LogBatch& batch);
+  void wait_for_space(const storage::LogBatch& batch);
+  void set_full(bool full);
+  void sync();
+  void count_towards_snapshot(const storage::LogBatch& batch);
+  void choose_next_snapshot();
+
+  storage::TxnLogWriter writer_;
+  LogThreadOptions options_;
+  Callbacks callbacks_;
+  Random random_;
+  std::atomic<std::uint64_t> snapshot_bytes_{0};
+  std::int64_t txns_since_snapshot_ = 0;
+  std::int64_t bytes_since_snapshot_ = 0;
+  std::int64_t snapshot_after_txns_ = 0;
+  std::int64_t snapshot_after_bytes_ = 0;
+  bool full_ = false;
+
+  mutable std::mutex mutex_;
+  std::condition_variable work_;
+  std::vector<replica::LogAppendPtr> queue_;
+  bool waiting_ = false;
+  bool stopping_ = false;
+  Stats stats_;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace drover::server

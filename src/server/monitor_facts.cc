@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Field by field in Java's order: gauges, counters, summaries, summaries with percentiles.
+#include "server/monitor_facts.h"
+
+namespace drover::server {
+namespace {
+
+void append_gauges(std::vector<Metric>& metrics, const MonitorFacts& f) {
+  metrics.insert(metrics.end(), {
+                                    {"ephemerals_count", f.ephemerals_count},
+                                    {"num_alive_connections", f.num_alive_connections},
+                                    {"avg_latency", f.latency_ms.average()},
+                                    {"outstanding_requests", f.outstanding_requests},
+                                    {"znode_count", f.znode_count},
+                                    {"global_sessions", f.global_sessions},
+                                    {"last_client_response_size", f.last_client_response_size},
+                                    {"packets_sent", f.packets_sent},
+                                    {"packets_received", f.packets_received},
+                                    {"max_client_response_size", f.max_client_response_size},
+                                    {"connection_drop_probability", f.connection_drop_probability},
+                                    {"watch_count", f.watch_count},
+                                    {"auth_failed_count", f.auth_failed_count},
+                                    {"min_latency", f.latency_ms.min},
+                                    {"max_file_descriptor_count", f.max_file_descriptor_count},
+                                    {"approximate_data_size", f.approximate_data_size},
+                                    {"open_file_descriptor_count", f.open_file_descriptor_count},
+                                    {"local_sessions", f.local_sessions},
+                                    {"uptime", f.uptime_ms},
+                                    {"max_latency", f.latency_ms.max},
+                                    {"outstanding_tls_handshake", f.outstanding_tls_handshake},
+                                    {"min_client_response_size", f.min_client_response_size},
+                                });
+}
+
+void append_counters(std::vector<Metric>& metrics, const MonitorFacts& f) {
+  metrics.insert(metrics.end(), {
+                                    {"watch_bytes", f.watch_bytes},
+                                    {"outstanding_changes_removed", f.outstanding_changes_removed},
+                                    {"throttled_ops", f.throttled_ops},
+                                    {"large_requests_rejected", f.large_requests_rejected},
+                                    {"connection_rejected", f.connection_rejected},
+                                    {"sessionless_connections_expired", f.sessionless_connections_expired},
+                                    {"connection_drop_count", f.connection_drop_count},
+                                    {"digest_mismatches_count", f.digest_mismatches_count},
+                                    {"bytes_received_count", f.bytes_received_count},
+                                    {"request_throttle_wait_count", f.request_throttle_wait_count},
+                                    {"ensemble_auth_success", f.ensemble_auth_success},
+                                    {"prep_processor_request_queued", f.prep_processor_request_queued},
+                                    {"connection_request_count", f.connection_request_count},
+                                    {"response_bytes", f.response_bytes},
+                                    {"ensemble_auth_fail", f.ensemble_auth_fail},
+                                    {"connection_revalidate_count", f.connection_revalidate_count},
+                                    {"unrecoverable_error_count", f.unrecoverable_error_count},
+                                    {"unsuccessful_handshake", f.unsuccessful_handshake},
+                                    {"stale_sessions_expired", f.stale_sessions_expired},
+                                    {"sync_processor_request_queued", f.sync_processor_request_queued},
+                                    {"outstanding_changes_queued", f.outstanding_changes_queued},
+                                    {"ensemble_auth_skip", f.ensemble_auth_skip},
+                                    {"tls_handshake_exceeded", f.tls_handshake_exceeded},
+                                });
+}
+
+}  // namespace
+
+std::vector<Metric> monitor_metrics(const MonitorFacts& facts) {
+  std::vector<Metric> metrics;
+  append_gauges(metrics, facts);
+  append_counters(metrics, facts);
+  append_summary(metrics, "node_created_watch_count", facts.node_created_watch_count);
+  append_summary(metrics, "node_deleted_watch_count", facts.node_deleted_watch_count);
+  append_summary(metrics, "startup_txns_load_time", facts.startup_txns_load_ms);
+  append_summary(metrics, "fsynctime", facts.fsync_ms);
+  append_summary(metrics, "snapshottime", facts.snapshot_ms);
+  append_summary(metrics, "startup_txns_loaded", facts.startup_txns_loaded);
+  append_summary(metrics, "dbinittime", facts.db_init_ms);
+  append_summary(metrics, "sync_processor_batch_size", facts.sync_batch_size);
+  append_summary(metrics, "node_children_watch_count", facts.node_children_watch_count);
+  append_summary(metrics, "node_changed_watch_count", facts.node_changed_watch_count);
+  append_summary(metrics, "startup_snap_load_time", facts.startup_snap_load_ms);
+  append_percentiles(metrics, "updatelatency", facts.update_latency_ms);
+  append_percentiles(metrics, "readlatency", facts.read_latency_ms);
+  append_percentiles(metrics, "sync_processor_queue_and_flush_time_ms", facts.sync_queue_and_flush_ms);
+  append_percentiles(metrics, "propagation_latency", facts.propagation_latency_ms);
+  return metrics;
+}
+
+}  // namespace drover::server

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Java's .properties syntax, as java.util.Properties.load() reads it: zoo.cfg is such a file.
+//
+//   # comment            ! comment
+//   key=value            key: value            key value
+//   path=C\:\\data\u00e9
+//
+// A backslash at the end of a line continues it; a comment sign on the next line is then part of the value.
+//
+// One difference: Java takes each byte for a Latin-1 character; here bytes pass through, so UTF-8 stays UTF-8.
+#pragma once
+
+#include <cstddef>
+#include <expected>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace drover::server {
+
+struct Property {
+  std::string key;
+  std::string value;  // blanks at its end are kept, as in Java
+  int line = 0;       // where the entry begins, counted from 1
+};
+
+struct PropertiesError {
+  int line = 0;  // 0: the file as a whole
+  std::string message;
+};
+
+// No honest configuration is larger.
+inline constexpr std::size_t kPropertiesBytesMax = std::size_t{1} << 20;
+
+// All entries in the order of the file; a key that occurs twice is there twice.
+std::expected<std::vector<Property>, PropertiesError> parse_properties(std::string_view text);
+
+}  // namespace drover::server

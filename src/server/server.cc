@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/server.h"
+
+#include <pthread.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+
+#include "net/event_loop.h"
+#include "net/listener.h"
+#include "server/acceptor.h"
+#include "server/clock.h"
+#include "server/connection_counter.h"
+#include "server/core.h"
+#include "server/io_loop.h"
+#include "server/log.h"
+#include "server/log_thread.h"
+#include "server/settings.h"
+#include "server/snapshot_thread.h"
+#include "server/state_loader.h"
+#include "server/tree_lock.h"
+#include "server/version.h"
+#include "server/word_facts.h"
+#include "state/machine.h"
+#include "storage/data_dir.h"
+#include "storage/posix_disk.h"
+#include "storage/recovery.h"
+
+namespace drover::server {
+namespace {
+
+constexpr int kStorageFailureExit = 3;
+constexpr int kDrainMs = 5000;
+
+std::uint64_t random_seed() {
+  std::uint64_t seed = 0;
+  if (getrandom(&seed, sizeof seed, 0) != sizeof seed) seed = static_cast<std::uint64_t>(read_clock_ns(CLOCK_REALTIME));
+  return seed;
+}
+
+// On a small machine a hand-over costs more than a second thread gives: docs/performance.md, "Threads".
+std::size_t io_thread_count(const ServerConfig& config) {
+  if (config.io_threads > 0) return static_cast<std::size_t>(config.io_threads);
+  const unsigned cores = std::thread::hardware_concurrency();
+  return cores <= 2 ? 1 : cores - 1;
+}
+
+// A failed write or sync of the log: what was promised can no longer be kept, so nothing more is promised.
+[[noreturn]] void die_of_storage(const IoError& error) {
+  log_error("log", "{}: the process ends, because what is not durable must not be acknowledged", error.what);
+  _exit(kStorageFailureExit);
+}
+
+class StandaloneServer final : public Server, public IoLoopHost {
+ public:
+  explicit StandaloneServer(const ServerConfig& config)
+      : config_(config),
+        io_count_(io_thread_count(config)),
+        machine_(state_options(config, random_seed())),
+        lock_(io_count_ + 1),
+        counter_(static_cast<std::size_t>(config.limits.connections_per_ip),
+                 static_cast<std::size_t>(config.limits.connections)) {}
+  ~StandaloneServer() override { shut_down(); }
+
+  IoResult<void> open();
+  void run() override;
+  void stop() override {
+    stopping_.store(true, std::memory_order_release);
+    if (accept_loop_) accept_loop_->wake();
+  }
+  int client_port() const override { return plain_ ? plain_->local().port() : 0; }
+  int secure_port() const override { return secure_ ? secure_->local().port() : 0; }
+
+ private:
+  IoResult<void> recover();
+  IoResult<void> begin_empty();
+  IoResult<void> open_log_and_threads();
+  IoResult<void> open_ports();
+  IoResult<std::unique_ptr<Acceptor>> open_port(const Endpoint& endpoint, PortKind kind);
+  void start_threads();
+  void run_core_thread();
+  void log_what_is_served() const;
+  void drain();
+  void shut_down();
+  std::string answer_word(Word word, std::string_view bytes_behind) override;
+
+  const ServerConfig config_;
+  const std::size_t io_count_;
+  const Instant started_ = monotonic_now();
+  storage::PosixDisk disk_;
+  std::optional<storage::DataDir> data_dir_;
+  state::Machine machine_;
+  TreeLock lock_;  // one slot for each I/O thread, the last for snapshots
+  ConnectionCounter counter_;
+  storage::RecoveryReport recovered_;
+  std::uint64_t digest_mismatches_ = 0;
+  std::int64_t startup_ms_ = 0;
+  std::atomic<std::int64_t> trace_mask_{306};
+
+  std::vector<std::unique_ptr<IoLoop>> io_loops_;
+  std::unique_ptr<Core> core_;
+  std::unique_ptr<SnapshotThread> snapshots_;
+  std::unique_ptr<LogThread> log_thread_;
+  std::unique_ptr<net::EventLoop> core_loop_;  // null: an I/O thread hosts the core
+  std::vector<std::thread> threads_;
+  std::atomic<bool> core_stopping_{false};
+
+  std::unique_ptr<net::EventLoop> accept_loop_;
+  std::unique_ptr<net::TlsContextHolder> tls_;
+  std::unique_ptr<Acceptor> plain_;
+  std::unique_ptr<Acceptor> secure_;
+  std::atomic<bool> stopping_{false};
+};
+
+IoResult<void> StandaloneServer::open() {
+  TRY(recover());
+  TRY(open_log_and_threads());
+  TRY(open_ports());
+  startup_ms_ = monotonic_now() - started_;
+  log_what_is_served();
+  return {};
+}
+
+IoResult<void> StandaloneServer::recover() {
+  const auto dirs = storage::data_dirs(config_.data_dir, config_.data_log_dir);
+  TRY_ASSIGN(data_dir_, storage::DataDir::open(disk_, dirs, {.create = config_.storage.data_dir_autocreate}));
+  StateLoader loader(machine_);
+  TRY_ASSIGN(recovered_, storage::recover(disk_, dirs, recovery_options(config_), loader));
+  for (const std::string& finding : recovered_.findings) log_warn("recovery", "{}", finding);
+  if (recovered_.damaged()) {
+    return std::unexpected(data_error(recovered_.damage +
+                                      ": the server does not start on a part of its history. Restore the files from "
+                                      "a backup, or keep a copy and repair them"));
+  }
+  if (recovered_.outcome == storage::RecoveryOutcome::kEmpty) return begin_empty();
+  loader.finish();
+  for (const std::string& finding : loader.findings()) {
+    log_error("recovery", "{}", finding);
+    ++digest_mismatches_;
+  }
+  return {};
+}
+
+IoResult<void> StandaloneServer::begin_empty() {
+  if (!recovered_.may_start_empty) {
+    return std::unexpected(data_error(config_.data_dir +
+                                      " is empty, and zookeeper.db.autocreate=false: put a file named `initialize` "
+                                      "beside version-2 if a new database is meant"));
+  }
+  machine_.tree.ensure_special_nodes();
+  machine_.last_zxid = Zxid{0};
+  // From here on a log without any snapshot is damage.
+  const auto first = write_snapshot(disk_, data_dir_->dirs().snapshots, machine_, lock_, io_count_,
+                                    snapshot_options(config_));
+  TRY(first);
+  return storage::remove_initialize_mark(disk_, data_dir_->dirs());
+}
+
+IoResult<void> StandaloneServer::open_log_and_threads() {
+  std::vector<FrontPort*> fronts;
+  for (std::size_t i = 0; i < io_count_; ++i) {
+    TRY_ASSIGN(auto loop, net::EventLoop::create());
+    io_loops_.push_back(std::make_unique<IoLoop>(replica::FrontId{static_cast<std::uint32_t>(i)},
+                                                 io_loop_config(config_, io_count_), std::move(loop), machine_, lock_,
+                                                 counter_, *this));
+    fronts.push_back(io_loops_.back().get());
+  }
+  core_ = std::make_unique<Core>(replica_config(config_, io_count_, wall_now()), machine_, lock_, std::move(fronts));
+  snapshots_ = std::make_unique<SnapshotThread>(
+      disk_, data_dir_->dirs(), machine_, lock_, io_count_, snapshot_options(config_),
+      [this](const SnapshotResult& done) { log_thread_->set_snapshot_bytes(done.bytes); });
+  TRY_ASSIGN(auto writer, storage::TxnLogWriter::open(disk_, data_dir_->dirs().logs, recovered_.tail,
+                                                      txn_log_options(config_)));
+  // The core may be woken as soon as the log thread runs.
+  if (io_count_ > 1) {
+    TRY_ASSIGN(core_loop_, net::EventLoop::create());
+    core_->set_waker([this] { core_loop_->wake(); });
+  } else {
+    core_->set_waker([this] { io_loops_.front()->wake(); });
+  }
+  log_thread_ = std::make_unique<LogThread>(
+      std::move(writer), log_thread_options(config_, random_seed()),
+      LogThread::Callbacks{.durable = [this](Zxid last) { core_->post_durable(last); },
+                           .disk_full = [this](bool full) { core_->post_disk_full(full); },
+                           .want_snapshot = [this] { snapshots_->request(); },
+                           .fatal = die_of_storage});
+  core_->attach(log_thread_.get());
+  for (const auto& io : io_loops_) io->attach(core_.get(), core_loop_ == nullptr);
+  return {};
+}
+
+IoResult<void> StandaloneServer::open_ports() {
+  TRY_ASSIGN(accept_loop_, net::EventLoop::create());
+  if (config_.secure_client || config_.client_port_unification) {
+    TRY_ASSIGN(tls_, net::TlsContextHolder::load(to_tls_options(config_.tls, net::TlsRole::kServer)));
+  }
+  if (config_.client) {
+    TRY_ASSIGN(plain_, open_port(*config_.client, config_.client_port_unification ? PortKind::kEither : PortKind::kPlain));
+  }
+  if (config_.secure_client) {
+    TRY_ASSIGN(secure_, open_port(*config_.secure_client, PortKind::kTls));
+  }
+  return {};
+}
+
+IoResult<std::unique_ptr<Acceptor>> StandaloneServer::open_port(const Endpoint& endpoint, PortKind kind) {
+  net::ListenOptions options;
+  options.host = endpoint.host;
+  options.port = endpoint.port;
+  options.backlog = config_.listen_backlog > 0 ? config_.listen_backlog : 4096;
+  options.keepalive = config_.features.client_tcp_keep_alive;
+  TRY_ASSIGN(auto listener, net::Listener::open(options));
+  std::vector<IoLoop*> loops;
+  for (const auto& io : io_loops_) loops.push_back(io.get());
+  auto acceptor = std::make_unique<Acceptor>(*accept_loop_, std::move(listener), kind, tls_.get(), counter_, loops);
+  TRY(acceptor->start());
+  return acceptor;
+}
+
+void StandaloneServer::log_what_is_served() const {
+  log_info("server", "drover {} is serving, standalone", kVersion);
+  if (plain_) {
+    log_info("server", "  clients   {}{}", plain_->local().to_text().substr(1),
+             config_.client_port_unification ? " (TLS and plain)" : "");
+  }
+  if (secure_) log_info("server", "  clients   {} (TLS)", secure_->local().to_text().substr(1));
+  log_info("server", "  data      {}{}", config_.data_dir,
+           config_.data_log_dir == config_.data_dir ? "" : ", log in " + config_.data_log_dir);
+  log_info("server", "  state     {} nodes, {} sessions, zxid {:#x}; {} transactions replayed in {} ms",
+           machine_.tree.node_count(), machine_.sessions.size(), raw(machine_.last_zxid), recovered_.txns_replayed,
+           startup_ms_);
+  log_info("server", "  threads   {} for I/O, {}, 1 for the log, 1 for snapshots", io_count_,
+           core_loop_ ? "1 for the core" : "which also runs the core");
+  if (plain_) log_info("server", "  try       zkCli.sh -server {}", plain_->local().to_text().substr(1));
+}
+
+void StandaloneServer::start_threads() {
+  core_->start(monotonic_now(), wall_now());
+  for (std::size_t i = 0; i < io_loops_.size(); ++i) {
+    threads_.emplace_back([this, i] {
+      pthread_setname_np(pthread_self(), ("drover-io" + std::to_string(i)).c_str());
+      io_loops_[i]->run();
+    });
+  }
+  if (core_loop_) threads_.emplace_back([this] { run_core_thread(); });
+}
+
+void StandaloneServer::run_core_thread() {
+  pthread_setname_np(pthread_self(), "drover-core");
+  const std::int64_t period_ms = std::max(10, std::min(config_.tick_time_ms / 2, 1000));
+  Instant next_tick = core_loop_->refresh_now();
+  while (!core_stopping_.load(std::memory_order_acquire)) {
+    core_loop_->run_once(static_cast<int>(std::max<std::int64_t>(0, next_tick - monotonic_now())));
+    core_->run(core_loop_->now());
+    if (core_loop_->now() < next_tick) continue;
+    core_->tick(core_loop_->now());
+    next_tick = core_loop_->now() + period_ms;
+  }
+}
+
+void StandaloneServer::run() {
+  start_threads();
+  // After a crash the log may be long; a fresh snapshot makes the next start short.
+  if (recovered_.txns_replayed > static_cast<std::uint64_t>(config_.storage.snap_count) / 2) snapshots_->request();
+  while (!stopping_.load(std::memory_order_acquire)) {
+    accept_loop_->run_once(1000);
+    for (Acceptor* acceptor : {plain_.get(), secure_.get()}) {
+      if (acceptor) acceptor->resume();
+    }
+    if (!tls_) continue;
+    if (auto changed = tls_->poll_for_changes(); !changed) {
+      log_error("tls", "the changed stores are not used: {}", changed.error().what);
+    } else if (*changed) {
+      log_info("tls", "key and trust stores were loaded anew");
+    }
+  }
+  log_info("server", "stopping");
+  plain_.reset();
+  secure_.reset();
+  drain();
+  shut_down();
+  log_info("server", "stopped");
+}
+
+// Those who have sent a write get their answer, within reason.
+void StandaloneServer::drain() {
+  const Instant give_up = monotonic_now() + kDrainMs;
+  while (!core_->idle() && monotonic_now() < give_up) accept_loop_->run_once(5);
+}
+
+void StandaloneServer::shut_down() {
+  for (const auto& io : io_loops_) io->stop();
+  core_stopping_.store(true, std::memory_order_release);
+  if (core_loop_) core_loop_->wake();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+  log_thread_.reset();  // syncs what is left
+  snapshots_.reset();
+}
+
+std::string StandaloneServer::answer_word(Word word, std::string_view bytes_behind) {
+  if (word == Word::kStmk) trace_mask_ = trace_mask_of(bytes_behind).value_or(trace_mask_.load());
+  Facts facts;
+  core_->look_at([&](const replica::Replica& replica) {
+    TreeLock::Writing everybody(lock_);
+    FactSources sources{.config = config_, .machine = machine_, .replica = replica, .fronts = {}, .log = log_thread_->stats(),
+                        .snapshots = snapshots_->stats(), .now = monotonic_now(), .wall = wall_now(),
+                        .started = started_};
+    for (const auto& io : io_loops_) {
+      if (word == Word::kSrst) io->front().stats() = {};
+      if (word == Word::kCrst) io->front().reset_connection_stats();
+      sources.fronts.push_back(&io->front());
+      sources.sessionless_expired += io->stats().sessionless_expired;
+      sources.tls_failures += io->stats().tls_failures;
+    }
+    sources.connections_rejected = counter_.rejected();
+    sources.digest_mismatches = digest_mismatches_;
+    sources.startup_ms = startup_ms_;
+    sources.startup_txns = recovered_.txns_replayed;
+    sources.trace_mask = trace_mask_;
+    sources.client_port = config_.client ? (client_port() != 0 ? client_port() : config_.client->port) : -1;
+    sources.secure_port = config_.secure_client ? secure_port() : -1;
+    facts = collect_facts(sources, needs(word));
+  });
+  return render(word, facts);
+}
+
+}  // namespace
+
+IoResult<std::unique_ptr<Server>> Server::start(const ServerConfig& config) {
+  auto server = std::make_unique<StandaloneServer>(config);
+  TRY(server->open());
+  return server;
+}
+
+}  // namespace drover::server

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the configuration's words to the settings of each part: the only file that knows both.
+#pragma once
+
+#include "replica/replica.h"
+#include "server/config.h"
+#include "server/io_loop.h"
+#include "server/log_thread.h"
+#include "server/snapshot_thread.h"
+#include "state/options.h"
+#include "storage/recovery.h"
+#include "storage/txn_log_writer.h"
+
+namespace drover::server {
+
+state::Options state_options(const ServerConfig& config, std::uint64_t hash_seed);
+replica::ReplicaConfig replica_config(const ServerConfig& config, std::size_t fronts, WallTime now);
+IoLoopConfig io_loop_config(const ServerConfig& config, std::size_t fronts);
+LogThreadOptions log_thread_options(const ServerConfig& config, std::uint64_t seed);
+SnapshotThreadOptions snapshot_options(const ServerConfig& config);
+storage::TxnLogOptions txn_log_options(const ServerConfig& config);
+storage::RecoveryOptions recovery_options(const ServerConfig& config);
+
+}  // namespace drover::server

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes fuzzy snapshots and removes old files, while everything else goes on.
+//
+// The tree is walked in small steps under a reader's slot of its lock; between steps transactions are
+// applied. The file is named after the last transaction applied when the walk began, and holds at least
+// everything up to it; replay of what came after is idempotent.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "base/result.h"
+#include "server/tree_lock.h"
+#include "state/machine.h"
+#include "storage/data_dir.h"
+#include "storage/purge.h"
+#include "storage/snapshot_writer.h"
+
+namespace drover::server {
+
+struct SnapshotThreadOptions {
+  storage::SnapshotOptions writer;
+  bool with_last_processed = true;
+  storage::PurgeOptions purge;
+  std::int64_t purge_interval_ms = 0;  // 0: never
+};
+
+struct SnapshotResult {
+  std::string file;
+  Zxid zxid{};
+  std::uint64_t nodes = 0;
+  std::uint64_t bytes = 0;
+  std::int64_t took_ms = 0;
+};
+
+// One snapshot, now, on the calling thread. `slot` is the caller's in the lock.
+IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& directory, state::Machine& machine,
+                                        TreeLock& lock, std::size_t slot, const SnapshotThreadOptions& options);
+
+class SnapshotThread {
+ public:
+  SnapshotThread(storage::Disk& disk, storage::DataDirs dirs, state::Machine& machine, TreeLock& lock,
+                 std::size_t slot, const SnapshotThreadOptions& options,
+                 std::function<void(const SnapshotResult&)> finished);
+  ~SnapshotThread();
+
+  // Asks for a snapshot; one that is being written is not followed by another for that.
+  void request();
+
+  struct Stats {
+    std::uint64_t snapshots = 0;
+    std::uint64_t failures = 0;
+    std::int64_t last_ms = 0;
+    std::int64_t sum_ms = 0;
+    std::int64_t min_ms = 0;
+    std::int64_t max_ms = 0;
+    Zxid last_zxid{};
+    std::int64_t last_time_ms = 0;  // since 1970
+  };
+  Stats stats() const;
+
+ private:
+  void run();
+  void snapshot();
+  void purge();
+
+  storage::Disk& disk_;
+  storage::DataDirs dirs_;
+  state::Machine& machine_;
+  TreeLock& lock_;
+  std::size_t slot_;
+  SnapshotThreadOptions options_;
+  std::function<void(const SnapshotResult&)> finished_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable work_;
+  bool requested_ = false;
+  bool stopping_ = false;
+  Stats stats_;
+  std::thread thread_;
+};
+
+}  // namespace drover::server

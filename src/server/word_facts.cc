@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/word_facts.h"
+
+#include <dirent.h>
+#include <pwd.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "server/version.h"
+
+namespace drover::server {
+namespace {
+
+replica::FrontStats total_of(const std::vector<const replica::Front*>& fronts) {
+  replica::FrontStats total;
+  for (const replica::Front* front : fronts) {
+    const replica::FrontStats& s = front->stats();
+    if (s.latency_count > 0) {
+      total.latency_min_ms =
+          total.latency_count == 0 ? s.latency_min_ms : std::min(total.latency_min_ms, s.latency_min_ms);
+    }
+    total.received += s.received;
+    total.sent += s.sent;
+    total.bytes_received += s.bytes_received;
+    total.bytes_sent += s.bytes_sent;
+    total.reads += s.reads;
+    total.writes += s.writes;
+    total.events += s.events;
+    total.frames_too_large += s.frames_too_large;
+    total.output_overflows += s.output_overflows;
+    total.auth_failures += s.auth_failures;
+    total.latency_count += s.latency_count;
+    total.latency_sum_ms += s.latency_sum_ms;
+    total.latency_max_ms = std::max(total.latency_max_ms, s.latency_max_ms);
+  }
+  return total;
+}
+
+Summary summary_of(std::uint64_t count, std::uint64_t sum, std::uint64_t min, std::uint64_t max) {
+  return {static_cast<std::int64_t>(count), static_cast<std::int64_t>(sum), static_cast<std::int64_t>(min),
+          static_cast<std::int64_t>(max)};
+}
+
+std::int64_t directory_bytes(const std::string& directory) {
+  std::int64_t bytes = 0;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(directory + "/version-2", ignored)) {
+    const auto size = entry.file_size(ignored);
+    if (!ignored) bytes += static_cast<std::int64_t>(size);
+  }
+  return bytes;
+}
+
+std::int64_t open_descriptors() {
+  std::int64_t count = 0;
+  if (DIR* d = opendir("/proc/self/fd")) {
+    while (readdir(d)) ++count;
+    closedir(d);
+  }
+  return std::max<std::int64_t>(0, count - 3);  // ".", ".." and the directory itself
+}
+
+std::string absolute(const std::string& path) {
+  std::error_code ignored;
+  const auto full = std::filesystem::absolute(path, ignored);
+  return full.lexically_normal().string();
+}
+
+ConfFacts conf_of(const FactSources& s) {
+  ConfFacts f;
+  f.client_port = s.client_port;
+  f.secure_client_port = s.secure_port;
+  f.data_dir = absolute(s.config.data_dir + "/version-2");
+  f.data_log_dir = absolute(s.config.data_log_dir + "/version-2");
+  f.tick_time_ms = s.config.tick_time_ms;
+  f.max_client_cnxns = s.config.limits.connections_per_ip;
+  f.min_session_timeout_ms = s.config.min_session_timeout_ms;
+  f.max_session_timeout_ms = s.config.max_session_timeout_ms;
+  f.listen_backlog = s.config.listen_backlog;
+  f.server_id = ServerId{0};
+  return f;
+}
+
+// The keys that tools look for. There is no JVM to tell of, and its keys say so.
+std::vector<EnvironmentEntry> environment() {
+  utsname system{};
+  uname(&system);
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  const passwd* user = getpwuid(getuid());
+  std::error_code ignored;
+  const std::string memory = std::to_string(static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) >> 20) + "MB";
+  return {{"zookeeper.version", std::string(kFullVersion)},
+          {"host.name", host},
+          {"java.version", "none"},
+          {"java.vendor", "none"},
+          {"java.home", ""},
+          {"java.class.path", ""},
+          {"java.library.path", ""},
+          {"java.io.tmpdir", "/tmp"},
+          {"java.compiler", "<NA>"},
+          {"os.name", system.sysname},
+          {"os.arch", std::string_view(system.machine) == "x86_64" ? "amd64" : system.machine},
+          {"os.version", system.release},
+          {"user.name", user ? user->pw_name : ""},
+          {"user.home", user ? user->pw_dir : ""},
+          {"user.dir", std::filesystem::current_path(ignored).string()},
+          {"os.memory.free", memory},
+          {"os.memory.max", memory},
+          {"os.memory.total", memory}};
+}
+
+std::vector<ConnectionFacts> connections_of(const FactSources& s) {
+  std::vector<ConnectionFacts> out;
+  const auto wall_of = [&](Instant t) { return WallTime{s.wall.ms - (s.now - t)}; };
+  for (const replica::Front* front : s.fronts) {
+    front->for_each_connection([&](const replica::Front::ConnFacts& c) {
+      ConnectionFacts f;
+      f.remote = c.remote;
+      f.interest_ops = c.reading ? 1 : 0;
+      f.queued = static_cast<std::int64_t>(c.queued);
+      f.received = static_cast<std::int64_t>(c.received);
+      f.sent = static_cast<std::int64_t>(c.sent);
+      f.session = c.session;
+      f.last_operation = c.sent > 0 ? std::string(wire::short_name_of(c.last_op)) : "NA";
+      f.established = wall_of(c.opened);
+      f.timeout_ms = c.timeout_ms;
+      f.last_cxid = c.last_xid;
+      f.last_zxid = c.last_zxid;
+      f.last_response_ms = c.last_reply.ms;
+      f.last_latency_ms = c.last_latency_ms;
+      f.latency_ms = summary_of(c.latency_count, c.latency_sum_ms, c.min_latency_ms, c.max_latency_ms);
+      out.push_back(std::move(f));
+    });
+  }
+  return out;
+}
+
+void add_sessions(const FactSources& s, Facts& facts) {
+  for (auto& [deadline, sessions] : s.replica.expiry().by_deadline()) {
+    facts.session_buckets.push_back({WallTime{s.wall.ms + (deadline - s.now.ms)}, std::move(sessions)});
+  }
+  for (const auto& [session, nodes] : s.machine.tree.ephemerals()) {
+    SessionPaths owned{session, {}};
+    for (const state::NodeRef ref : nodes) owned.paths.push_back(s.machine.tree.path_of(ref));
+    std::sort(owned.paths.begin(), owned.paths.end());
+    facts.ephemerals.push_back(std::move(owned));
+  }
+  ConnectionBucket connected{WallTime{s.wall.ms}, {}};
+  for (const ConnectionFacts& c : connections_of(s)) connected.connections.push_back({c.remote, c.session});
+  if (!connected.connections.empty()) facts.connection_buckets.push_back(std::move(connected));
+}
+
+void add_watches(const FactSources& s, Facts& facts) {
+  std::map<std::int64_t, std::vector<std::string>> by_session;
+  std::map<std::string, std::vector<SessionId>> by_path;
+  for (const replica::Front* front : s.fronts) {
+    front->watches().for_each_data_watch([&](std::string_view path, state::WatcherId watcher) {
+      const SessionId session = front->session_of(watcher);
+      by_session[raw(session)].emplace_back(path);
+      by_path[std::string(path)].push_back(session);
+      ++facts.total_watches;
+    });
+  }
+  facts.watching_connections = static_cast<std::int64_t>(by_session.size());
+  facts.watched_paths = static_cast<std::int64_t>(by_path.size());
+  for (auto& [session, paths] : by_session) facts.watches_by_session.push_back({SessionId{session}, std::move(paths)});
+  for (auto& [path, sessions] : by_path) facts.watches_by_path.push_back({path, std::move(sessions)});
+}
+
+std::vector<Metric> metrics_of(const FactSources& s, const replica::FrontStats& total, const Facts& facts) {
+  MonitorFacts m;
+  rlimit descriptors{};
+  getrlimit(RLIMIT_NOFILE, &descriptors);
+  m.ephemerals_count = static_cast<std::int64_t>(s.machine.tree.ephemeral_count());
+  m.num_alive_connections = facts.alive_connections;
+  m.outstanding_requests = facts.outstanding_requests;
+  m.znode_count = facts.node_count;
+  for (const replica::Front* front : s.fronts) m.watch_count += static_cast<std::int64_t>(front->watches().watch_count());
+  m.global_sessions = static_cast<std::int64_t>(s.machine.sessions.size());
+  m.approximate_data_size = static_cast<std::int64_t>(s.machine.tree.data_bytes());
+  m.open_file_descriptor_count = open_descriptors();
+  m.max_file_descriptor_count = static_cast<std::int64_t>(descriptors.rlim_cur);
+  m.uptime_ms = s.now - s.started;
+  m.latency_ms = facts.latency_ms;
+  m.packets_received = facts.packets_received;
+  m.packets_sent = facts.packets_sent;
+  m.auth_failed_count = static_cast<std::int64_t>(total.auth_failures);
+  m.bytes_received_count = static_cast<std::int64_t>(total.bytes_received);
+  m.response_bytes = static_cast<std::int64_t>(total.bytes_sent);
+  const replica::ReplicaStats& r = s.replica.stats();
+  m.connection_request_count = static_cast<std::int64_t>(r.sessions_created + r.reconnects + r.reconnects_refused);
+  m.connection_revalidate_count = static_cast<std::int64_t>(r.reconnects + r.reconnects_refused);
+  m.connection_rejected = static_cast<std::int64_t>(s.connections_rejected);
+  m.connection_drop_count = static_cast<std::int64_t>(total.output_overflows);
+  m.sessionless_connections_expired = static_cast<std::int64_t>(s.sessionless_expired);
+  m.stale_sessions_expired = static_cast<std::int64_t>(r.sessions_expired);
+  m.large_requests_rejected = static_cast<std::int64_t>(total.frames_too_large);
+  m.unsuccessful_handshake = static_cast<std::int64_t>(s.tls_failures);
+  m.digest_mismatches_count = static_cast<std::int64_t>(s.digest_mismatches);
+  m.fsync_ms = summary_of(s.log.syncs, s.log.sync_ns_sum / 1'000'000, s.log.sync_ns_min / 1'000'000,
+                          s.log.sync_ns_max / 1'000'000);
+  m.snapshot_ms = summary_of(s.snapshots.snapshots, static_cast<std::uint64_t>(s.snapshots.sum_ms),
+                             static_cast<std::uint64_t>(s.snapshots.min_ms), static_cast<std::uint64_t>(s.snapshots.max_ms));
+  const auto startup = static_cast<std::uint64_t>(s.startup_ms);
+  m.db_init_ms = summary_of(1, startup, startup, startup);
+  m.startup_txns_loaded = summary_of(1, s.startup_txns, s.startup_txns, s.startup_txns);
+  std::vector<Metric> metrics = monitor_metrics(m);
+  metrics.push_back({"disk_full_refusals", static_cast<std::int64_t>(r.writes_refused_disk_full)});
+  return metrics;
+}
+
+}  // namespace
+
+Facts collect_facts(const FactSources& s, const Needs& needs) {
+  Facts facts;
+  const replica::FrontStats total = total_of(s.fronts);
+  facts.version = std::string(kFullVersion);
+  facts.latency_ms = summary_of(total.latency_count, total.latency_sum_ms, total.latency_min_ms, total.latency_max_ms);
+  facts.packets_received = static_cast<std::int64_t>(total.received);
+  facts.packets_sent = static_cast<std::int64_t>(total.sent);
+  for (const replica::Front* front : s.fronts) {
+    facts.alive_connections += static_cast<std::int64_t>(front->connection_count());
+    facts.outstanding_requests += static_cast<std::int64_t>(front->outstanding());
+  }
+  facts.last_zxid = s.machine.last_zxid;
+  facts.node_count = static_cast<std::int64_t>(s.machine.tree.node_count());
+  facts.trace_mask = s.trace_mask;
+  facts.conf = conf_of(s);
+  if (needs.directory_sizes) {
+    facts.data_dir_bytes = directory_bytes(s.config.data_dir);
+    facts.log_dir_bytes = directory_bytes(s.config.data_log_dir);
+  }
+  if (needs.environment) facts.environment = environment();
+  if (needs.connections) facts.connections = connections_of(s);
+  if (needs.sessions_and_ephemerals) add_sessions(s, facts);
+  if (needs.watches || needs.watch_counts) add_watches(s, facts);
+  if (needs.metrics) facts.metrics = metrics_of(s, total, facts);
+  return facts;
+}
+
+}  // namespace drover::server

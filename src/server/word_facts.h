@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collects from the live server what a four-letter word prints.
+//
+// The caller holds the core still and every slot of the tree's lock, so that the facts belong together;
+// only words outside the default whitelist take longer than a glance.
+#pragma once
+
+#include <vector>
+
+#include "base/time.h"
+#include "replica/front.h"
+#include "replica/replica.h"
+#include "server/config.h"
+#include "server/four_letter_words.h"
+#include "server/log_thread.h"
+#include "server/monitor_facts.h"
+#include "server/snapshot_thread.h"
+#include "state/machine.h"
+
+namespace drover::server {
+
+struct FactSources {
+  const ServerConfig& config;
+  const state::Machine& machine;
+  const replica::Replica& replica;
+  std::vector<const replica::Front*> fronts;
+  LogThread::Stats log;
+  SnapshotThread::Stats snapshots;
+  Instant now;
+  WallTime wall;
+  Instant started;
+  std::uint64_t connections_rejected = 0;
+  std::uint64_t sessionless_expired = 0;
+  std::uint64_t tls_failures = 0;
+  std::uint64_t digest_mismatches = 0;
+  std::int64_t startup_ms = 0;
+  std::uint64_t startup_txns = 0;
+  std::int64_t trace_mask = 306;
+  int client_port = -1;
+  int secure_port = -1;
+};
+
+Facts collect_facts(const FactSources& sources, const Needs& needs);
+
+}  // namespace drover::server

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "state/acl.h"
+
+#include <openssl/evp.h>
+#include <openssl/sha.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+
+namespace drover::state {
+namespace {
+
+bool is_world(const wire::Identity& id) { return id.scheme == "world" && id.id == "anyone"; }
+
+bool has_provider(std::string_view scheme, const Options& options) {
+  if (scheme == "ip") return true;
+  if (scheme == "digest") return options.digest_scheme;
+  return scheme == "x509" && options.x509_scheme;
+}
+
+// Java's Integer.parseInt: an optional sign and decimal digits.
+std::optional<int> parse_int(std::string_view text) {
+  if (text.starts_with('+')) {
+    text.remove_prefix(1);
+    if (text.starts_with('-')) return std::nullopt;
+  }
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+struct Address {
+  std::array<std::uint8_t, 16> bytes{};
+  std::size_t length = 0;  // 4 or 16
+};
+
+std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t at = text.find(separator);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + separator.size());
+  }
+}
+
+std::optional<Address> parse_ipv4(std::string_view text) {
+  const auto parts = split(text, ".");
+  if (parts.size() != 4) return std::nullopt;
+  Address address{.bytes = {}, .length = 4};
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto value = parse_int(parts[i]);
+    if (!value || *value < 0 || *value > 255) return std::nullopt;
+    address.bytes[i] = static_cast<std::uint8_t>(*value);
+  }
+  return address;
+}
+
+// Writes 16-bit groups from byte `at` on; false when one is not 1 to 4 hex digits.
+bool parse_groups(const std::vector<std::string_view>& groups, std::size_t at, Address& address) {
+  for (const std::string_view group : groups) {
+    unsigned value = 0;
+    if (group.empty() || group.size() > 4) return false;
+    const auto [end, error] = std::from_chars(group.data(), group.data() + group.size(), value, 16);
+    if (error != std::errc{} || end != group.data() + group.size()) return false;
+    address.bytes[at++] = static_cast<std::uint8_t>(value >> 8);
+    address.bytes[at++] = static_cast<std::uint8_t>(value);
+  }
+  return true;
+}
+
+std::optional<Address> parse_ipv6(std::string_view text) {
+  const auto halves = split(text, "::");
+  if (halves.size() > 2) return std::nullopt;
+  const auto groups_of = [](std::string_view half) {
+    return half.empty() ? std::vector<std::string_view>{} : split(half, ":");
+  };
+  const auto head = groups_of(halves[0]);
+  const auto tail = halves.size() == 2 ? groups_of(halves[1]) : std::vector<std::string_view>{};
+  const std::size_t groups = head.size() + tail.size();
+  if (halves.size() == 1 ? groups != 8 : groups >= 8) return std::nullopt;
+  Address address{.bytes = {}, .length = 16};
+  if (!parse_groups(head, 0, address) || !parse_groups(tail, 16 - 2 * tail.size(), address)) return std::nullopt;
+  return address;
+}
+
+std::optional<Address> parse_address(std::string_view text) {
+  return text.find(':') != std::string_view::npos ? parse_ipv6(text) : parse_ipv4(text);
+}
+
+struct Network {
+  Address address;
+  int bits = 0;
+};
+
+std::optional<Network> parse_network(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const auto address = parse_address(text.substr(0, slash));
+  if (!address) return std::nullopt;
+  const int bits_max = static_cast<int>(address->length) * 8;
+  if (slash == std::string_view::npos) return Network{*address, bits_max};
+  const auto bits = parse_int(text.substr(slash + 1));
+  if (!bits || *bits < 0 || *bits > bits_max) return std::nullopt;
+  return Network{*address, *bits};
+}
+
+// Java's split(":") drops trailing empty parts; two parts must remain.
+bool is_valid_digest_id(std::string_view id) {
+  while (id.ends_with(':')) id.remove_suffix(1);
+  return std::count(id.begin(), id.end(), ':') == 1;
+}
+
+bool is_valid_id(const wire::Identity& id) {
+  if (id.scheme == "ip") return parse_network(id.id).has_value();
+  if (id.scheme == "digest") return is_valid_digest_id(id.id);
+  return id.id.find('=') != std::string::npos;  // x509: a distinguished name
+}
+
+bool matches(const wire::Identity& who, const wire::Identity& acl, const Options& options) {
+  if (who.scheme != acl.scheme) return false;
+  if (who.scheme == "ip") return ip_matches(who.id, acl.id);
+  if (who.scheme == "x509" && who.id == options.x509_super_user) return true;
+  return who.id == acl.id;
+}
+
+// Adds the caller's authenticated identities with the perms of an `auth` entry; false when there are none.
+bool expand_auth(std::int32_t perms, const Identities& who, const Options& options, std::vector<wire::Acl>& out) {
+  bool any = false;
+  for (const wire::Identity& id : who) {
+    if (id.scheme == "ip" || !has_provider(id.scheme, options)) continue;
+    out.push_back({perms, id});
+    any = true;
+  }
+  return any;
+}
+
+}  // namespace
+
+bool ip_matches(std::string_view address, std::string_view acl_id) {
+  const auto network = parse_network(acl_id);
+  const auto host = parse_address(address);
+  if (!network || !host || host->length != network->address.length) return false;
+  for (int bit = 0; bit < network->bits; bit += 8) {
+    const std::size_t byte = static_cast<std::size_t>(bit) / 8;
+    const int used = std::min(8, network->bits - bit);
+    const auto mask = static_cast<std::uint8_t>(0xFF << (8 - used));
+    if ((host->bytes[byte] ^ network->address.bytes[byte]) & mask) return false;
+  }
+  return true;
+}
+
+bool is_allowed(const AclList& acl, std::int32_t perms, const Identities& who, const Options& options) {
+  if (options.skip_acl || acl.entries.empty()) return true;
+  for (const wire::Identity& id : who) {
+    if (id.scheme == "super") return true;
+  }
+  for (const wire::Acl& entry : acl.entries) {
+    if ((entry.perms & perms) == 0) continue;
+    if (is_world(entry.who)) return true;
+    if (!has_provider(entry.who.scheme, options)) continue;
+    for (const wire::Identity& id : who) {
+      if (matches(id, entry.who, options)) return true;
+    }
+  }
+  return false;
+}
+
+Result<std::string> resolve_acl(std::string_view requested, const Identities& who, const Options& options) {
+  // Nearly every node is open, and that list needs no second look.
+  if (requested == wire::open_acl_bytes()) return std::string(requested);
+
+  wire::Reader r(requested);
+  const wire::AclNulls nulls = wire::first_null_in_acl_list(r);
+  if (nulls == wire::AclNulls::kId) return std::unexpected(ErrorCode::kMarshallingError);
+  const std::vector<wire::Acl> asked = wire::decode_acl_list(r);
+  if (asked.empty() || nulls == wire::AclNulls::kScheme || asked.size() > options.acl_entries_max) {
+    return std::unexpected(ErrorCode::kInvalidAcl);
+  }
+  std::vector<wire::Acl> unique;
+  for (const wire::Acl& entry : asked) {
+    if (std::find(unique.begin(), unique.end(), entry) == unique.end()) unique.push_back(entry);
+  }
+  std::vector<wire::Acl> resolved;
+  for (const wire::Acl& entry : unique) {
+    if (entry.who.scheme == "auth") {
+      if (!expand_auth(entry.perms, who, options, resolved)) return std::unexpected(ErrorCode::kInvalidAcl);
+      continue;
+    }
+    if (!is_world(entry.who) && (!has_provider(entry.who.scheme, options) || !is_valid_id(entry.who))) {
+      return std::unexpected(ErrorCode::kInvalidAcl);
+    }
+    resolved.push_back(entry);
+  }
+  std::string bytes;
+  wire::Writer w(bytes);
+  wire::encode_acl_list(w, resolved);
+  return bytes;
+}
+
+std::string digest_identity(std::string_view user_password) {
+  unsigned char sha[SHA_DIGEST_LENGTH];
+  SHA1(reinterpret_cast<const unsigned char*>(user_password.data()), user_password.size(), sha);
+  unsigned char base64[4 * ((SHA_DIGEST_LENGTH + 2) / 3) + 1];
+  const int n = EVP_EncodeBlock(base64, sha, sizeof sha);
+  std::string id(user_password.substr(0, user_password.find(':')));
+  id += ':';
+  id.append(reinterpret_cast<const char*>(base64), static_cast<std::size_t>(n));
+  return id;
+}
+
+std::optional<Identities> authenticate(std::string_view scheme, std::string_view auth, std::string_view peer_ip,
+                                       const Options& options) {
+  if (scheme == "ip") return Identities{{"ip", std::string(peer_ip)}};
+  if (scheme != "digest" || !options.digest_scheme) return std::nullopt;
+  const std::string id = digest_identity(auth);
+  Identities proven;
+  if (!options.super_digest.empty() && id == options.super_digest) proven.push_back({"super", ""});
+  proven.push_back({"digest", id});
+  return proven;
+}
+
+std::string user_name(const wire::Identity& id, const Options& options) {
+  if (!has_provider(id.scheme, options)) return {};
+  if (id.scheme == "digest") return id.id.substr(0, id.id.find(':'));
+  return id.id;
+}
+
+}  // namespace drover::state

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who may do what: the schemes, the check, and what becomes of an ACL that a client asks for.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "state/acl_table.h"
+#include "state/options.h"
+#include "wire/records.h"
+
+namespace drover::state {
+
+// Who a connection is. Shared, because requests in flight keep the identities they were sent with while
+// the connection may add more.
+using Identities = std::vector<wire::Identity>;
+using IdentitiesPtr = std::shared_ptr<const Identities>;
+
+// Whether `who` has any of the permissions in `perms`.
+bool is_allowed(const AclList& acl, std::int32_t perms, const Identities& who, const Options& options);
+
+// The list to store for the list asked for, as jute bytes: duplicates gone, `auth` replaced by the
+// caller's identities, every id valid in its scheme; else INVALIDACL. (Upstream: fixupACL.)
+Result<std::string> resolve_acl(std::string_view requested, const Identities& who, const Options& options);
+
+// The identities that an auth packet proves, or nullopt when it fails.
+std::optional<Identities> authenticate(std::string_view scheme, std::string_view auth,
+                                       std::string_view peer_ip, const Options& options);
+
+// "user:password" -> "user:BASE64(SHA1(user:password))"
+std::string digest_identity(std::string_view user_password);
+
+// The user's name as whoAmI shows it; empty for schemes without a provider.
+std::string user_name(const wire::Identity& id, const Options& options);
+
+// Whether an `ip` ACL id ("10.0.0.0/8") covers the address; addresses of different families never match.
+bool ip_matches(std::string_view address, std::string_view acl_id);
+
+}  // namespace drover::state

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "state/apply.h"
+
+#include <algorithm>
+
+#include "base/path.h"
+
+namespace drover::state {
+namespace {
+
+using wire::EventType;
+using wire::OpCode;
+
+AclListPtr filter_of(const Tree& tree, const Node& node) {
+  return node.acl == kOpenAcl ? nullptr : tree.acl(node);
+}
+
+// Events name the root "/" although its children's parent path is "".
+std::string_view event_path(std::string_view parent) { return parent.empty() ? kRootPath : parent; }
+
+// One transaction on its way into the machine.
+class Application {
+ public:
+  Application(Machine& machine, const wire::TxnHeader& header, TreeEvents& events)
+      : m_(machine), tree_(machine.tree), header_(header), events_(events) {}
+
+  ApplyResult run(OpCode type, const wire::TxnRecord& record) {
+    ApplyResult result{.type = type, .error = ErrorCode::kOk, .path = {}, .stat = {}, .multi = {}};
+    std::visit([&](const auto& txn) { apply(type, txn, result); }, record);
+    return result;
+  }
+
+ private:
+  void apply(OpCode type, const wire::CreateTxn& txn, ApplyResult& result);
+  void apply(OpCode type, const wire::DeleteTxn& txn, ApplyResult& result);
+  void apply(OpCode type, const wire::SetDataTxn& txn, ApplyResult& result);
+  void apply(OpCode type, const wire::SetAclTxn& txn, ApplyResult& result);
+  void apply(OpCode, const wire::CheckTxn& txn, ApplyResult& result) { result.path = txn.path; }
+  void apply(OpCode, const wire::CreateSessionTxn& txn, ApplyResult&) {
+    m_.sessions.insert_or_assign(header_.session, txn.timeout_ms);
+  }
+  void apply(OpCode type, const wire::CloseSessionTxn& txn, ApplyResult& result);
+  void apply(OpCode, const wire::ErrorTxn& txn, ApplyResult& result) { result.error = txn.error; }
+  void apply(OpCode type, const wire::MultiTxn& txn, ApplyResult& result);
+
+  void create_again(NodeRef parent, NodeRef existing, const wire::CreateTxn& txn);
+  bool raise_child_version(NodeRef parent, std::string_view parent_path, std::int32_t cversion);
+  ErrorCode remove(std::string_view path);
+  void remove_below(NodeRef ref);
+  std::int64_t owner_of(OpCode type, const wire::CreateTxn& txn) const;
+  void emit(EventType type, std::string_view path, AclListPtr acl) { events_.list.push_back({type, path, std::move(acl)}); }
+
+  Machine& m_;
+  Tree& tree_;
+  const wire::TxnHeader& header_;
+  TreeEvents& events_;
+};
+
+std::int64_t Application::owner_of(OpCode type, const wire::CreateTxn& txn) const {
+  if (type == OpCode::kCreateContainer) return kContainerOwner;
+  if (type == OpCode::kCreateTtl) return owner_of_ttl(txn.ttl_ms);
+  return txn.ephemeral ? raw(header_.session) : 0;
+}
+
+// Only upwards: a create replayed on a tree that already saw later ones must not turn counters back.
+bool Application::raise_child_version(NodeRef parent, std::string_view path, std::int32_t cversion) {
+  const Node& node = tree_.at(parent);
+  if (cversion == -1) cversion = node.cversion + 1;
+  if (cversion <= node.cversion) return false;
+  tree_.set_child_version(parent, path, cversion, header_.zxid);
+  return true;
+}
+
+void Application::create_again(NodeRef parent, NodeRef existing, const wire::CreateTxn& txn) {
+  const Node& node = tree_.at(existing);
+  tree_.set_acl(existing, txn.path, tree_.acls().acquire(txn.acl), node.aversion);
+  raise_child_version(parent, parent_path(txn.path), txn.parent_cversion);
+}
+
+void Application::apply(OpCode type, const wire::CreateTxn& txn, ApplyResult& result) {
+  result.path = txn.path;
+  const std::string_view parent_of = parent_path(txn.path);
+  const NodeRef parent = txn.path.starts_with('/') ? tree_.find(parent_of) : kNoNode;
+  if (parent == kNoNode) {
+    result.error = ErrorCode::kNoNode;
+    return;
+  }
+  if (const NodeRef existing = tree_.find(txn.path); existing != kNoNode) {
+    result.error = ErrorCode::kNodeExists;
+    create_again(parent, existing, txn);
+    return;
+  }
+  raise_child_version(parent, parent_of, txn.parent_cversion);
+  wire::StatPersisted stat;
+  stat.czxid = stat.mzxid = stat.pzxid = header_.zxid;
+  stat.ctime = stat.mtime = header_.time_ms;
+  stat.ephemeral_owner = owner_of(type, txn);
+  const NodeRef ref = tree_.insert(parent, {txn.path, txn.data, tree_.acls().acquire(txn.acl), stat});
+  const Node& node = tree_.at(ref);
+  result.stat = tree_.stat(node);
+  m_.quotas.on_create(tree_, txn.path, node.data_bytes());
+  emit(EventType::kNodeCreated, txn.path, filter_of(tree_, node));
+  emit(EventType::kNodeChildrenChanged, event_path(parent_of), filter_of(tree_, tree_.at(parent)));
+}
+
+// Happens only in replay: the snapshot holds a later node of this path, with children of its own whose
+// creation is still to be replayed.
+void Application::remove_below(NodeRef ref) {
+  while (tree_.at(ref).first_child != kNoNode) {
+    NodeRef leaf = tree_.at(ref).first_child;
+    while (tree_.at(leaf).first_child != kNoNode) leaf = tree_.at(leaf).first_child;
+    tree_.remove(leaf, tree_.path_of(leaf));
+  }
+}
+
+ErrorCode Application::remove(std::string_view path) {
+  const std::string_view parent_of = parent_path(path);
+  const NodeRef parent = path.starts_with('/') ? tree_.find(parent_of) : kNoNode;
+  if (parent == kNoNode || path == kRootPath) return ErrorCode::kNoNode;
+  // Even when the child is already gone, or a replayed delete leaves an old pzxid behind.
+  const Node& above = tree_.at(parent);
+  if (header_.zxid > above.pzxid) tree_.set_child_version(parent, parent_of, above.cversion, header_.zxid);
+  const NodeRef ref = tree_.find(path);
+  if (ref == kNoNode) return ErrorCode::kNoNode;
+
+  remove_below(ref);
+  const std::size_t data_bytes = tree_.at(ref).data_bytes();
+  AclListPtr acl = filter_of(tree_, tree_.at(ref));
+  tree_.remove(ref, path);
+  m_.quotas.on_delete(tree_, path, data_bytes);
+  emit(EventType::kNodeDeleted, path, std::move(acl));
+  emit(EventType::kNodeChildrenChanged, event_path(parent_of), filter_of(tree_, tree_.at(parent)));
+  return ErrorCode::kOk;
+}
+
+void Application::apply(OpCode, const wire::DeleteTxn& txn, ApplyResult& result) {
+  result.path = txn.path;
+  result.error = remove(txn.path);
+}
+
+void Application::apply(OpCode, const wire::SetDataTxn& txn, ApplyResult& result) {
+  result.path = txn.path;
+  const NodeRef ref = tree_.find(txn.path);
+  if (ref == kNoNode) {
+    result.error = ErrorCode::kNoNode;
+    return;
+  }
+  const Node& node = tree_.at(ref);
+  const auto bytes_before = static_cast<std::int64_t>(node.data_bytes());
+  wire::StatPersisted stat = persisted_stat(node);
+  stat.mtime = header_.time_ms;
+  stat.mzxid = header_.zxid;
+  stat.version = txn.version;
+  tree_.set_data(ref, txn.path, txn.data, stat);
+  result.stat = tree_.stat(node);
+  m_.quotas.on_set_data(tree_, txn.path, static_cast<std::int64_t>(node.data_bytes()) - bytes_before);
+  emit(EventType::kNodeDataChanged, txn.path, filter_of(tree_, node));
+}
+
+void Application::apply(OpCode, const wire::SetAclTxn& txn, ApplyResult& result) {
+  result.path = txn.path;
+  const NodeRef ref = tree_.find(txn.path);
+  if (ref == kNoNode) {
+    result.error = ErrorCode::kNoNode;
+    return;
+  }
+  tree_.set_acl(ref, txn.path, tree_.acls().acquire(txn.acl), txn.version);
+  result.stat = tree_.stat(tree_.at(ref));
+}
+
+void Application::apply(OpCode, const wire::CloseSessionTxn& txn, ApplyResult&) {
+  m_.sessions.erase(header_.session);
+  for (const std::string_view path : txn.paths) {
+    // In replay the path may by now belong to somebody else's later node.
+    const Node* node = tree_.get(path);
+    if (!node || node->ephemeral_owner == raw(header_.session)) {
+      remove(path);
+    } else if (const NodeRef parent = tree_.find(parent_path(path)); parent != kNoNode) {
+      const Node& above = tree_.at(parent);
+      if (header_.zxid > above.pzxid) {
+        tree_.set_child_version(parent, parent_path(path), above.cversion, header_.zxid);
+      }
+    }
+  }
+  // Logs of before 3.6 do not list the paths.
+  while (const NodeSet* left = tree_.ephemerals_of(header_.session)) {
+    events_.owned.push_back(tree_.path_of(*left->begin()));
+    remove(events_.owned.back());
+  }
+}
+
+void Application::apply(OpCode, const wire::MultiTxn& txn, ApplyResult& result) {
+  const bool failed =
+      std::any_of(txn.txns.begin(), txn.txns.end(), [](const auto& sub) { return sub.type == OpCode::kError; });
+  bool behind_failure = false;
+  result.multi.reserve(txn.txns.size());
+  for (const wire::SubTxn& sub : txn.txns) {
+    if (sub.type == OpCode::kError) behind_failure = true;
+    if (failed && sub.type != OpCode::kError) {
+      const ErrorCode error = behind_failure ? ErrorCode::kRuntimeInconsistency : ErrorCode::kOk;
+      result.multi.push_back({.type = OpCode::kError, .error = error, .path = {}, .stat = {}, .multi = {}});
+      continue;
+    }
+    wire::Reader r(sub.record);
+    const auto record = wire::decode_txn_record(r, sub.type, /*in_multi=*/true);
+    if (!record) continue;  // Such bytes never pass prepare; a damaged log is found by its checksum.
+    result.multi.push_back(run(sub.type, *record));
+    if (result.error == ErrorCode::kOk) result.error = result.multi.back().error;
+  }
+}
+
+}  // namespace
+
+ApplyResult apply(Machine& machine, const wire::TxnEntry& txn, TreeEvents& events) {
+  ApplyResult result = Application(machine, txn.header, events).run(txn.header.type, txn.record);
+  machine.last_zxid = std::max(machine.last_zxid, txn.header.zxid);
+  return result;
+}
+
+}  // namespace drover::state

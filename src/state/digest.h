@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tree's digest: the sum over nodes of CRC-32(path, data, attributes), modulo 2^64.
+//
+// Leaders write the digest that the tree will have into each transaction; every server computes its own
+// and compares. The CRC is kept in two steps: path and data first (stored with the node), then the 60
+// bytes of attributes, so that touching a parent's counters does not read its data again.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "state/node.h"
+#include "wire/records.h"
+
+namespace drover::state {
+
+// Nodes below /zookeeper do not count: they differ between servers for good reasons (quota statistics).
+inline bool counts_in_digest(std::string_view path) { return !path.starts_with("/zookeeper/"); }
+
+// `path` is "" for the root.
+std::uint32_t content_crc(std::string_view path, const wire::Nullable& data);
+
+// What the node adds to the tree's digest.
+std::uint64_t node_digest(std::uint32_t content_crc, const wire::StatPersisted& stat);
+
+}  // namespace drover::state

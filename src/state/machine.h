@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The replicated state: what all servers agree on after the same transactions.
+#pragma once
+
+#include <cstdint>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "base/ids.h"
+#include "state/options.h"
+#include "state/quota.h"
+#include "state/tree.h"
+
+namespace drover::state {
+
+// Every live global session and the timeout it was created with.
+using SessionTable = boost::unordered_flat_map<SessionId, std::int32_t>;
+
+struct Machine {
+  explicit Machine(const Options& o) : options(o), tree(o) {}
+
+  Options options;
+  Tree tree;
+  Quotas quotas;
+  SessionTable sessions;
+  Zxid last_zxid{};  // of the last transaction applied
+};
+
+}  // namespace drover::state

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "state/pending_changes.h"
+
+#include "base/ensure.h"
+#include "state/digest.h"
+
+namespace drover::state {
+
+std::optional<NodeFacts> PendingChanges::find(std::string_view path) const {
+  if (path == "/") path = "";
+  if (const auto found = records_.find(path); found != records_.end()) {
+    if (!found->second.facts.exists) return std::nullopt;
+    return found->second.facts;
+  }
+  const Node* node = tree_.get(path);
+  if (!node) return std::nullopt;
+  NodeFacts facts;
+  facts.child_count = static_cast<std::int32_t>(node->child_count);
+  facts.content_crc = node->content_crc;
+  facts.data_bytes = static_cast<std::int64_t>(node->data_bytes());
+  if (node->acl != kOpenAcl) facts.acl = tree_.acl(*node);
+  facts.stat = persisted_stat(*node);
+  if (counts_in_digest(path)) facts.digest = node_digest(facts.content_crc, facts.stat);
+  return facts;
+}
+
+void PendingChanges::put(std::string_view path, Zxid zxid, const NodeFacts& after, std::uint64_t digest_before) {
+  if (path == "/") path = "";
+  digest_ = digest() - digest_before + (after.exists ? after.digest : 0);
+  auto found = records_.find(path);
+  if (marked_) {
+    undo_.push_back({std::string(path), found == records_.end() ? std::nullopt : std::optional(found->second.facts)});
+  }
+  if (found == records_.end()) found = records_.emplace(std::string(path), Record{}).first;
+  found->second.facts = after;
+  ++found->second.pending;
+  order_.emplace_back(zxid, &found->first);
+}
+
+void PendingChanges::applied(Zxid zxid) {
+  while (!order_.empty() && order_.front().first <= zxid) {
+    const auto record = records_.find(*order_.front().second);
+    ENSURE(record != records_.end(), "a pending change has its record");
+    if (--record->second.pending == 0) records_.erase(record);
+    order_.pop_front();
+  }
+}
+
+void PendingChanges::mark() {
+  marked_ = true;
+  undo_.clear();
+  digest_at_mark_ = digest();
+}
+
+void PendingChanges::rollback() {
+  ENSURE(marked_, "only a marked change is rolled back");
+  for (auto undo = undo_.rbegin(); undo != undo_.rend(); ++undo) {
+    const auto record = records_.find(undo->path);
+    order_.pop_back();
+    --record->second.pending;
+    if (undo->before) {
+      record->second.facts = *undo->before;
+    } else {
+      records_.erase(record);
+    }
+  }
+  digest_ = digest_at_mark_;
+  marked_ = false;
+}
+
+}  // namespace drover::state

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The leader's view of changes that are proposed but not yet applied.
+//
+// prepare() must judge a request against the tree as it *will* be once everything in flight has been
+// applied; otherwise two pipelined creates of one path would both succeed. Owned by the replica; on an
+// ensemble it exists only while leading.
+//
+// Invariant: every record's zxid is greater than the tree's last applied zxid.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/unordered/unordered_map.hpp>
+
+#include "base/hash.h"
+#include "base/ids.h"
+#include "state/acl_table.h"
+#include "state/tree.h"
+#include "wire/records.h"
+
+namespace drover::state {
+
+// What prepare needs to know of a node.
+struct NodeFacts {
+  bool exists = true;
+  std::int32_t child_count = 0;
+  std::uint32_t content_crc = 0;
+  std::uint64_t digest = 0;  // its part of the tree's digest
+  std::int64_t data_bytes = 0;
+  AclListPtr acl;  // null: open
+  wire::StatPersisted stat;
+};
+
+class PendingChanges {
+ public:
+  explicit PendingChanges(const Tree& tree) : tree_(tree) {}
+
+  // The node as it will be; nullopt when there will be none.
+  std::optional<NodeFacts> find(std::string_view path) const;
+
+  // Records what the transaction `zxid` makes of a node. `before` is what find() said (no value: nothing).
+  void put(std::string_view path, Zxid zxid, const NodeFacts& after, std::uint64_t digest_before);
+
+  // The tree's digest once everything pending is applied.
+  std::uint64_t digest() const { return order_.empty() ? tree_.digest() : digest_; }
+
+  // Everything up to and including `zxid` is now in the tree.
+  void applied(Zxid zxid);
+
+  // A multi is all or nothing: what is put after mark() stays with commit(), and goes with rollback().
+  void mark();
+  void commit() { marked_ = false; }
+  void rollback();
+
+  // Calls visit(path, facts) for every node with a pending change.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (const auto& [path, record] : records_) visit(path, record.facts);
+  }
+
+  std::size_t size() const { return order_.size(); }
+
+ private:
+  struct PathHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view path) const { return hash_bytes(path, 0x5bd1e995); }
+  };
+  struct Record {
+    NodeFacts facts;
+    std::uint32_t pending = 0;  // how many entries of order_ name it
+  };
+  using Records = boost::unordered_map<std::string, Record, PathHash, std::equal_to<>>;
+  struct Undo {
+    std::string path;
+    std::optional<NodeFacts> before;  // nullopt: there was no record
+  };
+
+  const Tree& tree_;
+  Records records_;
+  std::deque<std::pair<Zxid, const std::string*>> order_;  // keys of records_, oldest first
+  std::uint64_t digest_ = 0;
+  bool marked_ = false;
+  std::vector<Undo> undo_;
+  std::uint64_t digest_at_mark_ = 0;
+};
+
+}  // namespace drover::state

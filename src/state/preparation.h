@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One request on its way to becoming a transaction. Private to state/prepare*.cc, which split it by op.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "state/prepare.h"
+#include "wire/requests.h"
+#include "wire/txns.h"
+
+namespace drover::state {
+
+using wire::OpCode;
+
+// One transaction being decided. Each op appends its record to `out` and puts its changes into
+// `pending`, or returns why not; what was appended is then thrown away by the caller.
+class Preparation {
+ public:
+  Preparation(const Machine& machine, PendingChanges& pending, const WriteRequest& request, Zxid zxid, WallTime now)
+      : m_(machine), pending_(pending), request_(request), zxid_(zxid), now_(now) {}
+
+  Result<void> single(std::string& out);
+  // Unlike the others a multi succeeds in saying how it failed; `first_error` tells.
+  Result<void> multi(std::string& out, ErrorCode& first_error);
+
+ private:
+  Result<void> create(OpCode op, const wire::CreateRequest& create, std::string& out);
+  Result<void> remove(const wire::DeleteRequest& request, std::string& out);
+  Result<void> remove_container(std::string_view path, std::string& out);
+  Result<void> set_data(const wire::SetDataRequest& request, std::string& out);
+  Result<void> set_acl(const wire::SetAclRequest& request, std::string& out);
+  Result<void> check(const wire::CheckRequest& request, std::string& out);
+  Result<void> create_session(std::string& out);
+  Result<void> close_session(std::string& out);
+  Result<void> reconfig();
+  Result<void> multi_element(const wire::MultiOp& op, std::string& record);
+
+  Result<void> session_alive() const;
+  Result<void> allowed(const NodeFacts& node, std::int32_t perms) const;
+  Result<void> validate_create(OpCode op, const wire::CreateRequest& create) const;
+  Result<NodeFacts> existing(std::string_view path) const;
+  Result<void> valid_path(std::string_view path) const;
+  Result<void> quota_allows(std::string_view path, Quotas::Growth growth) const;
+  void update(std::string_view path, NodeFacts& node, std::uint64_t digest_before);
+  void count_child(std::string_view parent_path, NodeFacts parent, std::int32_t children_more);
+  void forget(std::string_view path, const NodeFacts& node);
+  NodeFacts new_node(OpCode op, const wire::CreateRequest& create, std::string_view path, std::string_view acl) const;
+
+  const Machine& m_;
+  PendingChanges& pending_;
+  const WriteRequest& request_;
+  Zxid zxid_;
+  WallTime now_;
+};
+
+}  // namespace drover::state

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "state/prepare.h"
+
+#include "base/path.h"
+#include "state/digest.h"
+#include "state/preparation.h"
+
+namespace drover::state {
+namespace {
+
+void append_error(std::string& out, ErrorCode error) {
+  wire::Writer w(out);
+  wire::encode(w, wire::ErrorTxn{error});
+}
+
+template <class Request, class Handler>
+Result<void> decoded(const std::optional<Request>& request, Handler handler) {
+  if (!request) return std::unexpected(ErrorCode::kMarshallingError);
+  return handler(*request);
+}
+
+}  // namespace
+
+Result<void> Preparation::session_alive() const {
+  if (request_.session_error != ErrorCode::kOk) return std::unexpected(request_.session_error);
+  return {};
+}
+
+Result<void> Preparation::allowed(const NodeFacts& node, std::int32_t perms) const {
+  if (!node.acl) return {};
+  if (!is_allowed(*node.acl, perms, *request_.who, m_.options)) return std::unexpected(ErrorCode::kNoAuth);
+  return {};
+}
+
+Result<NodeFacts> Preparation::existing(std::string_view path) const {
+  auto node = pending_.find(path);
+  if (!node) return std::unexpected(ErrorCode::kNoNode);
+  return *std::move(node);
+}
+
+Result<void> Preparation::valid_path(std::string_view path) const {
+  if (!is_valid_path(path) || path.size() > m_.options.path_bytes_max) {
+    return std::unexpected(ErrorCode::kBadArguments);
+  }
+  return {};
+}
+
+Result<void> Preparation::quota_allows(std::string_view path, Quotas::Growth growth) const {
+  if (!m_.options.enforce_quota) return {};
+  return m_.quotas.check(m_.tree, path, growth);
+}
+
+// `node` has changed: brings its digest up to date and records it.
+void Preparation::update(std::string_view path, NodeFacts& node, std::uint64_t digest_before) {
+  node.digest = counts_in_digest(path) ? node_digest(node.content_crc, node.stat) : 0;
+  pending_.put(path, zxid_, node, digest_before);
+}
+
+void Preparation::count_child(std::string_view path, NodeFacts parent, std::int32_t children_more) {
+  const std::uint64_t digest_before = parent.digest;
+  parent.child_count += children_more;
+  if (children_more > 0) {
+    parent.stat.cversion = static_cast<std::int32_t>(static_cast<std::uint32_t>(parent.stat.cversion) + 1u);
+  }
+  parent.stat.pzxid = zxid_;
+  update(path, parent, digest_before);
+}
+
+void Preparation::forget(std::string_view path, const NodeFacts& node) {
+  NodeFacts gone;
+  gone.exists = false;
+  pending_.put(path, zxid_, gone, node.digest);
+}
+
+Result<void> Preparation::single(std::string& out) {
+  wire::Reader r(request_.body);
+  switch (request_.op) {
+    case OpCode::kCreate:
+    case OpCode::kCreate2:
+    case OpCode::kCreateContainer:
+    case OpCode::kCreateTtl:
+      return decoded(wire::decode_create(r, request_.op), [&](const auto& q) { return create(request_.op, q, out); });
+    case OpCode::kDelete: return decoded(wire::decode_delete(r), [&](const auto& q) { return remove(q, out); });
+    case OpCode::kDeleteContainer:
+      return decoded(wire::decode_path(r), [&](const auto& path) { return remove_container(path, out); });
+    case OpCode::kSetData: return decoded(wire::decode_set_data(r), [&](const auto& q) { return set_data(q, out); });
+    case OpCode::kSetAcl: return decoded(wire::decode_set_acl(r), [&](const auto& q) { return set_acl(q, out); });
+    case OpCode::kCreateSession: return create_session(out);
+    case OpCode::kCloseSession: return close_session(out);
+    case OpCode::kReconfig: return reconfig();
+    default: return std::unexpected(ErrorCode::kUnimplemented);
+  }
+}
+
+Result<void> Preparation::multi_element(const wire::MultiOp& op, std::string& record) {
+  switch (op.op) {
+    case OpCode::kDelete: return remove(std::get<wire::DeleteRequest>(op.request), record);
+    case OpCode::kSetData: return set_data(std::get<wire::SetDataRequest>(op.request), record);
+    case OpCode::kCheck: return check(std::get<wire::CheckRequest>(op.request), record);
+    case OpCode::kGetData:
+    case OpCode::kGetChildren: return std::unexpected(ErrorCode::kMarshallingError);
+    default: return create(op.op, std::get<wire::CreateRequest>(op.request), record);
+  }
+}
+
+Result<void> Preparation::multi(std::string& out, ErrorCode& first_error) {
+  wire::Reader r(request_.body);
+  const auto ops = wire::decode_multi(r, m_.options.multi_ops_max);
+  if (!ops) return std::unexpected(ErrorCode::kMarshallingError);
+  // A multi of reads is multiRead's business.
+  if (!ops->empty() && (ops->front().op == OpCode::kGetData || ops->front().op == OpCode::kGetChildren)) {
+    return std::unexpected(ErrorCode::kMarshallingError);
+  }
+
+  const std::size_t start = out.size();
+  wire::Writer w(out);
+  w.i32(static_cast<std::int32_t>(ops->size()));
+  pending_.mark();
+  std::string record;
+  for (const wire::MultiOp& op : *ops) {
+    record.clear();
+    OpCode type = op.op;
+    if (first_error != ErrorCode::kOk) {
+      type = OpCode::kError;
+      append_error(record, ErrorCode::kRuntimeInconsistency);
+    } else if (const auto done = multi_element(op, record); !done) {
+      first_error = done.error();
+      pending_.rollback();
+      record.clear();
+      type = OpCode::kError;
+      append_error(record, first_error);
+    }
+    w.i32(static_cast<std::int32_t>(type));
+    w.string(record);
+    if (out.size() - start > m_.options.txn_bytes_max) {
+      // A transaction that followers could not read must not be proposed at all.
+      if (first_error == ErrorCode::kOk) pending_.rollback();
+      return std::unexpected(ErrorCode::kMarshallingError);
+    }
+  }
+  if (first_error == ErrorCode::kOk) pending_.commit();
+  return {};
+}
+
+bool is_write(OpCode op) {
+  switch (op) {
+    case OpCode::kCreate:
+    case OpCode::kCreate2:
+    case OpCode::kCreateContainer:
+    case OpCode::kCreateTtl:
+    case OpCode::kDelete:
+    case OpCode::kDeleteContainer:
+    case OpCode::kSetData:
+    case OpCode::kSetAcl:
+    case OpCode::kMulti:
+    case OpCode::kReconfig:
+    case OpCode::kCreateSession:
+    case OpCode::kCloseSession: return true;
+    default: return false;
+  }
+}
+
+Prepared prepare(const Machine& machine, PendingChanges& pending, const WriteRequest& request, Zxid zxid,
+                 WallTime now, std::string& out) {
+  const std::size_t start = out.size();
+  wire::Writer w(out);
+  wire::TxnHeader header{request.session, request.cxid, zxid, now.ms, request.op};
+  wire::encode(w, header);
+
+  Preparation preparation(machine, pending, request, zxid, now);
+  ErrorCode multi_error = ErrorCode::kOk;
+  const Result<void> done =
+      request.op == OpCode::kMulti ? preparation.multi(out, multi_error) : preparation.single(out);
+  if (!done) {
+    out.resize(start);
+    header.type = OpCode::kError;
+    wire::encode(w, header);
+    append_error(out, done.error());
+    return {done.error()};
+  }
+  if (machine.options.digest_enabled) {
+    wire::encode(w, wire::TxnDigest{wire::kDigestVersion, pending.digest()});
+  }
+  return {multi_error};
+}
+
+}  // namespace drover::state

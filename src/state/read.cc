@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "state/read.h"
+
+#include "base/path.h"
+#include "base/result.h"
+#include "base/utf8.h"
+#include "wire/replies.h"
+#include "wire/requests.h"
+
+namespace drover::state {
+namespace {
+
+using wire::OpCode;
+
+// One read on its way into `out`. Each op appends its reply's body, or returns why not.
+class Answer {
+ public:
+  Answer(const Machine& machine, Watches& watches, const WatchLimits& limits, const ReadRequest& request,
+         std::string& out)
+      : m_(machine), watches_(watches), limits_(limits), q_(request), in_(request.body), w_(out) {}
+
+  Result<void> body() {
+    switch (q_.op) {
+      case OpCode::kPing: return {};
+      case OpCode::kExists: return exists();
+      case OpCode::kGetData: return get_data();
+      case OpCode::kGetChildren: return get_children(/*with_stat=*/false);
+      case OpCode::kGetChildren2: return get_children(/*with_stat=*/true);
+      case OpCode::kGetAcl: return get_acl();
+      case OpCode::kGetAllChildrenNumber: return get_all_children_number();
+      case OpCode::kGetEphemerals: return get_ephemerals();
+      case OpCode::kSync: return sync();
+      case OpCode::kWhoAmI: return who_am_i();
+      case OpCode::kMultiRead: return multi_read();
+      case OpCode::kAddWatch: return add_watch();
+      case OpCode::kCheckWatches: return check_watches();
+      case OpCode::kRemoveWatches: return remove_watches();
+      default: return std::unexpected(ErrorCode::kUnimplemented);
+    }
+  }
+
+ private:
+  Result<void> exists();
+  Result<void> get_data();
+  Result<void> get_children(bool with_stat);
+  Result<void> get_acl();
+  Result<void> get_all_children_number();
+  Result<void> get_ephemerals();
+  Result<void> sync();
+  Result<void> who_am_i();
+  Result<void> multi_read();
+  Result<void> multi_read_element(const wire::MultiOp& op);
+  Result<void> add_watch();
+  Result<void> check_watches();
+  Result<void> remove_watches();
+
+  Result<const Node*> readable(std::string_view path) const;
+  Result<void> watch(std::string_view path, WatchTable table, WatchMode mode);
+  bool may(const Node& node, std::int32_t perms) const {
+    return node.acl == kOpenAcl || is_allowed(*m_.tree.acl(node), perms, *q_.who, m_.options);
+  }
+  void append_data(const Node& node) {
+    w_.buffer(node.data());
+    wire::encode(w_, m_.tree.stat(node));
+  }
+  void append_children(const Node& node);
+
+  const Machine& m_;
+  Watches& watches_;
+  const WatchLimits& limits_;
+  const ReadRequest& q_;
+  wire::Reader in_;
+  wire::Writer w_;
+};
+
+Result<const Node*> Answer::readable(std::string_view path) const {
+  const Node* node = m_.tree.get(path);
+  if (!node) return std::unexpected(ErrorCode::kNoNode);
+  if (!may(*node, wire::kRead)) return std::unexpected(ErrorCode::kNoAuth);
+  return node;
+}
+
+Result<void> Answer::watch(std::string_view path, WatchTable table, WatchMode mode) {
+  const bool full = watches_.watch_count(q_.watcher) >= limits_.per_connection ||
+                    watches_.watch_count() >= limits_.per_table;
+  if (full) return std::unexpected(ErrorCode::kQuotaExceeded);
+  watches_.add(q_.watcher, path, table, mode);
+  return {};
+}
+
+Result<void> Answer::exists() {
+  const auto request = wire::decode_path_watch(in_);
+  if (!request) return std::unexpected(ErrorCode::kMarshallingError);
+  if (request->path.find('\0') != std::string_view::npos) return std::unexpected(ErrorCode::kBadArguments);
+  const Node* node = m_.tree.get(request->path);
+  if (node && !may(*node, wire::kRead)) return std::unexpected(ErrorCode::kNoAuth);
+  // A watch on a node that is not there waits for its creation.
+  if (request->watch) TRY(watch(request->path, WatchTable::kData, kStandard));
+  if (!node) return std::unexpected(ErrorCode::kNoNode);
+  wire::encode(w_, m_.tree.stat(*node));
+  return {};
+}
+
+Result<void> Answer::get_data() {
+  const auto request = wire::decode_path_watch(in_);
+  if (!request) return std::unexpected(ErrorCode::kMarshallingError);
+  TRY_ASSIGN(const Node* node, readable(request->path));
+  if (request->watch) TRY(watch(request->path, WatchTable::kData, kStandard));
+  append_data(*node);
+  return {};
+}
+
+void Answer::append_children(const Node& node) {
+  w_.i32(static_cast<std::int32_t>(node.child_count));
+  for (NodeRef ref = node.first_child; ref != kNoNode; ref = m_.tree.at(ref).next_sibling) {
+    w_.string(m_.tree.at(ref).name());
+  }
+}
+
+Result<void> Answer::get_children(bool with_stat) {
+  const auto request = wire::decode_path_watch(in_);
+  if (!request) return std::unexpected(ErrorCode::kMarshallingError);
+  TRY_ASSIGN(const Node* node, readable(request->path));
+  if (request->watch) TRY(watch(request->path, WatchTable::kChild, kStandard));
+  append_children(*node);
+  if (with_stat) wire::encode(w_, m_.tree.stat(*node));
+  return {};
+}
+
+// Hashes of passwords are for those who may change the list (CVE-2019-0201).
+std::vector<wire::Acl> masked(std::vector<wire::Acl> acl) {
+  for (wire::Acl& entry : acl) {
+    const std::size_t colon = entry.who.id.find(':');
+    if (entry.who.scheme == "digest" && colon != std::string::npos) entry.who.id.replace(colon, std::string::npos, ":x");
+  }
+  return acl;
+}
+
+Result<void> Answer::get_acl() {
+  const auto path = wire::decode_path(in_);
+  if (!path) return std::unexpected(ErrorCode::kMarshallingError);
+  const Node* node = m_.tree.get(*path);
+  if (!node) return std::unexpected(ErrorCode::kNoNode);
+  if (!may(*node, wire::kRead | wire::kAdmin)) return std::unexpected(ErrorCode::kNoAuth);
+  const AclList& acl = *m_.tree.acl(*node);
+  if (may(*node, wire::kAdmin)) {
+    w_.raw(acl.bytes);
+  } else {
+    wire::encode_acl_list(w_, masked(acl.entries));
+  }
+  wire::encode(w_, m_.tree.stat(*node));
+  return {};
+}
+
+Result<void> Answer::get_all_children_number() {
+  const auto path = wire::decode_path(in_);
+  if (!path) return std::unexpected(ErrorCode::kMarshallingError);
+  const NodeRef ref = m_.tree.find(*path);
+  if (ref == kNoNode) return std::unexpected(ErrorCode::kNoNode);
+  if (!may(m_.tree.at(ref), wire::kRead)) return std::unexpected(ErrorCode::kNoAuth);
+  // Java's table holds the root as "" and as "/", and counts the latter as below the former.
+  std::size_t count = ref == m_.tree.root() ? m_.tree.node_count() - 2 : m_.tree.descendant_count(ref);
+  if (path->empty()) ++count;
+  w_.i32(static_cast<std::int32_t>(count));
+  return {};
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto is_blank = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+Result<void> Answer::get_ephemerals() {
+  const std::string_view prefix = in_.string();
+  if (!in_.ok()) return std::unexpected(ErrorCode::kMarshallingError);
+  const std::string_view core = trimmed(prefix);
+  const bool all = core.empty() || core == "/";
+  std::vector<std::string> paths;
+  if (const NodeSet* owned = m_.tree.ephemerals_of(q_.session)) {
+    for (const NodeRef ref : *owned) {
+      std::string path = m_.tree.path_of(ref);
+      if (all || path.starts_with(prefix)) paths.push_back(std::move(path));
+    }
+  }
+  w_.i32(static_cast<std::int32_t>(paths.size()));
+  for (const std::string& path : paths) w_.string(path);
+  return {};
+}
+
+// On a server of its own, and on a leader, everything before this request is applied already.
+Result<void> Answer::sync() {
+  const wire::Nullable path = in_.buffer();
+  if (!in_.ok()) return std::unexpected(ErrorCode::kMarshallingError);
+  path ? w_.string(to_valid_utf8(*path)) : w_.null();
+  return {};
+}
+
+Result<void> Answer::who_am_i() {
+  w_.i32(static_cast<std::int32_t>(q_.who->size()));
+  for (const wire::Identity& id : *q_.who) {
+    w_.string(id.scheme);
+    w_.string(user_name(id, m_.options));
+  }
+  return {};
+}
+
+Result<void> Answer::multi_read_element(const wire::MultiOp& op) {
+  const auto* request = std::get_if<wire::PathWatchRequest>(&op.request);
+  if (!request) return std::unexpected(ErrorCode::kMarshallingError);
+  TRY_ASSIGN(const Node* node, readable(request->path));
+  wire::encode(w_, wire::MultiHeader{op.op, false, 0});
+  if (op.op == OpCode::kGetData) {
+    append_data(*node);
+  } else {
+    append_children(*node);
+  }
+  return {};
+}
+
+Result<void> Answer::multi_read() {
+  const auto ops = wire::decode_multi(in_, m_.options.multi_ops_max);
+  if (!ops) return std::unexpected(ErrorCode::kMarshallingError);
+  for (const wire::MultiOp& op : *ops) {
+    const auto done = multi_read_element(op);
+    if (done) continue;
+    if (done.error() == ErrorCode::kMarshallingError) return done;
+    const auto code = static_cast<std::int32_t>(done.error());
+    wire::encode(w_, wire::MultiHeader{OpCode::kError, false, code});
+    w_.i32(code);
+  }
+  wire::encode(w_, wire::kMultiEnd);
+  return {};
+}
+
+Result<void> Answer::add_watch() {
+  const auto request = wire::decode_path_type(in_);
+  if (!request || request->type < 0 || request->type > 1) return std::unexpected(ErrorCode::kMarshallingError);
+  const std::string_view path = request->path.value_or("");
+  if (request->type == 1) {
+    TRY(watch(path, WatchTable::kData, kPersistentRecursive));
+  } else {
+    TRY(watch(path, WatchTable::kData, kPersistent));
+    watches_.add(q_.watcher, path, WatchTable::kChild, kPersistent);
+  }
+  w_.i32(0);
+  return {};
+}
+
+Result<void> Answer::check_watches() {
+  const auto request = wire::decode_path_type(in_);
+  if (!request || !request->path || !is_watcher_type(request->type)) {
+    return std::unexpected(ErrorCode::kMarshallingError);
+  }
+  const bool found = watches_.contains(q_.watcher, *request->path, static_cast<WatcherType>(request->type));
+  if (!found) return std::unexpected(ErrorCode::kNoWatcher);
+  return {};
+}
+
+Result<void> Answer::remove_watches() {
+  const auto request = wire::decode_path_type(in_);
+  if (!request || !is_watcher_type(request->type)) return std::unexpected(ErrorCode::kMarshallingError);
+  const auto type = static_cast<WatcherType>(request->type);
+  if (!request->path || !watches_.remove(q_.watcher, *request->path, type)) {
+    return std::unexpected(ErrorCode::kNoWatcher);
+  }
+  return {};
+}
+
+// setWatches, after a reconnect: what changed since the client last looked is told at once, and the rest
+// is watched again. Its events come before its reply, so it does not fit the shape of the others.
+class WatchReset {
+ public:
+  WatchReset(const Machine& machine, Watches& watches, const WatchLimits& limits, WatcherId watcher, std::string& out)
+      : tree_(machine.tree), watches_(watches), limits_(limits), watcher_(watcher), out_(out) {}
+
+  Result<void> run(const wire::SetWatchesRequest& q) {
+    for (const auto path : q.data) TRY(data_watch(path, q.relative_zxid));
+    for (const auto path : q.exist) TRY(exist_watch(path));
+    for (const auto path : q.child) TRY(child_watch(path, q.relative_zxid));
+    for (const auto path : q.persistent) {
+      TRY(watch(path, WatchTable::kData, kPersistent));
+      TRY(watch(path, WatchTable::kChild, kPersistent));
+    }
+    for (const auto path : q.persistent_recursive) TRY(watch(path, WatchTable::kData, kPersistentRecursive));
+    return {};
+  }
+
+ private:
+  Result<void> data_watch(std::string_view path, Zxid since) {
+    const Node* node = tree_.get(path);
+    if (!node) return tell(wire::EventType::kNodeDeleted, path);
+    if (node->mzxid > since) return tell(wire::EventType::kNodeDataChanged, path);
+    return watch(path, WatchTable::kData, kStandard);
+  }
+  Result<void> exist_watch(std::string_view path) {
+    if (tree_.get(path)) return tell(wire::EventType::kNodeCreated, path);
+    return watch(path, WatchTable::kData, kStandard);
+  }
+  Result<void> child_watch(std::string_view path, Zxid since) {
+    const Node* node = tree_.get(path);
+    if (!node) return tell(wire::EventType::kNodeDeleted, path);
+    if (node->pzxid > since) return tell(wire::EventType::kNodeChildrenChanged, path);
+    return watch(path, WatchTable::kChild, kStandard);
+  }
+  Result<void> tell(wire::EventType type, std::string_view path) {
+    wire::append_event(out_, type, to_valid_utf8(path), Zxid{-1});
+    return {};
+  }
+  Result<void> watch(std::string_view path, WatchTable table, WatchMode mode) {
+    const bool full = watches_.watch_count(watcher_) >= limits_.per_connection ||
+                      watches_.watch_count() >= limits_.per_table;
+    if (full) return std::unexpected(ErrorCode::kQuotaExceeded);
+    watches_.add(watcher_, path, table, mode);
+    return {};
+  }
+
+  const Tree& tree_;
+  Watches& watches_;
+  const WatchLimits& limits_;
+  WatcherId watcher_;
+  std::string& out_;
+};
+
+void answer_set_watches(const Machine& machine, Watches& watches, const WatchLimits& limits, const ReadRequest& q,
+                        std::string& out) {
+  wire::Reader r(q.body);
+  const auto request = wire::decode_set_watches(r, q.op);
+  ErrorCode error = ErrorCode::kMarshallingError;
+  if (request) {
+    const auto done = WatchReset(machine, watches, limits, q.watcher, out).run(*request);
+    error = done ? ErrorCode::kOk : done.error();
+  }
+  wire::append_bare_reply(out, {q.xid, machine.last_zxid, error});
+}
+
+}  // namespace
+
+bool is_read(OpCode op) {
+  switch (op) {
+    case OpCode::kPing:
+    case OpCode::kExists:
+    case OpCode::kGetData:
+    case OpCode::kGetChildren:
+    case OpCode::kGetChildren2:
+    case OpCode::kGetAcl:
+    case OpCode::kGetAllChildrenNumber:
+    case OpCode::kGetEphemerals:
+    case OpCode::kSync:
+    case OpCode::kWhoAmI:
+    case OpCode::kMultiRead:
+    case OpCode::kAddWatch:
+    case OpCode::kCheckWatches:
+    case OpCode::kRemoveWatches:
+    case OpCode::kSetWatches:
+    case OpCode::kSetWatches2: return true;
+    default: return false;
+  }
+}
+
+void answer_read(const Machine& machine, Watches& watches, const WatchLimits& limits, const ReadRequest& q,
+                 std::string& out) {
+  if (q.op == OpCode::kSetWatches || q.op == OpCode::kSetWatches2) {
+    return answer_set_watches(machine, watches, limits, q, out);
+  }
+  const std::size_t start = out.size();
+  Result<void> done;
+  {
+    wire::Frame frame(out);
+    wire::Writer w(out);
+    wire::encode(w, wire::ReplyHeader{q.xid, machine.last_zxid, ErrorCode::kOk});
+    done = Answer(machine, watches, limits, q, out).body();
+  }
+  if (done) return;
+  out.resize(start);
+  wire::append_bare_reply(out, {q.xid, machine.last_zxid, done.error()});
+}
+
+}  // namespace drover::state

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The znodes: who is there, what hangs below whom, and which of them end with a session or a clock.
+//
+// The tree knows no requests, permissions or versions to expect; it does what state/apply tells it and
+// keeps its indexes true. Reads are const and may run on many threads while nobody writes.
+//
+// Always true: every node but the root has a parent in the tree; child_count is the length of the child
+// list; the digest is the sum of the node digests; ephemerals, containers and ttl nodes are listed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
+
+#include "base/ids.h"
+#include "state/acl_table.h"
+#include "state/blob_arena.h"
+#include "state/ephemeral_owner.h"
+#include "state/node.h"
+#include "state/node_store.h"
+#include "state/options.h"
+#include "state/path_index.h"
+#include "wire/jute.h"
+#include "wire/records.h"
+
+namespace drover::state {
+
+using NodeSet = boost::unordered_flat_set<NodeRef>;
+
+class Tree {
+ public:
+  // An empty tree holds /, /zookeeper, /zookeeper/quota and /zookeeper/config.
+  explicit Tree(const Options& options);
+  ~Tree();
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+
+  // --- reading ---
+  NodeRef find(std::string_view path) const;  // "" and "/" are the root
+  const Node& at(NodeRef ref) const { return nodes_.at(ref); }
+  const Node* get(std::string_view path) const;
+  NodeRef root() const { return root_; }
+  std::string path_of(NodeRef ref) const;
+  wire::Stat stat(const Node& node) const;
+  const AclListPtr& acl(const Node& node) const { return acls_.list(node.acl); }
+
+  // As ZooKeeper counts: its table holds the root twice.
+  std::size_t node_count() const { return index_.size() + 2; }
+  std::size_t descendant_count(NodeRef ref) const;
+  std::size_t data_bytes() const { return data_bytes_; }
+  std::uint64_t digest() const { return digest_; }
+
+  // Visits the node and everything below it, parents first.
+  template <class Visit>
+  void for_subtree_refs(NodeRef top, Visit visit) const {
+    const NodeRef end = successor(top, /*with_children=*/false);
+    for (NodeRef ref = top; ref != end; ref = successor(ref, true)) visit(ref);
+  }
+  template <class Visit>
+  void for_subtree(NodeRef top, Visit visit) const {
+    for_subtree_refs(top, [&](NodeRef ref) { visit(nodes_.at(ref)); });
+  }
+
+  const NodeSet* ephemerals_of(SessionId session) const;
+  std::size_t ephemeral_count() const { return ephemeral_count_; }
+  const boost::unordered_flat_map<SessionId, NodeSet>& ephemerals() const { return ephemerals_; }
+  const NodeSet& containers() const { return containers_; }
+  const NodeSet& ttl_nodes() const { return ttl_nodes_; }
+  const AclTable& acls() const { return acls_; }
+  const Options& options() const { return options_; }
+
+  // --- writing ---
+  struct NewNode {
+    std::string_view path;
+    wire::Nullable data;
+    AclId acl = kOpenAcl;
+    wire::StatPersisted stat;
+  };
+  // Adds a node below `parent`; there is none of that path. Changes nothing of the parent's attributes.
+  NodeRef insert(NodeRef parent, const NewNode& node);
+  // Removes a childless node, also from the lists of ephemerals, containers and ttl nodes.
+  void remove(NodeRef ref, std::string_view path);
+  void set_data(NodeRef ref, std::string_view path, const wire::Nullable& data, const wire::StatPersisted& stat);
+  // Data alone, outside of any transaction: quota statistics.
+  void rewrite_data(NodeRef ref, std::string_view path, const wire::Nullable& data);
+  void set_acl(NodeRef ref, std::string_view path, AclId acl, std::int32_t aversion);
+  // The parent's share of a create or delete below it.
+  void set_child_version(NodeRef ref, std::string_view path, std::int32_t cversion, Zxid pzxid);
+  AclTable& acls() { return acls_; }
+
+  // For loading a snapshot: the root's own record, and a fresh start.
+  void clear();
+  void restore_root(const NewNode& node);
+  // /zookeeper and its two children, where they are missing: snapshots of old servers lack some.
+  void ensure_special_nodes();
+
+  // --- walking while others write ---
+  // A position in the depth-first order, parents first, that stays valid across writes: a fuzzy
+  // snapshot reads some nodes, lets the writer in, and goes on. New nodes go to the head of their
+  // sibling list, so a walk never meets a node twice. One walk at a time.
+  void begin_walk() { walk_next_ = root_; }
+  NodeRef walk_position() const { return walk_next_; }
+  void advance_walk() { walk_next_ = successor(walk_next_, /*with_children=*/true); }
+  void end_walk() { walk_next_ = kNoNode; }
+
+ private:
+  std::uint64_t hash(std::string_view path) const;
+  bool has_path(NodeRef ref, std::string_view path) const;
+  void link(NodeRef parent, NodeRef child);
+  void unlink(NodeRef child);
+  void store_name_and_data(Node& node, std::string_view name, const wire::Nullable& data);
+  void replace_data(Node& node, const wire::Nullable& data);
+  static void copy_data(Node& node, const wire::Nullable& data);
+  void track(NodeRef ref, const Node& node);
+  void untrack(NodeRef ref, const Node& node);
+  // Runs `change` on the node and moves its part of the digest along.
+  template <class Change>
+  void change_counted(NodeRef ref, std::string_view path, Change change);
+  NodeRef successor(NodeRef ref, bool with_children) const;
+
+  Options options_;
+  NodeStore nodes_;
+  BlobArena blobs_;
+  PathIndex index_;
+  AclTable acls_;
+  NodeRef root_ = kNoNode;
+  NodeRef walk_next_ = kNoNode;
+  std::uint64_t digest_ = 0;
+  std::size_t data_bytes_ = 0;
+  std::size_t ephemeral_count_ = 0;
+  boost::unordered_flat_map<SessionId, NodeSet> ephemerals_;
+  NodeSet containers_;
+  NodeSet ttl_nodes_;
+};
+
+}  // namespace drover::state

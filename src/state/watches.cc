@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "state/watches.h"
+
+#include <algorithm>
+
+#include "base/ensure.h"
+#include "base/path.h"
+
+namespace drover::state {
+namespace {
+
+constexpr std::uint8_t kEveryMode = kStandard | kPersistent | kPersistentRecursive;
+
+struct Selection {
+  std::uint8_t data = 0;
+  std::uint8_t child = 0;
+};
+
+// Which modes of which table a WatcherType speaks of when it removes.
+Selection selected_by(WatcherType type) {
+  switch (type) {
+    case WatcherType::kChildren: return {.data = 0, .child = kStandard};
+    case WatcherType::kData: return {.data = kStandard, .child = 0};
+    case WatcherType::kPersistent: return {.data = kPersistent, .child = kPersistent};
+    case WatcherType::kRecursive: return {.data = kPersistentRecursive, .child = 0};
+    case WatcherType::kAny: return {.data = kEveryMode, .child = kEveryMode};
+  }
+  return {};
+}
+
+std::uint8_t without(std::uint8_t modes, std::uint8_t gone) { return static_cast<std::uint8_t>(modes & ~gone); }
+
+}  // namespace
+
+Watches::Watched* Watches::find(std::string_view path) const {
+  const auto found = paths_.find(path);
+  return found == paths_.end() ? nullptr : found->second.get();
+}
+
+Watches::ModesByPath& Watches::of(WatcherId watcher) {
+  const auto index = static_cast<std::size_t>(watcher);
+  if (index >= by_watcher_.size()) by_watcher_.resize(index + 1);
+  if (!by_watcher_[index]) by_watcher_[index] = std::make_unique<ModesByPath>();
+  return *by_watcher_[index];
+}
+
+Watches::Modes Watches::modes_of(WatcherId watcher, Watched* watched) const {
+  const auto index = static_cast<std::size_t>(watcher);
+  if (!watched || index >= by_watcher_.size() || !by_watcher_[index]) return {};
+  const auto found = by_watcher_[index]->find(watched);
+  return found == by_watcher_[index]->end() ? Modes{} : found->second;
+}
+
+std::size_t Watches::watch_count(WatcherId watcher) const {
+  const auto index = static_cast<std::size_t>(watcher);
+  return index < by_watcher_.size() && by_watcher_[index] ? by_watcher_[index]->size() : 0;
+}
+
+void Watches::add(WatcherId watcher, std::string_view path, WatchTable table, WatchMode mode) {
+  auto found = paths_.find(path);
+  if (found == paths_.end()) {
+    found = paths_.emplace(std::string(path), std::make_unique<Watched>(std::string(path), std::vector<WatcherId>{})).first;
+  }
+  Watched* watched = found->second.get();
+  ModesByPath& mine = of(watcher);
+  const auto [entry, is_new] = mine.try_emplace(watched);
+  if (is_new) {
+    entry->second.position = static_cast<std::uint32_t>(watched->watchers.size());
+    watched->watchers.push_back(watcher);
+    ++watch_count_;
+  }
+  std::uint8_t& modes = table == WatchTable::kData ? entry->second.data : entry->second.child;
+  if (mode == kPersistentRecursive && !(modes & kPersistentRecursive)) ++recursive_count_;
+  modes |= mode;
+}
+
+// Leaves exactly these modes; none at all removes the watch.
+void Watches::change(WatcherId watcher, Watched* watched, std::uint8_t data, std::uint8_t child) {
+  Modes& modes = of(watcher).at(watched);
+  if ((modes.data & kPersistentRecursive) && !(data & kPersistentRecursive)) --recursive_count_;
+  modes.data = data;
+  modes.child = child;
+  if (data == 0 && child == 0) drop(watcher, watched);
+}
+
+void Watches::drop(WatcherId watcher, Watched* watched) {
+  ModesByPath& mine = of(watcher);
+  const std::uint32_t position = mine.at(watched).position;
+  mine.erase(watched);
+  --watch_count_;
+  const WatcherId last = watched->watchers.back();
+  watched->watchers[position] = last;
+  watched->watchers.pop_back();
+  if (last != watcher) of(last).at(watched).position = position;
+  if (watched->watchers.empty()) paths_.erase(paths_.find(std::string_view(watched->path)));
+}
+
+bool Watches::contains(WatcherId watcher, std::string_view path, WatcherType type) const {
+  const Modes modes = modes_of(watcher, find(path));
+  const Selection asked = selected_by(type);
+  return (modes.data & asked.data) != 0 || (modes.child & asked.child) != 0;
+}
+
+bool Watches::remove(WatcherId watcher, std::string_view path, WatcherType type) {
+  Watched* watched = find(path);
+  const Modes modes = modes_of(watcher, watched);
+  const Selection asked = selected_by(type);
+  if ((modes.data & asked.data) == 0 && (modes.child & asked.child) == 0) return false;
+  change(watcher, watched, without(modes.data, asked.data), without(modes.child, asked.child));
+  return true;
+}
+
+void Watches::forget(WatcherId watcher) {
+  const auto index = static_cast<std::size_t>(watcher);
+  if (index >= by_watcher_.size() || !by_watcher_[index]) return;
+  while (!by_watcher_[index]->empty()) change(watcher, by_watcher_[index]->begin()->first, 0, 0);
+  by_watcher_[index].reset();
+}
+
+void Watches::fire_at(Watched* watched, bool data, bool child, std::vector<WatcherId>& out) {
+  // Spending a watch moves the last watcher into its place, hence backwards.
+  for (std::size_t i = watched->watchers.size(); i-- > 0;) {
+    const WatcherId watcher = watched->watchers[i];
+    const Modes modes = of(watcher).at(watched);
+    const bool hit = (data && modes.data != 0) || (child && modes.child != 0);
+    if (!hit) continue;
+    out.push_back(watcher);
+    const bool last = watched->watchers.size() == 1;
+    const std::uint8_t left_data = data ? without(modes.data, kStandard) : modes.data;
+    const std::uint8_t left_child = child ? without(modes.child, kStandard) : modes.child;
+    change(watcher, watched, left_data, left_child);
+    if (last && left_data == 0 && left_child == 0) return;  // `watched` is gone.
+  }
+}
+
+void Watches::fire_recursive(std::string_view path, std::vector<WatcherId>& out) {
+  const std::size_t exact = out.size();
+  while (path != kRootPath && !path.empty()) {
+    path = parent_path(path);
+    if (path.empty()) path = kRootPath;
+    Watched* above = find(path);
+    if (!above) continue;
+    for (const WatcherId watcher : above->watchers) {
+      if (modes_of(watcher, above).data & kPersistentRecursive) out.push_back(watcher);
+    }
+  }
+  if (out.size() == exact) return;
+  // A watcher that waits at several levels hears of it once.
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+}
+
+void Watches::fire(wire::EventType event, std::string_view path, std::vector<WatcherId>& out) {
+  out.clear();
+  if (paths_.empty()) return;
+  const bool children_changed = event == wire::EventType::kNodeChildrenChanged;
+  const bool deleted = event == wire::EventType::kNodeDeleted;
+  if (Watched* watched = find(path)) {
+    fire_at(watched, /*data=*/!children_changed, /*child=*/children_changed || deleted, out);
+  }
+  if (recursive_count_ > 0 && !children_changed) fire_recursive(path, out);
+}
+
+}  // namespace drover::state

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who wants to know of what: the watches of all connections of one I/O thread.
+//
+// ZooKeeper has two tables, data watches and child watches; here each (watcher, path) has one entry with
+// a set of modes for each table. Watches live with the connection and die with it.
+//
+// Always true: a watcher is in a path's list exactly when its own map has that path, and has at least
+// one mode there.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "base/hash.h"
+#include "wire/replies.h"
+
+namespace drover::state {
+
+// A connection, as the owner of the table numbers them; numbers are used again after forget().
+enum class WatcherId : std::uint32_t {};
+
+enum class WatchTable : std::uint8_t { kData, kChild };
+enum WatchMode : std::uint8_t {
+  kStandard = 1,             // fires once
+  kPersistent = 2,           // fires until removed
+  kPersistentRecursive = 4,  // and for everything below; data table only
+};
+
+// WatcherType of checkWatches and removeWatches.
+enum class WatcherType : std::int32_t { kChildren = 1, kData = 2, kAny = 3, kPersistent = 4, kRecursive = 5 };
+inline bool is_watcher_type(std::int32_t t) { return t >= 1 && t <= 5; }
+
+class Watches {
+ public:
+  void add(WatcherId watcher, std::string_view path, WatchTable table, WatchMode mode);
+  bool contains(WatcherId watcher, std::string_view path, WatcherType type) const;
+  // False when there was nothing to remove.
+  bool remove(WatcherId watcher, std::string_view path, WatcherType type);
+  // The connection is gone.
+  void forget(WatcherId watcher);
+
+  // Who hears of the event, each once; one-shot watches are spent.
+  //   created, data changed: data table; deleted: both tables; children changed: child table.
+  void fire(wire::EventType event, std::string_view path, std::vector<WatcherId>& out);
+
+  bool empty() const { return paths_.empty(); }
+  std::size_t path_count() const { return paths_.size(); }
+  std::size_t watch_count() const { return watch_count_; }
+  std::size_t watch_count(WatcherId watcher) const;
+
+  // For the four-letter words, which show the data table: visit(path, watcher).
+  template <class Visit>
+  void for_each_data_watch(Visit visit) const {
+    for (const auto& [path, watched] : paths_) {
+      for (const WatcherId watcher : watched->watchers) {
+        if (modes_of(watcher, watched.get()).data != 0) visit(std::string_view(path), watcher);
+      }
+    }
+  }
+
+ private:
+  struct Watched {
+    std::string path;
+    std::vector<WatcherId> watchers;
+  };
+  struct Modes {
+    std::uint8_t data = 0;
+    std::uint8_t child = 0;
+    std::uint32_t position = 0;  // in Watched::watchers
+  };
+  struct PathHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view path) const { return hash_bytes(path, 0x9747b28c); }
+  };
+  using ModesByPath = boost::unordered_flat_map<Watched*, Modes>;
+
+  Watched* find(std::string_view path) const;
+  Modes modes_of(WatcherId watcher, Watched* watched) const;
+  ModesByPath& of(WatcherId watcher);
+  void change(WatcherId watcher, Watched* watched, std::uint8_t data, std::uint8_t child);
+  void drop(WatcherId watcher, Watched* watched);
+  void fire_at(Watched* watched, bool data, bool child, std::vector<WatcherId>& out);
+  void fire_recursive(std::string_view path, std::vector<WatcherId>& out);
+
+  boost::unordered_flat_map<std::string, std::unique_ptr<Watched>, PathHash, std::equal_to<>> paths_;
+  std::vector<std::unique_ptr<ModesByPath>> by_watcher_;
+  std::size_t watch_count_ = 0;
+  std::size_t recursive_count_ = 0;
+};
+
+}  // namespace drover::state

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/data_dir.h"
+
+#include <cerrno>
+
+#include "storage/file_names.h"
+
+namespace drover::storage {
+namespace {
+
+constexpr std::string_view kVersionDirectory = "version-2";
+constexpr std::string_view kLockName = "drover.lock";
+
+std::string initialize_mark(const DataDirs& dirs) {
+  const std::size_t slash = dirs.logs.find_last_of('/');
+  return join_path(slash == std::string::npos ? "." : std::string_view(dirs.logs).substr(0, slash),
+                   "initialize");
+}
+
+IoResult<void> provide_directory(Disk& disk, const std::string& path, const DataDirOptions& options) {
+  TRY_ASSIGN(const bool there, disk.exists(path));
+  if (there) return {};
+  if (!options.create) {
+    return std::unexpected(io_error(ENOENT, "data directory " + path + " is missing and may not be created"));
+  }
+  return disk.make_directories(path);
+}
+
+IoResult<std::unique_ptr<DirectoryLock>> lock_directory(Disk& disk, const std::string& path) {
+  auto lock = disk.lock(join_path(path, kLockName));
+  if (!lock && lock.error().code == EWOULDBLOCK) {
+    return std::unexpected(IoError{EWOULDBLOCK, path + " is in use by another server"});
+  }
+  return lock;
+}
+
+IoResult<void> remove_temporaries(Disk& disk, const std::string& directory) {
+  TRY_ASSIGN(const std::vector<std::string> names, disk.list(directory));
+  for (const std::string& name : names) {
+    if (is_temporary(name)) TRY(disk.unlink(join_path(directory, name)));
+  }
+  return {};
+}
+
+}  // namespace
+
+DataDirs data_dirs(const std::string& data_dir, const std::string& data_log_dir) {
+  return {join_path(data_dir, kVersionDirectory),
+          join_path(data_log_dir.empty() ? data_dir : data_log_dir, kVersionDirectory)};
+}
+
+IoResult<DataDir> DataDir::open(Disk& disk, const DataDirs& dirs, const DataDirOptions& options) {
+  DataDir opened;
+  opened.dirs_ = dirs;
+  std::vector<std::string> paths{dirs.snapshots};
+  if (dirs.logs != dirs.snapshots) paths.push_back(dirs.logs);
+  for (const std::string& path : paths) {
+    TRY(provide_directory(disk, path, options));
+    TRY_ASSIGN(auto lock, lock_directory(disk, path));
+    opened.locks_.push_back(std::move(lock));
+  }
+  TRY(check_layout(disk, dirs));
+  for (const std::string& path : paths) TRY(remove_temporaries(disk, path));
+  return opened;
+}
+
+IoResult<void> check_layout(Disk& disk, const DataDirs& dirs) {
+  if (dirs.logs == dirs.snapshots) return {};
+  TRY_ASSIGN(const auto misplaced_logs, list_logs(disk, dirs.snapshots));
+  if (!misplaced_logs.empty()) {
+    return std::unexpected(data_error(dirs.snapshots + " holds transaction logs (" +
+                                      misplaced_logs.front().name +
+                                      "), but dataLogDir is elsewhere: move them there"));
+  }
+  TRY_ASSIGN(const auto misplaced_snapshots, list_snapshots(disk, dirs.logs));
+  if (!misplaced_snapshots.empty()) {
+    return std::unexpected(data_error(dirs.logs + " holds snapshots (" + misplaced_snapshots.front().name +
+                                      "), but dataDir is elsewhere: move them there"));
+  }
+  return {};
+}
+
+IoResult<bool> has_initialize_mark(Disk& disk, const DataDirs& dirs) {
+  return disk.exists(initialize_mark(dirs));
+}
+
+IoResult<void> remove_initialize_mark(Disk& disk, const DataDirs& dirs) {
+  return unlink_if_exists(disk, initialize_mark(dirs));
+}
+
+}  // namespace drover::storage

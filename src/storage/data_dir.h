@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the files are, and that nobody else is there: layout checks, creation and the lock of a server's
+// directories.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "storage/disk.h"
+
+namespace drover::storage {
+
+// The `version-2` directories of dataDir and dataLogDir; often the same.
+struct DataDirs {
+  std::string snapshots;
+  std::string logs;
+};
+
+// From the directories as zoo.cfg names them; an empty dataLogDir means dataDir.
+DataDirs data_dirs(const std::string& data_dir, const std::string& data_log_dir = {});
+
+struct DataDirOptions {
+  bool create = true;  // zookeeper.datadir.autocreate
+};
+
+// An opened and locked pair of directories. Keep it for as long as anything in them is used: a second
+// server on the same files would destroy them.
+class DataDir {
+ public:
+  // Makes what is missing, refuses a layout in which logs and snapshots are mixed up, locks, and removes
+  // temporary files that a crash left behind.
+  static IoResult<DataDir> open(Disk& disk, const DataDirs& dirs, const DataDirOptions& options);
+
+  const DataDirs& dirs() const { return dirs_; }
+
+ private:
+  DataDir() = default;
+
+  DataDirs dirs_;
+  std::vector<std::unique_ptr<DirectoryLock>> locks_;
+};
+
+// Logs where only snapshots belong, or the other way round: a configuration that was changed without
+// moving the files. Starting on it would mean starting on half a history.
+IoResult<void> check_layout(Disk& disk, const DataDirs& dirs);
+
+// The operator's word that an empty directory is meant to be empty: a file named `initialize` beside
+// version-2 of the log directory. Remove it only once the first snapshot is durable.
+IoResult<bool> has_initialize_mark(Disk& disk, const DataDirs& dirs);
+IoResult<void> remove_initialize_mark(Disk& disk, const DataDirs& dirs);
+
+}  // namespace drover::storage

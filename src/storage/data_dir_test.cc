@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/data_dir.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "storage/memory_disk.h"
+
+namespace drover::storage {
+namespace {
+
+TEST(DataDir, IsMadeWhenMissingUnlessThatIsForbidden) {
+  MemoryDisk disk(1);
+  EXPECT_EQ(DataDir::open(disk, data_dirs("/data"), {.create = false}).error().code, ENOENT);
+  EXPECT_TRUE(DataDir::open(disk, data_dirs("/data", "/logs"), {}));
+  EXPECT_TRUE(*disk.exists("/data/version-2"));
+  EXPECT_TRUE(*disk.exists("/logs/version-2"));
+}
+
+TEST(DataDir, RefusesLogsOrSnapshotsInTheOthersPlace) {
+  MemoryDisk disk(1);
+  const DataDirs dirs = data_dirs("/data", "/logs");
+  ASSERT_TRUE(DataDir::open(disk, dirs, {}));
+  disk.set_contents("/data/version-2/log.1", "");
+  EXPECT_FALSE(DataDir::open(disk, dirs, {}));
+  ASSERT_TRUE(disk.unlink("/data/version-2/log.1"));
+  disk.set_contents("/logs/version-2/snapshot.0", "");
+  EXPECT_FALSE(DataDir::open(disk, dirs, {}));
+}
+
+TEST(DataDir, MayHoldBothWhenItIsOne) {
+  MemoryDisk disk(1);
+  ASSERT_TRUE(disk.make_directories("/data/version-2"));
+  disk.set_contents("/data/version-2/log.1", "");
+  disk.set_contents("/data/version-2/snapshot.0", "");
+  EXPECT_TRUE(DataDir::open(disk, data_dirs("/data"), {}));
+}
+
+TEST(DataDir, ClearsAwayTemporaryFilesButNotAnInterruptedEpoch) {
+  MemoryDisk disk(1);
+  ASSERT_TRUE(disk.make_directories("/data/version-2"));
+  disk.set_contents("/data/version-2/tmp.snapshot.5", "half");
+  disk.set_contents("/data/version-2/currentEpoch.tmp", "3");
+  ASSERT_TRUE(DataDir::open(disk, data_dirs("/data"), {}));
+  EXPECT_FALSE(*disk.exists("/data/version-2/tmp.snapshot.5"));
+  EXPECT_TRUE(*disk.exists("/data/version-2/currentEpoch.tmp"));
+}
+
+TEST(DataDir, FindsTheInitializeMarkBesideTheLogs) {
+  MemoryDisk disk(1);
+  const DataDirs dirs = data_dirs("/data", "/logs");
+  ASSERT_TRUE(DataDir::open(disk, dirs, {}));
+  EXPECT_FALSE(*has_initialize_mark(disk, dirs));
+  disk.set_contents("/logs/initialize", "");
+  EXPECT_TRUE(*has_initialize_mark(disk, dirs));
+  EXPECT_TRUE(remove_initialize_mark(disk, dirs));
+  EXPECT_FALSE(*has_initialize_mark(disk, dirs));
+}
+
+}  // namespace
+}  // namespace drover::storage

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The two promises of a voter that must survive a crash: which epoch it follows (`currentEpoch`) and which
+// it has promised to follow next (`acceptedEpoch`). Decimal text, as Java writes them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "storage/disk.h"
+
+namespace drover::storage {
+
+enum class EpochFile { kCurrent, kAccepted };
+
+// Nothing when the file does not exist; an error with code 0 when it holds no number.
+IoResult<std::optional<std::uint32_t>> read_epoch(Disk& disk, const std::string& directory, EpochFile which);
+// Durable when it returns. A failure ends the process.
+IoResult<void> write_epoch(Disk& disk, const std::string& directory, EpochFile which, std::uint32_t epoch);
+
+struct Epochs {
+  std::uint32_t current = 0;
+  std::uint32_t accepted = 0;
+  std::vector<std::string> findings;
+};
+
+// Both files as a server may start with them, given the last transaction on its disk; missing ones are
+// made. Every state that a crash between our own steps can leave is accepted.
+IoResult<Epochs> load_epochs(Disk& disk, const std::string& directory, Zxid last);
+
+}  // namespace drover::storage

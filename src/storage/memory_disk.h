@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A disk in memory that can do to its user what real disks do: lose what was not synced, keep it, tear it
+// at sector borders, forget directory entries, fill up, fail, and flip bits.
+//
+// Everything is decided by a seed, so that a failing run can be replayed. One thread only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "storage/disk.h"
+
+namespace drover::storage {
+
+inline constexpr std::size_t kSectorBytes = 512;
+
+// What becomes of changes that were not synced when the power goes.
+enum class Survival {
+  kLose,  // none of them reached the disk
+  kKeep,  // all did
+  kTear,  // any subset did: per sector of a write, per change of a directory
+};
+
+// The operations that change the disk, which are the ones that count as crash points.
+enum class DiskOperation {
+  kCreate,
+  kWrite,
+  kSync,
+  kAllocate,
+  kTruncate,
+  kRename,
+  kUnlink,
+  kSyncDirectory,
+  kMakeDirectory
+};
+
+struct DiskFault {
+  int error = 0;                        // errno to fail with
+  std::optional<DiskOperation> only{};  // any operation when absent
+  std::string path_contains{};          // any path when empty
+  std::uint64_t skip = 0;               // matching operations that still succeed first
+  std::uint64_t times = 1;              // how many fail after that
+};
+
+class MemoryDisk final : public Disk {
+ public:
+  explicit MemoryDisk(std::uint64_t seed);
+  ~MemoryDisk() override;
+
+  IoResult<std::unique_ptr<File>> open(const std::string& path, OpenMode mode) override;
+  IoResult<void> rename(const std::string& from, const std::string& to) override;
+  IoResult<void> unlink(const std::string& path) override;
+  IoResult<void> sync_directory(const std::string& path) override;
+  IoResult<void> make_directories(const std::string& path) override;
+  IoResult<std::vector<std::string>> list(const std::string& path) override;
+  IoResult<bool> exists(const std::string& path) override;
+  IoResult<std::uint64_t> free_bytes(const std::string& path) override;
+  IoResult<std::unique_ptr<DirectoryLock>> lock(const std::string& path) override;
+
+  // --- What tests and the simulator do to it.
+
+  // Power loss and restart: open files become useless, locks are gone, unsynced changes fare by `survival`.
+  void crash(Survival survival);
+  // After `n` more changing operations everything fails with EIO and changes nothing, until crash().
+  void power_off_after(std::uint64_t n) { power_off_at_ = operations_ + n; }
+  std::uint64_t operations() const { return operations_; }
+  void inject(DiskFault fault) { faults_.push_back(std::move(fault)); }
+  void set_capacity(std::uint64_t bytes) { capacity_bytes_ = bytes; }
+  // Reads of this sector fail with EIO.
+  void break_sector(const std::string& path, std::uint64_t offset);
+
+  // Direct access to what is there, for damage and for assertions. Changes made so are durable.
+  std::string contents(const std::string& path) const;
+  void set_contents(const std::string& path, std::string bytes);
+  void flip_bit(const std::string& path, std::uint64_t bit);
+
+ private:
+  friend class MemoryFile;
+  friend class MemoryLock;
+  struct Inode;
+  struct DirectoryChange;
+  struct Directory;
+
+  // Counts the operation and answers whether it may happen.
+  IoResult<void> begin(DiskOperation operation, const std::string& path);
+  IoResult<void> grow(Inode& inode, std::uint64_t size, const std::string& path);
+  std::uint64_t used_bytes() const;
+  std::shared_ptr<Inode> find(const std::string& path) const;
+  IoResult<Directory*> directory_of(const std::string& path);
+
+  Random random_;
+  std::map<std::string, std::unique_ptr<Directory>> directories_;
+  std::set<std::string> locks_;
+  std::vector<DiskFault> faults_;
+  std::uint64_t operations_ = 0;
+  std::uint64_t power_off_at_ = UINT64_MAX;
+  std::uint64_t capacity_bytes_ = UINT64_MAX;
+  std::uint64_t generation_ = 0;  // rises with every crash; older handles are dead
+};
+
+}  // namespace drover::storage

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The real disk. Files are made 0600 and directories 0700, symbolic links are not followed, and no file
+// descriptor leaks into a child process.
+#pragma once
+
+#include "storage/disk.h"
+
+namespace drover::storage {
+
+class PosixDisk final : public Disk {
+ public:
+  IoResult<std::unique_ptr<File>> open(const std::string& path, OpenMode mode) override;
+  IoResult<void> rename(const std::string& from, const std::string& to) override;
+  IoResult<void> unlink(const std::string& path) override;
+  IoResult<void> sync_directory(const std::string& path) override;
+  IoResult<void> make_directories(const std::string& path) override;
+  IoResult<std::vector<std::string>> list(const std::string& path) override;
+  IoResult<bool> exists(const std::string& path) override;
+  IoResult<std::uint64_t> free_bytes(const std::string& path) override;
+  IoResult<std::unique_ptr<DirectoryLock>> lock(const std::string& path) override;
+};
+
+}  // namespace drover::storage

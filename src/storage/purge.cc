@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/purge.h"
+
+#include <algorithm>
+#include <ranges>
+
+#include "storage/file_names.h"
+#include "storage/snapshot_reader.h"
+
+namespace drover::storage {
+namespace {
+
+// The newest snapshots that verify, newest first, and no more than asked for.
+std::vector<SnapshotFile> verified(Disk& disk, const DataDirs& dirs, const std::vector<SnapshotFile>& files,
+                                   std::size_t retain, PurgeReport& report) {
+  std::vector<SnapshotFile> good;
+  for (const SnapshotFile& file : std::views::reverse(files)) {
+    if (good.size() == retain) break;
+    if (const auto info = verify_snapshot(disk, dirs.snapshots, file)) {
+      good.push_back(file);
+    } else {
+      report.findings.push_back("not counted: " + info.error().what);
+    }
+  }
+  return good;
+}
+
+// Where the logs begin that replay from a snapshot at `oldest` needs. The newest log always stays.
+std::size_t first_needed(const std::vector<LogFile>& logs, Zxid oldest) {
+  const auto above = std::ranges::upper_bound(logs, oldest, {}, &LogFile::first);
+  return above == logs.begin() ? 0 : static_cast<std::size_t>(above - logs.begin()) - 1;
+}
+
+IoResult<std::uint64_t> size_of(Disk& disk, const std::string& directory, const std::string& name) {
+  TRY_ASSIGN(const auto file, disk.open(join_path(directory, name), OpenMode::kRead));
+  return file->size();
+}
+
+struct History {
+  std::vector<SnapshotFile> snapshots;
+  std::vector<LogFile> logs;
+};
+
+IoResult<std::uint64_t> bytes_from(Disk& disk, const DataDirs& dirs, const History& history, Zxid oldest) {
+  std::uint64_t total = 0;
+  for (const SnapshotFile& file : history.snapshots) {
+    if (file.zxid < oldest) continue;
+    TRY_ASSIGN(const std::uint64_t size, size_of(disk, dirs.snapshots, file.name));
+    total += size;
+  }
+  for (std::size_t i = first_needed(history.logs, oldest); i < history.logs.size(); ++i) {
+    TRY_ASSIGN(const std::uint64_t size, size_of(disk, dirs.logs, history.logs[i].name));
+    total += size;
+  }
+  return total;
+}
+
+IoResult<void> remove(Disk& disk, const std::string& directory, const std::string& name,
+                      PurgeReport& report) {
+  const std::string path = join_path(directory, name);
+  TRY(unlink_if_exists(disk, path));
+  report.removed.push_back(path);
+  return {};
+}
+
+}  // namespace
+
+IoResult<PurgeReport> purge(Disk& disk, const DataDirs& dirs, const PurgeOptions& options) {
+  PurgeReport report;
+  History history;
+  TRY_ASSIGN(history.snapshots, list_snapshots(disk, dirs.snapshots));
+  TRY_ASSIGN(history.logs, list_logs(disk, dirs.logs));
+  auto kept = verified(disk, dirs, history.snapshots, std::max<std::size_t>(options.retain, 1), report);
+  if (kept.empty()) return report;
+  while (options.bytes_max && kept.size() > 1) {
+    TRY_ASSIGN(const std::uint64_t total, bytes_from(disk, dirs, history, kept.back().zxid));
+    if (total <= *options.bytes_max) break;
+    kept.pop_back();
+  }
+
+  // Snapshots first, and durably: one that outlived its logs would be a starting point that leads nowhere.
+  const Zxid oldest = kept.back().zxid;
+  for (const SnapshotFile& file : history.snapshots) {
+    if (file.zxid < oldest) TRY(remove(disk, dirs.snapshots, file.name, report));
+  }
+  TRY(disk.sync_directory(dirs.snapshots));
+  const std::size_t needed = first_needed(history.logs, oldest);
+  for (std::size_t i = 0; i < needed; ++i) TRY(remove(disk, dirs.logs, history.logs[i].name, report));
+  TRY(disk.sync_directory(dirs.logs));
+  return report;
+}
+
+}  // namespace drover::storage

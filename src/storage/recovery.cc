@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/recovery.h"
+
+#include <algorithm>
+
+#include "storage/file_names.h"
+#include "storage/snapshot_reader.h"
+#include "storage/truncate.h"
+#include "storage/txn_log_reader.h"
+
+namespace drover::storage {
+namespace {
+
+// As many snapshots as Java tries. Whoever has a hundred corrupt ones has another problem.
+constexpr std::size_t kSnapshotsTried = 100;
+
+class Recovery {
+ public:
+  Recovery(Disk& disk, const DataDirs& dirs, const RecoveryOptions& options, RecoverySink& sink)
+      : disk_(disk), dirs_(dirs), options_(options), sink_(sink) {}
+
+  IoResult<RecoveryReport> run() {
+    TRY(check_layout(disk_, dirs_));
+    sink_.reset();
+    TRY(load_snapshot());
+    TRY(replay());
+    if (report_.damaged()) return report_;
+    if (!report_.snapshot) TRY(judge_missing_snapshot());
+    if (!report_.damaged()) judge_skipped_snapshots();
+    return report_;
+  }
+
+ private:
+  IoResult<void> load_snapshot();
+  IoResult<void> replay();
+  IoResult<void> replay_all(TxnLogReader& log);
+  IoResult<void> repair(const TxnLogReader& log);
+  IoResult<void> judge_missing_snapshot();
+  IoResult<void> judge_empty();
+  void judge_skipped_snapshots();
+  void damaged(std::string what);
+  bool has_history() const { return report_.txns_replayed > 0; }
+
+  Disk& disk_;
+  const DataDirs& dirs_;
+  const RecoveryOptions& options_;
+  RecoverySink& sink_;
+  RecoveryReport report_;
+  std::optional<Zxid> newest_skipped_;  // a snapshot that does not verify shows how far history once went
+};
+
+IoResult<void> Recovery::load_snapshot() {
+  TRY_ASSIGN(std::vector<SnapshotFile> files, list_snapshots(disk_, dirs_.snapshots));
+  std::ranges::reverse(files);
+  if (files.size() > kSnapshotsTried) files.resize(kSnapshotsTried);
+  for (const SnapshotFile& file : files) {
+    const auto info = read_snapshot(disk_, dirs_.snapshots, file, sink_);
+    if (info) {
+      report_.snapshot = file.zxid;
+      report_.snapshot_file = file.name;
+      report_.nodes_loaded = info->nodes;
+      report_.last = file.zxid;
+      sink_.snapshot_loaded(file.zxid, info->digest);
+      return {};
+    }
+    report_.findings.push_back("skipped " + info.error().what);
+    if (!newest_skipped_) newest_skipped_ = file.zxid;
+    sink_.reset();
+  }
+  return {};
+}
+
+IoResult<void> Recovery::replay() {
+  const Zxid from = report_.snapshot.value_or(Zxid{0});
+  TRY_ASSIGN(TxnLogReader log, TxnLogReader::open(disk_, dirs_.logs, {.after = from, .from_device = true}));
+  TRY(replay_all(log));
+  std::ranges::copy(log.findings(), std::back_inserter(report_.findings));
+  report_.torn_tail = log.torn_tail().has_value();
+  report_.tail = log.tail();
+  if (report_.snapshot || has_history()) report_.last = log.last();
+  if (!report_.damaged()) {
+    report_.outcome =
+        report_.snapshot || has_history() ? RecoveryOutcome::kRecovered : RecoveryOutcome::kEmpty;
+    if (options_.repair) TRY(repair(log));
+  }
+  return {};
+}
+
+IoResult<void> Recovery::replay_all(TxnLogReader& log) {
+  for (;;) {
+    const auto record = log.next();
+    if (!record && !log.damage()) return std::unexpected(record.error());
+    if (!record) {
+      damaged(record.error().what);
+      return {};
+    }
+    if (!*record) return {};
+    // Without a snapshot there is nothing to apply to, unless the operator vouches for the empty tree.
+    ++report_.txns_replayed;
+    if (!report_.snapshot && !options_.trust_empty) return {};
+    if (!sink_.txn((*record)->zxid, (*record)->entry)) {
+      damaged("transaction 0x" + hex((*record)->zxid) + " cannot be applied");
+      return {};
+    }
+  }
+}
+
+// What was read may still be in the page cache only, but from now on it is what this server says it has.
+// And a tear with whole records behind it would look like damage to whoever reads the file next.
+IoResult<void> Recovery::repair(const TxnLogReader& log) {
+  if (log.leftover()) {
+    TRY(disk_.unlink(join_path(dirs_.logs, *log.leftover())));
+    TRY(disk_.sync_directory(dirs_.logs));
+  }
+  if (log.torn_tail() && log.torn_tail()->records_beyond) {
+    TRY_ASSIGN(const auto file, disk_.open(join_path(dirs_.logs, log.torn_tail()->file), OpenMode::kWrite));
+    TRY(file->truncate(log.torn_tail()->offset));
+    TRY(file->sync());
+  }
+  if (report_.tail.file == kNoLog) return {};
+  TRY_ASSIGN(const auto file,
+             disk_.open(join_path(dirs_.logs, log_name(report_.tail.file)), OpenMode::kWrite));
+  return file->sync();
+}
+
+IoResult<void> Recovery::judge_missing_snapshot() {
+  if (has_history() && !options_.trust_empty) {
+    report_.txns_replayed = 0;
+    report_.last = Zxid{-1};
+    damaged("there are transaction logs but no snapshot that they could start from");
+    return {};
+  }
+  if (has_history()) return {};
+  // A snapshot of nothing that broke is nothing lost; any other was somebody's data.
+  if (newest_skipped_ && *newest_skipped_ > Zxid{0}) {
+    damaged("no snapshot is whole");
+    return {};
+  }
+  return judge_empty();
+}
+
+IoResult<void> Recovery::judge_empty() {
+  TRY_ASSIGN(const bool mark, has_initialize_mark(disk_, dirs_));
+  TRY_ASSIGN(const std::vector<std::string> names, disk_.list(dirs_.logs));
+  // Put aside in order to be replaced, and the replacement has not come: empty, but not new.
+  const bool set_aside =
+      std::ranges::any_of(names, [](const std::string& name) { return name.starts_with(kSetAsidePrefix); });
+  report_.may_start_empty = mark || (options_.autocreate && !set_aside);
+  report_.last = report_.may_start_empty ? Zxid{0} : Zxid{-1};
+  return {};
+}
+
+void Recovery::judge_skipped_snapshots() {
+  if (!newest_skipped_ || *newest_skipped_ <= report_.last || !report_.snapshot) return;
+  damaged("the snapshot at zxid 0x" + hex(*newest_skipped_) +
+          " is corrupt and the log ends before it, at 0x" + hex(report_.last));
+}
+
+void Recovery::damaged(std::string what) {
+  report_.outcome = RecoveryOutcome::kDamaged;
+  report_.findings.push_back("DAMAGE: " + what);
+  report_.damage = std::move(what);
+}
+
+}  // namespace
+
+IoResult<RecoveryReport> recover(Disk& disk, const DataDirs& dirs, const RecoveryOptions& options,
+                                 RecoverySink& sink) {
+  return Recovery(disk, dirs, options, sink).run();
+}
+
+}  // namespace drover::storage

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/snapshot_reader.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace drover::storage {
+namespace {
+
+constexpr std::size_t kSessionBytes = 12;
+constexpr std::size_t kHeaderBytes = 16;
+constexpr std::size_t kSealBytes = 8 + 4 + kEndMarker.size();
+constexpr std::size_t kLastProcessedBytes = 8;
+// More than any seals that are known; what else follows is from a version that we do not know.
+constexpr std::size_t kSealsBytesMax = 256;
+
+std::unexpected<IoError> corrupt(const InputWindow& in, const char* what) {
+  return std::unexpected(
+      data_error("corrupt snapshot at byte " + std::to_string(in.position()) + ": " + what));
+}
+
+// The next `n` bytes, all of them.
+IoResult<std::string_view> exactly(InputWindow& in, std::size_t n) {
+  TRY_ASSIGN(const std::string_view bytes, in.need(n));
+  if (bytes.size() < n) return corrupt(in, "the file ends early");
+  return bytes.substr(0, n);
+}
+
+IoResult<std::int32_t> take_i32(InputWindow& in) {
+  TRY_ASSIGN(const std::string_view bytes, exactly(in, 4));
+  const auto value = wire::load_be<std::int32_t>(bytes.data());
+  in.consume(4);
+  return value;
+}
+
+IoResult<void> read_sessions(InputWindow& in, SnapshotSink& sink, SnapshotInfo& info) {
+  TRY_ASSIGN(const std::int32_t count, take_i32(in));
+  for (std::int32_t i = 0; i < count; ++i) {
+    TRY_ASSIGN(const std::string_view bytes, exactly(in, kSessionBytes));
+    wire::Reader r(bytes);
+    const SessionId id{r.i64()};
+    if (!sink.session(id, r.i32())) return corrupt(in, "a session is rejected");
+    in.consume(kSessionBytes);
+    ++info.sessions;
+  }
+  return {};
+}
+
+// The length of the string or buffer at `offset`, itself included. Grows the window no further than there.
+IoResult<std::size_t> buffer_end(InputWindow& in, std::size_t offset) {
+  TRY_ASSIGN(const std::string_view bytes, exactly(in, offset + 4));
+  const auto length = wire::load_be<std::int32_t>(bytes.data() + offset);
+  if (length < -1) return corrupt(in, "a negative length");
+  return offset + 4 + static_cast<std::size_t>(std::max(length, 0));
+}
+
+IoResult<void> read_acls(InputWindow& in, SnapshotSink& sink, SnapshotInfo& info) {
+  TRY_ASSIGN(const std::int32_t count, take_i32(in));
+  for (std::int32_t i = 0; i < count; ++i) {
+    TRY_ASSIGN(const std::string_view head, exactly(in, 12));
+    const std::int32_t elements = wire::load_be<std::int32_t>(head.data() + 8);
+    std::size_t end = 12;
+    for (std::int32_t element = 0; element < elements; ++element) {
+      TRY_ASSIGN(end, buffer_end(in, end + 4));
+      TRY_ASSIGN(end, buffer_end(in, end));
+    }
+    TRY_ASSIGN(const std::string_view bytes, exactly(in, end));
+    if (!sink.acl(wire::load_be<std::int64_t>(bytes.data()), bytes.substr(8))) {
+      return corrupt(in, "an access control list is rejected");
+    }
+    in.consume(end);
+    ++info.acls;
+  }
+  return {};
+}
+
+// Brings the whole next node, or the end marker, into the window.
+IoResult<void> fetch_node(InputWindow& in) {
+  TRY_ASSIGN(std::size_t end, buffer_end(in, 0));
+  if (in.available().substr(4).starts_with(kEndMarker) && end == 4 + kEndMarker.size()) return {};
+  TRY_ASSIGN(end, buffer_end(in, end));
+  TRY(exactly(in, end + 8 + wire::kStatPersistedBytes));
+  return {};
+}
+
+Zxid newest_of(const wire::StatPersisted& stat) { return std::max({stat.czxid, stat.mzxid, stat.pzxid}); }
+
+// One node out of the window. `more` is false when the window does not hold it, or holds nonsense.
+struct NodeStep {
+  bool more = false;
+  bool at_end = false;
+  bool rejected = false;
+};
+
+NodeStep read_node(InputWindow& in, SnapshotSink& sink, SnapshotInfo& info) {
+  wire::Reader r(in.available());
+  const wire::Nullable path = r.buffer();
+  if (!r.ok() || !path) return {};
+  if (*path == kEndMarker) {
+    in.consume(r.position());
+    return {.more = true, .at_end = true};
+  }
+  const wire::Nullable data = r.buffer();
+  const std::int64_t acl = r.i64();
+  const wire::StatPersisted stat = wire::decode_stat_persisted(r);
+  if (!r.ok()) return {};
+  if (!sink.node(*path, data, acl, stat)) return {.more = true, .rejected = true};
+  in.consume(r.position());
+  ++info.nodes;
+  info.newest = std::max(info.newest, newest_of(stat));
+  return {.more = true};
+}
+
+IoResult<void> read_nodes(InputWindow& in, SnapshotSink& sink, SnapshotInfo& info) {
+  for (;;) {
+    NodeStep step = read_node(in, sink, info);
+    if (!step.more) {
+      // Rare: at the end of the window. Now it is there in full, unless it is nonsense.
+      TRY(fetch_node(in));
+      step = read_node(in, sink, info);
+      if (!step.more) return corrupt(in, "a node without a path");
+    }
+    if (step.rejected) return corrupt(in, "a node is rejected");
+    if (step.at_end) return {};
+  }
+}
+
+// Consumes `content` bytes and the seal behind them if that seal is right.
+bool take_sealed(InputWindow& in, std::size_t content) {
+  const std::string_view bytes = in.available();
+  if (bytes.size() < content + kSealBytes) return false;
+  // The checksum runs over what is consumed, so look before taking.
+  const std::string_view seal = bytes.substr(content, kSealBytes);
+  const std::int64_t sum = wire::load_be<std::int64_t>(seal.data());
+  wire::Reader marker(seal.substr(8));
+  if (marker.string() != kEndMarker) return false;
+  if (in.checksum_with(content) != sum) return false;
+  in.consume(content + kSealBytes);
+  return true;
+}
+
+// zxid, version and digest; before version 2 the digest was text in hex.
+struct DigestField {
+  SnapshotDigest digest;
+  std::size_t bytes = 0;
+};
+std::optional<DigestField> parse_digest(std::string_view bytes) {
+  wire::Reader r(bytes);
+  DigestField field;
+  field.digest.zxid = Zxid{r.i64()};
+  field.digest.version = r.i32();
+  if (field.digest.version >= kDigestVersion) {
+    field.digest.tree = static_cast<std::uint64_t>(r.i64());
+  } else {
+    const std::string_view text = r.string();
+    if (std::from_chars(text.data(), text.data() + text.size(), field.digest.tree, 16).ec != std::errc{}) {
+      return std::nullopt;
+    }
+  }
+  field.bytes = r.position();
+  return r.ok() ? std::optional(field) : std::nullopt;
+}
+
+// Seals 2 and 3 are there or not, by version and configuration of the writer. What is there must be right:
+// a damaged seal is a damaged snapshot, not an older one.
+IoResult<void> read_optional_seals(InputWindow& in, SnapshotInfo& info) {
+  TRY(in.need(kSealsBytesMax));
+  if (const auto field = parse_digest(in.available()); field && take_sealed(in, field->bytes)) {
+    info.digest = field->digest;
+  }
+  TRY(in.need(kSealsBytesMax));
+  const std::string_view rest = in.available();
+  if (rest.empty()) return {};
+  const Zxid last{rest.size() < kLastProcessedBytes ? 0 : wire::load_be<std::int64_t>(rest.data())};
+  if (take_sealed(in, kLastProcessedBytes)) {
+    info.last_processed = last;
+    return {};
+  }
+  // Behind a good seal 2 only a seal 3 is known; other lengths are something newer, which we may ignore.
+  if (!info.digest || rest.size() == kLastProcessedBytes + kSealBytes)
+    return corrupt(in, "seal does not match");
+  return {};
+}
+
+class NullSink final : public SnapshotSink {
+ public:
+  bool session(SessionId, std::int32_t) override { return true; }
+  bool acl(std::int64_t, std::string_view) override { return true; }
+  bool node(std::string_view, const wire::Nullable&, std::int64_t, const wire::StatPersisted&) override {
+    return true;
+  }
+};
+
+}  // namespace
+
+IoResult<SnapshotInfo> read_snapshot_body(InputWindow& in, SnapshotSink& sink) {
+  SnapshotInfo info;
+  TRY(read_sessions(in, sink, info));
+  TRY(read_acls(in, sink, info));
+  TRY(read_nodes(in, sink, info));
+  return info;
+}
+
+IoResult<SnapshotInfo> read_snapshot(ByteSource& source, SnapshotSink& sink) {
+  InputWindow in(source);
+  in.start_checksum();
+  TRY_ASSIGN(const std::string_view header, exactly(in, kHeaderBytes));
+  if (wire::load_be<std::int32_t>(header.data()) != kSnapshotMagic) return corrupt(in, "not a snapshot");
+  in.consume(kHeaderBytes);
+  TRY_ASSIGN(SnapshotInfo info, read_snapshot_body(in, sink));
+  TRY(exactly(in, kSealBytes));
+  if (!take_sealed(in, 0)) return corrupt(in, "checksum mismatch");
+  TRY(read_optional_seals(in, info));
+  return info;
+}
+
+IoResult<SnapshotInfo> read_snapshot(Disk& disk, const std::string& directory, const SnapshotFile& file,
+                                     SnapshotSink& sink) {
+  TRY_ASSIGN(const auto opened, disk.open(join_path(directory, file.name), OpenMode::kRead));
+  FileSource source(*opened);
+  const auto plain = decompress(file.compression, source);
+  auto info = read_snapshot(*plain, sink);
+  if (!info) info.error().what = file.name + ": " + info.error().what;
+  return info;
+}
+
+IoResult<SnapshotInfo> verify_snapshot(Disk& disk, const std::string& directory, const SnapshotFile& file) {
+  NullSink sink;
+  return read_snapshot(disk, directory, file, sink);
+}
+
+}  // namespace drover::storage

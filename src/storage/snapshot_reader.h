@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads a snapshot as a stream into a sink, and believes nothing that its checksums do not cover.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "storage/byte_stream.h"
+#include "storage/disk.h"
+#include "storage/file_names.h"
+#include "storage/input_window.h"
+#include "storage/snapshot_format.h"
+
+namespace drover::storage {
+
+// The sink has seen part of a snapshot when this fails; it must then forget it. An error with code 0 says
+// that the bytes are corrupt.
+IoResult<SnapshotInfo> read_snapshot(Disk& disk, const std::string& directory, const SnapshotFile& file,
+                                     SnapshotSink& sink);
+
+// The same from a stream of uncompressed bytes.
+IoResult<SnapshotInfo> read_snapshot(ByteSource& source, SnapshotSink& sink);
+
+// Sessions, ACLs and nodes up to the end marker: the part that a leader also sends to a learner.
+IoResult<SnapshotInfo> read_snapshot_body(InputWindow& in, SnapshotSink& sink);
+
+// Reads all of it to check the seals.
+IoResult<SnapshotInfo> verify_snapshot(Disk& disk, const std::string& directory, const SnapshotFile& file);
+
+}  // namespace drover::storage

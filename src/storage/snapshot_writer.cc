@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/snapshot_writer.h"
+
+#include <zlib.h>
+
+#include "base/ensure.h"
+#include "storage/file_names.h"
+
+namespace drover::storage {
+namespace {
+
+constexpr std::size_t kFlushBytes = std::size_t{256} << 10;
+// A snapshot that reaches the disk in one flush at its end would hold up the log's sync for seconds.
+constexpr std::uint64_t kSyncEveryBytes = std::uint64_t{16} << 20;
+
+class FileSink final : public ByteSink {
+ public:
+  explicit FileSink(std::unique_ptr<File> file) : file_(std::move(file)) {}
+
+  IoResult<void> write(std::string_view bytes) override {
+    TRY(file_->write_at(position_, bytes));
+    position_ += bytes.size();
+    unsynced_ += bytes.size();
+    if (unsynced_ < kSyncEveryBytes) return {};
+    unsynced_ = 0;
+    return file_->sync();
+  }
+  IoResult<void> finish() override { return file_->sync(); }
+
+ private:
+  std::unique_ptr<File> file_;
+  std::uint64_t position_ = 0;
+  std::uint64_t unsynced_ = 0;
+};
+
+}  // namespace
+
+struct SnapshotWriter::State {
+  Disk& disk;
+  std::string directory;
+  std::string name;
+  FileSink file;
+  std::unique_ptr<ByteSink> out{};
+  std::string buffer{};
+  std::uint32_t adler = 1;
+  std::size_t summed = 0;  // how much of the buffer is in adler
+  std::uint32_t sessions_due = 0;
+  std::uint32_t acls_due = 0;
+  bool acls_begun = false;
+  bool finished = false;
+  IoResult<void> result{};
+
+  void fold() {
+    adler = static_cast<std::uint32_t>(adler32_z(
+        adler, reinterpret_cast<const unsigned char*>(buffer.data()) + summed, buffer.size() - summed));
+    summed = buffer.size();
+  }
+
+  void flush() {
+    fold();
+    if (result) result = out->write(buffer);
+    buffer.clear();
+    summed = 0;
+  }
+
+  void seal() {
+    fold();
+    wire::Writer w(buffer);
+    w.i64(adler);
+    w.string(kEndMarker);
+  }
+};
+
+SnapshotWriter::SnapshotWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
+SnapshotWriter::SnapshotWriter(SnapshotWriter&&) noexcept = default;
+
+SnapshotWriter::~SnapshotWriter() {
+  if (!state_ || state_->finished) return;
+  (void)state_->disk.unlink(join_path(state_->directory, temporary_name(state_->name)));
+}
+
+IoResult<SnapshotWriter> SnapshotWriter::open(Disk& disk, const std::string& directory, Zxid zxid,
+                                              const SnapshotOptions& options) {
+  const std::string name = snapshot_name(zxid, options.compression);
+  TRY_ASSIGN(auto file, disk.open(join_path(directory, temporary_name(name)), OpenMode::kCreate));
+  auto state = std::unique_ptr<State>(new State{disk, directory, name, FileSink(std::move(file))});
+  state->out = compress_to(options.compression, state->file);
+  wire::Writer w(state->buffer);
+  w.i32(kSnapshotMagic);
+  w.i32(kSnapshotVersion);
+  w.i64(kSnapshotDbId);
+  return SnapshotWriter(std::move(state));
+}
+
+void SnapshotWriter::begin_sessions(std::uint32_t count) {
+  state_->sessions_due = count;
+  wire::Writer(state_->buffer).i32(static_cast<std::int32_t>(count));
+}
+
+void SnapshotWriter::session(SessionId id, std::int32_t timeout_ms) {
+  ENSURE(state_->sessions_due > 0, "as many sessions follow as were announced");
+  --state_->sessions_due;
+  wire::Writer w(state_->buffer);
+  w.i64(raw(id));
+  w.i32(timeout_ms);
+  flush_if_large();
+}
+
+void SnapshotWriter::begin_acls(std::uint32_t count) {
+  ENSURE(state_->sessions_due == 0, "as many sessions follow as were announced");
+  state_->acls_due = count;
+  state_->acls_begun = true;
+  wire::Writer(state_->buffer).i32(static_cast<std::int32_t>(count));
+}
+
+void SnapshotWriter::acl(std::int64_t key, std::string_view jute_list) {
+  ENSURE(state_->acls_due > 0, "as many ACLs follow as were announced");
+  --state_->acls_due;
+  wire::Writer w(state_->buffer);
+  w.i64(key);
+  w.raw(jute_list);
+  flush_if_large();
+}
+
+void SnapshotWriter::node(std::string_view path, const wire::Nullable& data, std::int64_t acl,
+                          const wire::StatPersisted& stat) {
+  ENSURE(state_->acls_begun && state_->acls_due == 0, "nodes come after sessions and ACLs");
+  ENSURE(path != kEndMarker, "the root's path is empty in a snapshot: \"/\" marks the end");
+  wire::Writer w(state_->buffer);
+  w.string(path);
+  w.buffer(data);
+  w.i64(acl);
+  encode(w, stat);
+  flush_if_large();
+}
+
+void SnapshotWriter::flush_if_large() {
+  if (state_->buffer.size() >= kFlushBytes) state_->flush();
+}
+
+bool SnapshotWriter::failed() const { return !state_->result; }
+
+IoResult<std::string> SnapshotWriter::finish(const SnapshotSeals& seals) {
+  ENSURE(state_->acls_begun && state_->acls_due == 0, "a snapshot has all its parts");
+  wire::Writer w(state_->buffer);
+  w.string(kEndMarker);
+  state_->seal();
+  if (seals.digest) {
+    w.i64(raw(seals.digest->zxid));
+    w.i32(seals.digest->version);
+    w.i64(static_cast<std::int64_t>(seals.digest->tree));
+    state_->seal();
+  }
+  if (seals.last_processed) {
+    w.i64(raw(*seals.last_processed));
+    state_->seal();
+  }
+  state_->flush();
+  TRY(state_->result);
+  TRY(state_->out->finish());
+  TRY(state_->disk.rename(join_path(state_->directory, temporary_name(state_->name)),
+                          join_path(state_->directory, state_->name)));
+  state_->finished = true;
+  TRY(state_->disk.sync_directory(state_->directory));
+  return state_->name;
+}
+
+}  // namespace drover::storage

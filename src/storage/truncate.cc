@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/truncate.h"
+
+#include <algorithm>
+#include <ranges>
+
+#include "storage/file_names.h"
+#include "storage/log_file_reader.h"
+#include "storage/snapshot_reader.h"
+#include "storage/txn_log_reader.h"
+
+namespace drover::storage {
+namespace {
+
+struct SnapshotPlan {
+  std::optional<Zxid> base;             // the newest that stays and is whole
+  std::vector<SnapshotFile> to_remove;  // newest first
+};
+
+// A snapshot is fuzzy: one that was begun before the point may still show what came after it.
+bool reaches_beyond(const SnapshotFile& file, const SnapshotInfo& info, Zxid zxid) {
+  return file.zxid > zxid || info.newest > zxid || (info.digest && info.digest->zxid > zxid) ||
+         info.last_processed > zxid;
+}
+
+IoResult<SnapshotPlan> plan_snapshots(Disk& disk, const DataDirs& dirs, Zxid zxid) {
+  TRY_ASSIGN(const std::vector<SnapshotFile> files, list_snapshots(disk, dirs.snapshots));
+  SnapshotPlan plan;
+  for (const SnapshotFile& file : std::views::reverse(files)) {
+    if (file.zxid > zxid) {
+      plan.to_remove.push_back(file);
+      continue;
+    }
+    const auto info = verify_snapshot(disk, dirs.snapshots, file);
+    if (!info) continue;
+    if (reaches_beyond(file, *info, zxid)) {
+      plan.to_remove.push_back(file);
+    } else if (!plan.base) {
+      plan.base = file.zxid;
+    }
+  }
+  return plan;
+}
+
+// Reads what is to stay. Nothing is changed before that is known to be whole.
+IoResult<Zxid> check_kept_history(Disk& disk, const DataDirs& dirs, Zxid base, Zxid zxid) {
+  TRY_ASSIGN(TxnLogReader log, TxnLogReader::open(disk, dirs.logs, {.after = base, .until = zxid}));
+  for (;;) {
+    TRY_ASSIGN(const auto record, log.next());
+    if (!record) return log.last();
+  }
+}
+
+struct CutPoint {
+  LogTail tail;
+  std::uint64_t offset = 0;
+};
+
+// Where the last log file that stays has to end.
+IoResult<CutPoint> find_cut(Disk& disk, const std::string& path, Zxid first, Zxid zxid) {
+  TRY_ASSIGN(LogFileReader reader, LogFileReader::open(disk, path, {.first = first}));
+  CutPoint cut{reader.tail(), kLogHeaderBytes};
+  while (const auto record = reader.next()) {
+    if (record->zxid > zxid) break;
+    cut = {reader.tail(), record->offset + record->entry.size() + kFrameOverheadBytes};
+  }
+  return cut;
+}
+
+IoResult<void> remove_durably(Disk& disk, const std::string& directory, const std::string& name,
+                              TruncateReport& report) {
+  TRY(disk.unlink(join_path(directory, name)));
+  TRY(disk.sync_directory(directory));
+  report.removed.push_back(name);
+  return {};
+}
+
+IoResult<void> cut_file(Disk& disk, const std::string& path, std::uint64_t offset) {
+  TRY_ASSIGN(const auto file, disk.open(path, OpenMode::kWrite));
+  TRY(file->truncate(offset));
+  return file->sync();
+}
+
+IoResult<void> cut_logs(Disk& disk, const DataDirs& dirs, Zxid zxid, TruncateReport& report) {
+  TRY_ASSIGN(std::vector<LogFile> logs, list_logs(disk, dirs.logs));
+  const auto later = std::ranges::upper_bound(logs, zxid, {}, &LogFile::first);
+  CutPoint cut;
+  std::string kept;
+  if (later != logs.begin()) {
+    const LogFile& last = *std::prev(later);
+    kept = join_path(dirs.logs, last.name);
+    TRY_ASSIGN(cut, find_cut(disk, kept, last.first, zxid));
+    if (cut.tail.last != kNoLog) report.tail = cut.tail;
+  }
+  // The watermark goes back first: a crash from here on must not look like a log that lost its end.
+  TRY(LogLinks::open(disk, dirs.logs, {report.tail.file, report.tail.last}));
+  for (const LogFile& log : std::views::reverse(std::ranges::subrange(later, logs.end()))) {
+    TRY(remove_durably(disk, dirs.logs, log.name, report));
+  }
+  if (!kept.empty()) TRY(cut_file(disk, kept, cut.offset));
+  return {};
+}
+
+// Moves files, and makes both the new place and the gap durable.
+IoResult<void> move_files(Disk& disk, const std::string& from, const std::string& to,
+                          const std::vector<std::string>& names) {
+  if (names.empty()) return {};
+  TRY(disk.make_directories(to));
+  for (const std::string& name : names) TRY(disk.rename(join_path(from, name), join_path(to, name)));
+  TRY(disk.sync_directory(to));
+  return disk.sync_directory(from);
+}
+
+IoResult<std::string> free_set_aside(Disk& disk, const std::string& directory) {
+  for (int n = 1;; ++n) {
+    const std::string path = join_path(directory, std::string(kSetAsidePrefix) + std::to_string(n));
+    TRY_ASSIGN(const bool taken, disk.exists(path));
+    if (!taken) return path;
+  }
+}
+
+template <class FileNames>
+std::vector<std::string> names_of(const FileNames& files) {
+  std::vector<std::string> names;
+  for (const auto& file : files) names.push_back(file.name);
+  return names;
+}
+
+}  // namespace
+
+IoResult<TruncateReport> truncate_history(Disk& disk, const DataDirs& dirs, Zxid zxid) {
+  TRY_ASSIGN(const SnapshotPlan plan, plan_snapshots(disk, dirs, zxid));
+  if (!plan.base) {
+    return std::unexpected(data_error("no snapshot from before zxid 0x" + hex(zxid) + " to truncate to"));
+  }
+  TruncateReport report;
+  TRY_ASSIGN(report.last, check_kept_history(disk, dirs, *plan.base, zxid));
+  for (const SnapshotFile& file : plan.to_remove) {
+    TRY(remove_durably(disk, dirs.snapshots, file.name, report));
+  }
+  TRY(cut_logs(disk, dirs, zxid, report));
+  return report;
+}
+
+IoResult<void> set_aside_history(Disk& disk, const DataDirs& dirs) {
+  TRY_ASSIGN(const std::vector<SnapshotFile> snapshots, list_snapshots(disk, dirs.snapshots));
+  TRY_ASSIGN(const std::vector<LogFile> logs, list_logs(disk, dirs.logs));
+  TRY_ASSIGN(const std::string snapshots_to, free_set_aside(disk, dirs.snapshots));
+  TRY_ASSIGN(const std::string logs_to, free_set_aside(disk, dirs.logs));
+  // Oldest first: for as long as the newest snapshot is there it recovers the whole history, and once it
+  // is gone the logs alone count as damaged. The watermark goes last.
+  TRY(move_files(disk, dirs.snapshots, snapshots_to, names_of(snapshots)));
+  TRY(move_files(disk, dirs.logs, logs_to, names_of(logs)));
+  TRY_ASSIGN(const bool links, disk.exists(join_path(dirs.logs, kLogLinksName)));
+  if (!links) return {};
+  return move_files(disk, dirs.logs, logs_to, {std::string(kLogLinksName)});
+}
+
+}  // namespace drover::storage

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/truncate.h"
+
+#include <gtest/gtest.h>
+
+#include "storage/testing.h"
+
+namespace drover::storage::testing {
+namespace {
+
+// Three log files of one epoch.
+void fill(Store& store) {
+  store.log(range(1, 1, 20));
+  store.writer->roll();
+  store.log(range(1, 21, 40));
+  store.writer->roll();
+  store.log(range(1, 41, 50));
+  store.writer.reset();
+}
+
+struct Truncate : ::testing::Test {
+  Truncate() { fill(store); }
+  Store store;
+};
+
+TEST_F(Truncate, CutsTheLogBehindTheTransaction) {
+  for (const std::uint32_t to : {45u, 40u, 33u, 20u, 5u, 1u}) {
+    const auto report = truncate_history(store.disk, store.dirs, zx(1, to));
+    ASSERT_TRUE(report) << report.error().what;
+    EXPECT_EQ(report->last, zx(1, to));
+    store.disk.crash(Survival::kLose);
+    EXPECT_EQ(store.start().last, zx(1, to));
+    EXPECT_EQ(store.sink.history, range(1, 1, to));
+    store.writer.reset();
+  }
+}
+
+TEST_F(Truncate, IsFollowedByAnotherHistory) {
+  ASSERT_TRUE(truncate_history(store.disk, store.dirs, zx(1, 33)));
+  store.log(range(2, 1, 5));
+  EXPECT_EQ(store.start().last, zx(2, 5));
+  EXPECT_EQ(store.sink.history, joined(range(1, 1, 33), range(2, 1, 5)));
+}
+
+TEST_F(Truncate, RemovesSnapshotsFromAfterThePoint) {
+  // ZOOKEEPER-4837: a reload would bring back what was truncated.
+  ASSERT_TRUE(write_snapshot(store.disk, store.dirs, range(1, 1, 10)));
+  ASSERT_TRUE(write_snapshot(store.disk, store.dirs, range(1, 1, 42)));
+  const auto report = truncate_history(store.disk, store.dirs, zx(1, 41));
+  ASSERT_TRUE(report) << report.error().what;
+  const RecoveryReport recovered = store.start();
+  EXPECT_EQ(recovered.last, zx(1, 41));
+  EXPECT_EQ(*recovered.snapshot, zx(1, 10));
+}
+
+TEST_F(Truncate, RemovesASnapshotFromBeforeThatShowsWhatCameAfter) {
+  auto writer = SnapshotWriter::open(store.disk, store.dirs.snapshots, zx(1, 30));
+  writer->begin_sessions(0);
+  writer->begin_acls(0);
+  for (const Zxid zxid : range(1, 1, 36)) {
+    wire::StatPersisted stat;
+    stat.czxid = zxid;
+    writer->node("/" + hex(zxid), std::nullopt, -1, stat);
+  }
+  ASSERT_TRUE(writer->finish());
+  ASSERT_TRUE(truncate_history(store.disk, store.dirs, zx(1, 35)));
+  EXPECT_EQ(*store.start().snapshot, Zxid{0});
+  EXPECT_EQ(store.sink.history, range(1, 1, 35));
+}
+
+TEST_F(Truncate, ChangesNothingWhenNoSnapshotIsOldEnough) {
+  ASSERT_TRUE(write_snapshot(store.disk, store.dirs, range(1, 1, 42)));
+  ASSERT_TRUE(store.disk.unlink(store.snapshot_path(Zxid{0})));
+  EXPECT_FALSE(truncate_history(store.disk, store.dirs, zx(1, 41)));
+  EXPECT_EQ(store.start().last, zx(1, 50));
+}
+
+TEST_F(Truncate, ChangesNothingWhenWhatWouldBeKeptIsDamaged) {
+  store.disk.flip_bit(store.log_path(zx(1, 1)), 2000 * 8);
+  EXPECT_FALSE(truncate_history(store.disk, store.dirs, zx(1, 41)));
+  EXPECT_TRUE(*store.disk.exists(store.log_path(zx(1, 41))));
+}
+
+TEST_F(Truncate, SaysWhereItReallyEndsWhenThePointWasNeverLogged) {
+  EXPECT_EQ(truncate_history(store.disk, store.dirs, zx(2, 3))->last, zx(1, 50));
+  EXPECT_EQ(store.start().last, zx(1, 50));
+}
+
+TEST_F(Truncate, SettingHistoryAsideLeavesADirectoryThatDoesNotStartOnItsOwn) {
+  store.start();
+  store.writer.reset();
+  ASSERT_TRUE(set_aside_history(store.disk, store.dirs));
+  RecoveryReport report = store.start({.autocreate = true});
+  EXPECT_EQ(report.outcome, RecoveryOutcome::kEmpty);
+  EXPECT_FALSE(report.may_start_empty) << "it is waiting for a leader's snapshot, not new";
+  EXPECT_EQ(report.last, Zxid{-1});
+
+  ASSERT_TRUE(write_snapshot(store.disk, store.dirs, range(3, 1, 5)));
+  store.log(range(3, 6, 7));
+  report = store.start();
+  EXPECT_EQ(report.last, zx(3, 7)) << report.damage;
+  EXPECT_TRUE(*store.disk.exists("/data/version-2/set-aside.1/log.100000001"));
+  ASSERT_TRUE(set_aside_history(store.disk, store.dirs));
+  EXPECT_TRUE(*store.disk.exists("/data/version-2/set-aside.2/snapshot.300000005"));
+}
+
+TEST_F(Truncate, AnInterruptedSettingAsideNeverLooksLikeAShorterHistory) {
+  for (std::uint64_t k = 0; k < 30; ++k) {
+    for (const Survival survival : {Survival::kLose, Survival::kKeep}) {
+      Store s;
+      fill(s);
+      ASSERT_TRUE(write_snapshot(s.disk, s.dirs, range(1, 1, 42)));
+      s.disk.power_off_after(k);
+      (void)set_aside_history(s.disk, s.dirs);
+      s.disk.crash(survival);
+      const auto report = recover(s.disk, s.dirs, {.autocreate = true}, s.sink);
+      ASSERT_TRUE(report);
+      if (report->outcome == RecoveryOutcome::kRecovered) {
+        EXPECT_EQ(report->last, zx(1, 50)) << k;
+      }
+      EXPECT_FALSE(report->may_start_empty);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace drover::storage::testing

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/txn_log_reader.h"
+
+#include <algorithm>
+
+#include "base/ensure.h"
+
+namespace drover::storage {
+namespace {
+
+std::string in_hex(Zxid zxid) { return "0x" + hex(zxid); }
+
+// Where reading must begin to find everything after `after`: the file that begins right behind it, or else
+// the last one that begins before and may contain it.
+std::size_t first_needed(const std::vector<LogFile>& files, Zxid after) {
+  const auto above = std::ranges::upper_bound(files, next(after), {}, &LogFile::first);
+  return above == files.begin() ? 0 : static_cast<std::size_t>(above - files.begin()) - 1;
+}
+
+}  // namespace
+
+std::string LogDamage::describe() const {
+  std::string text = file.empty() ? "transaction log" : file + " at byte " + std::to_string(offset);
+  return text + ": " + reason + " (the history is whole up to zxid " + in_hex(last_good) + ")";
+}
+
+TxnLogReader::TxnLogReader(Disk& disk, std::string directory, const LogReadOptions& options)
+    : disk_(&disk), directory_(std::move(directory)), options_(options), known_(options.after) {}
+
+IoResult<TxnLogReader> TxnLogReader::open(Disk& disk, const std::string& directory,
+                                          const LogReadOptions& options) {
+  TxnLogReader reader(disk, directory, options);
+  TRY_ASSIGN(reader.files_, list_logs(disk, directory));
+  TRY_ASSIGN(reader.evidence_, read_log_evidence(disk, directory));
+  reader.next_file_ = first_needed(reader.files_, options.after);
+  return reader;
+}
+
+IoResult<std::optional<LogRecord>> TxnLogReader::next() {
+  if (damage_) return std::unexpected(data_error(damage_->describe()));
+  // Nothing behind `until` is looked at: it may be in the middle of being written.
+  if (options_.until && known_ >= *options_.until) finished_ = true;
+  while (!finished_) {
+    if (!reader_) {
+      if (next_file_ == files_.size()) {
+        TRY(check_watermark());
+        finished_ = true;
+        break;
+      }
+      TRY(open_next_file());
+    }
+    if (const auto record = reader_->next()) {
+      if (record->zxid <= options_.after) continue;
+      if (options_.until && record->zxid > *options_.until) {
+        finished_ = true;
+        break;
+      }
+      TRY(check_order(*record));
+      known_ = record->zxid;
+      return record;
+    }
+    TRY(leave_file());
+  }
+  return std::nullopt;
+}
+
+IoResult<void> TxnLogReader::open_next_file() {
+  const LogFile& file = files_[next_file_++];
+  auto reader = LogFileReader::open(*disk_, join_path(directory_, file.name),
+                                    {.first = file.first, .from_device = options_.from_device});
+  if (!reader) return fail("cannot be opened: " + reader.error().what, 0, reader.error().code);
+  TRY(check_link(file));
+  reader_.emplace(*std::move(reader));
+  return {};
+}
+
+// What the writer of this file knew of the one before must be what we have read of it.
+IoResult<void> TxnLogReader::check_link(const LogFile& file) {
+  const LogLink* link = evidence_.link_of(file.first);
+  if (!link) return {};
+  const LogTail& before = link->predecessor;
+  if (before.last > known_) {
+    return fail(
+        "written when the log reached zxid " + in_hex(before.last) + ", but what is before it ends earlier",
+        0);
+  }
+  if (before.file != tail_.file || tail_.file == kNoLog) return {};  // not read, or not of our writing
+  if (tail_.last > options_.after && before.last != tail_.last) {
+    return fail("written when " + log_name(before.file) + " ended at zxid " + in_hex(before.last) +
+                    ", but that file goes on to " + in_hex(tail_.last),
+                0);
+  }
+  if (before.last == tail_.last && before.chain != tail_.chain) {
+    return fail("what " + log_name(before.file) + " holds is not what it held when this file was begun", 0);
+  }
+  return {};
+}
+
+IoResult<void> TxnLogReader::check_order(const LogRecord& record) {
+  if (follows(known_, record.zxid)) return {};
+  return fail("zxid " + in_hex(record.zxid) + " does not follow " + in_hex(known_), record.offset);
+}
+
+IoResult<void> TxnLogReader::leave_file() {
+  const LogFileEnd end = reader_->end();
+  const LogTail tail = reader_->tail();
+  if (tail.last != kNoLog) tail_ = tail;
+  reader_.reset();
+  if (end.clean()) return {};
+  return next_file_ == files_.size() ? judge_last_break(end) : judge_older_break(end);
+}
+
+// After a crash the log goes on in a new file, so an older file may well end in a torn record. The question
+// is whether the next file goes on from there.
+IoResult<void> TxnLogReader::judge_older_break(const LogFileEnd& end) {
+  const LogFile& successor = files_[next_file_];
+  const auto accept = [&](const char* why) {
+    findings_.push_back(current_file().name + " breaks off at byte " + std::to_string(end.offset) + " (" +
+                        end.broken + "); " + why);
+    return IoResult<void>{};
+  };
+  if (end.no_header) return fail(end.broken, end.offset, end.read_error);
+  if (successor.first == drover::next(known_)) return accept("the next file continues right there");
+  if (const LogLink* link = evidence_.link_of(successor.first)) {
+    // check_link() will compare it in full when the successor is opened.
+    if (link->predecessor.last <= known_) return accept("it did so when the next file was begun");
+    return fail(end.broken, end.offset, end.read_error);
+  }
+  if (end.read_error != 0 || end.beyond > known_) return fail(end.broken, end.offset, end.read_error);
+  return accept("nothing behind it is a record");
+}
+
+IoResult<void> TxnLogReader::judge_last_break(const LogFileEnd& end) {
+  const bool beyond = end.beyond > known_;
+  if (end.read_error != 0) return fail(end.broken, end.offset, end.read_error);
+  if (beyond && !(watermark_applies() && evidence_.watermark->durable <= known_)) {
+    return fail(end.broken + ", and whole records follow up to zxid " + in_hex(*end.beyond), end.offset);
+  }
+  if (end.no_header && !beyond) {
+    leftover_ = current_file().name;
+    findings_.push_back(current_file().name + " is empty: left by a crash when it had just been made");
+    return {};
+  }
+  if (end.offset == 0) return fail(end.broken, end.offset);
+  torn_ = TornTail{current_file().name, end.offset, beyond};
+  findings_.push_back(current_file().name + " has a torn tail at byte " + std::to_string(end.offset) + " (" +
+                      end.broken + "): what a crash cut off was never acknowledged");
+  return {};
+}
+
+IoResult<void> TxnLogReader::check_watermark() {
+  if (!watermark_applies() || evidence_.watermark->durable <= known_) return {};
+  return fail("the log was durable up to zxid " + in_hex(evidence_.watermark->durable) + " but ends earlier",
+              torn_ ? torn_->offset : 0);
+}
+
+// A newest file that is neither linked nor the one the watermark speaks of was written by somebody else,
+// who may also have truncated what we wrote.
+bool TxnLogReader::watermark_applies() const {
+  if (!evidence_.watermark) return false;
+  if (files_.empty()) return true;
+  const Zxid newest = files_.back().first;
+  return newest == evidence_.watermark->file || evidence_.link_of(newest) != nullptr;
+}
+
+std::unexpected<IoError> TxnLogReader::fail(std::string reason, std::uint64_t offset, int code) {
+  damage_ = LogDamage{next_file_ > 0 ? current_file().name : "", offset, known_, std::move(reason)};
+  return std::unexpected(IoError{code, damage_->describe()});
+}
+
+}  // namespace drover::storage

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/txn_log_writer.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/ensure.h"
+#include "storage/file_names.h"
+
+namespace drover::storage {
+namespace {
+
+// A new file has no zxid yet while it is being prepared.
+const std::string& unnamed() {
+  static const std::string name = temporary_name("log.next");
+  return name;
+}
+
+constexpr std::uint64_t kBlockBytes = 4096;
+// The watermark is written after every sync but synced itself only this often: it bounds how much of an
+// acknowledged log a power loss can leave without its protection.
+constexpr std::uint64_t kWatermarkSyncBytes = std::uint64_t{4} << 20;
+
+std::uint64_t round_up(std::uint64_t n, std::uint64_t unit) { return (n + unit - 1) / unit * unit; }
+
+}  // namespace
+
+void LogBatch::add(std::string_view entry) {
+  ENSURE(entry.size() >= kEntryBytesMin, "an entry begins with a transaction header");
+  last = zxid_of_entry(entry);
+  if (ends.empty()) first = last;
+  bytes.append(entry);
+  ends.push_back(static_cast<std::uint32_t>(bytes.size()));
+}
+
+TxnLogWriter::TxnLogWriter(Disk& disk, std::string directory, const LogTail& tail,
+                           const TxnLogOptions& options, LogLinks links)
+    : disk_(&disk),
+      directory_(std::move(directory)),
+      options_(options),
+      links_(std::move(links)),
+      predecessor_(tail) {}
+
+IoResult<TxnLogWriter> TxnLogWriter::open(Disk& disk, const std::string& directory, const LogTail& tail,
+                                          const TxnLogOptions& options) {
+  if (tail.file != kNoLog) {
+    // What recovery read may have come from the page cache. It counts from now on, so it must be durable.
+    TRY_ASSIGN(const auto file, disk.open(join_path(directory, log_name(tail.file)), OpenMode::kWrite));
+    TRY(file->sync());
+  }
+  TRY_ASSIGN(LogLinks links, LogLinks::open(disk, directory, {tail.file, tail.last}));
+  return TxnLogWriter(disk, directory, tail, options, std::move(links));
+}
+
+IoResult<void> TxnLogWriter::append(const LogBatch& batch) {
+  TRY(dead());
+  if (batch.empty()) return {};
+  ENSURE(batch.ends.back() == batch.bytes.size(), "a batch's ends cover its bytes");
+  TRY(reserve(batch.bytes.size(), batch.ends.size()));
+  if (!named_) TRY(name_file(batch.first));
+  return write_batch(batch);
+}
+
+IoResult<void> TxnLogWriter::write_batch(const LogBatch& batch) {
+  buffer_.clear();
+  std::uint32_t start = 0;
+  for (const std::uint32_t end : batch.ends) {
+    const std::string_view entry = std::string_view(batch.bytes).substr(start, end - start);
+    ENSURE(entry.size() >= kEntryBytesMin, "an entry begins with a transaction header");
+    const Zxid zxid = zxid_of_entry(entry);
+    ENSURE(last_appended_ == kNoLog || follows(last_appended_, zxid), "the log has no holes");
+    append_frame(buffer_, entry, chain_);
+    last_appended_ = zxid;
+    start = end;
+  }
+  ENSURE(last_appended_ == batch.last, "a batch ends with its last zxid");
+  unsynced_ = true;
+  TRY(kill(file_->write_at(position_, buffer_)));
+  position_ += buffer_.size();
+  watermark_bytes_ += buffer_.size();
+  txns_ += batch.ends.size();
+  return {};
+}
+
+IoResult<void> TxnLogWriter::sync() {
+  TRY(dead());
+  if (!unsynced_) return {};
+  if (options_.force_sync) {
+    TRY(kill(file_->sync()));
+    TRY(kill(links_.set_watermark({file_first_, last_appended_})));
+    if (watermark_bytes_ >= kWatermarkSyncBytes) {
+      TRY(kill(links_.sync()));
+      watermark_bytes_ = 0;
+    }
+  }
+  unsynced_ = false;
+  last_durable_ = last_appended_;
+  if (options_.size_limit_bytes > 0 && position_ > options_.size_limit_bytes) roll();
+  return {};
+}
+
+void TxnLogWriter::roll() {
+  if (file_ && named_) roll_due_ = true;
+  txns_ = 0;
+}
+
+IoResult<void> TxnLogWriter::reserve(std::uint64_t entry_bytes, std::uint64_t entries) {
+  TRY(dead());
+  if (roll_due_) TRY(finish_file());
+  if (!file_) TRY(begin_file());
+  return grow(position_ + entry_bytes + entries * kFrameOverheadBytes);
+}
+
+IoResult<void> TxnLogWriter::begin_file() {
+  const auto give_up = [this](IoError error) -> IoResult<void> {
+    file_.reset();
+    if (error.code != ENOSPC) failed_ = true;
+    (void)disk_->unlink(join_path(directory_, unnamed()));  // whatever blocks it got are needed elsewhere
+    return std::unexpected(std::move(error));
+  };
+  auto created = disk_->open(join_path(directory_, unnamed()), OpenMode::kCreate);
+  if (!created) return give_up(created.error());
+  file_ = *std::move(created);
+  named_ = false;
+  allocated_ = 0;
+  position_ = kLogHeaderBytes;
+  if (auto grown = grow(kLogHeaderBytes); !grown) return give_up(grown.error());
+  std::string header;
+  append_log_header(header);
+  if (auto written = file_->write_at(0, header); !written) return give_up(written.error());
+  TRY(kill(file_->sync()));
+  return {};
+}
+
+IoResult<void> TxnLogWriter::name_file(Zxid first) {
+  // The link is durable before the name: a file of ours without a link would be taken for another's.
+  if (auto linked = links_.add({first, predecessor_}); !linked) {
+    if (linked.error().code != ENOSPC) failed_ = true;
+    return linked;
+  }
+  watermark_bytes_ = 0;
+  TRY(kill(disk_->rename(join_path(directory_, unnamed()), join_path(directory_, log_name(first)))));
+  TRY(kill(disk_->sync_directory(directory_)));
+  named_ = true;
+  file_first_ = first;
+  chain_ = {};
+  return {};
+}
+
+IoResult<void> TxnLogWriter::finish_file() {
+  // Blocks that are not needed go back; they are real ones, not the holes of a sparse file.
+  TRY(kill(file_->truncate(position_)));
+  TRY(kill(file_->sync()));
+  TRY(kill(links_.set_watermark({file_first_, last_appended_})));
+  unsynced_ = false;
+  last_durable_ = last_appended_;
+  predecessor_ = tail();
+  file_.reset();
+  named_ = false;
+  roll_due_ = false;
+  return {};
+}
+
+// Zeros always follow the last record, so that a reader beside us finds the end. On a nearly full disk the
+// generous growth may fail where the modest one still fits.
+IoResult<void> TxnLogWriter::grow(std::uint64_t needed) {
+  needed += kFrameHeaderBytes;
+  if (needed <= allocated_) return {};
+  const std::uint64_t modest = round_up(needed, kBlockBytes);
+  std::uint64_t size = modest;
+  if (options_.preallocate_bytes > 0) {
+    const std::uint64_t base = std::max<std::uint64_t>(allocated_, kLogHeaderBytes);
+    size = base + round_up(needed - std::min(base, needed) + 1, options_.preallocate_bytes);
+  }
+  auto grown = file_->allocate(size);
+  if (!grown && grown.error().code == ENOSPC && modest < size) {
+    size = modest;
+    grown = file_->allocate(size);
+  }
+  if (grown) {
+    allocated_ = size;
+  } else if (grown.error().code != ENOSPC) {
+    failed_ = true;
+  }
+  return grown;
+}
+
+LogTail TxnLogWriter::tail() const {
+  if (!file_ || !named_) return predecessor_;
+  return {file_first_, last_appended_, chain_.value()};
+}
+
+IoResult<void> TxnLogWriter::dead() const {
+  if (!failed_) return {};
+  return std::unexpected(io_error(EIO, "the transaction log failed before and may not be used again"));
+}
+
+template <class T>
+IoResult<T> TxnLogWriter::kill(IoResult<T> result) {
+  if (!result) failed_ = true;
+  return result;
+}
+
+}  // namespace drover::storage

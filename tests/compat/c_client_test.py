@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# Compiles c_client_test.c with Debian's ZooKeeper C library and runs it; restarts the server when asked to.
+
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from servers import COMPAT_DIR, KINDS, MissingDependency, require
+from suite import parse_server_kind
+
+TIMEOUT_SECONDS = 120
+
+
+def compile_client(directory):
+    if shutil.which("gcc") is None:
+        raise MissingDependency("gcc is missing (Debian package: gcc)")
+    require("/usr/include/zookeeper/zookeeper.h", "libzookeeper-mt-dev")
+    program = pathlib.Path(directory) / "c_client_test"
+    subprocess.run(["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-g", "-o", program,
+                    COMPAT_DIR / "c_client_test.c", "-lzookeeper_mt", "-lpthread"], check=True)
+    return program
+
+
+def main():
+    arguments = parse_server_kind("ZooKeeper's C client against a server")
+    try:
+        with tempfile.TemporaryDirectory(prefix="compat-c-") as directory:
+            program = compile_client(directory)
+            with KINDS[arguments.server]() as server:
+                return run(program, server)
+    except (MissingDependency, subprocess.CalledProcessError) as problem:
+        print(f"c_client: FAILED: {problem}\nc_client: 0 passed, 1 failed")
+        return 1
+
+
+def run(program, server):
+    with subprocess.Popen([program, server.address], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as client:
+        for line in client.stdout:
+            if line == "restart\n":
+                server.kill()
+                server.start()
+                client.stdin.write("done\n")
+                client.stdin.flush()
+            else:
+                print(line, end="", flush=True)
+        return client.wait(timeout=TIMEOUT_SECONDS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The differences that a random history cannot contain: requests on which 3.8.0 dies, answers nothing, or
+# leaves the history that both servers share. Each is sent on purpose, and both behaviours are checked: drover's
+# because it is a promise, 3.8.0's so that this list stays honest.
+
+import re
+import socket
+
+import protocol as p
+from servers import DroverServer, JavaServer, four_letter_word, start_together
+
+DIES = "the server dies"
+
+
+def neutral_four_letter_word(port, word, names):
+    """The answer without what belongs to one process: versions, counters, session ids, hash order."""
+    text = four_letter_word(port, word)
+    text = re.sub(r"0x[0-9a-f]{9,}", lambda match: str(names.owner(int(match.group(), 16))), text)
+    if word == "srvr":
+        text = re.sub(r"(?m)^(Zookeeper version|Latency min/avg/max|Received|Sent): .*$", r"\1", text)
+    if word in ("wchc", "wchp"):
+        blocks = re.split(r"\n(?!\t)", text)
+        text = sorted((lines[0], sorted(lines[1:])) for lines in (block.split("\n") for block in blocks))
+    return text
+
+
+class Client:
+    """A session for one scenario; answers are (error name, body, number of events before the reply)."""
+
+    def __init__(self, server, auth=None):
+        self.connection = p.Connection(server.port, timeout=3)
+        self.connection.handshake(timeout_ms=20000)
+        self.xid = 0
+        self.zxid = 0
+        if auth:
+            self.connection.call(p.AUTH_XID, p.AUTH, p.auth_body("digest", auth))
+
+    def call(self, op, body=b""):
+        self.xid += 1
+        try:
+            events, payload = self.connection.call(self.xid, op, body)
+        except (socket.timeout, TimeoutError):
+            return ("no reply", b"", 0)
+        if payload is None:
+            return ("closed", b"", len(events))
+        _, self.zxid, err = p.reply_header(payload)
+        return (p.ERROR_NAMES.get(err, err), payload[16:], len(events))
+
+    def error(self, op, body=b""):
+        return self.call(op, body)[0]
+
+    def events(self, op, body=b""):
+        return self.call(op, body)[2]
+
+
+def top_level_check(server):
+    return Client(server).error(p.CHECK, p.path_version_body("/zookeeper"))
+
+
+def negative_ttl_without_ttl_flag(server):
+    return Client(server).error(p.CREATE_TTL, p.create_ttl_body("/n", b"", p.OPEN_ACL, p.PERSISTENT, -1))
+
+
+def quota_on_the_root(server):
+    client = Client(server)
+    client.error(p.CREATE, p.create_body("/zookeeper/quota/zookeeper_limits", b"count=1,bytes=1"))
+    return Client(server).error(p.CREATE, p.create_body("/after_root_quota"))
+
+
+def usage_that_is_no_number(server):
+    client = Client(server)
+    for path, data in (("/q", b""), ("/zookeeper/quota/q", b""),
+                       ("/zookeeper/quota/q/zookeeper_limits", b"count=5,bytes=5"),
+                       ("/zookeeper/quota/q/zookeeper_stats", b"count=0,bytes=0")):
+        client.error(p.CREATE, p.create_body(path, data))
+    client.error(p.SET_DATA, p.set_data_body("/zookeeper/quota/q/zookeeper_stats", b"junk"))
+    client.error(p.CREATE, p.create_body("/q/x"))
+    return Client(server).error(p.EXISTS, p.path_watch_body("/q/x"))
+
+
+def null_path_in_multi(server):
+    client = Client(server)
+    client.call(p.SYNC, p.buffer("/"))
+    before = client.zxid
+    error, body, _ = client.call(p.MULTI, p.multi_body([(p.DELETE, p.path_version_body(None))]))
+    return error, body, client.zxid - before
+
+
+def watch_modes_on_one_path(server):
+    client = Client(server)
+    client.call(p.CREATE, p.create_body("/modes"))
+    client.call(p.ADD_WATCH, p.buffer("/modes") + p.int32(0))
+    client.call(p.GET_DATA, p.path_watch_body("/modes", True))
+    return [client.events(p.SET_DATA, p.set_data_body("/modes", b"1")) for _ in range(3)]
+
+
+def persistent_watcher_types(server):
+    client = Client(server)
+    client.call(p.ADD_WATCH, p.buffer("/types") + p.int32(0))
+    answers = [client.error(p.CHECK_WATCHES, p.buffer("/types") + p.int32(kind)) for kind in (1, 2, 3, 4, 5)]
+    return answers + [client.error(p.REMOVE_WATCHES, p.buffer("/types") + p.int32(4)) for _ in range(2)]
+
+
+def refused_exists_leaves_no_watch(server):
+    owner, stranger = Client(server, b"ann:apple"), Client(server)
+    owner.call(p.CREATE, p.create_body("/private", b"", [(p.ALL, "auth", "")]))
+    refused = stranger.error(p.EXISTS, p.path_watch_body("/private", True))
+    owner.call(p.SET_ACL, p.set_acl_body("/private", p.OPEN_ACL))
+    owner.call(p.SET_DATA, p.set_data_body("/private", b"x"))
+    return refused, stranger.events(p.SYNC, p.buffer("/"))
+
+
+def delete_container_of_an_empty_container(server):
+    client = Client(server)
+    client.call(p.CREATE_CONTAINER, p.create_body("/container", b"", p.OPEN_ACL, p.CONTAINER))
+    client.call(p.DELETE_CONTAINER, p.buffer("/container"))
+    return client.error(p.EXISTS, p.path_watch_body("/container"))
+
+
+def write_behind_close_session(server):
+    client = Client(server)
+    client.connection.send(p.frame(p.int32(1) + p.int32(p.CLOSE_SESSION)) +
+                           p.frame(p.int32(2) + p.int32(p.CREATE) + p.create_body("/too_late")))
+    while client.connection.receive() is not None:
+        pass
+    return Client(server).error(p.EXISTS, p.path_watch_body("/too_late"))
+
+
+def create_session_from_a_client(server):
+    client = Client(server)
+    client.connection.request(1, -10, p.int32(30000))
+    client.connection.close()
+    return Client(server).error(p.EXISTS, p.path_watch_body("/"))
+
+
+# (scenario, what 3.8.0 does, what drover does). Those on which 3.8.0 dies get a server of their own.
+PINS = [
+    (top_level_check, "no reply", "UNIMPLEMENTED"),
+    (negative_ttl_without_ttl_flag, DIES, "BADARGUMENTS"),
+    (quota_on_the_root, DIES, "OK"),
+    (usage_that_is_no_number, DIES, "OK"),
+    (null_path_in_multi, ("MARSHALLINGERROR", p.MULTI_END, 0), ("MARSHALLINGERROR", b"", 1)),
+    (watch_modes_on_one_path, [1, 0, 0], [1, 1, 1]),
+    (persistent_watcher_types,
+     ["OK", "OK", "OK", "MARSHALLINGERROR", "MARSHALLINGERROR", "MARSHALLINGERROR", "MARSHALLINGERROR"],
+     ["NOWATCHER", "NOWATCHER", "OK", "OK", "NOWATCHER", "OK", "NOWATCHER"]),
+    (refused_exists_leaves_no_watch, ("OK", 1), ("NOAUTH", 0)),
+    (delete_container_of_an_empty_container, "OK", "OK"),
+    (write_behind_close_session, "NONODE", "NONODE"),
+    (create_session_from_a_client, "OK", "OK"),
+]
+
+
+def _outcome(scenario, server):
+    try:
+        return scenario(server)
+    except OSError as error:
+        server.process.poll()
+        return DIES if server.process.returncode is not None else f"{error!r}"
+
+
+def _observe(kind, scenario, shared, expected):
+    if expected != DIES and scenario is not top_level_check:
+        return _outcome(scenario, shared)
+    with kind() as server:
+        outcome = _outcome(scenario, server)
+        if expected != DIES or outcome == DIES:
+            return outcome
+        try:
+            server.process.wait(timeout=10)  # It answers the connection's end before it is gone.
+            return DIES
+        except Exception:  # noqa: BLE001 - a server that lives is the finding
+            return outcome
+
+
+def run_all(kinds=(JavaServer, DroverServer)):
+    passed = failed = 0
+    shared = start_together(*[kind() for kind in kinds])
+    for scenario, *expectations in PINS:
+        for kind, server in zip(kinds, shared):
+            expected = expectations[0 if kind is JavaServer else 1]
+            outcome = _observe(kind, scenario, server, expected)
+            if outcome == expected:
+                passed += 1
+            else:
+                failed += 1
+                print(f"pinned: {scenario.__name__} on {kind.name}: expected {expected!r}, got {outcome!r}")
+    for server in shared:
+        server.remove()
+    return passed, failed

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fuzzes what a new connection's first bytes and the whitelist go through, and renders every word with
+// names and numbers from the input.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "server/four_letter_words.h"
+
+namespace {
+
+using namespace drover;
+using namespace drover::server;
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+std::int64_t take_number(std::string_view& input) {
+  std::int64_t number = 0;
+  const std::size_t size = std::min(sizeof number, input.size());
+  std::memcpy(&number, input.data(), size);
+  input.remove_prefix(size);
+  return number;
+}
+
+Facts facts_from(std::string_view input) {
+  Facts facts;
+  facts.serving = take_number(input) % 4 != 0;
+  facts.mode = static_cast<ServerMode>(static_cast<std::uint64_t>(take_number(input)) % 5);
+  facts.latency_ms = {
+      .count = take_number(input), .sum = take_number(input), .min = take_number(input), .max = 0};
+  facts.last_zxid = Zxid{take_number(input)};
+  // A wall clock may be wrong, but not by more years than a calendar has.
+  const WallTime time{take_number(input) % 200'000'000'000'000};
+  facts.session_buckets = {{time, {SessionId{take_number(input)}}}};
+  facts.digests = {{Zxid{take_number(input)}, take_number(input)}};
+  const std::string name(input);
+  facts.version = name;
+  facts.ephemerals = {{SessionId{1}, {name}}};
+  facts.watches_by_path = {{name, {SessionId{1}}}};
+  ConnectionFacts connection;
+  connection.remote = name;
+  connection.session = SessionId{-1};
+  facts.connections = {connection};
+  append_summary(facts.metrics, name, facts.latency_ms);
+  return facts;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  if (const auto word = recognise(input)) {
+    require(*word == Word::kTelnetClose || input.starts_with(name_of(*word)));
+    require(!refusal(*word).empty());
+  }
+  (void)trace_mask_of(input);
+  require(Whitelist::parse(input).allows(Word::kSrvr));
+
+  const Facts facts = facts_from(input);
+  for (std::size_t i = 0; i < kWordCount; ++i) (void)render(static_cast<Word>(i), facts);
+  return 0;
+}

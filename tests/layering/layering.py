@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# Do the #include lines of src/ and include/ go only in the direction that the design draws?
+#
+# The arrows themselves are not repeated here: they are the DEPENDS of drover_library() in the top
+# CMakeLists.txt, and they are transitive. What CMake cannot say is below: which folders are pure, which
+# may see the public headers only, and that nothing includes the program's main.
+#
+#   layering.py ROOT      prints one line per violation, exit code 1 if there is any
+import pathlib
+import re
+import sys
+
+# No thread, socket, file, clock, random device or logger (ARCHITECTURE.md, "A pure core").
+PURE = {"base", "wire", "state", "zab", "replica"}
+# Written against include/drover only, like any user's code.
+PUBLIC_ONLY = {"recipes", "cli"}
+PUBLIC = "drover"  # include/drover/
+MAIN = "main"      # src/main/: joins everything, and nothing joins it
+
+# Headers by which the world gets in. A name ending in / stands for all headers below it.
+WORLD = (
+    "thread", "mutex", "shared_mutex", "condition_variable", "future", "semaphore", "latch", "barrier",
+    "stop_token", "pthread.h",
+    "filesystem", "fstream", "unistd.h", "fcntl.h", "dirent.h", "sys/",
+    "chrono", "ctime", "time.h", "random",
+    "netinet/", "arpa/", "netdb.h", "poll.h", "boost/asio", "boost/beast", "boost/filesystem",
+    "openssl/ssl.h", "openssl/rand.h", "spdlog/",
+)
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+LIBRARY = re.compile(r"^\s*drover_library\(\s*(\w+)([^)]*)\)", re.MULTILINE)
+KEYWORDS = {"LIBRARIES", "THREADS"}
+
+
+def declared_arrows(cmake_text):
+    """folder -> the folders it names in DEPENDS."""
+    arrows = {}
+    for name, rest in LIBRARY.findall(cmake_text):
+        words = rest.split()
+        depends = []
+        if "DEPENDS" in words:
+            for word in words[words.index("DEPENDS") + 1:]:
+                if word in KEYWORDS:
+                    break
+                depends.append(word)
+        arrows[name] = depends
+    return arrows
+
+
+def reachable(arrows, folder):
+    """Everything that `folder` may include, itself aside unless the arrows form a circle."""
+    found, todo = set(), list(arrows.get(folder, ()))
+    while todo:
+        current = todo.pop()
+        if current not in found:
+            found.add(current)
+            todo.extend(arrows.get(current, ()))
+    return found
+
+
+def check_arrows(arrows):
+    for folder in sorted(arrows):
+        for target in sorted(reachable(arrows, folder)):
+            if target == folder:
+                yield f"CMakeLists.txt: {folder} depends on itself in a circle"
+            elif target not in arrows:
+                yield f"CMakeLists.txt: {folder} depends on {target}, which is no drover_library"
+            elif folder in PURE and target not in PURE:
+                yield f"CMakeLists.txt: {folder} is pure and must not depend on {target}"
+
+
+def is_world(header):
+    return any(header == name or (name.endswith("/") or name.startswith("boost/")) and header.startswith(name)
+               for name in WORLD)
+
+
+def check_own_header(arrows, folder, header):
+    target = header.split("/")[0] if "/" in header else ""
+    if target == MAIN:
+        return "nothing includes src/main"
+    if target != PUBLIC and target not in arrows:
+        return "not in a known folder; write the path from src/ or include/"
+    if target == folder or folder == MAIN:
+        return None
+    if target == PUBLIC:
+        return f"{folder} is below the public headers" if folder in PURE else None
+    if folder == PUBLIC:
+        return "a public header must not show private ones"
+    if folder in PUBLIC_ONLY:
+        return f"{folder} may use include/{PUBLIC} only"
+    if target not in reachable(arrows, folder):
+        return f"no arrow from {folder} to {target}"
+    return None
+
+
+def check_system_header(arrows, folder, header, is_test):
+    if header.split("/")[0] in arrows.keys() | {PUBLIC, MAIN} and "/" in header:
+        return "own headers are included with quotes"
+    # A test may stage the world around pure code, so only the product is held to this.
+    if folder in PURE and not is_test and is_world(header):
+        return f"{folder} is pure: no threads, files, sockets, clocks, random devices or loggers"
+    return None
+
+
+def check_file(arrows, folder, path, shown):
+    is_test = path.name.endswith("_test.cc")
+    text = path.read_text(encoding="utf-8", errors="replace")
+    for number, line in enumerate(text.splitlines(), start=1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        quote, header = match.groups()
+        # "unistd.h" in quotes reaches the same header as <unistd.h>.
+        if quote == "<" or is_world(header):
+            problem = check_system_header(arrows, folder, header, is_test)
+        else:
+            problem = check_own_header(arrows, folder, header)
+        if problem:
+            yield f"{shown}:{number}: {header}: {problem}"
+
+
+def source_files(root):
+    for top in ("src", "include"):
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix in {".h", ".hh", ".hpp", ".inc", ".cc", ".cpp"} and path.is_file():
+                yield path
+
+
+def violations(root):
+    arrows = declared_arrows((root / "CMakeLists.txt").read_text(encoding="utf-8"))
+    yield from check_arrows(arrows)
+    for path in source_files(root):
+        shown = path.relative_to(root)
+        folder = shown.parts[1] if len(shown.parts) > 2 else ""
+        known = {PUBLIC} if shown.parts[0] == "include" else arrows.keys() | {MAIN}
+        if folder not in known:
+            yield f"{shown}: folder {folder or shown.parts[0]!r} has no drover_library() in CMakeLists.txt"
+            continue
+        yield from check_file(arrows, folder, path, shown)
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: layering.py ROOT")
+    root = pathlib.Path(sys.argv[1])
+    files = sum(1 for _ in source_files(root))
+    if files == 0:
+        sys.exit(f"layering: no sources under {root}: wrong folder?")
+    found = list(violations(root))
+    for line in found:
+        print(line)
+    print(f"layering: {files} files, {len(found)} violations")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()

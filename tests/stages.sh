@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What `./dev test` runs, stage by stage, cheapest first; part of ./dev, which sources it.
+#
+# A stage is a function stage_NAME below, or a folder tests/NAME with a run.sh: adding such a folder
+# adds a stage. Each runs as `./dev _stage NAME`, its output goes to the screen and to a log, and it
+# leaves "passed failed" in a count file. The first stage that fails ends the run.
+logs=$root/build/test-logs
+ctest_under=()  # a command to run ctest under
+fuzz_seconds_in_test=20
+
+# Tests of real processes, in this order when they exist, and then whatever else has a run.sh.
+process_stages() {
+  local name
+  local -a first=(compat durability server_script)
+  for name in "${first[@]}"; do
+    [[ ! -e $root/tests/$name/run.sh ]] || echo "$name"
+  done
+  for name in "$root"/tests/*/run.sh; do
+    [[ -e $name ]] || continue
+    name=$(basename "$(dirname "$name")")
+    contains "$name" "${first[@]}" || echo "$name"
+  done
+}
+
+all_stages() {
+  printf '%s\n' format layering release asan tsan clang
+  [[ -z $(fuzz_targets) ]] || echo fuzz
+  process_stages
+}
+
+# ---- the stages ----------------------------------------------------------------------------------
+
+stage_format() { format_command --check; }
+
+stage_layering() {
+  setup build
+  python3 "$root/tests/layering/layering_test.py"
+  python3 "$root/tests/layering/layering.py" "$root"
+}
+
+stage_release() {
+  setup build
+  build release
+  run_ctest release --label-exclude layering
+}
+
+stage_asan() {
+  setup build
+  build asan
+  ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1 \
+    UBSAN_OPTIONS=print_stacktrace=1 run_ctest asan --label-exclude layering
+}
+
+stage_tsan() {
+  setup build
+  build tsan thread_tests
+  # On kernels with much address randomisation GCC 12's thread sanitizer finds its shadow memory taken.
+  if setarch -R true 2>/dev/null; then ctest_under=(setarch -R); fi
+  TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
+    run_ctest tsan --label-regex threads
+}
+
+# Compiles only: a second compiler's warnings and a second opinion on what is C++.
+stage_clang() {
+  setup_for clang
+  build clang
+}
+
+stage_fuzz() {
+  fuzz_command "$fuzz_seconds_in_test"
+  printf '%d 0\n' "$(fuzz_targets | wc -l)" >"$logs/fuzz.count"
+}
+
+stage_process() {  # stage_process NAME
+  setup build test
+  build release
+  DROVER=$root/build/release/bin/drover bash "$root/tests/$1/run.sh"
+}
+
+# Runs ctest in build/PRESET and counts the cases inside the test programs, not the programs.
+run_ctest() {  # run_ctest PRESET [CTEST ARGUMENT...]
+  local preset=$1 status=0
+  shift
+  "${ctest_under[@]}" ctest --test-dir "$root/build/$preset" --parallel "$jobs" --timeout 300 \
+    --no-tests=error --output-on-failure "$@" || status=$?
+  awk '/^\[  PASSED  \] [0-9]+ test/ { cases = $4 }
+       /^\[  FAILED  \] [0-9]+ test.*listed below/ { broken = $4 }
+       /^Test Passed\./ { passed += cases == "" ? 1 : cases; cases = broken = "" }
+       /^Test (Failed|Timeout)/ { passed += cases; failed += broken == "" ? 1 : broken; cases = broken = "" }
+       END { print passed + 0, failed + 0 }' \
+    "$root/build/$preset/Testing/Temporary/LastTest.log" >"$logs/$preset.count"
+  return "$status"
+}
+
+stage_command() {  # one stage, in this process
+  if declare -F "stage_$1" >/dev/null; then
+    "stage_$1"
+  else
+    stage_process "$1"
+  fi
+}
+
+# ---- running them --------------------------------------------------------------------------------
+
+minutes() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
+
+# Prints "passed failed" of a stage that ended with STATUS: what it counted itself, else the numbers of
+# the last "N passed, M failed" (or Python's "Ran N tests") in its log, else the stage counts as one test.
+count_of() {  # count_of NAME STATUS
+  local name=$1 status=$2 counted passed=0 failed=0
+  if [[ -e $logs/$name.count ]]; then
+    counted=$(<"$logs/$name.count")
+  else
+    counted=$(sed -nE -e 's/.*\b([0-9]+) passed, ([0-9]+) failed.*/\1 \2/p' \
+      -e 's/^Ran ([0-9]+) tests? in.*/\1 0/p' "$logs/$name.log" | tail -n 1)
+  fi
+  [[ -z $counted ]] || read -r passed failed <<<"$counted"
+  ((status == 0 || failed > 0)) || failed=1
+  ((status != 0 || passed > 0)) || passed=1
+  echo "$passed $failed"
+}
+
+run_stage() {  # run_stage NAME: adds a row to the summary; fails as the stage does
+  local name=$1 status=0 began=$SECONDS passed failed result=ok
+  printf '\n==== %s\n' "$name"
+  rm -f "$logs/$name.count"
+  "$root/dev" _stage "$name" 2>&1 | tee "$logs/$name.log" || status=$?
+  read -r passed failed <<<"$(count_of "$name" "$status")"
+  ((status == 0)) || result=FAILED
+  printf '==== %s: %s, %s\n' "$name" "$result" "$(minutes $((SECONDS - began)))"
+  total_passed=$((total_passed + passed))
+  total_failed=$((total_failed + failed))
+  summary+=$(printf '%-16s %-8s %6d passed %4d failed %8s' "$name" "$result" "$passed" "$failed" \
+    "$(minutes $((SECONDS - began)))")$'\n'
+  return "$status"
+}
+
+test_command() {  # ./dev test [--list | STAGE...]
+  local name status=0 total_passed=0 total_failed=0 summary=''
+  local -a all stages=("$@")
+  mapfile -t all < <(all_stages)
+  if [[ ${1:-} == --list ]]; then
+    printf '%s\n' "${all[@]}"
+    return
+  fi
+  for name in "$@"; do
+    contains "$name" "${all[@]}" || die "no test stage '$name' (${all[*]})"
+  done
+  if ((!$#)); then
+    stages=("${all[@]}")
+    setup build test clang
+  fi
+
+  mkdir -p "$logs"
+  SECONDS=0
+  while ((${#stages[@]} && status == 0)); do
+    name=${stages[0]}
+    stages=("${stages[@]:1}")
+    run_stage "$name" || status=$?
+  done
+  printf '\n%stotal %s\n' "$summary" "$(minutes "$SECONDS")"
+  ((status == 0)) || printf 'FAILED: %s, see %s\n' "$name" "$logs/$name.log"
+  ((!${#stages[@]})) || printf 'not run: %s\n' "${stages[*]}"
+  printf '%d passed, %d failed\n' "$total_passed" "$total_failed"
+  ((status == 0)) || return 1
+}
