@@ -58,9 +58,7 @@ TEST(Address, ResolvingPrefersIpv4) {
   EXPECT_EQ(found->front().to_text(), "/127.0.0.1:2181");
 }
 
-TEST(Address, ALiteralNeedsNoResolver) {
-  EXPECT_EQ(resolve("10.9.8.7", 1)->front(), at("10.9.8.7", 1));
-}
+TEST(Address, ALiteralNeedsNoResolver) { EXPECT_EQ(resolve("10.9.8.7", 1)->front(), at("10.9.8.7", 1)); }
 
 }  // namespace
 }  // namespace drover::net

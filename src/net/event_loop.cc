@@ -12,9 +12,9 @@
 namespace drover::net {
 
 IoResult<std::unique_ptr<EventLoop>> EventLoop::create() {
-  Socket epoll(::epoll_create1(EPOLL_CLOEXEC));
+  Descriptor epoll(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll) return std::unexpected(io_error(errno, "cannot create an epoll instance"));
-  Socket wakeup(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  Descriptor wakeup(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   if (!wakeup) return std::unexpected(io_error(errno, "cannot create an eventfd"));
 
   // Edge-triggered, and never read: each write is an edge of its own, which saves the read after every
@@ -27,7 +27,8 @@ IoResult<std::unique_ptr<EventLoop>> EventLoop::create() {
   return std::unique_ptr<EventLoop>(new EventLoop(std::move(epoll), std::move(wakeup)));
 }
 
-EventLoop::EventLoop(Socket epoll, Socket wakeup) : epoll_(std::move(epoll)), wakeup_(std::move(wakeup)) {
+EventLoop::EventLoop(Descriptor epoll, Descriptor wakeup)
+    : epoll_(std::move(epoll)), wakeup_(std::move(wakeup)) {
   static_assert(std::atomic<State>::is_always_lock_free, "wake() is called from signal handlers");
   refresh_now();
 }

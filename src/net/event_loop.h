@@ -16,7 +16,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "net/socket.h"
+#include "net/descriptor.h"
 
 namespace drover::net {
 
@@ -57,11 +57,11 @@ class EventLoop {
   static constexpr int kEventsPerRound = 512;
   enum class State : int { kAwake, kAsleep, kNotified };
 
-  EventLoop(Socket epoll, Socket wakeup);
+  EventLoop(Descriptor epoll, Descriptor wakeup);
   int dispatch(int count);
 
-  Socket epoll_;
-  Socket wakeup_;
+  Descriptor epoll_;
+  Descriptor wakeup_;
   std::atomic<State> state_{State::kAwake};
   Instant now_;
   // The events of the current round that are not dispatched yet are [next_, count_).

@@ -21,8 +21,8 @@ class ReadyPipe : public EventLoop::Handler {
   ReadyPipe() {
     int fds[2];
     EXPECT_EQ(::pipe(fds), 0);
-    reader_ = Socket(fds[0]);
-    writer_ = Socket(fds[1]);
+    reader_ = Descriptor(fds[0]);
+    writer_ = Descriptor(fds[1]);
     EXPECT_EQ(::write(writer_.fd(), "x", 1), 1);
   }
   void on_ready(std::uint32_t) override {
@@ -35,8 +35,8 @@ class ReadyPipe : public EventLoop::Handler {
   std::function<void()> action;
 
  private:
-  Socket reader_;
-  Socket writer_;
+  Descriptor reader_;
+  Descriptor writer_;
 };
 
 std::unique_ptr<EventLoop> make_loop() { return *EventLoop::create(); }

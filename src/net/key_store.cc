@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "net/socket.h"
+#include "net/descriptor.h"
 
 namespace drover::net {
 namespace {
@@ -73,7 +73,7 @@ bool is_self_issued(X509* certificate) {
 }  // namespace
 
 IoResult<std::string> read_store_file(const std::string& path) {
-  const Socket file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info {};
   if (!file || ::fstat(file.fd(), &info) != 0) return std::unexpected(io_error(errno, "cannot open " + path));
   if (!S_ISREG(info.st_mode)) return std::unexpected(data_error(path + " is not a regular file"));
@@ -93,7 +93,9 @@ IoResult<std::string> read_store_file(const std::string& path) {
 }
 
 IoResult<KeyStore> load_key_store(const StoreOptions& options) {
-  const auto named = [&](IoError error) { return std::unexpected(data_error(options.location + ": " + error.what)); };
+  const auto named = [&](IoError error) {
+    return std::unexpected(data_error(options.location + ": " + error.what));
+  };
   auto type = type_of(options);
   if (!type) return named(type.error());
   TRY_ASSIGN(const std::string bytes, read_store_file(options.location));

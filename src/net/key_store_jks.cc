@@ -94,7 +94,8 @@ IoResult<PkeyPtr> open_key(std::string_view sealed_der, std::string_view passwor
   const ASN1_OCTET_STRING* content = nullptr;
   X509_SIG_get0(sealed.get(), &algorithm, &content);
   const std::string oid = oid_text(algorithm->algorithm);
-  if (oid != kKeyProtectorOid) return std::unexpected(data_error("private key protected in an unknown way: " + oid));
+  if (oid != kKeyProtectorOid)
+    return std::unexpected(data_error("private key protected in an unknown way: " + oid));
 
   TRY_ASSIGN(std::string plain, unprotect({reinterpret_cast<const char*>(ASN1_STRING_get0_data(content)),
                                            static_cast<std::size_t>(ASN1_STRING_length(content))},

@@ -49,7 +49,8 @@ class Parser {
 
   IoResult<Contents> parse(std::string_view bytes) {
     TRY_ASSIGN(const Pkcs12Ptr store, decode(bytes));
-    if (PKCS12_mac_present(store.get()) == 1 && PKCS12_verify_mac(store.get(), password_.data(), length()) != 1) {
+    if (PKCS12_mac_present(store.get()) == 1 &&
+        PKCS12_verify_mac(store.get(), password_.data(), length()) != 1) {
       return std::unexpected(data_error("wrong password, or the store was changed without it"));
     }
     const SafesPtr safes(PKCS12_unpack_authsafes(store.get()));
@@ -84,14 +85,17 @@ class Parser {
 
   IoResult<void> add_bag(const PKCS12_SAFEBAG* bag) {
     switch (PKCS12_SAFEBAG_get_nid(bag)) {
-      case NID_keyBag: return add_key(PKCS12_SAFEBAG_get0_p8inf(bag));
+      case NID_keyBag:
+        return add_key(PKCS12_SAFEBAG_get0_p8inf(bag));
       case NID_pkcs8ShroudedKeyBag: {
         const Pkcs8Ptr key(
             PKCS12_decrypt_skey_ex(bag, password_.data(), length(), library_.context.get(), nullptr));
         return add_key(key.get());
       }
-      case NID_certBag: return add_certificate(bag);
-      default: return {};  // Revocation lists, secrets and bags of bags: no Java store has them.
+      case NID_certBag:
+        return add_certificate(bag);
+      default:
+        return {};  // Revocation lists, secrets and bags of bags: no Java store has them.
     }
   }
 

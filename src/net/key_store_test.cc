@@ -44,7 +44,8 @@ void expect_leaf_with_chain(const IoResult<KeyStore>& store) {
 TEST(KeyStore, PemHoldsKeyAndChainInAnyOrder) {
   const auto& [root, middle, leaf] = family();
   const std::string key = pem_of(leaf.key);
-  const std::string a = pem_of(leaf.certificate), b = pem_of(middle.certificate), c = pem_of(root.certificate);
+  const std::string a = pem_of(leaf.certificate), b = pem_of(middle.certificate),
+                    c = pem_of(root.certificate);
   expect_leaf_with_chain(parse_pem(key + a + b + c, ""));
   expect_leaf_with_chain(parse_pem("a comment\n" + c + b + key + a, ""));
 }
@@ -85,6 +86,38 @@ TEST(KeyStore, Pkcs12WithCertificatesOnlyIsATrustStore) {
   const auto store = parse_pkcs12(pkcs12_of(nullptr, {&root, &middle}), kPassword);
   ASSERT_TRUE(store);
   EXPECT_EQ(store->trusted.size(), 2u);
+}
+
+// As keytool writes it: a key with its chain, and beside it a certificate with the mark of trust.
+std::string keytool_pkcs12(const Identity& key, const Identity& issuer, const Identity& trusted) {
+  STACK_OF(PKCS12_SAFEBAG)* bags = nullptr;
+  STACK_OF(PKCS7)* safes = nullptr;
+  PKCS12_add_cert(&bags, key.certificate.get());
+  PKCS12_add_cert(&bags, issuer.certificate.get());
+  PKCS12_SAFEBAG* const marked = PKCS12_add_cert(&bags, trusted.certificate.get());
+  PKCS12_add1_attr_by_txt(marked, "2.16.840.1.113894.746875.1.1", V_ASN1_OCTET_STRING,
+                          reinterpret_cast<const unsigned char*>("any"), 3);
+  PKCS12_add_key(&bags, key.key.get(), 0, 1000, NID_aes_256_cbc, std::string(kPassword).c_str());
+  PKCS12_add_safe(&safes, bags, -1, 0, nullptr);
+  PKCS12* const store = PKCS12_add_safes(safes, 0);
+  PKCS12_set_mac(store, std::string(kPassword).c_str(), -1, nullptr, 0, 1000, EVP_sha256());
+  const BioPtr bio(BIO_new(BIO_s_mem()));
+  i2d_PKCS12_bio(bio.get(), store);
+  PKCS12_free(store);
+  sk_PKCS7_pop_free(safes, PKCS7_free);
+  sk_PKCS12_SAFEBAG_pop_free(bags, PKCS12_SAFEBAG_free);
+  return testing::contents_of(bio.get());
+}
+
+TEST(KeyStore, Pkcs12TrustsTheCertificatesThatKeytoolHasMarked) {
+  const auto& [root, middle, leaf] = family();
+  const Identity friendly = make_identity({.common_name = "friend"});
+  const auto store = parse_pkcs12(keytool_pkcs12(leaf, middle, friendly), kPassword);
+  ASSERT_TRUE(store) << store.error().what;
+  ASSERT_EQ(store->trusted.size(), 1u);
+  EXPECT_TRUE(same(store->trusted.front(), friendly.certificate));
+  ASSERT_EQ(store->keys.size(), 1u);
+  EXPECT_EQ(store->keys.front().chain.size(), 1u);
 }
 
 TEST(KeyStore, Pkcs12WithAnotherPasswordIsRefused) {
@@ -145,9 +178,9 @@ TEST(KeyStore, JksCountsAndLengthsAreNotBelieved) {
   const std::string header = "\xFE\xED\xFE\xED\0\0\0\2"s;
   const std::string entry = "\0\0\0\1\0\0\0\0\0\0\0\0\0\0"s;  // a key, no alias, no date
   for (const std::string& body : {
-           header + "\x7F\xFF\xFF\xFF"s,                              // two billion entries
-           header + "\0\0\0\1"s + entry + "\x7F\xFF\xFF\xFF"s,        // a key of two gigabytes
-           header + "\0\0\0\1"s + entry + "\xFF\xFF\xFF\xFF"s,        // a negative length
+           header + "\x7F\xFF\xFF\xFF"s,                                 // two billion entries
+           header + "\0\0\0\1"s + entry + "\x7F\xFF\xFF\xFF"s,           // a key of two gigabytes
+           header + "\0\0\0\1"s + entry + "\xFF\xFF\xFF\xFF"s,           // a negative length
            header + "\0\0\0\1"s + entry + "\0\0\0\1k\x7F\xFF\xFF\xFF"s,  // a chain of two billion
        }) {
     const auto store = parse_jks(signed_store(body), kPassword);
@@ -181,7 +214,8 @@ TEST(LoadKeyStore, EachMistakeHasItsOwnLine) {
   EXPECT_EQ(error_of({.location = jceks}), jceks + ": JCEKS is not supported; convert the store to PKCS12");
   const std::string torn = dir.write("torn.p12", "\x30\x82\x01");
   EXPECT_TRUE(error_of({.location = torn}).starts_with(torn + ": not a PKCS12 store"));
-  const std::string pem = dir.write("bad.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+  const std::string pem =
+      dir.write("bad.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
   EXPECT_TRUE(error_of({.location = pem}).starts_with(pem + ": bad certificate"));
   EXPECT_EQ(error_of({.location = good, .password = "other"}),
             good + ": wrong password, or the store was changed without it");

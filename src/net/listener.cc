@@ -13,7 +13,7 @@ namespace {
 constexpr int kJavaBacklog = 50;
 constexpr int kAcceptAttempts = 64;
 
-Socket open_spare() { return Socket(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
+Descriptor open_spare() { return Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 
 IoResult<Socket> bind_and_listen(const Address& address, int backlog) {
   const std::string what = "cannot listen on " + address.to_text();
@@ -66,7 +66,7 @@ IoResult<Address> bound_address(const Socket& socket) {
 IoResult<Listener> Listener::open(const ListenOptions& options) {
   TRY_ASSIGN(Socket socket, listen_on(options, options.backlog > 0 ? options.backlog : kJavaBacklog));
   TRY_ASSIGN(const Address local, bound_address(socket));
-  Socket spare = open_spare();
+  Descriptor spare = open_spare();
   if (!spare) return std::unexpected(io_error(errno, "cannot open a spare descriptor"));
   return Listener(std::move(socket), std::move(spare), local, SocketOptions{.keepalive = options.keepalive});
 }

@@ -47,12 +47,12 @@ class Listener {
   AcceptStatus accept(Accepted& out);
 
  private:
-  Listener(Socket socket, Socket spare, Address local, SocketOptions accepted_options)
+  Listener(Socket socket, Descriptor spare, Address local, SocketOptions accepted_options)
       : socket_(std::move(socket)), spare_(std::move(spare)), local_(local), accepted_(accepted_options) {}
   AcceptStatus drop_one();
 
   Socket socket_;
-  Socket spare_;
+  Descriptor spare_;
   Address local_;
   SocketOptions accepted_;
 };

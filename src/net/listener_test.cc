@@ -101,8 +101,7 @@ TEST(Listener, APortInUseIsOneClearLine) {
   auto first = Listener::open({.host = "127.0.0.1"});
   const auto second = Listener::open({.host = "127.0.0.1", .port = first->local().port()});
   ASSERT_FALSE(second);
-  EXPECT_EQ(second.error().what,
-            "cannot listen on " + first->local().to_text() + ": Address already in use");
+  EXPECT_EQ(second.error().what, "cannot listen on " + first->local().to_text() + ": Address already in use");
 }
 
 // Lowers the limit of open descriptors to those that are open now.

@@ -73,9 +73,7 @@ std::string Stream::error_text() const {
   return tls_ ? tls_->error_text() : io_error(errno_, "connection failed").what;
 }
 
-std::optional<std::string> Stream::peer_subject() const {
-  return tls_ ? tls_->peer_subject() : std::nullopt;
-}
+std::optional<std::string> Stream::peer_subject() const { return tls_ ? tls_->peer_subject() : std::nullopt; }
 std::string Stream::tls_version() const { return tls_ ? tls_->version() : ""; }
 std::string Stream::tls_cipher() const { return tls_ ? tls_->cipher() : ""; }
 

@@ -38,7 +38,8 @@ IoResult<void> select_protocols(TlsSelection& selection, const TlsOptions& optio
   if (wanted.empty()) wanted.push_back(options.protocol.empty() ? "TLS" : options.protocol);
   for (const std::string& protocol : wanted) TRY(enable(selection, protocol));
   if (!selection.tls12 && !selection.tls13) {
-    return std::unexpected(data_error("neither TLSv1.2 nor TLSv1.3 is enabled; older protocols are not safe"));
+    return std::unexpected(
+        data_error("neither TLSv1.2 nor TLSv1.3 is enabled; older protocols are not safe"));
   }
   return {};
 }
@@ -51,7 +52,7 @@ void append_name(std::string& list, std::string_view name) {
 // TLS 1.3 suites have no key exchange in their name ("TLS_AES_128_GCM_SHA256"), all others have "_WITH_".
 IoResult<void> select_cipher(TlsSelection& selection, std::string suite) {
   if (suite == "TLS_EMPTY_RENEGOTIATION_INFO_SCSV") return {};  // A signal that OpenSSL sends by itself.
-  if (suite.starts_with("SSL_")) suite.replace(0, 3, "TLS");     // Java's names from the days of SSL.
+  if (suite.starts_with("SSL_")) suite.replace(0, 3, "TLS");    // Java's names from the days of SSL.
   const std::string_view name = OPENSSL_cipher_name(suite.c_str());
   if (name == "(NONE)") return std::unexpected(data_error("unknown or unsafe cipher suite " + suite));
   append_name(suite.contains("_WITH_") ? selection.tls12_ciphers : selection.tls13_ciphers, name);

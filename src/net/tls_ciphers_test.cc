@@ -19,7 +19,8 @@ TEST(TlsCiphers, BothSafeProtocolsAreOnUnlessOneIsNamed) {
 }
 
 TEST(TlsCiphers, EnabledProtocolsWinOverProtocol) {
-  const auto selection = select_protocols_and_ciphers({.protocol = "TLSv1.2", .enabled_protocols = {"TLSv1.3"}});
+  const auto selection =
+      select_protocols_and_ciphers({.protocol = "TLSv1.2", .enabled_protocols = {"TLSv1.3"}});
   EXPECT_TRUE(!selection->tls12 && selection->tls13);
 }
 

@@ -12,7 +12,8 @@ namespace {
 IoResult<void> refuse_impossible(const TlsOptions& options) {
   const bool is_server = options.role == TlsRole::kServer;
   if (options.ocsp) {
-    return std::unexpected(data_error("ssl.ocsp is not supported; use ssl.crl with revocation lists in a file"));
+    return std::unexpected(
+        data_error("ssl.ocsp is not supported; use ssl.crl with revocation lists in a file"));
   }
   if (is_server && options.key_store.location.empty()) {
     return std::unexpected(data_error("ssl.keyStore.location is not set: a TLS server needs a key"));
@@ -43,8 +44,8 @@ void apply_modes(SSL_CTX* context) {
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                 SSL_MODE_RELEASE_BUFFERS);
   // Frames carry their own length, so that an end without close_notify cannot be mistaken for data.
-  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF |
-                                   SSL_OP_CIPHER_SERVER_PREFERENCE);
+  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
+                                   SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_CIPHER_SERVER_PREFERENCE);
   // One recv for many records, instead of two for each.
   SSL_CTX_set_read_ahead(context, 1);
   // Sessions live long and each handshake checks the certificate anew: a resumed one would not notice a
@@ -83,9 +84,9 @@ IoResult<void> apply_revocation(X509_STORE* trust, const TlsOptions& options, st
     lists += add_revocation_lists(trust, store);
   }
   if (lists == 0) {
-    return std::unexpected(
-        data_error("ssl.crl is on, but there is no revocation list in the trust store (PEM) or ssl.crl.location; "
-                   "lists are not downloaded"));
+    return std::unexpected(data_error(
+        "ssl.crl is on, but there is no revocation list in the trust store (PEM) or ssl.crl.location; "
+        "lists are not downloaded"));
   }
   X509_STORE_set_flags(trust, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
   return {};
@@ -117,9 +118,12 @@ IoResult<void> apply_trust(SSL_CTX* context, const TlsOptions& options) {
 int verify_mode(const TlsOptions& options) {
   if (options.role == TlsRole::kClient) return SSL_VERIFY_PEER;
   switch (options.client_auth) {
-    case ClientAuth::kNone: return SSL_VERIFY_NONE;
-    case ClientAuth::kWant: return SSL_VERIFY_PEER;
-    case ClientAuth::kNeed: return SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+    case ClientAuth::kNone:
+      return SSL_VERIFY_NONE;
+    case ClientAuth::kWant:
+      return SSL_VERIFY_PEER;
+    case ClientAuth::kNeed:
+      return SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
   }
   return SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
 }

@@ -31,9 +31,9 @@ IoResult<bool> TlsContextHolder::poll_for_changes() {
 
 std::vector<TlsContextHolder::FileMark> TlsContextHolder::marks_of(const TlsOptions& options) {
   std::vector<FileMark> marks;
-  for (const std::string* path : {&options.key_store.location, &options.key_store.password_path,
-                                  &options.trust_store.location, &options.trust_store.password_path,
-                                  &options.crl_location}) {
+  for (const std::string* path :
+       {&options.key_store.location, &options.key_store.password_path, &options.trust_store.location,
+        &options.trust_store.password_path, &options.crl_location}) {
     FileMark mark;
     struct stat info {};
     if (!path->empty() && ::stat(path->c_str(), &info) == 0) {

@@ -28,7 +28,8 @@ struct World {
   Identity authority = make_identity({.common_name = "authority", .is_authority = true});
   Identity server = make_identity(
       {.common_name = "server", .issuer = &authority, .alt_names = "DNS:zk.example,IP:127.0.0.1"});
-  Identity client = make_identity({.common_name = "client", .issuer = &authority, .alt_names = "IP:10.0.0.7"});
+  Identity client =
+      make_identity({.common_name = "client", .issuer = &authority, .alt_names = "IP:10.0.0.7"});
   Identity other_authority = make_identity({.common_name = "other authority", .is_authority = true});
   Identity stranger = make_identity({.common_name = "stranger", .issuer = &other_authority});
   TempDir dir;
@@ -43,7 +44,8 @@ struct World {
     return {.key_store = key(server, "server"), .trust_store = trust(authority, "ca")};
   }
   TlsOptions client_options() const {
-    return {.role = TlsRole::kClient, .key_store = key(client, "client"), .trust_store = trust(authority, "ca")};
+    return {
+        .role = TlsRole::kClient, .key_store = key(client, "client"), .trust_store = trust(authority, "ca")};
   }
 };
 
@@ -65,8 +67,8 @@ struct Outcome {
   StreamPair pair;
 };
 
-Outcome meet(const TlsOptions& server, const TlsOptions& client, const TlsPeer& as_client_sees = kServerByName,
-             const TlsPeer& as_server_sees = {}) {
+Outcome meet(const TlsOptions& server, const TlsOptions& client,
+             const TlsPeer& as_client_sees = kServerByName, const TlsPeer& as_server_sees = {}) {
   StreamPair pair = tls_pair(load(server), load(client), as_client_sees, as_server_sees);
   const bool done = shake_hands(pair);
   return {done, std::move(pair)};
@@ -99,7 +101,8 @@ TEST(TlsHandshake, WorksWithEveryKindOfStore) {
        store("t.p12", pkcs12_of(nullptr, {&w.authority}))},
       {store("s.jks", JksWriter().key(w.server).bytes()), store("c.jks", JksWriter().key(w.client).bytes()),
        store("t.jks", JksWriter().trust(w.authority.certificate).bytes())},
-      {store("s1.jks", JksWriter(1).key(w.server).bytes()), store("c1.jks", JksWriter(1).key(w.client).bytes()),
+      {store("s1.jks", JksWriter(1).key(w.server).bytes()),
+       store("c1.jks", JksWriter(1).key(w.client).bytes()),
        store("t1.jks", JksWriter(1).trust(w.authority.certificate).bytes())},
       {store("s.pem", pem_of(w.server.certificate) + pem_of(w.server.key, kPassword)),
        store("c.pem", pem_of(w.client.key, kPassword) + pem_of(w.client.certificate)),
@@ -161,7 +164,8 @@ TEST(TlsHandshake, AClientRefusesAServerOfAnotherAuthority) {
 }
 
 TEST(TlsHandshake, AnExpiredCertificateIsRefused) {
-  const Identity late = make_identity({.common_name = "late", .issuer = &world().authority, .valid_for_s = -60});
+  const Identity late =
+      make_identity({.common_name = "late", .issuer = &world().authority, .valid_for_s = -60});
   TlsOptions client = world().client_options();
   client.key_store = world().key(late, "late");
   const Outcome outcome = meet(world().server_options(), client);
@@ -171,11 +175,12 @@ TEST(TlsHandshake, AnExpiredCertificateIsRefused) {
 
 TEST(TlsHandshake, TheKeyStoresChainLeadsToTheTrustedRoot) {
   const World& w = world();
-  const Identity middle = make_identity({.common_name = "middle", .issuer = &w.authority, .is_authority = true});
+  const Identity middle =
+      make_identity({.common_name = "middle", .issuer = &w.authority, .is_authority = true});
   const Identity leaf = make_identity({.common_name = "leaf", .issuer = &middle});
   TlsOptions client = w.client_options();
-  client.key_store.location = w.dir.write(
-      "leaf.pem", pem_of(middle.certificate) + pem_of(leaf.certificate) + pem_of(leaf.key));
+  client.key_store.location =
+      w.dir.write("leaf.pem", pem_of(middle.certificate) + pem_of(leaf.certificate) + pem_of(leaf.key));
   EXPECT_EQ(meet(w.server_options(), client).pair.server.peer_subject(), "CN=leaf");
 }
 
@@ -209,8 +214,8 @@ TEST(TlsHandshake, ProtocolsAreHeldTo) {
 
 TEST(TlsHandshake, CipherSuitesAreHeldToByTheirJavaNames) {
   TlsOptions server = world().server_options();
-  for (const char* suite : {"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA384",
-                            "TLS_AES_128_GCM_SHA256"}) {
+  for (const char* suite : {"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+                            "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA384", "TLS_AES_128_GCM_SHA256"}) {
     server.cipher_suites = {suite};
     EXPECT_EQ(meet(server, world().client_options()).pair.server.tls_cipher(), suite);
   }

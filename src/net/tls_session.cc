@@ -64,8 +64,8 @@ IoResult<std::unique_ptr<TlsSession>> TlsSession::start(int fd, std::shared_ptr<
 // Called once for each certificate of the chain, the peer's own (depth 0) last.
 int TlsSession::verify_peer(int chain_ok, X509_STORE_CTX* verification) {
   if (chain_ok == 0 || X509_STORE_CTX_get_error_depth(verification) != 0) return chain_ok;
-  const auto* ssl = static_cast<const SSL*>(
-      X509_STORE_CTX_get_ex_data(verification, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  const auto* ssl =
+      static_cast<const SSL*>(X509_STORE_CTX_get_ex_data(verification, SSL_get_ex_data_X509_STORE_CTX_idx()));
   const auto* self = static_cast<const TlsSession*>(SSL_get_app_data(ssl));
   X509* const certificate = X509_STORE_CTX_get_current_cert(verification);
   if (names_address(certificate, self->peer_.address)) return 1;
@@ -99,6 +99,8 @@ IoCount TlsSession::read(char* into, std::size_t n) {
     if (result == 1) {
       read_wants_ = EPOLLIN;
       total += got;
+      // A further attempt would only cost a recv that finds nothing; whatever comes later, epoll announces.
+      if (SSL_has_pending(ssl_.get()) == 0) break;
     } else if (judge(result, read_wants_) == IoStatus::kAgain) {
       drained_ = true;
       break;

@@ -49,11 +49,11 @@ class TlsSession {
   std::shared_ptr<const TlsContext> context_;
   TlsPeer peer_;
   bool established_ = false;
-  bool drained_ = true;              // the last read() saw that nothing more can be decrypted
+  bool drained_ = true;              // nothing that could be decrypted is left in memory
   IoStatus end_ = IoStatus::kAgain;  // kClosed or kError once there is no way on
-  std::uint32_t handshake_wants_;
-  std::uint32_t read_wants_;
-  std::uint32_t write_wants_;
+  std::uint32_t handshake_wants_ = 0;
+  std::uint32_t read_wants_ = 0;
+  std::uint32_t write_wants_ = 0;
   std::string error_text_;
 };
 

@@ -160,8 +160,8 @@ class JksWriter {
 
   static std::string sha1(const std::string& bytes) {
     std::string digest(20, '\0');
-    EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), nullptr, EVP_sha1(),
-               nullptr);
+    EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), nullptr,
+               EVP_sha1(), nullptr);
     return digest;
   }
   static std::string tlv(char tag, const std::string& content) {
@@ -239,13 +239,14 @@ inline bool shake_hands(StreamPair& pair) {
     const IoStatus server = pair.server.handshake();
     if (client == IoStatus::kOk && server == IoStatus::kOk) return true;
     if (server == IoStatus::kError || server == IoStatus::kClosed) return false;
-    if (client == IoStatus::kError || client == IoStatus::kClosed) return (void)pair.server.handshake(), false;
+    if (client == IoStatus::kError || client == IoStatus::kClosed)
+      return (void)pair.server.handshake(), false;
   }
   return false;
 }
 
-inline StreamPair tls_pair(const ContextPtr& server, const ContextPtr& client, const TlsPeer& as_client_sees = {},
-                           const TlsPeer& as_server_sees = {}) {
+inline StreamPair tls_pair(const ContextPtr& server, const ContextPtr& client,
+                           const TlsPeer& as_client_sees = {}, const TlsPeer& as_server_sees = {}) {
   StreamPair pair = connected_pair();
   EXPECT_TRUE(pair.server.start_tls(server, as_server_sees));
   EXPECT_TRUE(pair.client.start_tls(client, as_client_sees));

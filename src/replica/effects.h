@@ -25,7 +25,7 @@ using LogAppendPtr = std::shared_ptr<const LogAppend>;
 
 struct Effects {
   LogAppendPtr append;
-  std::vector<FromReplica> to_fronts;  // by FrontId; replies and events in one list each
+  std::vector<SessionAnswer> answers;  // for Front::on_session_answer, under the writer lock
 };
 
 }  // namespace drover::replica

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/ensure.h"
+#include "replica/reply.h"
 #include "replica/session_password.h"
 #include "state/prepare.h"
 #include "wire/replies.h"
@@ -17,16 +18,19 @@ constexpr std::size_t kSpareQueues = 64;
 constexpr std::size_t kSpareQueueBytes = 64 * 1024;
 constexpr std::size_t kSpareBuffers = 256;
 constexpr std::size_t kSpareBufferBytes = 64 * 1024;
+constexpr std::size_t kStagedKeptBytes = 4 << 20;
 
 state::WatcherId watcher_of(std::uint32_t slot) { return state::WatcherId{slot}; }
 
 }  // namespace
 
-bool Front::Conn::reading(const FrontConfig& config) const {
-  if (closing || phase == Phase::kConnecting || phase == Phase::kEnding) return false;
-  if (out.size() > config.output_high_water_bytes) return false;
-  return !waiting || waiting->size() < config.outstanding_max;
+// Outside of the lock the replica's thread may be at the queue, so the I/O thread remembers how it was.
+bool Front::may_read(const Conn& c) const {
+  if (c.closing || c.phase == Phase::kConnecting || c.phase == Phase::kEnding) return false;
+  return c.below_limit && c.out.size() <= config_.output_high_water_bytes;
 }
+
+bool Front::reading(ConnId id) const { return may_read(*find(id)); }
 
 Front::Conn* Front::find(ConnId id) const {
   if (id.slot >= conns_.size()) return nullptr;
@@ -99,7 +103,7 @@ std::size_t Front::on_bytes(ConnId id, std::string_view bytes, Instant now) {
   if (!c) return bytes.size();
   std::size_t taken = 0;
   borrow_buffer(*c);
-  while (c->reading(config_) && bytes.size() - taken >= 4) {
+  while (may_read(*c) && bytes.size() - taken >= 4) {
     const auto length = wire::load_be<std::int32_t>(bytes.data() + taken);
     if (length < 0 || length > config_.frame_bytes_max) {
       ++stats_.frames_too_large;
@@ -112,7 +116,7 @@ std::size_t Front::on_bytes(ConnId id, std::string_view bytes, Instant now) {
     on_frame(*c, bytes.substr(taken + 4, frame - 4), now);
     taken += frame;
   }
-  if (!c->out.empty() || !c->reading(config_)) list(*c);
+  if (!c->out.empty() || !may_read(*c)) list(*c);
   return taken;
 }
 
@@ -179,7 +183,7 @@ void Front::on_request(Conn& c, const wire::RequestHeader& header, std::string_v
   if (state::is_write(header.op)) return forward(c, header, body, now);
   if (!state::is_read(header.op)) return refuse(c, header, ErrorCode::kUnimplemented, Zxid{-1});
   if (c.waiting) return wait(c, header, body, now);
-  answer(c, header, body, now, now);
+  answer(c, header, body, now, now, c.out);
 }
 
 // Answers with an error and closes the connection behind it.
@@ -248,6 +252,7 @@ Front::Waiting& Front::waiting_of(Conn& c) {
     }
   }
   ++outstanding_;
+  c.below_limit = c.waiting->size() + 1 < config_.outstanding_max;
   return *c.waiting;
 }
 
@@ -270,13 +275,14 @@ void Front::wait(Conn& c, const wire::RequestHeader& header, std::string_view bo
   waiting.entries.push_back({offset, static_cast<std::uint32_t>(body.size()) + 1, header.xid, header.op, now});
 }
 
-void Front::answer(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant received, Instant now) {
+void Front::answer(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant received, Instant now,
+                   std::string& out) {
   ++stats_.reads;
   const std::int32_t xid = header.op == OpCode::kPing ? wire::kPingXid : header.xid;
   state::answer_read(machine_, watches_, config_.watches,
                      {.session = c.session, .xid = xid, .op = header.op, .body = body, .who = c.who.get(),
                       .watcher = watcher_of(c.slot)},
-                     c.out);
+                     out);
   count_reply(c, header.op, header.xid, received, now);
 }
 
@@ -300,80 +306,115 @@ void Front::count_reply(Conn& c, OpCode op, std::int32_t xid, Instant received, 
   stats_.latency_sum_ms += latency;
 }
 
-void Front::on_batch(const FromReplica& batch, Instant now) {
-  const std::string_view bytes = batch.bytes;
-  for (const Delivery& item : batch.items) {
-    const std::string_view part = bytes.substr(item.offset, item.length);
-    if (item.kind == DeliveryKind::kEvent) {
-      on_event(item, part);
-      continue;
+void Front::stage_bytes(Conn& c, std::size_t from, Staged::Kind kind) {
+  const auto offset = static_cast<std::uint32_t>(from);
+  const auto length = static_cast<std::uint32_t>(staged_bytes_.size() - from);
+  if (!staged_.empty()) {
+    Staged& last = staged_.back();
+    const bool continues = last.kind == Staged::Kind::kBytes && last.conn == c.id() && last.offset + last.length == offset;
+    if (continues) {
+      last.length += length;
+      last.kind = kind;
+      return;
     }
-    Conn* c = find(item.conn);
-    if (!c) continue;
-    switch (item.kind) {
-      case DeliveryKind::kReply: on_reply(*c, part, now); break;
-      case DeliveryKind::kCloseReply:
-        on_reply(*c, part, now);
-        end(*c);
-        break;
-      case DeliveryKind::kSession:
-        c->session = item.session;
-        answer_connect(*c, /*valid=*/true);
-        break;
-      case DeliveryKind::kNoSession: answer_connect(*c, /*valid=*/false); break;
-      case DeliveryKind::kClose:
-      case DeliveryKind::kEvent: end(*c); break;
+  }
+  staged_.push_back({kind, c.id(), offset, length, {}});
+}
+
+void Front::on_events(const state::TreeEvents& events, Zxid zxid) {
+  if (watches_.empty()) return;
+  for (const state::TreeEvent& event : events.list) {
+    watches_.fire(event.type, event.path, fired_);
+    if (fired_.empty()) continue;
+    // The same bytes for everybody.
+    const std::size_t from = staged_bytes_.size();
+    wire::append_event(staged_bytes_, event.type, event.path, zxid);
+    for (const state::WatcherId watcher : fired_) {
+      Conn& c = *conns_[static_cast<std::size_t>(watcher)];
+      if (event.acl && !state::is_allowed(*event.acl, wire::kRead, *c.who, machine_.options)) continue;
+      stage_bytes(c, from, Staged::Kind::kBytes);
+      ++stats_.events;
+      ++stats_.sent;
+      ++c.sent;
     }
   }
 }
 
-// The oldest write is answered: so are now the reads behind it, up to the next write.
-void Front::on_reply(Conn& c, std::string_view frame, Instant now) {
-  ENSURE(c.waiting && c.waiting->size() > 0 && c.waiting->entries[c.waiting->head].length == 0,
-         "a write's reply finds the write at the head of the queue");
-  Waiting& waiting = *c.waiting;
-  const Waiting::Entry write = waiting.entries[waiting.head++];
+void Front::on_result(ConnId id, const WriteResult& result, Instant now) {
+  Conn* c = find(id);
+  if (!c) return;
+  ENSURE(c->waiting && c->waiting->size() > 0 && c->waiting->entries[c->waiting->head].length == 0,
+         "a write's result finds the write at the head of the queue");
+  const Waiting::Entry write = c->waiting->entries[c->waiting->head++];
   --outstanding_;
-  borrow_buffer(c);
-  c.out.append(frame);
-  count_reply(c, write.op, write.xid, write.received, now);
+  const std::size_t from = staged_bytes_.size();
+  if (result.applied) {
+    append_write_reply(staged_bytes_, result.op, result.xid, machine_.last_zxid, *result.applied);
+  } else {
+    wire::append_bare_reply(staged_bytes_, {result.xid, machine_.last_zxid, result.error});
+  }
+  count_reply(*c, write.op, write.xid, write.received, now);
+  answer_waiting(*c, now);
+  const bool ends = result.op == OpCode::kCloseSession;
+  stage_bytes(*c, from, ends ? Staged::Kind::kLastBytes : Staged::Kind::kBytes);
+}
+
+// The reads up to the next write, from the state that the write before them made.
+void Front::answer_waiting(Conn& c, Instant now) {
+  Waiting& waiting = *c.waiting;
   while (waiting.size() > 0 && waiting.entries[waiting.head].length > 0) {
     const Waiting::Entry read = waiting.entries[waiting.head++];
     --outstanding_;
     const std::string_view body = std::string_view(waiting.bytes).substr(read.offset, read.length - 1);
-    answer(c, {read.xid, read.op}, body, read.received, now);
+    answer(c, {read.xid, read.op}, body, read.received, now, staged_bytes_);
   }
-  if (waiting.size() == 0) {
-    waiting.entries.clear();
-    waiting.head = 0;
-    waiting.bytes.clear();
-    const bool worth_keeping = spare_.size() < kSpareQueues && waiting.bytes.capacity() <= kSpareQueueBytes;
-    if (worth_keeping) spare_.push_back(std::move(c.waiting));
-    c.waiting.reset();
-  }
-  list(c);
+  if (waiting.size() > 0) return;
+  waiting.entries.clear();
+  waiting.head = 0;
+  waiting.bytes.clear();
+  const bool worth_keeping = spare_.size() < kSpareQueues && waiting.bytes.capacity() <= kSpareQueueBytes;
+  if (worth_keeping) spare_.push_back(std::move(c.waiting));
+  c.waiting.reset();
 }
 
-void Front::on_event(const Delivery& item, std::string_view path) {
-  watches_.fire(item.event, path, fired_);
-  if (fired_.empty()) return;
-  // The same bytes for everybody.
-  std::string frame;
-  wire::append_event(frame, item.event, path, item.zxid);
-  for (const state::WatcherId watcher : fired_) {
-    Conn& c = *conns_[static_cast<std::size_t>(watcher)];
-    if (item.acl && !state::is_allowed(*item.acl, wire::kRead, *c.who, machine_.options)) continue;
-    borrow_buffer(c);
-    c.out.append(frame);
-    ++stats_.events;
-    ++stats_.sent;
-    ++c.sent;
-    check_output(c);
-    list(c);
-  }
+void Front::on_session_answer(const SessionAnswer& answer) {
+  auto kind = Staged::Kind::kDrop;
+  if (answer.kind == SessionAnswer::Kind::kThere) kind = Staged::Kind::kSession;
+  if (answer.kind == SessionAnswer::Kind::kNot) kind = Staged::Kind::kNoSession;
+  staged_.push_back({kind, answer.conn, 0, 0, answer.session});
 }
 
-// Requests stop at the high-water mark by not being read; events come unasked, so they have a limit.
+void Front::collect() {
+  const std::string_view bytes = staged_bytes_;
+  for (const Staged& item : staged_) {
+    Conn* c = find(item.conn);
+    if (!c) continue;
+    switch (item.kind) {
+      case Staged::Kind::kBytes:
+      case Staged::Kind::kLastBytes:
+        check_output(*c);
+        if (c->closing) break;
+        borrow_buffer(*c);
+        c->out.append(bytes.substr(item.offset, item.length));
+        if (item.kind == Staged::Kind::kLastBytes) end(*c);
+        break;
+      case Staged::Kind::kSession:
+        c->session = item.session;
+        answer_connect(*c, /*valid=*/true);
+        break;
+      case Staged::Kind::kNoSession: answer_connect(*c, /*valid=*/false); break;
+      case Staged::Kind::kDrop: end(*c); break;
+    }
+    c->below_limit = !c->waiting || c->waiting->size() < config_.outstanding_max;
+    list(*c);
+  }
+  staged_.clear();
+  staged_bytes_.clear();
+  if (staged_bytes_.capacity() > kStagedKeptBytes) staged_bytes_ = std::string();
+}
+
+// Requests stop at the high-water mark by not being read; events come unasked, so they have a limit. A single
+// reply may be larger than it: what counts is what was there before.
 void Front::check_output(Conn& c) {
   if (c.out.size() <= config_.output_max_bytes || c.closing) return;
   ++stats_.output_overflows;

@@ -6,9 +6,11 @@
 // shared tree, unless a write of the same connection is still on its way: then it waits behind it, so
 // that replies come in the order of requests and a client reads its own writes.
 //
-// The caller holds its reader lock on the tree around on_bytes() and on_batch(), and calls on_batch()
-// with everything the replica has sent before it lets new requests read: so an event is in the output
-// before any reply that could show its change.
+// Two threads come here, never at the same time. The I/O thread holds its reader lock on the tree around
+// open(), close(), collect() and on_bytes(), in this order; the replica's thread calls on_events(),
+// on_result() and on_session_answer() while it holds the writer lock, transaction by transaction. What the
+// latter have to say is staged, and collect() puts it into the connections' outputs before new requests
+// may read: so an event is in the output before any reply that could show its change.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +20,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error_code.h"
 #include "base/ids.h"
 #include "base/time.h"
 #include "replica/messages.h"
 #include "state/acl.h"
+#include "state/apply.h"
 #include "state/machine.h"
 #include "state/read.h"
 #include "state/watches.h"
@@ -79,20 +83,36 @@ class Front {
   // Takes whole frames from the front of `bytes` and returns how many bytes it took. It takes no more
   // while the connection must not be read (see reading()).
   std::size_t on_bytes(ConnId id, std::string_view bytes, Instant now);
-  void on_batch(const FromReplica& batch, Instant now);
+  // Moves what the replica has staged into the outputs.
+  void collect();
   // Reports which sessions were heard of; call at least every half tick.
   void on_tick(Instant now);
   // Output has been sent, perhaps all of it: a connection that was not read because of it may be read again.
   void on_sent(ConnId id);
 
+  // --- by the replica, under the writer lock ---
+  // A transaction was applied: tells those who watch what it changed.
+  void on_events(const state::TreeEvents& events, Zxid zxid);
+  // A write is answered, and with it the reads that waited behind it.
+  struct WriteResult {
+    wire::OpCode op{};
+    std::int32_t xid = 0;
+    const state::ApplyResult* applied = nullptr;  // null: refused with `error`
+    ErrorCode error = ErrorCode::kOk;
+  };
+  void on_result(ConnId id, const WriteResult& result, Instant now);
+  void on_session_answer(const SessionAnswer& answer);
+  bool has_staged() const { return !staged_.empty(); }
+
+  // --- by the I/O thread, without a lock ---
   // What the replica should get now; the caller takes it.
   ToReplica& outbox() { return outbox_; }
 
   // Takes the connections whose output, reading() or closing() changed since the last time.
   void take_changed(std::vector<ConnId>& out);
   bool exists(ConnId id) const { return find(id) != nullptr; }
-  std::string& output(ConnId id) { return conn(id).out; }
-  bool reading(ConnId id) const { return find(id)->reading(config_); }
+  std::string& output(ConnId id) { return find(id)->out; }
+  bool reading(ConnId id) const;
   // Close the socket once the output is sent.
   bool closing(ConnId id) const { return find(id)->closing; }
 
@@ -156,6 +176,7 @@ class Front {
     std::uint32_t generation = 0;
     Phase phase = Phase::kHandshake;
     bool in_use = false;
+    bool below_limit = true;  // of outstanding requests, when last looked at
     bool old_client = false;  // sent no readOnly byte, gets none
     bool closing = false;
     bool listed = false;   // in changed_
@@ -183,11 +204,20 @@ class Front {
     std::uint64_t latency_sum_ms = 0;
 
     ConnId id() const { return {slot, generation}; }
-    bool reading(const FrontConfig& config) const;
+  };
+
+  // Something for a connection's output: bytes of staged_bytes_, or the answer to its handshake.
+  struct Staged {
+    enum class Kind : std::uint8_t { kBytes, kLastBytes, kSession, kNoSession, kDrop };
+    Kind kind{};
+    ConnId conn;
+    std::uint32_t offset = 0;
+    std::uint32_t length = 0;
+    SessionId session{};
   };
 
   Conn* find(ConnId id) const;
-  Conn& conn(ConnId id) { return *find(id); }
+  bool may_read(const Conn& c) const;
   void list(Conn& c);
   void end(Conn& c);
 
@@ -200,11 +230,12 @@ class Front {
   bool is_authenticated(const Conn& c) const;
   void refuse(Conn& c, const wire::RequestHeader& header, ErrorCode error, Zxid zxid);
   void forward(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now);
-  void answer(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant received, Instant now);
+  void answer(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant received, Instant now,
+              std::string& out);
   void wait(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now);
   Waiting& waiting_of(Conn& c);
-  void on_reply(Conn& c, std::string_view frame, Instant now);
-  void on_event(const Delivery& item, std::string_view path);
+  void answer_waiting(Conn& c, Instant now);
+  void stage_bytes(Conn& c, std::size_t from, Staged::Kind kind);
   void count_reply(Conn& c, wire::OpCode op, std::int32_t xid, Instant received, Instant now);
   void check_output(Conn& c);
   void borrow_buffer(Conn& c);
@@ -220,6 +251,8 @@ class Front {
   std::vector<state::WatcherId> fired_;  // scratch
   state::Watches watches_;
   ToReplica outbox_;
+  std::string staged_bytes_;
+  std::vector<Staged> staged_;
   FrontStats stats_;
   std::size_t open_count_ = 0;
   std::size_t outstanding_ = 0;

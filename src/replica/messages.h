@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a Front and the Replica tell each other. Always in batches: one hand-over for many requests.
+// What a Front and the Replica tell each other. Requests come in batches: one hand-over for many.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,6 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "state/acl.h"
-#include "state/apply.h"
 #include "wire/records.h"
 
 namespace drover::replica {
@@ -61,32 +60,17 @@ struct ToReplica {
 
 // --- replica to front ---
 
-enum class DeliveryKind : std::uint8_t {
-  kReply,       // append bytes, the answer to the connection's oldest write
-  kEvent,       // tell those who watch
-  kSession,     // the session is there: the handshake's answer
-  kNoSession,   // the session is not: say so and close
-  kCloseReply,  // the answer to closeSession; close behind it
-  kClose,       // close without a word
-};
-
-struct Delivery {
-  DeliveryKind kind{};
-  wire::EventType event{};
+// What became of a SessionRequest, or of a session's connection.
+struct SessionAnswer {
+  enum class Kind : std::uint8_t {
+    kThere,    // the session is yours: the handshake's answer
+    kNot,      // there is no such session: say so and close
+    kDropped,  // close without a word
+  };
+  Kind kind{};
+  FrontId front{};
   ConnId conn{};
-  std::uint32_t offset = 0;  // of the frame, or of the event's path, in FromReplica::bytes
-  std::uint32_t length = 0;
-  Zxid zxid{};
   SessionId session{};
-  state::AclListPtr acl{};  // of an event: who may hear it; null: everybody
-};
-
-struct FromReplica {
-  std::string bytes;
-  std::vector<Delivery> items;  // in the order in which a client must see them
-  bool wants_events = true;     // set by the caller: false while the front has no watch at all
-
-  bool empty() const { return items.empty(); }
 };
 
 }  // namespace drover::replica

@@ -27,12 +27,13 @@ bool grows_state(OpCode op) {
 
 }  // namespace
 
-Replica::Replica(const ReplicaConfig& config, state::Machine& machine, Instant now)
+Replica::Replica(const ReplicaConfig& config, state::Machine& machine, std::vector<Front*> fronts, Instant now)
     : config_(config),
       machine_(machine),
+      fronts_(std::move(fronts)),
       pending_(machine.tree),
       expiry_(config.tick_ms),
-      heard_until_(config.fronts, now),
+      heard_until_(fronts_.size(), now),
       last_proposed_(machine.last_zxid),
       next_session_(raw(config.first_session)),
       next_reap_(now + config.container_check_ms),
@@ -55,7 +56,6 @@ void Replica::close_orphans(WallTime wall, Effects& effects) {
 }
 
 void Replica::on_front(FrontId front, ToReplica& batch, Instant now, WallTime wall, Effects& effects) {
-  effects.to_fronts.resize(config_.fronts);
   for (const SessionTouch& touch : batch.touched) expiry_.touch(touch.session, touch.heard);
   Instant& heard = heard_until_[static_cast<std::size_t>(front)];
   heard = std::max(heard, batch.heard_until);
@@ -73,13 +73,11 @@ void Replica::on_write(FrontId front, const ClientWrite& write, std::string_view
   const bool known = found != sessions_.end() && !found->second.closing;
   if (known && (found->second.front != front || found->second.conn != write.conn)) {
     // The session has moved to another connection; whatever this one still says is not the client's word.
-    deliver(front, {.kind = DeliveryKind::kClose, .conn = write.conn}, effects);
+    effects.answers.push_back({SessionAnswer::Kind::kDropped, front, write.conn, {}});
     return;
   }
-  if (disk_full_ && grows_state(write.op)) {
-    ++stats_.writes_refused_disk_full;
-    in_flight_.push_back({last_proposed_, write.session, write.xid, write.op, front, write.conn, /*refused=*/true});
-    answer_refused(effects);
+  if (const ErrorCode refusal = refusal_of(write.op, body); refusal != ErrorCode::kOk) {
+    in_flight_.push_back({last_proposed_, write.session, write.xid, write.op, front, write.conn, refusal});
     return;
   }
   if (write.op == OpCode::kCloseSession && known) found->second.closing = true;
@@ -89,22 +87,19 @@ void Replica::on_write(FrontId front, const ClientWrite& write, std::string_view
            .body = body,
            .who = write.who.get(),
            .session_error = known ? ErrorCode::kOk : ErrorCode::kSessionExpired},
-          {.zxid = {}, .session = write.session, .xid = write.xid, .op = write.op, .front = front, .conn = write.conn, .refused = false},
+          {.zxid = {}, .session = write.session, .xid = write.xid, .op = write.op, .front = front, .conn = write.conn, .refusal = ErrorCode::kOk},
           wall);
 }
 
-// Refused writes keep their place among the connection's others, so that replies stay in order.
-void Replica::answer_refused(Effects& effects) {
-  while (!in_flight_.empty() && in_flight_.front().refused && in_flight_.front().zxid <= machine_.last_zxid) {
-    const InFlight waiting = in_flight_.front();
-    in_flight_.pop_front();
-    FromReplica& to = effects.to_fronts[static_cast<std::size_t>(*waiting.front)];
-    const auto offset = static_cast<std::uint32_t>(to.bytes.size());
-    wire::append_bare_reply(to.bytes, {waiting.xid, machine_.last_zxid, ErrorCode::kSystemError});
-    const auto length = static_cast<std::uint32_t>(to.bytes.size()) - offset;
-    deliver(*waiting.front, {.kind = DeliveryKind::kReply, .conn = waiting.conn, .offset = offset, .length = length},
-            effects);
+// What must not become a transaction at all.
+ErrorCode Replica::refusal_of(OpCode op, std::string_view body) {
+  if (disk_full_ && grows_state(op)) {
+    ++stats_.writes_refused_disk_full;
+    return ErrorCode::kSystemError;
   }
+  // Java reads a reconfig before it takes a zxid for it, unlike every other write.
+  if (op == OpCode::kReconfig && !wire::is_reconfig_request(body)) return ErrorCode::kMarshallingError;
+  return ErrorCode::kOk;
 }
 
 void Replica::on_session_request(FrontId front, const SessionRequest& request, Instant now, WallTime wall,
@@ -113,7 +108,7 @@ void Replica::on_session_request(FrontId front, const SessionRequest& request, I
     reconnect(front, request, now, effects);
   } else if (disk_full_ || !session_allowed(now)) {
     ++stats_.sessions_throttled;
-    deliver(front, {.kind = DeliveryKind::kClose, .conn = request.conn}, effects);
+    effects.answers.push_back({SessionAnswer::Kind::kDropped, front, request.conn, {}});
   } else {
     create_session(front, request, now, wall);
   }
@@ -141,7 +136,7 @@ void Replica::create_session(FrontId front, const SessionRequest& request, Insta
   wire::Writer w(body);
   w.i32(request.timeout_ms);
   propose({.session = session, .cxid = 0, .op = OpCode::kCreateSession, .body = body, .who = &kNobody},
-          {.zxid = {}, .session = session, .xid = 0, .op = OpCode::kCreateSession, .front = front, .conn = request.conn, .refused = false},
+          {.zxid = {}, .session = session, .xid = 0, .op = OpCode::kCreateSession, .front = front, .conn = request.conn, .refusal = ErrorCode::kOk},
           wall);
 }
 
@@ -151,27 +146,26 @@ void Replica::reconnect(FrontId front, const SessionRequest& request, Instant no
   const bool alive = found != sessions_.end() && !found->second.closing && machine_.sessions.contains(request.session);
   if (!alive) {
     ++stats_.reconnects_refused;
-    deliver(front, {.kind = DeliveryKind::kNoSession, .conn = request.conn}, effects);
+    effects.answers.push_back({SessionAnswer::Kind::kNot, front, request.conn, {}});
     return;
   }
   ++stats_.reconnects;
   Session& session = found->second;
-  if (session.front) deliver(*session.front, {.kind = DeliveryKind::kClose, .conn = session.conn}, effects);
+  if (session.front) effects.answers.push_back({SessionAnswer::Kind::kDropped, *session.front, session.conn, {}});
   session.front = front;
   session.conn = request.conn;
   session.timeout_ms = request.timeout_ms;
   expiry_.set(request.session, request.timeout_ms, now);
-  deliver(front, {.kind = DeliveryKind::kSession, .conn = request.conn, .session = request.session}, effects);
+  effects.answers.push_back({SessionAnswer::Kind::kThere, front, request.conn, request.session});
 }
 
 void Replica::close_session(SessionId session, WallTime wall) {
   if (const auto found = sessions_.find(session); found != sessions_.end()) found->second.closing = true;
   propose({.session = session, .cxid = 0, .op = OpCode::kCloseSession, .body = {}, .who = &kNobody},
-          {.zxid = {}, .session = session, .xid = 0, .op = OpCode::kCloseSession, .front = std::nullopt, .conn = {}, .refused = false}, wall);
+          {.zxid = {}, .session = session, .xid = 0, .op = OpCode::kCloseSession, .front = std::nullopt, .conn = {}, .refusal = ErrorCode::kOk}, wall);
 }
 
 void Replica::on_tick(Instant now, WallTime wall, Effects& effects) {
-  effects.to_fronts.resize(config_.fronts);
   // A front that is late with its touches delays expiry; it must never cause it.
   const Instant horizon = *std::min_element(heard_until_.begin(), heard_until_.end());
   for (const SessionId session : expiry_.expired(std::min(horizon, now))) {
@@ -210,7 +204,7 @@ void Replica::reap(WallTime wall) {
     wire::Writer w(body);
     w.string(path);
     propose({.session = {}, .cxid = 0, .op = OpCode::kDeleteContainer, .body = body, .who = &kNobody},
-            {.zxid = {}, .session = {}, .xid = 0, .op = OpCode::kDeleteContainer, .front = std::nullopt, .conn = {}, .refused = false}, wall);
+            {.zxid = {}, .session = {}, .xid = 0, .op = OpCode::kDeleteContainer, .front = std::nullopt, .conn = {}, .refusal = ErrorCode::kOk}, wall);
   }
 }
 
@@ -233,24 +227,25 @@ void Replica::hand_over(Effects& effects) {
   gathering_.reset();
 }
 
-void Replica::on_durable(Zxid last, Instant now, Effects& effects) {
-  effects.to_fronts.resize(config_.fronts);
+void Replica::on_durable(Zxid last, Instant now) {
   ENSURE(last <= last_proposed_, "only what was proposed becomes durable");
   while (!unapplied_.empty() && machine_.last_zxid < last) {
     Unapplied& batch = unapplied_.front();
     const LogAppend& log = *batch.log;
     while (batch.next < log.ends.size() && machine_.last_zxid < last) {
       const std::uint32_t start = batch.next == 0 ? 0 : log.ends[batch.next - 1];
-      apply_next(std::string_view(log.bytes).substr(start, log.ends[batch.next] - start), now, effects);
+      apply_next(std::string_view(log.bytes).substr(start, log.ends[batch.next] - start), now);
       ++batch.next;
     }
     if (batch.next == log.ends.size()) unapplied_.pop_front();
   }
+  answer_refused(now);
 }
 
-void Replica::apply_next(std::string_view entry, Instant, Effects& effects) {
+void Replica::apply_next(std::string_view entry, Instant now) {
   const auto txn = wire::decode_entry(entry);
   ENSURE(txn.has_value(), "what prepare wrote can be read");
+  answer_refused(now);
   ENSURE(!in_flight_.empty() && in_flight_.front().zxid == txn->header.zxid, "transactions are applied in order");
   events_.clear();
   const state::ApplyResult result = state::apply(machine_, *txn, events_);
@@ -258,57 +253,40 @@ void Replica::apply_next(std::string_view entry, Instant, Effects& effects) {
   ENSURE(!txn->digest || txn->digest->tree_digest == machine_.tree.digest(), "the tree is as prepare foresaw it");
   const InFlight waiting = in_flight_.front();
   in_flight_.pop_front();
-  deliver_events(events_, txn->header.zxid, effects);
-  deliver_result(waiting, result, effects);
-  answer_refused(effects);
+  // Events first, to everybody: no reply may show the change to somebody who was not told.
+  for (Front* each : fronts_) each->on_events(events_, txn->header.zxid);
+  if (waiting.op == OpCode::kCloseSession && result.type == OpCode::kCloseSession) end_session(waiting);
+  if (waiting.front) tell(waiting, result, now);
 }
 
-// Before the reply, and before anybody can read the new state: every front gets every event, except those
-// without any watch.
-void Replica::deliver_events(const state::TreeEvents& events, Zxid zxid, Effects& effects) {
-  for (const state::TreeEvent& event : events.list) {
-    for (FromReplica& to : effects.to_fronts) {
-      if (!to.wants_events) continue;
-      const auto offset = static_cast<std::uint32_t>(to.bytes.size());
-      to.bytes.append(event.path);
-      to.items.push_back({.kind = DeliveryKind::kEvent,
-                          .event = event.type,
-                          .conn = {},
-                          .offset = offset,
-                          .length = static_cast<std::uint32_t>(event.path.size()),
-                          .zxid = zxid,
-                          .session = {},
-                          .acl = event.acl});
-    }
+void Replica::end_session(const InFlight& waiting) {
+  ++stats_.sessions_closed;
+  const auto found = sessions_.find(waiting.session);
+  // Expired by us: the connection that still holds the session ends with it.
+  if (!waiting.front && found != sessions_.end() && found->second.front) {
+    const FrontId where = *found->second.front;
+    front(where).on_session_answer({SessionAnswer::Kind::kDropped, where, found->second.conn, {}});
   }
+  sessions_.erase(waiting.session);
+  expiry_.remove(waiting.session);
 }
 
-void Replica::deliver_result(const InFlight& waiting, const state::ApplyResult& result, Effects& effects) {
-  if (waiting.op == OpCode::kCloseSession && result.type == OpCode::kCloseSession) {
-    ++stats_.sessions_closed;
-    const auto found = sessions_.find(waiting.session);
-    // Expired by us: the connection that still holds the session ends with it.
-    if (!waiting.front && found != sessions_.end() && found->second.front) {
-      deliver(*found->second.front, {.kind = DeliveryKind::kClose, .conn = found->second.conn}, effects);
-    }
-    sessions_.erase(waiting.session);
-    expiry_.remove(waiting.session);
-  }
-  if (!waiting.front) return;
+void Replica::tell(const InFlight& waiting, const state::ApplyResult& result, Instant now) {
+  const FrontId where = *waiting.front;
   if (waiting.op == OpCode::kCreateSession) {
-    deliver(*waiting.front, {.kind = DeliveryKind::kSession, .conn = waiting.conn, .session = waiting.session}, effects);
-    return;
+    front(where).on_session_answer({SessionAnswer::Kind::kThere, where, waiting.conn, waiting.session});
+  } else {
+    front(where).on_result(waiting.conn, {waiting.op, waiting.xid, &result, ErrorCode::kOk}, now);
   }
-  FromReplica& to = effects.to_fronts[static_cast<std::size_t>(*waiting.front)];
-  const auto offset = static_cast<std::uint32_t>(to.bytes.size());
-  append_write_reply(to.bytes, waiting.op, waiting.xid, machine_.last_zxid, result);
-  const auto kind = waiting.op == OpCode::kCloseSession ? DeliveryKind::kCloseReply : DeliveryKind::kReply;
-  const auto length = static_cast<std::uint32_t>(to.bytes.size()) - offset;
-  deliver(*waiting.front, {.kind = kind, .conn = waiting.conn, .offset = offset, .length = length}, effects);
 }
 
-void Replica::deliver(FrontId front, Delivery item, Effects& effects) {
-  effects.to_fronts[static_cast<std::size_t>(front)].items.push_back(std::move(item));
+// Refused writes keep their place among the connection's others, so that replies stay in order.
+void Replica::answer_refused(Instant now) {
+  while (!in_flight_.empty() && in_flight_.front().refusal != ErrorCode::kOk && in_flight_.front().zxid <= machine_.last_zxid) {
+    const InFlight waiting = in_flight_.front();
+    in_flight_.pop_front();
+    front(*waiting.front).on_result(waiting.conn, {waiting.op, waiting.xid, nullptr, waiting.refusal}, now);
+  }
 }
 
 }  // namespace drover::replica

@@ -7,7 +7,8 @@
 // only when on_durable() says that it survives power loss. Acknowledging early is impossible by structure.
 //
 // The caller holds the tree's writer lock around on_durable(), which is the only input that changes the
-// tree, and delivers its effects before letting readers in again.
+// tree. The fronts hear of each transaction as it is applied, before the next one is: they fire watches
+// and answer reads that waited for it from exactly the state it made.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,7 @@
 #include "base/time.h"
 #include "replica/effects.h"
 #include "replica/expiry.h"
+#include "replica/front.h"
 #include "replica/messages.h"
 #include "state/machine.h"
 #include "state/pending_changes.h"
@@ -30,7 +32,6 @@
 namespace drover::replica {
 
 struct ReplicaConfig {
-  std::size_t fronts = 1;
   std::int64_t tick_ms = 3000;
   SessionId first_session{};  // ids count up from here
   std::int64_t container_check_ms = 60'000;
@@ -52,21 +53,26 @@ struct ReplicaStats {
 
 class Replica {
  public:
-  // `machine` is what recovery gave, and outlives the replica. Every session in it gets a full timeout.
-  Replica(const ReplicaConfig& config, state::Machine& machine, Instant now);
+  // `machine` is what recovery gave; it and the fronts outlive the replica. Every session in it gets a full
+  // timeout from now on.
+  Replica(const ReplicaConfig& config, state::Machine& machine, std::vector<Front*> fronts, Instant now);
 
   // Sessions that own ephemerals but do not exist: left behind by a crash. Call once, before other inputs.
   void close_orphans(WallTime wall, Effects& effects);
 
   void on_front(FrontId front, ToReplica& batch, Instant now, WallTime wall, Effects& effects);
-  // Everything up to `last` is durable.
-  void on_durable(Zxid last, Instant now, Effects& effects);
+  // Everything up to `last` is durable. Call it also when nothing new is while has_refused(): writes that were
+  // refused are answered here too.
+  void on_durable(Zxid last, Instant now);
   void on_tick(Instant now, WallTime wall, Effects& effects);
 
   // While the disk is full, writes that grow the state are refused before they become transactions;
   // deletes and the end of sessions still go through, on space that the log has in reserve.
   void set_disk_full(bool full) { disk_full_ = full; }
 
+  bool has_refused() const {
+    return !in_flight_.empty() && in_flight_.front().refusal != ErrorCode::kOk && in_flight_.front().zxid <= machine_.last_zxid;
+  }
   std::size_t in_flight() const { return in_flight_.size(); }
   Zxid last_proposed() const { return last_proposed_; }
   const Expiry& expiry() const { return expiry_; }
@@ -88,7 +94,8 @@ class Replica {
     wire::OpCode op{};
     std::optional<FrontId> front;
     ConnId conn;
-    bool refused = false;  // no transaction: answered when everything before it is
+    // Not kOk: refused without a transaction, and answered when everything before it is.
+    ErrorCode refusal = ErrorCode::kOk;
   };
   struct Unapplied {
     LogAppendPtr log;
@@ -96,6 +103,7 @@ class Replica {
   };
 
   void on_write(FrontId front, const ClientWrite& write, std::string_view body, WallTime wall, Effects& effects);
+  ErrorCode refusal_of(wire::OpCode op, std::string_view body);
   void on_session_request(FrontId front, const SessionRequest& request, Instant now, WallTime wall, Effects& effects);
   void create_session(FrontId front, const SessionRequest& request, Instant now, WallTime wall);
   void reconnect(FrontId front, const SessionRequest& request, Instant now, Effects& effects);
@@ -104,14 +112,15 @@ class Replica {
   void reap(WallTime wall);
   void propose(const state::WriteRequest& request, const InFlight& waiting, WallTime wall);
   void hand_over(Effects& effects);
-  void apply_next(std::string_view entry, Instant now, Effects& effects);
-  void deliver_result(const InFlight& waiting, const state::ApplyResult& result, Effects& effects);
-  void answer_refused(Effects& effects);
-  void deliver_events(const state::TreeEvents& events, Zxid zxid, Effects& effects);
-  void deliver(FrontId front, Delivery item, Effects& effects);
+  void apply_next(std::string_view entry, Instant now);
+  void end_session(const InFlight& waiting);
+  void tell(const InFlight& waiting, const state::ApplyResult& result, Instant now);
+  void answer_refused(Instant now);
+  Front& front(FrontId id) { return *fronts_[static_cast<std::size_t>(id)]; }
 
   ReplicaConfig config_;
   state::Machine& machine_;
+  std::vector<Front*> fronts_;
   state::PendingChanges pending_;
   boost::unordered_flat_map<SessionId, Session> sessions_;
   Expiry expiry_;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <map>
 
 #include "server/config_keys.h"
@@ -462,6 +463,20 @@ TEST(ConfigEnsemble, SaslBetweenServersIsAllOrNothing) {
   EXPECT_FALSE(load_ensemble(kThree + "quorum.auth.enableSasl=true\nquorum.auth.serverRequireSasl=true\n"));
   EXPECT_TRUE(load_ensemble(kThree + "quorum.auth.enableSasl=true\nquorum.auth.serverRequireSasl=true\n"
                                      "quorum.auth.learnerRequireSasl=true\n"));
+}
+
+// The page is the contract with whoever operates a server; a key that it does not name does not exist.
+TEST(ConfigKeys, EveryKeyIsInTheDocumentation) {
+  const auto page = read_config_file(
+      (std::filesystem::path(__FILE__).parent_path() / "../../docs/configuration.md").string());
+  if (!page) GTEST_SKIP() << "the sources are elsewhere";
+  ServerConfig config;
+  Draft draft;
+  for (const auto& [name, key] : key_table(config, draft)) {
+    constexpr std::string_view kQuorum = "ssl.quorum.";
+    const std::string documented = name.starts_with(kQuorum) ? "ssl." + name.substr(kQuorum.size()) : name;
+    EXPECT_THAT(*page, HasSubstr("`" + documented + "`"));
+  }
 }
 
 TEST(ConfigFile, AFileThatNeverEndsIsNotReadToItsEnd) {

@@ -7,11 +7,21 @@
 
 namespace drover::server {
 
+namespace {
+
+std::vector<replica::Front*> fronts_of(const std::vector<Core::FrontPort>& ports) {
+  std::vector<replica::Front*> fronts;
+  for (const Core::FrontPort& port : ports) fronts.push_back(port.front);
+  return fronts;
+}
+
+}  // namespace
+
 Core::Core(const replica::ReplicaConfig& config, state::Machine& machine, TreeLock& lock,
-           std::vector<FrontPort*> fronts)
+           std::vector<FrontPort> fronts)
     : lock_(lock),
       fronts_(std::move(fronts)),
-      replica_(config, machine, monotonic_now()),
+      replica_(config, machine, fronts_of(fronts_), monotonic_now()),
       applied_(machine.last_zxid),
       durable_(machine.last_zxid) {}
 
@@ -68,6 +78,7 @@ bool Core::run(Instant now) {
     carry_out(effects);
   }
   working_.clear();
+  if (replica_.has_refused()) apply_durable(applied_, now);
   return true;
 }
 
@@ -84,33 +95,32 @@ bool Core::idle() {
   return inbox_.empty() && replica_.in_flight() == 0;
 }
 
-// Events and replies are in the fronts' hands before any reader can see the new state.
-void Core::apply_durable(Zxid last, Instant now) {
-  replica::Effects effects;
+template <class Change>
+void Core::with_writer_lock(Change change) {
+  std::vector<const FrontPort*> to_wake;
   {
     TreeLock::Writing writing(lock_);
-    effects.to_fronts.resize(fronts_.size());
-    for (std::size_t i = 0; i < fronts_.size(); ++i) effects.to_fronts[i].wants_events = fronts_[i]->wants_events();
-    replica_.on_durable(last, now, effects);
-    applied_ = last;
-    send_to_fronts(effects);
+    change();
+    for (const FrontPort& port : fronts_) {
+      if (port.front->has_staged()) to_wake.push_back(&port);
+    }
   }
-  for (std::size_t i = 0; i < fronts_.size(); ++i) fronts_[i]->wake();
+  for (const FrontPort* port : to_wake) port->wake();
 }
 
-void Core::send_to_fronts(replica::Effects& effects) {
-  for (std::size_t i = 0; i < effects.to_fronts.size(); ++i) {
-    if (!effects.to_fronts[i].empty()) fronts_[i]->deliver(std::move(effects.to_fronts[i]));
-  }
+void Core::apply_durable(Zxid last, Instant now) {
+  with_writer_lock([&] { replica_.on_durable(last, now); });
+  applied_ = last;
 }
 
 void Core::carry_out(replica::Effects& effects) {
   if (effects.append) log_->submit(std::move(effects.append));
-  for (std::size_t i = 0; i < effects.to_fronts.size(); ++i) {
-    if (effects.to_fronts[i].empty()) continue;
-    fronts_[i]->deliver(std::move(effects.to_fronts[i]));
-    fronts_[i]->wake();
-  }
+  if (effects.answers.empty()) return;
+  with_writer_lock([&] {
+    for (const replica::SessionAnswer& answer : effects.answers) {
+      fronts_[static_cast<std::size_t>(answer.front)].front->on_session_answer(answer);
+    }
+  });
 }
 
 }  // namespace drover::server

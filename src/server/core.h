@@ -19,21 +19,14 @@
 
 namespace drover::server {
 
-// Where the core finds a front. Implemented by the I/O loops.
-class FrontPort {
- public:
-  virtual ~FrontPort() = default;
-  // Called with the tree's writer lock held: whether anybody watches anything here.
-  virtual bool wants_events() const = 0;
-  // Queues the batch; the front handles it before it answers another read.
-  virtual void deliver(replica::FromReplica batch) = 0;
-  // Called without any lock after deliver().
-  virtual void wake() = 0;
-};
-
 class Core {
  public:
-  Core(const replica::ReplicaConfig& config, state::Machine& machine, TreeLock& lock, std::vector<FrontPort*> fronts);
+  // One waker for each front: its I/O thread should look at what was staged.
+  struct FrontPort {
+    replica::Front* front;
+    std::function<void()> wake;
+  };
+  Core(const replica::ReplicaConfig& config, state::Machine& machine, TreeLock& lock, std::vector<FrontPort> fronts);
 
   // Before anything runs.
   void attach(LogThread* log) { log_ = log; }
@@ -65,10 +58,12 @@ class Core {
   };
   void apply_durable(Zxid last, Instant now);
   void carry_out(replica::Effects& effects);
-  void send_to_fronts(replica::Effects& effects);
+  // Runs `change` under the writer lock, then wakes the fronts that it has left something for.
+  template <class Change>
+  void with_writer_lock(Change change);
 
   TreeLock& lock_;
-  std::vector<FrontPort*> fronts_;
+  std::vector<FrontPort> fronts_;
   LogThread* log_ = nullptr;
   std::function<void()> wake_;
 

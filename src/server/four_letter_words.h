@@ -199,7 +199,7 @@ struct Facts {
   std::int64_t outstanding_requests = 0;
   Zxid last_zxid{0};
   std::int64_t node_count = 0;
-  std::int64_t trace_mask = 306;          // ZooTrace's default; nothing here traces by mask
+  std::int64_t trace_mask = 306;  // ZooTrace's default; nothing here traces by mask
   ProposalSizes proposal_bytes;   // shown by a leader
 
   std::optional<ConfFacts> conf;

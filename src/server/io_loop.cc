@@ -34,13 +34,6 @@ IoLoop::IoLoop(replica::FrontId id, const IoLoopConfig& config, std::unique_ptr<
 
 IoLoop::~IoLoop() = default;
 
-void IoLoop::deliver(replica::FromReplica batch) {
-  std::lock_guard lock(inbox_mutex_);
-  inbox_.push_back(std::move(batch));
-}
-
-void IoLoop::wake() { loop_->wake(); }
-
 void IoLoop::stop() {
   stopping_.store(true, std::memory_order_release);
   loop_->wake();
@@ -71,7 +64,7 @@ void IoLoop::round(int timeout_ms) {
   tick();
   if (hosts_core_ && core_->run(loop_->now())) {
     TreeLock::Reading reading(lock_, static_cast<std::size_t>(id_));
-    drain_inbox();
+    front_.collect();
   }
   flush_changed();
   answer_words();
@@ -84,7 +77,7 @@ void IoLoop::round(int timeout_ms) {
 void IoLoop::process() {
   {
     TreeLock::Reading reading(lock_, static_cast<std::size_t>(id_));
-    drain_inbox();
+    front_.collect();
     std::vector<std::uint32_t> again;
     again.swap(again_);
     for (const std::uint32_t index : again) {
@@ -104,15 +97,6 @@ void IoLoop::process() {
   core_->post(id_, std::move(outbox));
   outbox = replica::ToReplica{};
   outbox.heard_until = heard_until;
-}
-
-void IoLoop::drain_inbox() {
-  {
-    std::lock_guard lock(inbox_mutex_);
-    working_.swap(inbox_);
-  }
-  for (const replica::FromReplica& batch : working_) front_.on_batch(batch, loop_->now());
-  working_.clear();
 }
 
 ClientConnection* IoLoop::of(replica::ConnId id) {

@@ -54,11 +54,11 @@ struct IoLoopStats {
   std::atomic<std::uint64_t> words{0};
 };
 
-class IoLoop final : public FrontPort {
+class IoLoop {
  public:
   IoLoop(replica::FrontId id, const IoLoopConfig& config, std::unique_ptr<net::EventLoop> loop,
          const state::Machine& machine, TreeLock& lock, ConnectionCounter& counter, IoLoopHost& host);
-  ~IoLoop() override;
+  ~IoLoop();
 
   // Before the thread runs.
   void attach(Core* core, bool hosts_core) {
@@ -76,9 +76,7 @@ class IoLoop final : public FrontPort {
     bool detect = false;                         // TLS if it looks like it, plain otherwise
   };
   void add(Newcomer newcomer);
-  bool wants_events() const override { return front_.wants_events(); }
-  void deliver(replica::FromReplica batch) override;
-  void wake() override;
+  void wake() { loop_->wake(); }
 
   net::EventLoop& events() { return *loop_; }
   const IoLoopStats& stats() const { return stats_; }
@@ -105,7 +103,6 @@ class IoLoop final : public FrontPort {
 
   void round(int timeout_ms);
   void process();
-  void drain_inbox();
   void feed(ClientConnection& c, std::string_view bytes);
   void greet(ClientConnection& c);
   void begin_client(ClientConnection& c);
@@ -155,9 +152,7 @@ class IoLoop final : public FrontPort {
 
   std::atomic<bool> stopping_{false};
   std::mutex inbox_mutex_;
-  std::vector<replica::FromReplica> inbox_;
   std::vector<Newcomer> newcomers_;
-  std::vector<replica::FromReplica> working_;
 };
 
 }  // namespace drover::server

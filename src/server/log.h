@@ -49,7 +49,8 @@ void log_at(LogLevel level, std::string_view component, fmt::format_string<Argum
 }
 
 template <class... Arguments>
-void log_debug(std::string_view component, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+void log_debug(std::string_view component, fmt::format_string<Arguments...> format,
+               Arguments&&... arguments) {
   log_at(LogLevel::kDebug, component, format, std::forward<Arguments>(arguments)...);
 }
 template <class... Arguments>
@@ -61,7 +62,8 @@ void log_warn(std::string_view component, fmt::format_string<Arguments...> forma
   log_at(LogLevel::kWarn, component, format, std::forward<Arguments>(arguments)...);
 }
 template <class... Arguments>
-void log_error(std::string_view component, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+void log_error(std::string_view component, fmt::format_string<Arguments...> format,
+               Arguments&&... arguments) {
   log_at(LogLevel::kError, component, format, std::forward<Arguments>(arguments)...);
 }
 

@@ -58,7 +58,8 @@ class LineReader {
 
   static bool ends_in_odd_backslashes(std::string_view line) {
     const std::size_t last_other = line.find_last_not_of('\\');
-    const std::size_t count = last_other == std::string_view::npos ? line.size() : line.size() - 1 - last_other;
+    const std::size_t count =
+        last_other == std::string_view::npos ? line.size() : line.size() - 1 - last_other;
     return count % 2 == 1;
   }
 
@@ -145,11 +146,16 @@ bool take_unicode(std::string_view& text, std::string& out) {
 
 char unescaped(char c) {
   switch (c) {
-    case 't': return '\t';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 'f': return '\f';
-    default: return c;  // Java drops the backslash in front of anything else
+    case 't':
+      return '\t';
+    case 'n':
+      return '\n';
+    case 'r':
+      return '\r';
+    case 'f':
+      return '\f';
+    default:
+      return c;  // Java drops the backslash in front of anything else
   }
 }
 

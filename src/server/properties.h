@@ -8,7 +8,8 @@
 //
 // A backslash at the end of a line continues it; a comment sign on the next line is then part of the value.
 //
-// One difference: Java takes each byte for a Latin-1 character; here bytes pass through, so UTF-8 stays UTF-8.
+// One difference: Java takes each byte for a Latin-1 character; here bytes pass through, so UTF-8 stays
+// UTF-8.
 #pragma once
 
 #include <cstddef>

@@ -160,15 +160,15 @@ IoResult<void> StandaloneServer::begin_empty() {
 }
 
 IoResult<void> StandaloneServer::open_log_and_threads() {
-  std::vector<FrontPort*> fronts;
+  std::vector<Core::FrontPort> fronts;
   for (std::size_t i = 0; i < io_count_; ++i) {
     TRY_ASSIGN(auto loop, net::EventLoop::create());
     io_loops_.push_back(std::make_unique<IoLoop>(replica::FrontId{static_cast<std::uint32_t>(i)},
                                                  io_loop_config(config_, io_count_), std::move(loop), machine_, lock_,
                                                  counter_, *this));
-    fronts.push_back(io_loops_.back().get());
+    fronts.push_back({&io_loops_.back()->front(), [io = io_loops_.back().get()] { io->wake(); }});
   }
-  core_ = std::make_unique<Core>(replica_config(config_, io_count_, wall_now()), machine_, lock_, std::move(fronts));
+  core_ = std::make_unique<Core>(replica_config(config_, wall_now()), machine_, lock_, std::move(fronts));
   snapshots_ = std::make_unique<SnapshotThread>(
       disk_, data_dir_->dirs(), machine_, lock_, io_count_, snapshot_options(config_),
       [this](const SnapshotResult& done) { log_thread_->set_snapshot_bytes(done.bytes); });
@@ -316,6 +316,7 @@ std::string StandaloneServer::answer_word(Word word, std::string_view bytes_behi
       sources.sessionless_expired += io->stats().sessionless_expired;
       sources.tls_failures += io->stats().tls_failures;
     }
+    sources.connections = counter_.total();
     sources.connections_rejected = counter_.rejected();
     sources.digest_mismatches = digest_mismatches_;
     sources.startup_ms = startup_ms_;

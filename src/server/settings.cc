@@ -43,9 +43,8 @@ state::Options state_options(const ServerConfig& config, std::uint64_t hash_seed
   return o;
 }
 
-replica::ReplicaConfig replica_config(const ServerConfig& config, std::size_t fronts, WallTime now) {
+replica::ReplicaConfig replica_config(const ServerConfig& config, WallTime now) {
   replica::ReplicaConfig r;
-  r.fronts = fronts;
   r.tick_ms = config.tick_time_ms;
   r.first_session = first_session(now);
   r.container_check_ms = config.features.container_check_interval_ms;

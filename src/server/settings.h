@@ -15,7 +15,7 @@
 namespace drover::server {
 
 state::Options state_options(const ServerConfig& config, std::uint64_t hash_seed);
-replica::ReplicaConfig replica_config(const ServerConfig& config, std::size_t fronts, WallTime now);
+replica::ReplicaConfig replica_config(const ServerConfig& config, WallTime now);
 IoLoopConfig io_loop_config(const ServerConfig& config, std::size_t fronts);
 LogThreadOptions log_thread_options(const ServerConfig& config, std::uint64_t seed);
 SnapshotThreadOptions snapshot_options(const ServerConfig& config);

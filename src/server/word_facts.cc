@@ -224,8 +224,8 @@ Facts collect_facts(const FactSources& s, const Needs& needs) {
   facts.latency_ms = summary_of(total.latency_count, total.latency_sum_ms, total.latency_min_ms, total.latency_max_ms);
   facts.packets_received = static_cast<std::int64_t>(total.received);
   facts.packets_sent = static_cast<std::int64_t>(total.sent);
+  facts.alive_connections = static_cast<std::int64_t>(s.connections);
   for (const replica::Front* front : s.fronts) {
-    facts.alive_connections += static_cast<std::int64_t>(front->connection_count());
     facts.outstanding_requests += static_cast<std::int64_t>(front->outstanding());
   }
   facts.last_zxid = s.machine.last_zxid;

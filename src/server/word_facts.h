@@ -30,6 +30,7 @@ struct FactSources {
   Instant now;
   WallTime wall;
   Instant started;
+  std::size_t connections = 0;  // all of them, also the one that asks
   std::uint64_t connections_rejected = 0;
   std::uint64_t sessionless_expired = 0;
   std::uint64_t tls_failures = 0;

@@ -124,8 +124,10 @@ Result<void> Preparation::multi(std::string& out, ErrorCode& first_error) {
       type = OpCode::kError;
       append_error(record, ErrorCode::kRuntimeInconsistency);
     } else if (const auto done = multi_element(op, record); !done) {
-      first_error = done.error();
       pending_.rollback();
+      // Nulls where Java trips over them spoil the whole request, not its part.
+      if (done.error() == ErrorCode::kMarshallingError) return done;
+      first_error = done.error();
       record.clear();
       type = OpCode::kError;
       append_error(record, first_error);

@@ -258,6 +258,17 @@ TEST_F(TwoFiles, AStaleSideFileDoesNotDisturbADirectoryThatJavaContinued) {
   EXPECT_EQ(store.sink.history, joined(joined(range(1, 1, 100), range(2, 1, 20)), range(3, 1, 8)));
 }
 
+TEST_F(TwoFiles, AHoleInAFileThatJavaAddedIsDamageWhateverAnOldSideFileSays) {
+  // The watermark is older than the hole, but it is not about this file: it does not make it a torn tail.
+  std::string java;
+  append_log_header(java);
+  LogChain chain;
+  for (const Zxid zxid : range(3, 1, 50)) append_frame(java, entry(zxid), chain);
+  store.disk.set_contents(store.log_path(zx(3, 1)), java);
+  zero_sector(store.log_path(zx(3, 1)), java.size() / 2);
+  EXPECT_TRUE(store.start().damaged());
+}
+
 TEST_F(TwoFiles, ATornTailInAnOlderFileOfJavaIsNoHole) {
   forget_links();
   std::string torn = store.disk.contents(old_log);

@@ -192,6 +192,13 @@ std::optional<AuthRequest> decode_auth(Reader& r) {
   return if_ok(r, a);
 }
 
+bool is_reconfig_request(std::string_view body) {
+  Reader r(body);
+  for (int i = 0; i < 3; ++i) r.buffer();
+  r.i64();
+  return r.ok();
+}
+
 void encode(Writer& w, const MultiHeader& h) {
   w.i32(static_cast<std::int32_t>(h.type));
   w.boolean(h.done);

@@ -133,6 +133,9 @@ std::optional<std::string_view> decode_path(Reader& r);
 std::optional<SetWatchesRequest> decode_set_watches(Reader& r, OpCode op);
 std::optional<AuthRequest> decode_auth(Reader& r);
 
+// Whether the bytes are a reconfig request: three strings that may be null, and a version.
+bool is_reconfig_request(std::string_view body);
+
 // One element of a multi or multiRead.
 struct MultiOp {
   OpCode op{};

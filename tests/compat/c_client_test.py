@@ -9,10 +9,9 @@ import subprocess
 import sys
 import tempfile
 
+from restartable import run_client
 from servers import COMPAT_DIR, KINDS, MissingDependency, require
 from suite import parse_server_kind
-
-TIMEOUT_SECONDS = 120
 
 
 def compile_client(directory):
@@ -31,23 +30,10 @@ def main():
         with tempfile.TemporaryDirectory(prefix="compat-c-") as directory:
             program = compile_client(directory)
             with KINDS[arguments.server]() as server:
-                return run(program, server)
+                return run_client([program, server.address], server)
     except (MissingDependency, subprocess.CalledProcessError) as problem:
         print(f"c_client: FAILED: {problem}\nc_client: 0 passed, 1 failed")
         return 1
-
-
-def run(program, server):
-    with subprocess.Popen([program, server.address], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as client:
-        for line in client.stdout:
-            if line == "restart\n":
-                server.kill()
-                server.start()
-                client.stdin.write("done\n")
-                client.stdin.flush()
-            else:
-                print(line, end="", flush=True)
-        return client.wait(timeout=TIMEOUT_SECONDS)
 
 
 if __name__ == "__main__":

@@ -66,10 +66,9 @@ def receive(connection):
 
 
 class Run:
-    def __init__(self, seed, requests, servers, enforce_quota=False, alter=None):
+    def __init__(self, seed, requests, servers, pipelining=True, alter=None):
         self.rng = random.Random(seed)
-        # ZooKeeper checks a quota against what is applied, not against what is pending: no pipelining then.
-        self.enforce_quota = enforce_quota
+        self.pipelining = pipelining
         self.stale_watches = False
         self.servers = servers
         self.same_kind = servers[0].name == servers[1].name
@@ -77,10 +76,10 @@ class Run:
         self.requests_sent = 0
         self.step = 0
         self.model = Model()
-        self.workload = Workload(self.rng, self.model)
+        self.clients = []
+        self.workload = Workload(self.rng, self.model, self.clients)
         self.names = [rules.SessionNames() for _ in servers]
         self.readers = [rules.ReplyReader(names) for names in self.names]
-        self.clients = []
         self.sessions = 0
         self.doing = "start"
         self.alter = alter  # Test of the test: changes what the second server said.
@@ -138,7 +137,7 @@ class Run:
         first = self.workload.next_request(client)
         requests = [first]
         if not first.ends_burst():
-            for _ in range(0 if self.enforce_quota else self.rng.choice([0, 0, 1, 3, 7, 15])):
+            for _ in range(self.rng.choice([0, 0, 1, 3, 7, 15]) if self.pipelining else 0):
                 request = self.workload.next_request(client)
                 if request.alone:
                     break
@@ -203,7 +202,7 @@ class Run:
 
     def compare_events(self, client, mine, theirs, possible):
         mine, theirs = [[rules.Event.read(payload) for payload in payloads] for payloads in (mine, theirs)]
-        expected = mine if self.same_kind else rules.explain_events(mine, possible)
+        expected = mine if self.same_kind else rules.explain_events(mine, theirs, possible)
         if any(event.unordered for event in possible):
             expected, theirs = [sorted(events, key=repr) for events in (expected, theirs)]
         self.compare(f"events at {client.name} ({client.watch_mode})", expected, theirs)
@@ -282,8 +281,11 @@ class Run:
         client.identity = Identity()
         client.watched = []
         self.connect(client, session_ids, passwords, timeout_ms=LONG_TIMEOUT_MS)
-        self.compare("end of the old connection", *[receive(connection) for connection in old])
-        for connection in old:
+        for server, connection in zip(self.servers, old):
+            connection.request(p.PING_XID, p.PING)
+            # Java forgets to close it if an even older connection of the session ended a moment ago.
+            if self.collect(connection)[1] is not None and server.name != "java":
+                raise Difference(f"{server.name}: a session moved on and its old connection is still served")
             connection.close()
 
     def close_and_reopen(self, client):
@@ -311,14 +313,20 @@ class Run:
             self.close_connections(client)
 
     def wrong_password(self, client):
-        """Refused, and yet the session's own connection is gone: ZooKeeper closes it before it looks."""
+        """Refused; but 3.8.0 closes the session's own connection before it looks at the password."""
         old = client.connections
         session_ids = [connection.session_id for connection in old]
         self.connect(client, session_ids, (b"wrong password!!",) * 2, timeout_ms=LONG_TIMEOUT_MS)
         self.compare("after a wrong password", *[receive(connection) for connection in client.connections])
         self.close_connections(client)
-        self.compare("the session's old connection", *[receive(connection) for connection in old])
         client.connections = old
+        for connection in old:
+            connection.request(p.PING_XID, p.PING)
+        mine, theirs = [self.collect(connection)[1] for connection in old]
+        if mine is None and theirs is not None and not self.same_kind:
+            rules.use("wrong-password-disconnects-nobody")
+        elif not self.same_kind:
+            self.compare("the session's old connection", mine, theirs)
         self.resume(client)
 
     def bad_frame(self, client):
@@ -380,14 +388,14 @@ class Run:
             self.compare(f"answer to {word}", mine, theirs)
 
 
-def run_seed(seed, requests, kinds, alter=None):
+def run_seed(seed, requests, kinds, pipelining=True, alter=None):
     """One seed on two fresh servers. Returns (requests compared, error text or None)."""
     properties = dict(PROPERTIES)
-    enforce_quota = seed % 3 == 0
-    if enforce_quota:
+    if seed % 3 == 0:
         properties["zookeeper.enforceQuota"] = "true"
+        pipelining = False  # ZooKeeper checks a quota against what is applied, not against what is pending.
     servers = start_together(*[KINDS[kind](config=CONFIG, properties=properties) for kind in kinds])
-    run = Run(seed, requests, servers, enforce_quota, alter)
+    run = Run(seed, requests, servers, pipelining, alter)
     try:
         run.run()
         return run.requests_sent, None
@@ -404,11 +412,11 @@ def replay_command(seed, requests, kinds):
     return f"tests/compat/differential.py --servers {','.join(kinds)} --seed {seed} --requests {requests}"
 
 
-def run_seeds(seeds, requests, kinds):
+def run_seeds(seeds, requests, kinds, pipelining=True):
     passed = failed = total = 0
     for seed in seeds:
         started = time.monotonic()
-        sent, error = run_seed(seed, requests, kinds)
+        sent, error = run_seed(seed, requests, kinds, pipelining)
         total += sent
         if error is None:
             passed += 1
@@ -436,7 +444,7 @@ def notices_altered_replies():
     def swallow(what, value):
         return value[1:] if what.startswith("events") else value
 
-    caught = [run_seed(1, 400, ("java", "java"), change)[1] is not None for change in (alter, swallow)]
+    caught = [run_seed(1, 400, ("java", "java"), alter=change)[1] is not None for change in (alter, swallow)]
     return all(caught)
 
 
@@ -446,6 +454,7 @@ def main():
     parser.add_argument("--requests", type=int, default=CI_REQUESTS)
     parser.add_argument("--servers", default="java,drover")
     parser.add_argument("--soak", action="store_true", help="new seeds until interrupted")
+    parser.add_argument("--one-by-one", action="store_true", help="wait for each reply before the next request")
     parser.add_argument("--self-test", action="store_true", help="prove that a wrong answer is noticed")
     arguments = parser.parse_args()
     kinds = tuple(arguments.servers.split(","))
@@ -456,7 +465,7 @@ def main():
             return 0 if ok else 1
         seeds = soak_seeds() if arguments.soak else arguments.seed or CI_SEEDS
         started = time.monotonic()
-        passed, failed, total = run_seeds(seeds, arguments.requests, kinds)
+        passed, failed, total = run_seeds(seeds, arguments.requests, kinds, not arguments.one_by_one)
         if kinds == ("java", "drover") and arguments.seed is None:
             pinned_passed, pinned_failed = pinned.run_all()
             passed, failed = passed + pinned_passed, failed + pinned_failed

@@ -69,8 +69,8 @@ class Request:
 
 
 class Workload:
-    def __init__(self, rng, model):
-        self.rng, self.model = rng, model
+    def __init__(self, rng, model, clients):
+        self.rng, self.model, self.clients = rng, model, clients
         self.watched = []  # Paths with watches, of whichever client: writes there make events.
         self._makers = [
             (100, self.create), (70, self.delete), (40, self.exists), (40, self.get_data), (60, self.set_data),
@@ -180,6 +180,7 @@ class Workload:
     def create(self, client, inside_multi=False):
         op = self.rng.choice([p.CREATE, p.CREATE, p.CREATE2, p.CREATE2, p.CREATE_CONTAINER, p.CREATE_TTL])
         path, data, acl, flags = self._create_arguments()
+        data = self._readable_quota(path, data)
         if inside_multi and path is None:
             path = "/a"  # pinned: multi with a null path.
         if self._is_quota_of_root(path):
@@ -206,6 +207,11 @@ class Workload:
             return 0  # pinned: a negative TTL on a node without one.
         return ttl
 
+    def _readable_quota(self, path, data):
+        """pinned: limits and usage that are not numbers."""
+        is_quota = isinstance(path, str) and path.endswith(("zookeeper_stats", "zookeeper_limits"))
+        return self.rng.choice(QUOTA_TEXTS) if is_quota else data
+
     @staticmethod
     def _is_quota_of_root(path):
         return path == "/zookeeper/quota/zookeeper_limits"
@@ -219,9 +225,8 @@ class Workload:
                        [("delete", path)])
 
     def set_data(self, client):
-        path, data = self.path(), self.data()
-        if isinstance(path, str) and path.endswith("zookeeper_stats"):
-            data = b"count=1,bytes=2"  # pinned: usage that is not a number.
+        path = self.path()
+        data = self._readable_quota(path, self.data())
         version = self.version(self.node_version(path))
         size = None if data is None else len(data)
         return Request(p.SET_DATA, p.set_data_body(path, data, version),
@@ -341,6 +346,8 @@ class Workload:
             recursive = self._paths() if client.watch_mode == "recursive" else []
             lists += [persistent, recursive]
         body = p.int64(zxid) + b"".join(p.vector(paths, p.buffer) for paths in lists)
+        for path in sum(lists, []):
+            self._remember_watch(client, path)
         op = p.SET_WATCHES if len(lists) == 3 else p.SET_WATCHES2
         return Request(op, body, f"zxid={zxid} lists={lists}", xid=self.rng.choice([None, p.SET_WATCHES_XID]))
 
@@ -365,10 +372,16 @@ class Workload:
             path = self.rng.choice(client.watched[-6:])
         if kind in (4, 5) and path is None:
             path = "/a"
-        return Request(op, p.buffer(path) + p.int32(kind), f"path={path!r} type={kind}")
+        return Request(op, p.buffer(path) + p.int32(kind), f"path={path!r} type={kind}", path=path)
 
     def check_watches(self, client):
-        return self._watches(client, p.CHECK_WATCHES)
+        """3.8.0 answers OK for a watch of anybody at that path, so nobody else may have one (pinned). And while
+        a recursive watch exists anywhere, it cannot check an invalid path."""
+        request = self._watches(client, p.CHECK_WATCHES)
+        others = any(request.path in other.watched for other in self.clients if other is not client)
+        if others or request.path in ODD_PATHS:
+            request.op = p.REMOVE_WATCHES
+        return request
 
     def remove_watches(self, client):
         return self._watches(client, p.REMOVE_WATCHES)

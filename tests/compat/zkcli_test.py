@@ -170,11 +170,14 @@ def neutral(text, server):
     text = text.replace(server.address, "SERVER")
     text = re.sub(r"(?m)^([cm]time) = \w{3} \w{3} .*$", r"\1 = TIME", text)
     text = re.sub(r"ephemeralOwner = 0x[0-9a-f]{9,}", "ephemeralOwner = SESSION", text)
-    return text
+    # Ephemerals and identities come in hash order.
+    text = re.sub(r"(?m)^\[(/.*)\]$", lambda paths: str(sorted(paths.group(1).split(", "))), text)
+    return re.sub(r"(?m)(^(?:ip|digest|super): .*\n)+", lambda lines: "".join(sorted(lines.group().splitlines(True))), text)
 
 
 def without_events(text):
-    events = re.findall(r"WatchedEvent .*", text)
+    # Whether the last event, "Closed", still gets printed is a race inside the client.
+    events = re.findall(r"WatchedEvent state:(?!Closed).*", text)
     return re.sub(r"\n?WATCHER::\n\nWatchedEvent .*\n?", "", text).split("\n"), sorted(events)
 
 

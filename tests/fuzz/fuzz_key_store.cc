@@ -24,7 +24,8 @@ void require(bool condition) {
 }
 
 bool lies_within(std::string_view part, std::string_view whole) {
-  return part.empty() || (part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size());
+  return part.empty() ||
+         (part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size());
 }
 
 void fuzz_jks(std::string_view input) {
