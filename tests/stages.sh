@@ -105,17 +105,28 @@ stage_command() {  # one stage, in this process
 
 minutes() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
 
-# Prints "passed failed" of a stage that ended with STATUS: what it counted itself, else the numbers of
-# the last "N passed, M failed" (or Python's "Ran N tests") in its log, else the stage counts as one test.
+# Sums the lines "N passed, M failed" (and Python's "Ran N tests") of a log. When the log ends with such a
+# line, that one is the total already.
+count_in_log() {  # count_in_log FILE
+  awk '{ counts = 0 }
+       match($0, /[0-9]+ passed, [0-9]+ failed/) {
+         split(substr($0, RSTART, RLENGTH), word, " ")
+         counts = 1; last_passed = word[1]; last_failed = word[3]
+       }
+       /^Ran [0-9]+ tests? in / { counts = 1; last_passed = $2; last_failed = 0 }
+       counts { passed += last_passed; failed += last_failed }
+       END { print (counts ? last_passed : passed) + 0, (counts ? last_failed : failed) + 0 }' "$1"
+}
+
+# Prints "passed failed" of a stage that ended with STATUS: what it counted itself, else what its log says;
+# a stage that says nothing counts as one test.
 count_of() {  # count_of NAME STATUS
-  local name=$1 status=$2 counted passed=0 failed=0
+  local name=$1 status=$2 passed failed
   if [[ -e $logs/$name.count ]]; then
-    counted=$(<"$logs/$name.count")
+    read -r passed failed <"$logs/$name.count"
   else
-    counted=$(sed -nE -e 's/.*\b([0-9]+) passed, ([0-9]+) failed.*/\1 \2/p' \
-      -e 's/^Ran ([0-9]+) tests? in.*/\1 0/p' "$logs/$name.log" | tail -n 1)
+    read -r passed failed <<<"$(count_in_log "$logs/$name.log")"
   fi
-  [[ -z $counted ]] || read -r passed failed <<<"$counted"
   ((status == 0 || failed > 0)) || failed=1
   ((status != 0 || passed > 0)) || passed=1
   echo "$passed $failed"

@@ -12,7 +12,7 @@ namespace drover {
 struct Instant {
   std::int64_t ms = 0;
   friend constexpr auto operator<=>(Instant, Instant) = default;
-  friend constexpr Instant operator+(Instant t, std::int64_t ms) { return {t.ms + ms}; }
+  friend constexpr Instant operator+(Instant t, std::int64_t milliseconds) { return {t.ms + milliseconds}; }
   friend constexpr std::int64_t operator-(Instant a, Instant b) { return a.ms - b.ms; }
 };
 

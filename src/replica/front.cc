@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/ensure.h"
-#include "replica/reply.h"
 #include "replica/session_password.h"
 #include "state/prepare.h"
 #include "wire/replies.h"
@@ -14,11 +13,8 @@ namespace {
 
 using wire::OpCode;
 
-constexpr std::size_t kSpareQueues = 64;
-constexpr std::size_t kSpareQueueBytes = 64 * 1024;
 constexpr std::size_t kSpareBuffers = 256;
 constexpr std::size_t kSpareBufferBytes = 64 * 1024;
-constexpr std::size_t kStagedKeptBytes = 4 << 20;
 
 state::WatcherId watcher_of(std::uint32_t slot) { return state::WatcherId{slot}; }
 
@@ -28,6 +24,30 @@ state::WatcherId watcher_of(std::uint32_t slot) { return state::WatcherId{slot};
 bool Front::may_read(const Conn& c) const {
   if (c.closing || c.phase == Phase::kConnecting || c.phase == Phase::kEnding) return false;
   return c.below_limit && c.out.size() <= config_.output_high_water_bytes;
+}
+
+// globalOutstandingLimit: who has something under way waits; who has nothing may always ask.
+void Front::look_at_limits(Conn& c) {
+  const std::size_t mine = c.waiting ? c.waiting->size() : 0;
+  const bool too_many_in_all = mine > 0 && outstanding_ >= config_.outstanding_total_max;
+  c.below_limit = mine < config_.outstanding_max && !too_many_in_all;
+  if (too_many_in_all && !c.throttled) {
+    c.throttled = true;
+    throttled_.push_back(c.id());
+  }
+}
+
+void Front::release_throttled() {
+  if (throttled_.empty() || outstanding_ >= config_.outstanding_total_max / 2) return;
+  std::vector<ConnId> waiting;
+  waiting.swap(throttled_);
+  for (const ConnId id : waiting) {
+    Conn* c = find(id);
+    if (!c) continue;
+    c->throttled = false;
+    look_at_limits(*c);
+    list(*c);
+  }
 }
 
 bool Front::reading(ConnId id) const { return may_read(*find(id)); }
@@ -252,13 +272,13 @@ Front::Waiting& Front::waiting_of(Conn& c) {
     }
   }
   ++outstanding_;
-  c.below_limit = c.waiting->size() + 1 < config_.outstanding_max;
   return *c.waiting;
 }
 
 void Front::forward(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now) {
   ++stats_.writes;
   waiting_of(c).entries.push_back({0, 0, header.xid, header.op, now});
+  look_at_limits(c);
   // Nothing that comes behind it on this connection is heard.
   if (header.op == OpCode::kCloseSession) c.phase = Phase::kEnding;
   const auto offset = static_cast<std::uint32_t>(outbox_.bytes.size());
@@ -273,6 +293,7 @@ void Front::wait(Conn& c, const wire::RequestHeader& header, std::string_view bo
   waiting.bytes.append(body);
   // +1: a read with an empty body must not look like a write.
   waiting.entries.push_back({offset, static_cast<std::uint32_t>(body.size()) + 1, header.xid, header.op, now});
+  look_at_limits(c);
 }
 
 void Front::answer(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant received, Instant now,
@@ -304,122 +325,6 @@ void Front::count_reply(Conn& c, OpCode op, std::int32_t xid, Instant received, 
   stats_.latency_max_ms = std::max<std::uint64_t>(stats_.latency_max_ms, latency);
   ++stats_.latency_count;
   stats_.latency_sum_ms += latency;
-}
-
-void Front::stage_bytes(Conn& c, std::size_t from, Staged::Kind kind) {
-  const auto offset = static_cast<std::uint32_t>(from);
-  const auto length = static_cast<std::uint32_t>(staged_bytes_.size() - from);
-  if (!staged_.empty()) {
-    Staged& last = staged_.back();
-    const bool continues = last.kind == Staged::Kind::kBytes && last.conn == c.id() && last.offset + last.length == offset;
-    if (continues) {
-      last.length += length;
-      last.kind = kind;
-      return;
-    }
-  }
-  staged_.push_back({kind, c.id(), offset, length, {}});
-}
-
-void Front::on_events(const state::TreeEvents& events, Zxid zxid) {
-  if (watches_.empty()) return;
-  for (const state::TreeEvent& event : events.list) {
-    watches_.fire(event.type, event.path, fired_);
-    if (fired_.empty()) continue;
-    // The same bytes for everybody.
-    const std::size_t from = staged_bytes_.size();
-    wire::append_event(staged_bytes_, event.type, event.path, zxid);
-    for (const state::WatcherId watcher : fired_) {
-      Conn& c = *conns_[static_cast<std::size_t>(watcher)];
-      if (event.acl && !state::is_allowed(*event.acl, wire::kRead, *c.who, machine_.options)) continue;
-      stage_bytes(c, from, Staged::Kind::kBytes);
-      ++stats_.events;
-      ++stats_.sent;
-      ++c.sent;
-    }
-  }
-}
-
-void Front::on_result(ConnId id, const WriteResult& result, Instant now) {
-  Conn* c = find(id);
-  if (!c) return;
-  ENSURE(c->waiting && c->waiting->size() > 0 && c->waiting->entries[c->waiting->head].length == 0,
-         "a write's result finds the write at the head of the queue");
-  const Waiting::Entry write = c->waiting->entries[c->waiting->head++];
-  --outstanding_;
-  const std::size_t from = staged_bytes_.size();
-  if (result.applied) {
-    append_write_reply(staged_bytes_, result.op, result.xid, machine_.last_zxid, *result.applied);
-  } else {
-    wire::append_bare_reply(staged_bytes_, {result.xid, machine_.last_zxid, result.error});
-  }
-  count_reply(*c, write.op, write.xid, write.received, now);
-  answer_waiting(*c, now);
-  const bool ends = result.op == OpCode::kCloseSession;
-  stage_bytes(*c, from, ends ? Staged::Kind::kLastBytes : Staged::Kind::kBytes);
-}
-
-// The reads up to the next write, from the state that the write before them made.
-void Front::answer_waiting(Conn& c, Instant now) {
-  Waiting& waiting = *c.waiting;
-  while (waiting.size() > 0 && waiting.entries[waiting.head].length > 0) {
-    const Waiting::Entry read = waiting.entries[waiting.head++];
-    --outstanding_;
-    const std::string_view body = std::string_view(waiting.bytes).substr(read.offset, read.length - 1);
-    answer(c, {read.xid, read.op}, body, read.received, now, staged_bytes_);
-  }
-  if (waiting.size() > 0) return;
-  waiting.entries.clear();
-  waiting.head = 0;
-  waiting.bytes.clear();
-  const bool worth_keeping = spare_.size() < kSpareQueues && waiting.bytes.capacity() <= kSpareQueueBytes;
-  if (worth_keeping) spare_.push_back(std::move(c.waiting));
-  c.waiting.reset();
-}
-
-void Front::on_session_answer(const SessionAnswer& answer) {
-  auto kind = Staged::Kind::kDrop;
-  if (answer.kind == SessionAnswer::Kind::kThere) kind = Staged::Kind::kSession;
-  if (answer.kind == SessionAnswer::Kind::kNot) kind = Staged::Kind::kNoSession;
-  staged_.push_back({kind, answer.conn, 0, 0, answer.session});
-}
-
-void Front::collect() {
-  const std::string_view bytes = staged_bytes_;
-  for (const Staged& item : staged_) {
-    Conn* c = find(item.conn);
-    if (!c) continue;
-    switch (item.kind) {
-      case Staged::Kind::kBytes:
-      case Staged::Kind::kLastBytes:
-        check_output(*c);
-        if (c->closing) break;
-        borrow_buffer(*c);
-        c->out.append(bytes.substr(item.offset, item.length));
-        if (item.kind == Staged::Kind::kLastBytes) end(*c);
-        break;
-      case Staged::Kind::kSession:
-        c->session = item.session;
-        answer_connect(*c, /*valid=*/true);
-        break;
-      case Staged::Kind::kNoSession: answer_connect(*c, /*valid=*/false); break;
-      case Staged::Kind::kDrop: end(*c); break;
-    }
-    c->below_limit = !c->waiting || c->waiting->size() < config_.outstanding_max;
-    list(*c);
-  }
-  staged_.clear();
-  staged_bytes_.clear();
-  if (staged_bytes_.capacity() > kStagedKeptBytes) staged_bytes_ = std::string();
-}
-
-// Requests stop at the high-water mark by not being read; events come unasked, so they have a limit. A single
-// reply may be larger than it: what counts is what was there before.
-void Front::check_output(Conn& c) {
-  if (c.out.size() <= config_.output_max_bytes || c.closing) return;
-  ++stats_.output_overflows;
-  c.out.clear();
-  end(c);
 }
 
 void Front::on_sent(ConnId id) {

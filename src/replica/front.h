@@ -39,6 +39,7 @@ struct FrontConfig {
   std::int32_t session_timeout_min_ms = 6000;
   std::int32_t session_timeout_max_ms = 60'000;
   std::size_t outstanding_max = 1000;               // per connection, then it is not read
+  std::size_t outstanding_total_max = 20'000;       // of this front; then those who have any are not read
   std::size_t output_high_water_bytes = 1 << 20;    // then it is not read
   std::size_t output_max_bytes = 8 << 20;           // events piled up for somebody who does not read: close
   std::size_t identities_max = 128;                 // per connection
@@ -116,7 +117,6 @@ class Front {
   // Close the socket once the output is sent.
   bool closing(ConnId id) const { return find(id)->closing; }
 
-  bool wants_events() const { return !watches_.empty(); }
   const state::Watches& watches() const { return watches_; }
   const FrontStats& stats() const { return stats_; }
   FrontStats& stats() { return stats_; }
@@ -177,6 +177,7 @@ class Front {
     Phase phase = Phase::kHandshake;
     bool in_use = false;
     bool below_limit = true;  // of outstanding requests, when last looked at
+    bool throttled = false;   // stopped only because there are too many in all
     bool old_client = false;  // sent no readOnly byte, gets none
     bool closing = false;
     bool listed = false;   // in changed_
@@ -218,6 +219,8 @@ class Front {
 
   Conn* find(ConnId id) const;
   bool may_read(const Conn& c) const;
+  void look_at_limits(Conn& c);
+  void release_throttled();
   void list(Conn& c);
   void end(Conn& c);
 
@@ -248,6 +251,7 @@ class Front {
   std::vector<std::unique_ptr<Waiting>> spare_;  // queues without work keep no memory in connections
   std::vector<std::string> spare_buffers_;       // likewise for output
   std::vector<ConnId> changed_;
+  std::vector<ConnId> throttled_;
   std::vector<state::WatcherId> fired_;  // scratch
   state::Watches watches_;
   ToReplica outbox_;

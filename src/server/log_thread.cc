@@ -16,6 +16,7 @@ namespace {
 // Room that is kept ahead of the log, so that deletes and the end of sessions still fit when the disk is
 // full and growth is refused.
 constexpr std::uint64_t kReserveBytes = 4 << 20;
+constexpr std::chrono::milliseconds kSpaceCheck{200};
 
 std::uint64_t now_ns() { return static_cast<std::uint64_t>(read_clock_ns(CLOCK_MONOTONIC)); }
 
@@ -69,8 +70,15 @@ bool LogThread::take(storage::LogBatch& batch) {
   std::vector<replica::LogAppendPtr> appends;
   {
     std::unique_lock lock(mutex_);
+    const auto ready = [&] { return !queue_.empty() || stopping_; };
     waiting_ = true;
-    work_.wait(lock, [&] { return !queue_.empty() || stopping_; });
+    while (full_ && !work_.wait_for(lock, kSpaceCheck, ready)) {
+      // Nobody writes while growth is refused, so nobody else would notice that there is space again.
+      lock.unlock();
+      look_for_space(0, 1);
+      lock.lock();
+    }
+    work_.wait(lock, ready);
     waiting_ = false;
     if (queue_.empty()) return false;
     appends.swap(queue_);
@@ -86,11 +94,15 @@ bool LogThread::take(storage::LogBatch& batch) {
   return true;
 }
 
-void LogThread::write(const storage::LogBatch& batch) {
-  // Space for more than this batch, or the disk counts as full: growth must stop before the log does.
-  const auto ahead = writer_.reserve(batch.bytes.size() + kReserveBytes, batch.ends.size());
+void LogThread::look_for_space(std::uint64_t bytes, std::uint64_t entries) {
+  const auto ahead = writer_.reserve(bytes + kReserveBytes, entries);
   if (!ahead && (writer_.failed() || ahead.error().code != ENOSPC)) callbacks_.fatal(ahead.error());
   set_full(!ahead);
+}
+
+void LogThread::write(const storage::LogBatch& batch) {
+  // Space for more than this batch, or the disk counts as full: growth must stop before the log does.
+  look_for_space(batch.bytes.size(), batch.ends.size());
   if (auto done = writer_.append(batch); !done) {
     if (writer_.failed() || done.error().code != ENOSPC) callbacks_.fatal(done.error());
     wait_for_space(batch);
@@ -105,7 +117,7 @@ void LogThread::wait_for_space(const storage::LogBatch& batch) {
       std::unique_lock lock(mutex_);
       // Stopping without having acknowledged them loses nothing that anybody was promised.
       if (stopping_) callbacks_.fatal(io_error(ENOSPC, "no space for the last transactions"));
-      work_.wait_for(lock, std::chrono::milliseconds(200), [&] { return stopping_; });
+      work_.wait_for(lock, kSpaceCheck, [&] { return stopping_; });
     }
     const auto done = writer_.append(batch);
     if (done) return;

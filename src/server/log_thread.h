@@ -60,6 +60,7 @@ class LogThread {
   void run();
   bool take(storage::LogBatch& batch);
   void write(const storage::LogBatch& batch);
+  void look_for_space(std::uint64_t bytes, std::uint64_t entries);
   void wait_for_space(const storage::LogBatch& batch);
   void set_full(bool full);
   void sync();

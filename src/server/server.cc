@@ -234,7 +234,11 @@ void StandaloneServer::log_what_is_served() const {
            startup_ms_);
   log_info("server", "  threads   {} for I/O, {}, 1 for the log, 1 for snapshots", io_count_,
            core_loop_ ? "1 for the core" : "which also runs the core");
-  if (plain_) log_info("server", "  try       zkCli.sh -server {}", plain_->local().to_text().substr(1));
+  if (plain_) {
+    const net::Address& local = plain_->local();
+    log_info("server", "  try       zkCli.sh -server {}",
+             local.is_wildcard() ? fmt::format("127.0.0.1:{}", local.port()) : local.to_text().substr(1));
+  }
 }
 
 void StandaloneServer::start_threads() {
@@ -265,8 +269,11 @@ void StandaloneServer::run() {
   start_threads();
   // After a crash the log may be long; a fresh snapshot makes the next start short.
   if (recovered_.txns_replayed > static_cast<std::uint64_t>(config_.storage.snap_count) / 2) snapshots_->request();
+  Instant next_look = accept_loop_->refresh_now();
   while (!stopping_.load(std::memory_order_acquire)) {
     accept_loop_->run_once(1000);
+    if (accept_loop_->now() < next_look) continue;
+    next_look = accept_loop_->now() + 1000;
     for (Acceptor* acceptor : {plain_.get(), secure_.get()}) {
       if (acceptor) acceptor->resume();
     }

@@ -60,6 +60,8 @@ IoLoopConfig io_loop_config(const ServerConfig& config, std::size_t fronts) {
   io.front.session_timeout_min_ms = config.min_session_timeout_ms;
   io.front.session_timeout_max_ms = config.max_session_timeout_ms;
   io.front.outstanding_max = positive_or(config.limits.outstanding_per_connection, kNoLimit);
+  io.front.outstanding_total_max =
+      positive_or(config.limits.outstanding_requests / static_cast<std::int64_t>(fronts), kNoLimit);
   io.front.output_high_water_bytes = static_cast<std::size_t>(config.limits.output_high_water_bytes);
   io.front.output_max_bytes = positive_or(config.limits.output_max_bytes, kNoLimit);
   io.front.identities_max = positive_or(config.limits.auth_ids_per_connection, kNoLimit);

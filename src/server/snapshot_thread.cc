@@ -178,8 +178,7 @@ void SnapshotThread::run() {
       wanted = std::exchange(requested_, false);
     }
     if (wanted) snapshot();
-    // Right behind a snapshot is when old files become useless.
-    if (options_.purge_interval_ms > 0 && (wanted || monotonic_now() >= next_purge)) {
+    if (options_.purge_interval_ms > 0 && ((wanted && too_large()) || monotonic_now() >= next_purge)) {
       purge();
       next_purge = monotonic_now() + options_.purge_interval_ms;
     }
@@ -206,6 +205,14 @@ void SnapshotThread::snapshot() {
   log_info("snapshot", "{} nodes up to zxid {:#x} in {} ms: {}", result->nodes, raw(result->zxid), result->took_ms,
            result->file);
   finished_(*result);
+}
+
+// Under heavy load files pile up faster than the interval: purge reads whole snapshots to verify them, so
+// it does not run behind each one.
+bool SnapshotThread::too_large() const {
+  if (!options_.purge.bytes_max) return false;
+  const auto bytes = storage::history_bytes(disk_, dirs_);
+  return bytes && *bytes > *options_.purge.bytes_max;
 }
 
 void SnapshotThread::purge() {

@@ -69,6 +69,7 @@ class SnapshotThread {
   void run();
   void snapshot();
   void purge();
+  bool too_large() const;
 
   storage::Disk& disk_;
   storage::DataDirs dirs_;

@@ -239,6 +239,11 @@ Facts collect_facts(const FactSources& s, const Needs& needs) {
   if (needs.environment) facts.environment = environment();
   if (needs.connections) facts.connections = connections_of(s);
   if (needs.sessions_and_ephemerals) add_sessions(s, facts);
+  if (needs.digests) {
+    for (const auto& [zxid, digest] : s.machine.digest_log) {
+      facts.digests.push_back({zxid, static_cast<std::int64_t>(digest)});
+    }
+  }
   if (needs.watches || needs.watch_counts) add_watches(s, facts);
   if (needs.metrics) facts.metrics = metrics_of(s, total, facts);
   return facts;

@@ -8,6 +8,8 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <set>
+#include <tuple>
 
 namespace drover::state {
 namespace {
@@ -126,15 +128,50 @@ bool matches(const wire::Identity& who, const wire::Identity& acl, const Options
   return who.id == acl.id;
 }
 
+// The bytes of a list as it grows. Bounded, because a few `auth` entries and identities with long names
+// would otherwise make any amount of memory out of one small request.
+class AclBuilder {
+ public:
+  explicit AclBuilder(const Options& options) : options_(options) { w_.i32(0); }
+
+  bool add(std::int32_t perms, const wire::Identity& id) {
+    constexpr std::size_t kFieldBytes = 12;
+    const std::size_t bytes = bytes_.size() + kFieldBytes + id.scheme.size() + id.id.size();
+    if (count_ >= options_.acl_entries_max || bytes > options_.txn_bytes_max) return false;
+    w_.i32(perms);
+    w_.string(id.scheme);
+    w_.string(id.id);
+    ++count_;
+    return true;
+  }
+  std::string take() {
+    wire::store_be(bytes_.data(), static_cast<std::int32_t>(count_));
+    return std::move(bytes_);
+  }
+
+ private:
+  const Options& options_;
+  std::string bytes_;
+  wire::Writer w_{bytes_};
+  std::size_t count_ = 0;
+};
+
 // Adds the caller's authenticated identities with the perms of an `auth` entry; false when there are none.
-bool expand_auth(std::int32_t perms, const Identities& who, const Options& options, std::vector<wire::Acl>& out) {
+bool expand_auth(std::int32_t perms, const Identities& who, const Options& options, AclBuilder& out) {
   bool any = false;
   for (const wire::Identity& id : who) {
     if (id.scheme == "ip" || !has_provider(id.scheme, options)) continue;
-    out.push_back({perms, id});
+    if (!out.add(perms, id)) return false;
     any = true;
   }
   return any;
+}
+
+// Adds what an entry asked for becomes; false when it cannot be had.
+bool resolve_entry(const wire::Acl& entry, const Identities& who, const Options& options, AclBuilder& out) {
+  if (entry.who.scheme == "auth") return expand_auth(entry.perms, who, options, out);
+  const bool valid = is_world(entry.who) || (has_provider(entry.who.scheme, options) && is_valid_id(entry.who));
+  return valid && out.add(entry.perms, entry.who);
 }
 
 }  // namespace
@@ -179,25 +216,13 @@ Result<std::string> resolve_acl(std::string_view requested, const Identities& wh
   if (asked.empty() || nulls == wire::AclNulls::kScheme || asked.size() > options.acl_entries_max) {
     return std::unexpected(ErrorCode::kInvalidAcl);
   }
-  std::vector<wire::Acl> unique;
+  AclBuilder resolved(options);
+  std::set<std::tuple<std::int32_t, std::string_view, std::string_view>> seen;
   for (const wire::Acl& entry : asked) {
-    if (std::find(unique.begin(), unique.end(), entry) == unique.end()) unique.push_back(entry);
+    if (!seen.emplace(entry.perms, entry.who.scheme, entry.who.id).second) continue;
+    if (!resolve_entry(entry, who, options, resolved)) return std::unexpected(ErrorCode::kInvalidAcl);
   }
-  std::vector<wire::Acl> resolved;
-  for (const wire::Acl& entry : unique) {
-    if (entry.who.scheme == "auth") {
-      if (!expand_auth(entry.perms, who, options, resolved)) return std::unexpected(ErrorCode::kInvalidAcl);
-      continue;
-    }
-    if (!is_world(entry.who) && (!has_provider(entry.who.scheme, options) || !is_valid_id(entry.who))) {
-      return std::unexpected(ErrorCode::kInvalidAcl);
-    }
-    resolved.push_back(entry);
-  }
-  std::string bytes;
-  wire::Writer w(bytes);
-  wire::encode_acl_list(w, resolved);
-  return bytes;
+  return resolved.take();
 }
 
 std::string digest_identity(std::string_view user_password) {

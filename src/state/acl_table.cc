@@ -73,7 +73,13 @@ bool AclTable::load(std::int64_t key, std::string_view bytes) {
 
 void AclTable::count_loaded_use(AclId id) {
   if (id == kOpenAcl) return;
-  if (auto found = by_id_.find(static_cast<std::int32_t>(id)); found != by_id_.end()) ++found->second.uses;
+  if (auto found = by_id_.find(static_cast<std::int32_t>(id)); found != by_id_.end()) {
+    ++found->second.uses;
+    return;
+  }
+  // The list came after the snapshot's table was written; replay will name it. Until then the id must not
+  // become another list's, whose count this node would spoil.
+  last_id_ = std::max(last_id_, static_cast<std::int32_t>(id));
 }
 
 void AclTable::drop_unused() {

@@ -11,6 +11,9 @@ namespace {
 using wire::EventType;
 using wire::OpCode;
 
+constexpr std::int64_t kDigestLogInterval = 128;
+constexpr std::size_t kDigestLogLength = 1024;
+
 AclListPtr filter_of(const Tree& tree, const Node& node) {
   return node.acl == kOpenAcl ? nullptr : tree.acl(node);
 }
@@ -65,8 +68,10 @@ std::int64_t Application::owner_of(OpCode type, const wire::CreateTxn& txn) cons
 // Only upwards: a create replayed on a tree that already saw later ones must not turn counters back.
 bool Application::raise_child_version(NodeRef parent, std::string_view path, std::int32_t cversion) {
   const Node& node = tree_.at(parent);
-  if (cversion == -1) cversion = node.cversion + 1;
-  if (cversion <= node.cversion) return false;
+  const auto now = static_cast<std::uint32_t>(node.cversion);
+  if (cversion == -1) cversion = static_cast<std::int32_t>(now + 1u);
+  // The counter wraps to negative numbers, so what is later is told by the distance, not by the value.
+  if (static_cast<std::int32_t>(static_cast<std::uint32_t>(cversion) - now) <= 0) return false;
   tree_.set_child_version(parent, path, cversion, header_.zxid);
   return true;
 }
@@ -109,7 +114,10 @@ void Application::remove_below(NodeRef ref) {
   while (tree_.at(ref).first_child != kNoNode) {
     NodeRef leaf = tree_.at(ref).first_child;
     while (tree_.at(leaf).first_child != kNoNode) leaf = tree_.at(leaf).first_child;
-    tree_.remove(leaf, tree_.path_of(leaf));
+    const std::string path = tree_.path_of(leaf);
+    const std::size_t data_bytes = tree_.at(leaf).data_bytes();
+    tree_.remove(leaf, path);
+    m_.quotas.on_delete(tree_, path, data_bytes);
   }
 }
 
@@ -214,6 +222,10 @@ void Application::apply(OpCode, const wire::MultiTxn& txn, ApplyResult& result) 
 ApplyResult apply(Machine& machine, const wire::TxnEntry& txn, TreeEvents& events) {
   ApplyResult result = Application(machine, txn.header, events).run(txn.header.type, txn.record);
   machine.last_zxid = std::max(machine.last_zxid, txn.header.zxid);
+  if (raw(txn.header.zxid) % kDigestLogInterval == 0) {
+    machine.digest_log.emplace_back(txn.header.zxid, machine.tree.digest());
+    if (machine.digest_log.size() > kDigestLogLength) machine.digest_log.pop_front();
+  }
   return result;
 }
 

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <utility>
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
@@ -25,6 +27,8 @@ struct Machine {
   Quotas quotas;
   SessionTable sessions;
   Zxid last_zxid{};  // of the last transaction applied
+  // The tree's digest at every 128th zxid, the newest last: for comparing servers by hand (`hash`).
+  std::deque<std::pair<Zxid, std::uint64_t>> digest_log;
 };
 
 }  // namespace drover::state

@@ -2,6 +2,7 @@
 #include "state/quota.h"
 
 #include <charconv>
+#include <limits>
 
 #include "base/path.h"
 
@@ -25,6 +26,13 @@ std::string_view subject_of(std::string_view quota_node) {
 }
 
 std::string_view text_of(const Node& node) { return node.data().value_or(std::string_view{}); }
+
+// Clients may write any number into the text; at its end it stays there.
+std::int64_t sum(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (!__builtin_add_overflow(a, b, &result)) return result;
+  return b > 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
+}
 
 void recount(Tree& tree, std::string_view path) {
   const std::string stats = stats_path(path);
@@ -119,8 +127,8 @@ void Quotas::add_usage(Tree& tree, std::string_view path, Growth growth) {
   const NodeRef ref = tree.find(stats);
   if (ref == kNoNode) return;
   QuotaText text = QuotaText::parse(text_of(tree.at(ref)));
-  text.set_count(text.count() + growth.nodes);
-  text.set_bytes(text.bytes() + growth.bytes);
+  text.set_count(sum(text.count(), growth.nodes));
+  text.set_bytes(sum(text.bytes(), growth.bytes));
   tree.rewrite_data(ref, stats, std::string_view(text.text()));
 }
 
@@ -150,9 +158,9 @@ Result<void> Quotas::check(const Tree& tree, std::string_view path, Growth growt
   const QuotaText limits = QuotaText::parse(text_of(*limits_node));
   const QuotaText usage = QuotaText::parse(text_of(*stats_node));
   const bool too_many =
-      growth.nodes != 0 && limits.count_hard() > -1 && usage.count() + growth.nodes > limits.count_hard();
+      growth.nodes != 0 && limits.count_hard() > -1 && sum(usage.count(), growth.nodes) > limits.count_hard();
   const bool too_large =
-      growth.bytes != 0 && limits.bytes_hard() > -1 && usage.bytes() + growth.bytes > limits.bytes_hard();
+      growth.bytes != 0 && limits.bytes_hard() > -1 && sum(usage.bytes(), growth.bytes) > limits.bytes_hard();
   if (too_many || too_large) return std::unexpected(ErrorCode::kQuotaExceeded);
   return {};
 }

@@ -82,9 +82,11 @@ void Tree::ensure_special_nodes() {
 void Tree::restore_root(const NewNode& node) {
   Node& root = nodes_.at(root_);
   digest_ -= digest_part("", root);
+  data_bytes_ -= root.data_bytes();
   assign_stat(root, node.stat);
   root.acl = node.acl;
   replace_data(root, node.data);
+  data_bytes_ += root.data_bytes();
   root.content_crc = content_crc("", node.data);
   digest_ += digest_part("", root);
 }

@@ -2,6 +2,7 @@
 #include "storage/purge.h"
 
 #include <algorithm>
+#include <limits>
 #include <ranges>
 
 #include "storage/file_names.h"
@@ -64,6 +65,13 @@ IoResult<void> remove(Disk& disk, const std::string& directory, const std::strin
 }
 
 }  // namespace
+
+IoResult<std::uint64_t> history_bytes(Disk& disk, const DataDirs& dirs) {
+  History history;
+  TRY_ASSIGN(history.snapshots, list_snapshots(disk, dirs.snapshots));
+  TRY_ASSIGN(history.logs, list_logs(disk, dirs.logs));
+  return bytes_from(disk, dirs, history, Zxid{std::numeric_limits<std::int64_t>::min()});
+}
 
 IoResult<PurgeReport> purge(Disk& disk, const DataDirs& dirs, const PurgeOptions& options) {
   PurgeReport report;

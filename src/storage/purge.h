@@ -27,6 +27,9 @@ struct PurgeReport {
   std::vector<std::string> findings;  // snapshots that do not verify
 };
 
+// All snapshots and logs together.
+IoResult<std::uint64_t> history_bytes(Disk& disk, const DataDirs& dirs);
+
 // May run while the log is being written: the newest log is never touched.
 IoResult<PurgeReport> purge(Disk& disk, const DataDirs& dirs, const PurgeOptions& options);
 

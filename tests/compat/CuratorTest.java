@@ -116,7 +116,7 @@ public final class CuratorTest {
         one.create().withProtection().withMode(CreateMode.EPHEMERAL_SEQUENTIAL).forPath("/modes/p-");
     check(protectedPath.matches("/modes/_c_[-0-9a-f]+-p-0000000000"), protectedPath);
     Stat stat = new Stat();
-    one.create().storingStatIn(stat).withTtl(100000).withMode(CreateMode.PERSISTENT_WITH_TTL).forPath("/modes/ttl");
+    one.create().withTtl(100000).storingStatIn(stat).withMode(CreateMode.PERSISTENT_WITH_TTL).forPath("/modes/ttl");
     equal(stat.getEphemeralOwner(), 0L, "owner of a TTL node");
     equal(
         one.create().withTtl(100000).withMode(CreateMode.PERSISTENT_SEQUENTIAL_WITH_TTL).forPath("/modes/s-"),

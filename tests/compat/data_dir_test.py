@@ -198,6 +198,15 @@ def files(directory, pattern):
     return [path.name for path in pathlib.Path(directory).glob(f"version-2/{pattern}")]
 
 
+def write_until_there_are(expected, directory, session):
+    """Snapshots are taken in the background, by one thread: how many there are depends on the disk."""
+    deadline = time.monotonic() + PATIENCE
+    for pattern, least in expected:
+        while len(files(directory, pattern)) < least:
+            check(time.monotonic() < deadline, f"fewer than {least} {pattern}: {files(directory, '*')}")
+            session.pipeline([(p.SET_DATA, p.set_data_body("/wide", b"more")) for _ in range(50)])
+
+
 def hand_over(kinds, properties=None, end="kill", expect_files=()):
     """Builds on kinds[0], then each further kind opens what the one before it left."""
     directory = tempfile.mkdtemp(prefix="compat-data-")
@@ -206,10 +215,9 @@ def hand_over(kinds, properties=None, end="kill", expect_files=()):
         first = KINDS[kinds[0]](properties=properties, data_dir=directory, config={"maxSessionTimeout": SESSION_MS})
         with first as server:
             owner = build(server)
+            write_until_there_are(expect_files, directory, owner)
             tree = dump(server)
             getattr(server, end)()
-        for pattern, least in expect_files:
-            check(len(files(directory, pattern)) >= least, f"{pattern}: {files(directory, '*')}")
         for position, kind in enumerate(kinds[1:], 1):
             last = position == len(kinds) - 1
             settings = {**(properties or {}), **(quick if last else {})}

@@ -6,6 +6,7 @@
 # Requests on which 3.8.0 is known to die, or to leave the common history, are not drawn; pinned.py sends
 # each of them on purpose.
 
+import re
 import struct
 
 import protocol as p
@@ -17,12 +18,12 @@ QUOTA_TEXTS = [b"count=3,bytes=40", b"count=-1,bytes=-1", b"count=2,bytes=-1=;co
 
 ODD_PATHS = [
     None, "", "/", "a", "a/b", "//", "///", "/a/", "/a//b", "//a", "/.", "/..", "/...", "/.a", "/a.", "/a/.",
-    "/a/..", "/a/./b", "/a/../b", "/\0", "/a\0b", "/a/\0", "/\x01", "/a\x1f", "/ ", "/a b", "/\x7f", "/\x85",
+    "/a/..", "/a/./b", "/a/../b", "/\0", "/a\0b", "/a/\0", "/\x01", "/a\x1f", "/a b", "/\x7f", "/\x85",
     "/\x9f", "/\xa0", "/é", "/a/日本", "/\ud7ff", b"/\xed\xa0\x80", b"/\xed\xa0\xbd\xed\xb8\x80", "/\U0001f600",
     "/\ue000", "/\uf8ff", "/\uf900", "/\uffef", "/\ufff0", "/\ufffd", "/\uffff", b"/\xff", b"/a\xc3",
     b"/\xc0\x80", b"/\xe2\x82", b"\xff\xff", b"/\xf0\x9f\x98", b"/a\x80b", "/" + "x" * 300, "/a/" + "y" * 5000,
     "/zookeeper", "/zookeeper/", "/zookeeper/quota", "/zookeeper/config", "/zookeeper/x", "/zookeeper/quota/a",
-    " ", "/a ", "\t", "/a/b/c/d/a/b/c/d", "/A", "zookeeper", "/zookeeper_limits", "/a:b", "/a,b", "/%00", "/a\\b",
+    " ", "\t", "/a/b/c/d/a/b/c/d", "/A", "zookeeper", "/zookeeper_limits", "/a:b", "/a,b", "/%00", "/a\\b",
 ]
 
 ODD_ACLS = [
@@ -345,8 +346,10 @@ class Workload:
             persistent = self._paths() if client.watch_mode == "persistent" else []
             recursive = self._paths() if client.watch_mode == "recursive" else []
             lists += [persistent, recursive]
+        if self.one_in(20):
+            lists[0] = self.rng.choice([None, [None]])  # Neither server can do anything with these.
         body = p.int64(zxid) + b"".join(p.vector(paths, p.buffer) for paths in lists)
-        for path in sum(lists, []):
+        for path in sum(filter(None, lists), []):
             self._remember_watch(client, path)
         op = p.SET_WATCHES if len(lists) == 3 else p.SET_WATCHES2
         return Request(op, body, f"zxid={zxid} lists={lists}", xid=self.rng.choice([None, p.SET_WATCHES_XID]))
@@ -425,7 +428,7 @@ class Workload:
     def quota(self, client):
         base = "/zookeeper/quota"
         targets = [path for path in self.model.nodes
-                   if path.count("/") <= 2 and path != "/" and not path.startswith("/zookeeper")]
+                   if re.fullmatch(r"(/[a-z0-9]+){1,2}", path) and not path.startswith("/zookeeper")]
         target = self.rng.choice(targets or ["/a"])
         parts = [base + target[:end] for end in range(1, len(target) + 1)
                  if end == len(target) or target[end] == "/"]

@@ -30,7 +30,7 @@ EXIT_SECONDS = 30
 STORAGE_FAILURE_EXIT = 3
 BATCH = 200
 
-OK, MARSHALLING, BAD_ARGUMENTS, NO_NODE, BAD_VERSION, NODE_EXISTS = 0, -5, -8, -101, -103, -110
+OK, BAD_ARGUMENTS, NO_NODE, BAD_VERSION, NODE_EXISTS = 0, -8, -101, -103, -110
 
 _live = []
 
@@ -239,8 +239,11 @@ class Drover:
 class Session:
     """A connection whose requests are sent in batches and whose answers must come in order."""
 
-    def __init__(self, port, timeout_ms=30000, resume=None, last_zxid=0, patience=30.0):
+    def __init__(self, port, timeout_ms=30000, resume=None, last_zxid=0, patience=30.0, address=None):
         self.connection = p.Connection(port, timeout=patience)
+        if address:  # of loopback, as a client on another machine would have another one
+            self.connection.socket.close()
+            self.connection.socket = socket.create_connection(("127.0.0.1", port), patience, (address, 0))
         self.xid = 0
         self.last_zxid = last_zxid
         fields = {"session_id": resume.id, "password": resume.password} if resume else {}

@@ -179,6 +179,7 @@ class ServerScript(unittest.TestCase):
                              "Terminating.\n"))
 
     def test_jvm_flags_pass_their_properties_on_and_server_flags_come_first(self):
+        (self.folder / "-Dzookeeper.a=file").touch()  # what the * would become in a careless script
         self.call("start", SERVER_JVMFLAGS="-Xmx1g -Dzookeeper.a=*", JVMFLAGS="-verbose:gc -Dzookeeper.b=2")
         arguments = self.recorded()
         self.assertEqual(arguments[:2], ["server", f"{self.conf}/zoo.cfg"])

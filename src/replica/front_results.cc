@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The front as the replica sees it: transactions become events, replies, and answers to reads that waited.
+// All but collect() run on the replica's thread, under the writer lock.
+#include "base/ensure.h"
+#include "replica/front.h"
+#include "replica/reply.h"
+#include "wire/replies.h"
+
+namespace drover::replica {
+namespace {
+
+using wire::OpCode;
+
+constexpr std::size_t kSpareQueues = 64;
+constexpr std::size_t kSpareQueueBytes = 64 * 1024;
+constexpr std::size_t kStagedKeptBytes = 4 << 20;
+
+}  // namespace
+
+void Front::stage_bytes(Conn& c, std::size_t from, Staged::Kind kind) {
+  const auto offset = static_cast<std::uint32_t>(from);
+  const auto length = static_cast<std::uint32_t>(staged_bytes_.size() - from);
+  if (!staged_.empty()) {
+    Staged& last = staged_.back();
+    const bool continues = last.kind == Staged::Kind::kBytes && last.conn == c.id() && last.offset + last.length == offset;
+    if (continues) {
+      last.length += length;
+      last.kind = kind;
+      return;
+    }
+  }
+  staged_.push_back({kind, c.id(), offset, length, {}});
+}
+
+void Front::on_events(const state::TreeEvents& events, Zxid zxid) {
+  if (watches_.empty()) return;
+  for (const state::TreeEvent& event : events.list) {
+    watches_.fire(event.type, event.path, fired_);
+    if (fired_.empty()) continue;
+    // The same bytes for everybody.
+    const std::size_t from = staged_bytes_.size();
+    wire::append_event(staged_bytes_, event.type, event.path, zxid);
+    for (const state::WatcherId watcher : fired_) {
+      Conn& c = *conns_[static_cast<std::size_t>(watcher)];
+      if (event.acl && !state::is_allowed(*event.acl, wire::kRead, *c.who, machine_.options)) continue;
+      stage_bytes(c, from, Staged::Kind::kBytes);
+      ++stats_.events;
+      ++stats_.sent;
+      ++c.sent;
+    }
+  }
+}
+
+void Front::on_result(ConnId id, const WriteResult& result, Instant now) {
+  Conn* c = find(id);
+  if (!c) return;
+  ENSURE(c->waiting && c->waiting->size() > 0 && c->waiting->entries[c->waiting->head].length == 0,
+         "a write's result finds the write at the head of the queue");
+  const Waiting::Entry write = c->waiting->entries[c->waiting->head++];
+  --outstanding_;
+  const std::size_t from = staged_bytes_.size();
+  if (result.applied) {
+    append_write_reply(staged_bytes_, result.op, result.xid, machine_.last_zxid, *result.applied);
+  } else {
+    wire::append_bare_reply(staged_bytes_, {result.xid, machine_.last_zxid, result.error});
+  }
+  count_reply(*c, write.op, write.xid, write.received, now);
+  answer_waiting(*c, now);
+  const bool ends = result.op == OpCode::kCloseSession;
+  stage_bytes(*c, from, ends ? Staged::Kind::kLastBytes : Staged::Kind::kBytes);
+}
+
+// The reads up to the next write, from the state that the write before them made.
+void Front::answer_waiting(Conn& c, Instant now) {
+  Waiting& waiting = *c.waiting;
+  while (waiting.size() > 0 && waiting.entries[waiting.head].length > 0) {
+    const Waiting::Entry read = waiting.entries[waiting.head++];
+    --outstanding_;
+    const std::string_view body = std::string_view(waiting.bytes).substr(read.offset, read.length - 1);
+    answer(c, {read.xid, read.op}, body, read.received, now, staged_bytes_);
+  }
+  if (waiting.size() > 0) return;
+  waiting.entries.clear();
+  waiting.head = 0;
+  waiting.bytes.clear();
+  const bool worth_keeping = spare_.size() < kSpareQueues && waiting.bytes.capacity() <= kSpareQueueBytes;
+  if (worth_keeping) spare_.push_back(std::move(c.waiting));
+  c.waiting.reset();
+}
+
+void Front::on_session_answer(const SessionAnswer& answer) {
+  auto kind = Staged::Kind::kDrop;
+  if (answer.kind == SessionAnswer::Kind::kThere) kind = Staged::Kind::kSession;
+  if (answer.kind == SessionAnswer::Kind::kNot) kind = Staged::Kind::kNoSession;
+  staged_.push_back({kind, answer.conn, 0, 0, answer.session});
+}
+
+void Front::collect() {
+  const std::string_view bytes = staged_bytes_;
+  for (const Staged& item : staged_) {
+    Conn* c = find(item.conn);
+    if (!c) continue;
+    switch (item.kind) {
+      case Staged::Kind::kBytes:
+      case Staged::Kind::kLastBytes:
+        check_output(*c);
+        if (c->closing) break;
+        borrow_buffer(*c);
+        c->out.append(bytes.substr(item.offset, item.length));
+        if (item.kind == Staged::Kind::kLastBytes) end(*c);
+        break;
+      case Staged::Kind::kSession:
+        c->session = item.session;
+        answer_connect(*c, /*valid=*/true);
+        break;
+      case Staged::Kind::kNoSession: answer_connect(*c, /*valid=*/false); break;
+      case Staged::Kind::kDrop: end(*c); break;
+    }
+    look_at_limits(*c);
+    list(*c);
+  }
+  release_throttled();
+  staged_.clear();
+  staged_bytes_.clear();
+  if (staged_bytes_.capacity() > kStagedKeptBytes) staged_bytes_ = std::string();
+}
+
+// Requests stop at the high-water mark by not being read; events come unasked, so they have a limit. A single
+// reply may be larger than it: what counts is what was there before.
+void Front::check_output(Conn& c) {
+  if (c.out.size() <= config_.output_max_bytes || c.closing) return;
+  ++stats_.output_overflows;
+  c.out.clear();
+  end(c);
+}
+
+}  // namespace drover::replica

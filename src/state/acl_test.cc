@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who may do what, and which lists may be asked for (client-protocol §9).
+#include "state/acl.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "wire/testing.h"
+
+namespace drover::state {
+namespace {
+
+using wire::Acl;
+using wire::testing::acl_bytes;
+using wire::testing::from_hex;
+
+AclList list_of(const std::vector<Acl>& entries) { return {entries, acl_bytes(entries)}; }
+
+bool allowed(const std::vector<Acl>& acl, std::int32_t perms, const Identities& who, const Options& options = {}) {
+  return is_allowed(list_of(acl), perms, who, options);
+}
+
+ErrorCode resolve_error(const std::vector<Acl>& asked, const Identities& who = {}, const Options& options = {}) {
+  const auto resolved = resolve_acl(acl_bytes(asked), who, options);
+  return resolved ? ErrorCode::kOk : resolved.error();
+}
+
+std::vector<Acl> resolved(const std::vector<Acl>& asked, const Identities& who, const Options& options = {}) {
+  const auto bytes = resolve_acl(acl_bytes(asked), who, options);
+  if (!bytes) return {};
+  wire::Reader r(*bytes);
+  return wire::decode_acl_list(r);
+}
+
+// ---- the check, §9.1 ----
+
+TEST(IsAllowed, WorldAnyoneNeedsNoIdentity) {
+  EXPECT_TRUE(allowed({{wire::kRead, {"world", "anyone"}}}, wire::kRead, {}));
+  EXPECT_FALSE(allowed({{wire::kRead, {"world", "anyone"}}}, wire::kWrite, {}));
+  EXPECT_FALSE(allowed({{wire::kAll, {"world", "bob"}}}, wire::kRead, {{"world", "bob"}}));
+}
+
+TEST(IsAllowed, AnyBitOfAMaskSuffices) {
+  EXPECT_TRUE(allowed({{wire::kAdmin, {"world", "anyone"}}}, wire::kRead | wire::kAdmin, {}));
+  EXPECT_FALSE(allowed({{wire::kWrite, {"world", "anyone"}}}, wire::kRead | wire::kAdmin, {}));
+  EXPECT_TRUE(allowed({{-1, {"world", "anyone"}}}, wire::kDelete, {}));
+}
+
+TEST(IsAllowed, AnEmptyListAndSkipAclLetEverybodyIn) {
+  EXPECT_TRUE(allowed({}, wire::kWrite, {}));
+  Options options;
+  options.skip_acl = true;
+  EXPECT_TRUE(allowed({{0, {"world", "anyone"}}}, wire::kWrite, {}, options));
+}
+
+TEST(IsAllowed, SuperMayEverything) {
+  EXPECT_TRUE(allowed({{0, {"world", "anyone"}}}, wire::kAdmin, {{"super", ""}}));
+}
+
+TEST(IsAllowed, DigestsMatchWhenEqual) {
+  const Acl entry{wire::kWrite, {"digest", "u:hash"}};
+  EXPECT_TRUE(allowed({entry}, wire::kWrite, {{"ip", "1.1.1.1"}, {"digest", "u:hash"}}));
+  EXPECT_FALSE(allowed({entry}, wire::kWrite, {{"digest", "u:other"}}));
+  EXPECT_FALSE(allowed({entry}, wire::kWrite, {{"ip", "u:hash"}}));
+  Options off;
+  off.digest_scheme = false;
+  EXPECT_FALSE(allowed({entry}, wire::kWrite, {{"digest", "u:hash"}}, off)) << "a scheme that is off matches nobody";
+}
+
+TEST(IsAllowed, TheX509SuperUserMatchesEveryX509Entry) {
+  Options options;
+  options.x509_scheme = true;
+  options.x509_super_user = "CN=root";
+  EXPECT_TRUE(allowed({{1, {"x509", "CN=alice"}}}, 1, {{"x509", "CN=alice"}}, options));
+  EXPECT_FALSE(allowed({{1, {"x509", "CN=alice"}}}, 1, {{"x509", "CN=bob"}}, options));
+  EXPECT_TRUE(allowed({{1, {"x509", "CN=alice"}}}, 1, {{"x509", "CN=root"}}, options));
+}
+
+TEST(IsAllowed, SchemesWithoutAProviderMatchNobody) {
+  EXPECT_FALSE(allowed({{wire::kAll, {"sasl", "bob"}}}, wire::kRead, {{"sasl", "bob"}}));
+  EXPECT_FALSE(allowed({{wire::kAll, {"x509", "CN=a"}}}, wire::kRead, {{"x509", "CN=a"}}));
+}
+
+// ---- ip, §9.5 ----
+
+TEST(IpAcl, MatchesByMask) {
+  EXPECT_TRUE(ip_matches("10.1.2.3", "10.1.2.3"));
+  EXPECT_TRUE(ip_matches("10.1.2.3", "10.1.2.3/32"));
+  EXPECT_FALSE(ip_matches("10.1.2.4", "10.1.2.3"));
+  EXPECT_TRUE(ip_matches("10.200.2.4", "10.1.2.3/8"));
+  EXPECT_FALSE(ip_matches("11.1.2.3", "10.1.2.3/8"));
+  EXPECT_TRUE(ip_matches("10.1.2.127", "10.1.2.0/25"));
+  EXPECT_FALSE(ip_matches("10.1.2.128", "10.1.2.0/25"));
+  EXPECT_TRUE(ip_matches("255.255.255.255", "1.2.3.4/0"));
+}
+
+TEST(IpAcl, MatchesIpv6InWhateverWayItIsWritten) {
+  EXPECT_TRUE(ip_matches("0:0:0:0:0:0:0:1", "::1"));
+  EXPECT_TRUE(ip_matches("2001:db8:0:0:0:0:0:1", "2001:db8::/32"));
+  EXPECT_FALSE(ip_matches("2001:db9:0:0:0:0:0:1", "2001:db8::/32"));
+  EXPECT_TRUE(ip_matches("2001:db8::7fff:1", "2001:db8::7000:0/97")) << "a border inside a byte";
+  EXPECT_FALSE(ip_matches("2001:db8::8000:1", "2001:db8::7000:0/97"));
+}
+
+TEST(IpAcl, FamiliesNeverMatchEachOther) {
+  EXPECT_FALSE(ip_matches("127.0.0.1", "::/0"));
+  EXPECT_FALSE(ip_matches("::1", "0.0.0.0/0"));
+}
+
+TEST(IpAcl, AcceptsTheIdsThatJavaAccepts) {
+  for (const char* id : {"1.2.3.4", "1.2.3.4/24", "1.2.3.4/0", "01.2.3.4", "1.2.3.4/32"}) {
+    EXPECT_EQ(resolve_error({{31, {"ip", id}}}), ErrorCode::kOk) << id;
+  }
+  for (const char* id : {"1.2.3.4/33", "1.2.3.4/-1", "1.2.3.4/", "1.2.3.4/ab", "1.2.3", "1.2.3.256", "", "1.2.3.4.5",
+                         "a.b.c.d", "1..2.3", "/8", "1.2.3.4/8/8", ":::", "1:2:3", "::1::", "12345::", "1:2:3:4:5:6:7:8:9",
+                         "::1/129"}) {
+    EXPECT_EQ(resolve_error({{31, {"ip", id}}}), ErrorCode::kInvalidAcl) << id;
+  }
+}
+
+// ---- what may be asked for, §9.4 ----
+
+TEST(ResolveAcl, AcceptsTheDigestsThatJavaAccepts) {
+  for (const char* id : {"u:p", ":p", "a:b:"}) {
+    EXPECT_EQ(resolve_error({{31, {"digest", id}}}), ErrorCode::kOk) << id;
+  }
+  for (const char* id : {"u", "u:", ":", "", "a:b:c"}) {
+    EXPECT_EQ(resolve_error({{31, {"digest", id}}}), ErrorCode::kInvalidAcl) << id;
+  }
+}
+
+TEST(ResolveAcl, RefusesUnknownSchemesAndForeignWorlds) {
+  const wire::Identity refused[] = {{"world", "bob"}, {"", ""},           {"nosuch", "x"},
+                                    {"super", "x"},   {"sasl", "anyone"}, {"x509", "CN=a"}};
+  for (const wire::Identity& id : refused) {
+    EXPECT_EQ(resolve_error({{31, id}}), ErrorCode::kInvalidAcl) << id.scheme << ":" << id.id;
+    EXPECT_EQ(resolve_error({{31, {"world", "anyone"}}, {31, id}}), ErrorCode::kInvalidAcl) << "one bad entry suffices";
+  }
+}
+
+TEST(ResolveAcl, KeepsAnyPermsAndTheOrderOfEntries) {
+  const std::vector<Acl> asked = {{0, {"ip", "1.2.3.4"}}, {-1, {"world", "anyone"}}, {31, {"digest", "u:p"}}};
+  EXPECT_EQ(resolved(asked, {}), asked);
+}
+
+TEST(ResolveAcl, DropsRepetitionsAndKeepsTheFirst) {
+  const Acl a{1, {"ip", "1.2.3.4"}};
+  const Acl b{2, {"ip", "1.2.3.4"}};
+  EXPECT_EQ(resolved({a, b, a, b, a}, {}), (std::vector<Acl>{a, b}));
+}
+
+TEST(ResolveAcl, EmptyListsAndNullSchemesAreInvalid) {
+  for (const char* hex : {"ffffffff", "fffffffe", "00000000", "00000001 0000001f ffffffff 00000000"}) {
+    const auto result = resolve_acl(from_hex(hex), {}, {});
+    ASSERT_FALSE(result) << hex;
+    EXPECT_EQ(result.error(), ErrorCode::kInvalidAcl) << hex;
+  }
+}
+
+TEST(ResolveAcl, ANullIdIsAMarshallingErrorUnlessTheSchemeIsAuth) {
+  const auto error_of = [](const char* hex) {
+    const auto result = resolve_acl(from_hex(hex), {}, {});
+    return result ? ErrorCode::kOk : result.error();
+  };
+  EXPECT_EQ(error_of("00000001 0000001f 00000005 776f726c64 ffffffff"), ErrorCode::kMarshallingError);  // world
+  EXPECT_EQ(error_of("00000001 0000001f 00000002 6970 ffffffff"), ErrorCode::kMarshallingError);        // ip
+  EXPECT_EQ(error_of("00000001 0000001f 00000004 61757468 ffffffff"), ErrorCode::kInvalidAcl);          // auth, nobody
+}
+
+TEST(ResolveAcl, AuthBecomesTheCallersAuthenticatedIdentities) {
+  const Identities who = {{"ip", "127.0.0.1"}, {"super", ""}, {"digest", "u:h"}, {"digest", "v:h"}};
+  EXPECT_EQ(resolved({{5, {"auth", "ignored"}}, {1, {"world", "anyone"}}}, who),
+            (std::vector<Acl>{{5, {"digest", "u:h"}}, {5, {"digest", "v:h"}}, {1, {"world", "anyone"}}}));
+  EXPECT_EQ(resolve_error({{5, {"auth", ""}}}, {{"ip", "127.0.0.1"}, {"super", ""}}), ErrorCode::kInvalidAcl);
+}
+
+TEST(ResolveAcl, NoListGrowsBeyondTheLimitEvenByExpandingAuth) {
+  Options options;
+  options.acl_entries_max = 10;
+  std::vector<Acl> asked;
+  for (int i = 0; i < 11; ++i) asked.push_back({i, {"world", "anyone"}});
+  EXPECT_EQ(resolve_error(asked, {}, options), ErrorCode::kInvalidAcl);
+
+  const Identities who(4, {"digest", "u:h"});
+  const std::vector<Acl> expanding = {{1, {"auth", ""}}, {2, {"auth", ""}}, {3, {"auth", ""}}};
+  EXPECT_EQ(resolve_error(expanding, who, options), ErrorCode::kInvalidAcl) << "3 entries for 4 identities are 12";
+  EXPECT_EQ(resolve_error({expanding[0], expanding[1]}, who, options), ErrorCode::kOk);
+}
+
+TEST(ResolveAcl, NoListGrowsLargerThanATransactionMayBe) {
+  // A few entries and long user names would otherwise make any amount of memory from one small request.
+  Options options;
+  options.txn_bytes_max = 10'000;
+  const Identities who(4, {"digest", std::string(1000, 'u') + ":h"});
+  EXPECT_EQ(resolve_error({{1, {"auth", ""}}}, who, options), ErrorCode::kOk);
+  EXPECT_EQ(resolve_error({{1, {"auth", ""}}, {2, {"auth", ""}}, {3, {"auth", ""}}}, who, options),
+            ErrorCode::kInvalidAcl);
+}
+
+// ---- proving who one is ----
+
+TEST(Authenticate, DigestVectors) {
+  EXPECT_EQ(digest_identity("super:admin"), "super:xQJmxLMiHGwaqBvst5y6rkB6HQs=");
+  EXPECT_EQ(digest_identity("user:password"), "user:tpUq/4Pn5A64fVZyQ0gOJ8ZWqkY=");
+  EXPECT_EQ(digest_identity("a:b:c").substr(0, 2), "a:");
+  EXPECT_EQ(digest_identity("nocolon").substr(0, 8), "nocolon:");
+}
+
+TEST(Authenticate, DigestTakesAnyTextAndIpAddsTheAddress) {
+  for (const char* auth : {"", "u", ":", "a:b:c"}) {
+    const auto proven = authenticate("digest", auth, "9.9.9.9", {});
+    ASSERT_TRUE(proven) << auth;
+    EXPECT_EQ(proven->size(), 1u);
+    EXPECT_EQ(proven->front().scheme, "digest");
+  }
+  const auto ip = authenticate("ip", "whatever", "9.9.9.9", {});
+  ASSERT_TRUE(ip);
+  EXPECT_EQ(*ip, (Identities{{"ip", "9.9.9.9"}}));
+}
+
+TEST(Authenticate, OtherSchemesFail) {
+  for (const char* scheme : {"world", "super", "auth", "sasl", "x509", "", "nosuch", "DIGEST"}) {
+    EXPECT_FALSE(authenticate(scheme, "u:p", "9.9.9.9", {})) << scheme;
+  }
+  Options off;
+  off.digest_scheme = false;
+  EXPECT_FALSE(authenticate("digest", "u:p", "9.9.9.9", off));
+}
+
+TEST(Authenticate, TheSuperDigestProvesSuperBesidesItself) {
+  Options options;
+  options.super_digest = "super:xQJmxLMiHGwaqBvst5y6rkB6HQs=";
+  const auto proven = authenticate("digest", "super:admin", "9.9.9.9", options);
+  ASSERT_TRUE(proven);
+  EXPECT_EQ(*proven, (Identities{{"super", ""}, {"digest", options.super_digest}}));
+  EXPECT_EQ(authenticate("digest", "super:wrong", "9.9.9.9", options)->size(), 1u);
+  // Without one configured nobody is super, not even for an empty digest.
+  EXPECT_EQ(authenticate("digest", "", "9.9.9.9", {})->size(), 1u);
+}
+
+TEST(WhoAmI, ShowsTheUserBeforeTheColon) {
+  EXPECT_EQ(user_name({"digest", "bob:hash"}, {}), "bob");
+  EXPECT_EQ(user_name({"ip", "1.2.3.4"}, {}), "1.2.3.4");
+  EXPECT_EQ(user_name({"super", ""}, {}), "");
+}
+
+}  // namespace
+}  // namespace drover::state

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What tests of the state machine share: a machine that takes requests as a leader would (prepare, then
+// apply), a picture of a tree that can be compared, and the checks that must hold for any tree.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/ensure.h"
+#include "state/apply.h"
+#include "state/digest.h"
+#include "state/machine.h"
+#include "state/pending_changes.h"
+#include "state/prepare.h"
+#include "wire/testing.h"
+#include "wire/txns.h"
+
+namespace drover::state::testing {
+
+using wire::OpCode;
+
+// One node as a client or a snapshot could see it.
+struct NodePicture {
+  wire::StatPersisted stat;
+  bool has_data = false;
+  std::string data;
+  std::string acl;
+  std::size_t children = 0;
+  friend bool operator==(const NodePicture&, const NodePicture&) = default;
+};
+using TreePicture = std::map<std::string, NodePicture>;
+
+inline NodePicture picture_of(const Tree& tree, const Node& node) {
+  return {persisted_stat(node), node.data().has_value(), std::string(node.data().value_or("")),
+          tree.acl(node)->bytes, node.child_count};
+}
+
+inline TreePicture picture_of(const Tree& tree) {
+  TreePicture picture;
+  tree.for_subtree_refs(tree.root(), [&](NodeRef ref) {
+    const bool fresh = picture.emplace(tree.path_of(ref), picture_of(tree, tree.at(ref))).second;
+    ENSURE(fresh, "every path is met once");
+  });
+  return picture;
+}
+
+// Where two pictures differ, for messages.
+inline std::string difference(const TreePicture& a, const TreePicture& b) {
+  std::string text;
+  for (const auto& [path, node] : a) {
+    const auto other = b.find(path);
+    if (other == b.end()) {
+      text += path + " only left; ";
+    } else if (!(other->second == node)) {
+      const auto show = [](const NodePicture& n) {
+        return "(v" + std::to_string(n.stat.version) + " cv" + std::to_string(n.stat.cversion) + " av" +
+               std::to_string(n.stat.aversion) + " c" + std::to_string(raw(n.stat.czxid)) + " m" +
+               std::to_string(raw(n.stat.mzxid)) + " p" + std::to_string(raw(n.stat.pzxid)) + " '" + n.data + "' acl " +
+               wire::testing::to_hex(n.acl).substr(0, 48) + " children " + std::to_string(n.children) + ")";
+      };
+      text += path + " " + show(node) + " / " + show(other->second) + "; ";
+    }
+  }
+  for (const auto& [path, node] : b) {
+    if (!a.contains(path)) text += path + " only right; ";
+  }
+  return text;
+}
+
+// The digest from nothing but the nodes.
+inline std::uint64_t recomputed_digest(const Tree& tree) {
+  std::uint64_t sum = 0;
+  tree.for_subtree_refs(tree.root(), [&](NodeRef ref) {
+    const std::string path = ref == tree.root() ? "" : tree.path_of(ref);
+    const Node& node = tree.at(ref);
+    if (counts_in_digest(path)) sum += node_digest(content_crc(path, node.data()), persisted_stat(node));
+  });
+  return sum;
+}
+
+// What is always true of a tree (state/tree.h); returns the first thing that is not.
+inline std::string broken_invariant(const Tree& tree) {
+  std::size_t nodes = 0;
+  std::size_t bytes = 0;
+  std::size_t ephemerals = 0;
+  std::string broken;
+  tree.for_subtree_refs(tree.root(), [&](NodeRef ref) {
+    const Node& node = tree.at(ref);
+    std::size_t children = 0;
+    for (NodeRef c = node.first_child; c != kNoNode; c = tree.at(c).next_sibling) {
+      if (tree.at(c).parent != ref) broken = "a child does not know its parent";
+      ++children;
+    }
+    if (children != node.child_count) broken = "child_count is not the number of children";
+    if (tree.find(tree.path_of(ref)) != ref) broken = "a node is not found under its path";
+    const NodeKind kind = kind_of(node.ephemeral_owner, tree.options());
+    if (kind == NodeKind::kEphemeral) {
+      ++ephemerals;
+      const NodeSet* owned = tree.ephemerals_of(SessionId{node.ephemeral_owner});
+      if (!owned || !owned->contains(ref)) broken = "an ephemeral is not listed with its session";
+    }
+    if (tree.containers().contains(ref) != (kind == NodeKind::kContainer)) broken = "containers are not listed right";
+    if (tree.ttl_nodes().contains(ref) != (kind == NodeKind::kTtl)) broken = "ttl nodes are not listed right";
+    bytes += node.data_bytes();
+    if (ref == tree.root()) return;
+    ++nodes;
+    bytes += tree.path_of(ref).size();
+  });
+  if (nodes + 2 != tree.node_count()) broken = "node_count";
+  if (bytes != tree.data_bytes()) broken = "data_bytes";
+  if (ephemerals != tree.ephemeral_count()) broken = "ephemeral_count";
+  if (recomputed_digest(tree) != tree.digest()) broken = "the digest is not the sum over the nodes";
+  return broken;
+}
+
+// Who sends a request.
+struct Who {
+  SessionId session{1};
+  Identities identities{};
+  ErrorCode session_error = ErrorCode::kOk;
+};
+
+inline Options with_extended_types() {
+  Options options;
+  options.extended_types = true;
+  return options;
+}
+
+// A leader of one: requests become transactions, and those are applied now or when asked.
+class Leader {
+ public:
+  explicit Leader(const Options& options = {}) : machine(options), pending(machine.tree) {}
+
+  // Decides and keeps the transaction for apply_next().
+  ErrorCode prepare(OpCode op, std::string_view body, const Who& who = {}) {
+    last_zxid = next(last_zxid);
+    WriteRequest request{.session = who.session,
+                         .cxid = 1,
+                         .op = op,
+                         .body = body,
+                         .who = &who.identities,
+                         .session_error = who.session_error};
+    std::string entry;
+    const ErrorCode error = state::prepare(machine, pending, request, last_zxid, now, entry).error;
+    proposed.push_back(std::move(entry));
+    return error;
+  }
+
+  ApplyResult apply_next() {
+    applied.push_back(std::move(proposed.front()));
+    proposed.erase(proposed.begin());
+    const auto txn = wire::decode_entry(applied.back());
+    ENSURE(txn.has_value(), "what prepare wrote can be read");
+    events.clear();
+    ApplyResult result = state::apply(machine, *txn, events);
+    pending.applied(txn->header.zxid);
+    EXPECT_TRUE(!txn->digest || txn->digest->tree_digest == machine.tree.digest()) << "as prepare foresaw it";
+    return result;
+  }
+  void apply_all() {
+    while (!proposed.empty()) apply_next();
+  }
+
+  // Decides and applies; the error that the client would see.
+  ErrorCode run(OpCode op, std::string_view body, const Who& who = {}) {
+    const ErrorCode error = prepare(op, body, who);
+    apply_all();
+    return error;
+  }
+  ErrorCode create(std::string_view path, const wire::testing::CreateArgs& args = {}, const Who& who = {}) {
+    return run(OpCode::kCreate, wire::testing::create_body(path, args), who);
+  }
+
+  const Node* get(std::string_view path) const { return machine.tree.get(path); }
+  wire::Stat stat(std::string_view path) const { return machine.tree.stat(*machine.tree.get(path)); }
+
+  Machine machine;
+  PendingChanges pending;
+  Zxid last_zxid{};
+  WallTime now{1'700'000'000'000};
+  std::vector<std::string> proposed;  // entries not yet applied
+  std::vector<std::string> applied;   // the log
+  TreeEvents events;                  // of the last transaction
+};
+
+inline Identities digest_user(std::string_view user_password) {
+  return {{"ip", "127.0.0.1"}, {"digest", digest_identity(user_password)}};
+}
+
+}  // namespace drover::state::testing

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# The four-letter words, which monitoring reads with regular expressions: both servers get the same sessions,
+# watches and ephemerals, and then each answer must be the same but for what belongs to one process.
+
+import re
+import sys
+
+import protocol as p
+from servers import KINDS, MissingDependency, four_letter_word, start_together
+from suite import check, check_equal, run
+
+# Metrics that dashboards and alerts are built on; the many others of mntr come and go between releases.
+METRICS = """
+    zk_version zk_server_state zk_avg_latency zk_max_latency zk_min_latency zk_packets_received zk_packets_sent
+    zk_num_alive_connections zk_outstanding_requests zk_znode_count zk_watch_count zk_ephemerals_count
+    zk_approximate_data_size zk_open_file_descriptor_count zk_max_file_descriptor_count zk_global_sessions
+    zk_local_sessions zk_uptime zk_connection_drop_probability zk_last_client_response_size
+    zk_max_client_response_size zk_min_client_response_size
+""".split()
+EXACT_METRICS = "zk_server_state zk_znode_count zk_watch_count zk_ephemerals_count zk_global_sessions".split()
+
+servers = [KINDS["java"](), KINDS["drover"]()]
+clients = []
+
+
+def prepare(server):
+    """Two sessions: one with ephemerals and watches, one idle."""
+    session = p.Connection(server.port)
+    session.handshake(timeout_ms=30000)
+    for xid, (path, flags) in enumerate([("/a", p.PERSISTENT), ("/a/e1", p.EPHEMERAL), ("/a/e2", p.EPHEMERAL)], 1):
+        session.call(xid, p.CREATE, p.create_body(path, b"data", p.OPEN_ACL, flags))
+    session.call(4, p.GET_DATA, p.path_watch_body("/a", True))
+    session.call(5, p.EXISTS, p.path_watch_body("/nosuch", True))
+    session.call(6, p.GET_CHILDREN, p.path_watch_body("/a", True))
+    idle = p.Connection(server.port)
+    idle.handshake(timeout_ms=20000)
+    return [session, idle]
+
+
+def neutral(server, connections, text):
+    text = text.replace(str(server.data_dir), "DATA").replace(str(server.port), "PORT")
+    for number, connection in enumerate(connections):
+        text = text.replace(f"0x{connection.session_id:x}", f"SESSION{number}")
+        text = text.replace(f":{connection.socket.getsockname()[1]}", f":CLIENT{number}")
+    text = re.sub(r"(?m)^(\d+) expire at .*:$", r"\1 expire at TIME:", text)
+    return re.sub(r"/127\.0\.0\.1:\d+\b", "/127.0.0.1:ASKER", text)
+
+
+def answers(word):
+    return [neutral(server, connections, four_letter_word(server.port, word))
+            for server, connections in zip(servers, clients)]
+
+
+def check_same(word, change=lambda text: text):
+    java, other = [change(text) for text in answers(word)]
+    check(java, f"the Java server says nothing to {word}")
+    check_equal(other, java, f"answer to {word}")
+
+
+def fixed_answers_are_the_same():
+    for word in ("ruok", "isro", "gtmk", "wchs"):
+        check_same(word)
+
+
+def conf_shows_the_configuration():
+    check_same("conf", lambda text: re.sub(r"(?m)^(dataDirSize|dataLogSize)=\d+$", r"\1=SIZE", text))
+
+
+def srvr_and_stat_have_the_same_lines():
+    def change(text):
+        text = re.sub(r"(?m)^Zookeeper version: 3\.\d+\.\d+\S*, built on .*$", "VERSION", text)
+        text = re.sub(r"(?m)^Latency min/avg/max: \d+/\d+(\.\d+)?/\d+$", "LATENCY", text)
+        text = re.sub(r"(?m)^(Received|Sent): \d+$", r"\1", text)
+        # Interest ops and counters of a connection.
+        text = re.sub(r"\[\d\]\(queued=\d+,recved=\d+,sent=\d+\)", "[](COUNTERS)", text)
+        head, _, rest = text.partition("Clients:\n")
+        lines, _, tail = rest.partition("\n\n")
+        return head, sorted(lines.split("\n")), tail
+
+    check_same("srvr", change)
+    check_same("stat", change)
+
+
+def cons_describes_every_connection():
+    def change(text):
+        text = re.sub(r"\[\d\]", "[]", text)
+        text = re.sub(r"(queued|recved|sent|est|lresp|llat|minlat|avglat|maxlat)=\d+", r"\1=N", text)
+        return sorted(text.split("\n"))
+
+    check_same("cons", change)
+
+
+def resetting_statistics_is_confirmed_and_forgets():
+    check_same("srst")
+    check_same("crst")
+    cons_describes_every_connection()
+
+
+def dump_lists_sessions_and_ephemerals():
+    def change(text):
+        sessions, _, rest = text.partition("ephemeral nodes dump:\n")
+        ephemerals, _, connections = rest.partition("Connections dump:\n")
+        # How sessions fall into expiry buckets depends on the millisecond.
+        found = sorted(re.findall(r"SESSION\d", sessions)), sorted(re.findall(r"sessionId: \w+", connections))
+        return sessions.split("\n")[0], found, sorted(ephemerals.split("\n")), connections.split(" ")[0]
+
+    check_same("dump", change)
+
+
+def watches_are_listed_by_session_and_by_path():
+    def blocks(text):
+        found = [block.split("\n") for block in re.split(r"\n(?!\t)", text)]
+        return sorted((lines[0], sorted(lines[1:])) for lines in found)
+
+    check_same("wchc", blocks)
+    check_same("wchp", blocks)
+
+
+def dirs_counts_bytes():
+    check_same("dirs", lambda text: re.sub(r"\d+", "N", text))
+
+
+def envi_begins_as_tools_expect():
+    for text in answers("envi"):
+        lines = text.split("\n")
+        check_equal(lines[0], "Environment:", "first line of envi")
+        check(re.match(r"zookeeper\.version=3\.\d+\.\d+", lines[1]), lines[1])
+        keys = {line.partition("=")[0] for line in lines[1:]}
+        missing = {"host.name", "os.name", "os.arch", "os.version", "user.name", "user.home", "user.dir"} - keys
+        check_equal(missing, set(), "keys that envi lacks")
+
+
+def mntr_has_the_metrics_that_dashboards_use():
+    texts = answers("mntr")
+    metrics = [dict(line.split("\t", 1) for line in text.strip().split("\n")) for text in texts]
+    for name in METRICS:
+        check(name in metrics[0], f"not even the Java server has {name}")
+        check(name in metrics[1], f"mntr lacks {name}")
+    for name in EXACT_METRICS:
+        check_equal(metrics[1][name], metrics[0][name], name)
+    first = [text.split("\n")[:2] for text in texts]
+    check_equal([line.split("\t")[0] for line in first[1]], [line.split("\t")[0] for line in first[0]], "first lines")
+
+
+def a_word_that_is_not_allowed_is_refused_politely():
+    kinds = [type(server) for server in servers]
+    restricted = [kind(properties={"zookeeper.4lw.commands.whitelist": "srvr"}) for kind in kinds]
+    try:
+        start_together(*restricted)
+        for word in ("ruok", "mntr", "wchc"):
+            java, other = [four_letter_word(server.port, word) for server in restricted]
+            check_equal(other, java, f"answer to {word}, which is not on the list")
+    finally:
+        for server in restricted:
+            server.remove()
+
+
+CASES = [
+    fixed_answers_are_the_same, conf_shows_the_configuration, srvr_and_stat_have_the_same_lines,
+    cons_describes_every_connection, dump_lists_sessions_and_ephemerals,
+    watches_are_listed_by_session_and_by_path, dirs_counts_bytes, envi_begins_as_tools_expect,
+    mntr_has_the_metrics_that_dashboards_use, resetting_statistics_is_confirmed_and_forgets,
+    a_word_that_is_not_allowed_is_refused_politely,
+]
+
+
+def main():
+    global servers
+    if sys.argv[1:] == ["--java-only"]:  # The test of the test.
+        servers = [KINDS["java"](), KINDS["java"]()]
+    try:
+        start_together(*servers)
+        clients.extend(map(prepare, servers))
+        return run("four_letter_words", CASES)
+    except MissingDependency as missing:
+        print(f"four_letter_words: FAILED: {missing}\nfour_letter_words: 0 passed, 1 failed")
+        return 1
+    finally:
+        for server in servers:
+            server.remove()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
