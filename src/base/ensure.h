@@ -9,11 +9,11 @@ namespace drover {
 
 [[noreturn]] void ensure_failed(const char* file, int line, const char* condition, const char* sentence);
 
-#define ENSURE(condition, sentence)                                                \
-  do {                                                                             \
-    if (!(condition)) [[unlikely]] {                                               \
-      ::drover::ensure_failed(__FILE__, __LINE__, #condition, sentence);           \
-    }                                                                              \
+#define ENSURE(condition, sentence)                                      \
+  do {                                                                   \
+    if (!(condition)) [[unlikely]] {                                     \
+      ::drover::ensure_failed(__FILE__, __LINE__, #condition, sentence); \
+    }                                                                    \
   } while (false)
 
 }  // namespace drover

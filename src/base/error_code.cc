@@ -34,7 +34,8 @@ std::string_view name_of(ErrorCode code) {
     case ErrorCode::kNoWatcher: return "No such watcher";
     case ErrorCode::kRequestTimeout: return "Request timeout";
     case ErrorCode::kReconfigDisabled: return "Reconfig is disabled";
-    case ErrorCode::kSessionClosedRequireSaslAuth: return "Session closed because client failed to authenticate";
+    case ErrorCode::kSessionClosedRequireSaslAuth:
+      return "Session closed because client failed to authenticate";
     case ErrorCode::kQuotaExceeded: return "Quota has exceeded";
     case ErrorCode::kThrottledOp: return "Op throttled due to high load";
   }

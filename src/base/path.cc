@@ -15,7 +15,6 @@ bool is_forbidden_unit(std::uint32_t unit) {
 
 bool is_plain(unsigned char c) { return c > 0x1F && c < 0x7F && c != '/' && c != '.'; }
 
-
 bool is_relative_component(std::string_view component) { return component == "." || component == ".."; }
 
 }  // namespace

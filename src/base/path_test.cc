@@ -29,14 +29,16 @@ std::string utf8(std::uint32_t c) {
 }
 
 TEST(Path, AcceptsWhatJavaAccepts) {
-  for (const char* path : {"/", "/a", "/a/b", "/...", "/.a", "/a.", "/a..b/c", "/zookeeper/x", "/\xC3\xA9", "/a b"}) {
+  for (const char* path :
+       {"/", "/a", "/a/b", "/...", "/.a", "/a.", "/a..b/c", "/zookeeper/x", "/\xC3\xA9", "/a b"}) {
     EXPECT_TRUE(is_valid_path(path)) << path << ": " << invalid_path_reason(path);
   }
 }
 
 TEST(Path, RejectsWhatJavaRejects) {
-  for (const char* path : {"", "a", "a/b", "/a/", "//", "//a", "/a//b", "/.", "/..", "/a/.", "/a/..", "/a/../b",
-                           "/./a", "/\x01", "/a\x1F", "/\x7F", "/\xC2\x80", "/\xC2\x9F", "/\xFF", "/\xC0\xAF"}) {
+  for (const char* path : {"",       "a",     "a/b",       "/a/",       "//",      "//a",      "/a//b",
+                           "/.",     "/..",   "/a/.",      "/a/..",     "/a/../b", "/./a",     "/\x01",
+                           "/a\x1F", "/\x7F", "/\xC2\x80", "/\xC2\x9F", "/\xFF",   "/\xC0\xAF"}) {
     EXPECT_FALSE(is_valid_path(path)) << path;
   }
   EXPECT_FALSE(is_valid_path(std::string_view("/a\0b", 4)));
@@ -45,7 +47,8 @@ TEST(Path, RejectsWhatJavaRejects) {
 TEST(Path, EveryCodePointHasJavasVerdict) {
   for (std::uint32_t c = 0; c <= 0x10FFFF; ++c) {
     if (c == '/' || c == '.') continue;
-    const bool legal = !(c <= 0x1F || (c >= 0x7F && c <= 0x9F) || (c >= 0xD800 && c <= 0xF8FF) || c >= 0xFFF0);
+    const bool legal =
+        !(c <= 0x1F || (c >= 0x7F && c <= 0x9F) || (c >= 0xD800 && c <= 0xF8FF) || c >= 0xFFF0);
     EXPECT_EQ(is_valid_path("/x" + utf8(c) + "y"), legal) << std::hex << c;
   }
 }

@@ -20,9 +20,7 @@ class Random {
   }
 
   // Uniform enough in [0, bound); 0 when bound is 0.
-  std::uint64_t below(std::uint64_t bound) {
-    return bound == 0 ? 0 : next() % bound;
-  }
+  std::uint64_t below(std::uint64_t bound) { return bound == 0 ? 0 : next() % bound; }
 
  private:
   std::uint64_t state_;

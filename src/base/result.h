@@ -32,16 +32,16 @@ inline IoError data_error(std::string what) { return IoError{0, std::move(what)}
 #define DROVER_CONCAT(a, b) DROVER_CONCAT_(a, b)
 
 // Early return without monadic chains, which GCC 12's std::expected lacks.
-#define TRY(expression)                                                            \
-  do {                                                                             \
-    if (auto try_result = (expression); !try_result) {                             \
-      return std::unexpected(std::move(try_result).error());                       \
-    }                                                                              \
+#define TRY(expression)                                      \
+  do {                                                       \
+    if (auto try_result = (expression); !try_result) {       \
+      return std::unexpected(std::move(try_result).error()); \
+    }                                                        \
   } while (false)
 
-#define TRY_ASSIGN_(declaration, expression, temporary)                            \
-  auto temporary = (expression);                                                   \
-  if (!temporary) return std::unexpected(std::move(temporary).error());            \
+#define TRY_ASSIGN_(declaration, expression, temporary)                 \
+  auto temporary = (expression);                                        \
+  if (!temporary) return std::unexpected(std::move(temporary).error()); \
   declaration = *std::move(temporary)
 #define TRY_ASSIGN(declaration, expression) \
   TRY_ASSIGN_(declaration, expression, DROVER_CONCAT(try_result_, __LINE__))

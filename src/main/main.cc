@@ -59,11 +59,11 @@ void raise_descriptor_limit() {
 }
 
 void handle_signals() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = on_signal;
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
-  struct sigaction ignore {};
+  struct sigaction ignore{};
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &ignore, nullptr);
 }
@@ -86,7 +86,8 @@ int serve(const std::vector<std::string>& arguments) {
   }
   for (const std::string& warning : loaded->warnings) server::log_warn("config", "{}", warning);
   if (!config.ensemble.members.servers.empty()) {
-    std::fprintf(stderr, "drover: %s names an ensemble (server.N); this version runs standalone servers only\n",
+    std::fprintf(stderr,
+                 "drover: %s names an ensemble (server.N); this version runs standalone servers only\n",
                  loaded->file.c_str());
     return kUsageExit;
   }

@@ -16,26 +16,16 @@ namespace {
 // The attribute types that have a keyword in RFC 2253; Java writes every other one as a dotted OID.
 std::string_view keyword_of(int nid) {
   switch (nid) {
-    case NID_commonName:
-      return "CN";
-    case NID_countryName:
-      return "C";
-    case NID_localityName:
-      return "L";
-    case NID_stateOrProvinceName:
-      return "ST";
-    case NID_organizationName:
-      return "O";
-    case NID_organizationalUnitName:
-      return "OU";
-    case NID_streetAddress:
-      return "STREET";
-    case NID_domainComponent:
-      return "DC";
-    case NID_userId:
-      return "UID";
-    default:
-      return {};
+    case NID_commonName: return "CN";
+    case NID_countryName: return "C";
+    case NID_localityName: return "L";
+    case NID_stateOrProvinceName: return "ST";
+    case NID_organizationName: return "O";
+    case NID_organizationalUnitName: return "OU";
+    case NID_streetAddress: return "STREET";
+    case NID_domainComponent: return "DC";
+    case NID_userId: return "UID";
+    default: return {};
   }
 }
 
@@ -55,10 +45,8 @@ bool is_text(int asn1_type) {
     case V_ASN1_T61STRING:
     case V_ASN1_IA5STRING:
     case V_ASN1_BMPSTRING:
-    case V_ASN1_UTF8STRING:
-      return true;
-    default:
-      return false;
+    case V_ASN1_UTF8STRING: return true;
+    default: return false;
   }
 }
 

@@ -182,8 +182,8 @@ EventLoop* signalled_loop = nullptr;
 TEST(EventLoop, ASignalHandlerMayWakeAndTheWaitSurvivesTheInterruption) {
   auto loop = make_loop();
   signalled_loop = loop.get();
-  struct sigaction action {};
-  struct sigaction before {};
+  struct sigaction action{};
+  struct sigaction before{};
   action.sa_handler = [](int) { signalled_loop->wake(); };
   ASSERT_EQ(::sigaction(SIGUSR1, &action, &before), 0);
   ::raise(SIGUSR1);

@@ -74,7 +74,7 @@ bool is_self_issued(X509* certificate) {
 
 IoResult<std::string> read_store_file(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat info {};
+  struct stat info{};
   if (!file || ::fstat(file.fd(), &info) != 0) return std::unexpected(io_error(errno, "cannot open " + path));
   if (!S_ISREG(info.st_mode)) return std::unexpected(data_error(path + " is not a regular file"));
   if (info.st_size > static_cast<off_t>(kStoreBytesMax)) {

@@ -85,17 +85,14 @@ class Parser {
 
   IoResult<void> add_bag(const PKCS12_SAFEBAG* bag) {
     switch (PKCS12_SAFEBAG_get_nid(bag)) {
-      case NID_keyBag:
-        return add_key(PKCS12_SAFEBAG_get0_p8inf(bag));
+      case NID_keyBag: return add_key(PKCS12_SAFEBAG_get0_p8inf(bag));
       case NID_pkcs8ShroudedKeyBag: {
         const Pkcs8Ptr key(
             PKCS12_decrypt_skey_ex(bag, password_.data(), length(), library_.context.get(), nullptr));
         return add_key(key.get());
       }
-      case NID_certBag:
-        return add_certificate(bag);
-      default:
-        return {};  // Revocation lists, secrets and bags of bags: no Java store has them.
+      case NID_certBag: return add_certificate(bag);
+      default: return {};  // Revocation lists, secrets and bags of bags: no Java store has them.
     }
   }
 

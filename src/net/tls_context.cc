@@ -118,12 +118,9 @@ IoResult<void> apply_trust(SSL_CTX* context, const TlsOptions& options) {
 int verify_mode(const TlsOptions& options) {
   if (options.role == TlsRole::kClient) return SSL_VERIFY_PEER;
   switch (options.client_auth) {
-    case ClientAuth::kNone:
-      return SSL_VERIFY_NONE;
-    case ClientAuth::kWant:
-      return SSL_VERIFY_PEER;
-    case ClientAuth::kNeed:
-      return SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+    case ClientAuth::kNone: return SSL_VERIFY_NONE;
+    case ClientAuth::kWant: return SSL_VERIFY_PEER;
+    case ClientAuth::kNeed: return SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
   }
   return SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
 }

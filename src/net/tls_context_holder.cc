@@ -35,7 +35,7 @@ std::vector<TlsContextHolder::FileMark> TlsContextHolder::marks_of(const TlsOpti
        {&options.key_store.location, &options.key_store.password_path, &options.trust_store.location,
         &options.trust_store.password_path, &options.crl_location}) {
     FileMark mark;
-    struct stat info {};
+    struct stat info{};
     if (!path->empty() && ::stat(path->c_str(), &info) == 0) {
       mark = {info.st_dev, info.st_ino, info.st_size,
               info.st_mtim.tv_sec * std::int64_t{1'000'000'000} + info.st_mtim.tv_nsec};

@@ -130,15 +130,9 @@ IoCount TlsSession::write(std::string_view bytes) {
 IoStatus TlsSession::judge(int result, std::uint32_t& wants) {
   const int errno_value = errno;
   switch (const int ssl_error = SSL_get_error(ssl_.get(), result)) {
-    case SSL_ERROR_WANT_READ:
-      wants = EPOLLIN;
-      return IoStatus::kAgain;
-    case SSL_ERROR_WANT_WRITE:
-      wants = EPOLLOUT;
-      return IoStatus::kAgain;
-    case SSL_ERROR_ZERO_RETURN:
-      end_ = IoStatus::kClosed;
-      return end_;
+    case SSL_ERROR_WANT_READ: wants = EPOLLIN; return IoStatus::kAgain;
+    case SSL_ERROR_WANT_WRITE: wants = EPOLLOUT; return IoStatus::kAgain;
+    case SSL_ERROR_ZERO_RETURN: end_ = IoStatus::kClosed; return end_;
     default:
       describe_failure(ssl_error, errno_value);
       end_ = IoStatus::kError;

@@ -6,9 +6,15 @@
 namespace drover::replica {
 
 void Expiry::set(SessionId session, std::int32_t timeout_ms, Instant heard) {
-  const Lease lease{timeout_ms, deadline(heard, timeout_ms)};
-  leases_.insert_or_assign(session, lease);
-  buckets_[lease.deadline_ms].push_back(session);
+  Lease& lease = leases_[session];
+  lease.timeout_ms = timeout_ms;
+  lease.deadline_ms = deadline(heard, timeout_ms);
+  if (lease.bucket_ms == 0 || lease.deadline_ms < lease.bucket_ms) list(session, lease);
+}
+
+void Expiry::list(SessionId session, Lease& lease) {
+  lease.bucket_ms = lease.deadline_ms;
+  buckets_[lease.bucket_ms].push_back(session);
 }
 
 void Expiry::touch(SessionId session, Instant heard) {
@@ -23,13 +29,15 @@ void Expiry::remove(SessionId session) { leases_.erase(session); }
 std::vector<SessionId> Expiry::expired(Instant horizon) {
   std::vector<SessionId> out;
   while (!buckets_.empty() && buckets_.begin()->first <= horizon.ms) {
-    const std::vector<SessionId> due = std::move(buckets_.begin()->second);
+    const auto [bucket_ms, due] = std::move(*buckets_.begin());
     buckets_.erase(buckets_.begin());
     for (const SessionId session : due) {
       const auto found = leases_.find(session);
-      if (found == leases_.end()) continue;  // Closed, or expired through another bucket.
+      // Closed, or listed elsewhere since: a session is looked at in one bucket only, or reconnecting often
+      // would make ever more entries.
+      if (found == leases_.end() || found->second.bucket_ms != bucket_ms) continue;
       if (found->second.deadline_ms > horizon.ms) {
-        buckets_[found->second.deadline_ms].push_back(session);
+        list(session, found->second);
         continue;
       }
       out.push_back(session);
@@ -37,6 +45,12 @@ std::vector<SessionId> Expiry::expired(Instant horizon) {
     }
   }
   return out;
+}
+
+std::size_t Expiry::bucket_entries() const {
+  std::size_t entries = 0;
+  for (const auto& [deadline_ms, sessions] : buckets_) entries += sessions.size();
+  return entries;
 }
 
 std::map<std::int64_t, std::vector<SessionId>> Expiry::by_deadline() const {

@@ -34,12 +34,15 @@ class Expiry {
   // For `dump`: when each tracked session would end.
   std::map<std::int64_t, std::vector<SessionId>> by_deadline() const;
   std::size_t size() const { return leases_.size(); }
+  std::size_t bucket_entries() const;
 
  private:
   struct Lease {
     std::int32_t timeout_ms = 0;
     std::int64_t deadline_ms = 0;
+    std::int64_t bucket_ms = 0;  // where it is listed; never after the deadline
   };
+  void list(SessionId session, Lease& lease);
   // Strictly after heard + timeout, at most one tick later.
   std::int64_t deadline(Instant heard, std::int32_t timeout_ms) const {
     return ((heard.ms + timeout_ms) / tick_ms_ + 1) * tick_ms_;
@@ -47,7 +50,7 @@ class Expiry {
 
   std::int64_t tick_ms_;
   boost::unordered_flat_map<SessionId, Lease> leases_;
-  // Every tracked session is in at least one bucket, none later than its deadline.
+  // Every tracked session is in the bucket that its lease names. Other entries of it are remains.
   std::map<std::int64_t, std::vector<SessionId>> buckets_;
 };
 

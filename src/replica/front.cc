@@ -2,6 +2,7 @@
 #include "replica/front.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "base/ensure.h"
 #include "replica/session_password.h"
@@ -29,8 +30,14 @@ bool Front::may_read(const Conn& c) const {
 // globalOutstandingLimit: who has something under way waits; who has nothing may always ask.
 void Front::look_at_limits(Conn& c) {
   const std::size_t mine = c.waiting ? c.waiting->size() : 0;
-  const bool too_many_in_all = mine > 0 && outstanding_ >= config_.outstanding_total_max;
-  c.below_limit = mine < config_.outstanding_max && !too_many_in_all;
+  const std::size_t my_bytes = c.waiting ? c.waiting->body_bytes : 0;
+  const bool full = outstanding_ >= config_.outstanding_total_max ||
+                    outstanding_bytes_ >= config_.outstanding_total_bytes_max;
+  const bool too_many_in_all = mine > 0 && full;
+  // All reads behind a write are answered at once, so their answers must fit the output before they queue.
+  const bool answers_fit = !c.waiting || c.waiting->reply_bytes < config_.output_high_water_bytes;
+  c.below_limit = mine < config_.outstanding_max && my_bytes < config_.outstanding_bytes_max && answers_fit &&
+                  !too_many_in_all;
   if (too_many_in_all && !c.throttled) {
     c.throttled = true;
     throttled_.push_back(c.id());
@@ -38,7 +45,9 @@ void Front::look_at_limits(Conn& c) {
 }
 
 void Front::release_throttled() {
-  if (throttled_.empty() || outstanding_ >= config_.outstanding_total_max / 2) return;
+  const bool half_full = outstanding_ >= config_.outstanding_total_max / 2 ||
+                         outstanding_bytes_ >= config_.outstanding_total_bytes_max / 2;
+  if (throttled_.empty() || half_full) return;
   std::vector<ConnId> waiting;
   waiting.swap(throttled_);
   for (const ConnId id : waiting) {
@@ -107,11 +116,12 @@ void Front::close(ConnId id) {
   Conn* c = find(id);
   if (!c) return;
   watches_.forget(watcher_of(c->slot));
-  if (c->waiting) outstanding_ -= c->waiting->size();
+  forget_waiting(*c);
   // The slot is free, the generation is not: whatever is still on its way to this connection finds nobody.
   const std::uint32_t slot = c->slot;
   const std::uint32_t generation = c->generation + 1;
-  *c = Conn{};
+  std::destroy_at(c);  // Assignment would keep the buffers' memory.
+  std::construct_at(c);
   c->slot = slot;
   c->generation = generation;
   free_slots_.push_back(slot);
@@ -161,7 +171,8 @@ void Front::on_connect(Conn& c, std::string_view frame, Instant) {
     return end(c);
   }
   c.old_client = !request->has_read_only;
-  c.timeout_ms = std::clamp(request->timeout_ms, config_.session_timeout_min_ms, config_.session_timeout_max_ms);
+  c.timeout_ms =
+      std::clamp(request->timeout_ms, config_.session_timeout_min_ms, config_.session_timeout_max_ms);
   c.phase = Phase::kConnecting;
   list(c);
   if (raw(request->session) != 0 && !is_session_password(request->session, request->password)) {
@@ -186,6 +197,7 @@ void Front::answer_connect(Conn& c, bool valid) {
   ++stats_.sent;
   ++c.sent;
   c.last_op = OpCode::kCreateSession;
+  c.last_zxid = machine_.last_zxid;
   if (valid) {
     c.phase = Phase::kConnected;
     list(c);
@@ -203,7 +215,7 @@ void Front::on_request(Conn& c, const wire::RequestHeader& header, std::string_v
   if (state::is_write(header.op)) return forward(c, header, body, now);
   if (!state::is_read(header.op)) return refuse(c, header, ErrorCode::kUnimplemented, Zxid{-1});
   if (c.waiting) return wait(c, header, body, now);
-  answer(c, header, body, now, now, c.out);
+  answer(c, {header.xid, header.op, body, c.who.get(), now}, now, c.out);
 }
 
 // Answers with an error and closes the connection behind it.
@@ -229,13 +241,15 @@ void Front::on_auth(Conn& c, const wire::RequestHeader&, std::string_view body) 
   const auto request = wire::decode_auth(r);
   if (!request) return end(c);
   const bool null_digest = request->scheme == "digest" && !request->auth;
-  const auto proven = request->scheme && !null_digest
-                          ? state::authenticate(*request->scheme, request->auth.value_or(""), c.ip, machine_.options)
-                          : std::nullopt;
+  const auto proven =
+      request->scheme && !null_digest
+          ? state::authenticate(*request->scheme, request->auth.value_or(""), c.ip, machine_.options)
+          : std::nullopt;
   auto identities = std::make_shared<state::Identities>(*c.who);
   if (proven) {
     for (const wire::Identity& id : *proven) {
-      if (std::find(identities->begin(), identities->end(), id) == identities->end()) identities->push_back(id);
+      if (std::find(identities->begin(), identities->end(), id) == identities->end())
+        identities->push_back(id);
     }
   }
   if (!proven || identities->size() > config_.identities_max) {
@@ -262,7 +276,7 @@ void Front::on_sasl(Conn& c, const wire::RequestHeader& header, std::string_view
   ++c.sent;
 }
 
-Front::Waiting& Front::waiting_of(Conn& c) {
+void Front::enqueue(Conn& c, Waiting::Entry entry, std::string_view body) {
   if (!c.waiting) {
     if (spare_.empty()) {
       c.waiting = std::make_unique<Waiting>();
@@ -271,14 +285,28 @@ Front::Waiting& Front::waiting_of(Conn& c) {
       spare_.pop_back();
     }
   }
+  Waiting& waiting = *c.waiting;
+  entry.body_bytes = static_cast<std::uint32_t>(body.size());
+  entry.offset = waiting.bytes.size();
+  if (!entry.is_write) waiting.bytes.append(body);
+  waiting.body_bytes += body.size();
+  waiting.reply_bytes += entry.reply_bytes;
+  waiting.entries.push_back(std::move(entry));
   ++outstanding_;
-  return *c.waiting;
+  outstanding_bytes_ += body.size();
+  look_at_limits(c);
 }
 
 void Front::forward(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now) {
   ++stats_.writes;
-  waiting_of(c).entries.push_back({0, 0, header.xid, header.op, now});
-  look_at_limits(c);
+  enqueue(c,
+          {.is_write = true,
+           .xid = header.xid,
+           .op = header.op,
+           .received = now,
+           .reply_bytes = 0,
+           .who = nullptr},
+          body);
   // Nothing that comes behind it on this connection is heard.
   if (header.op == OpCode::kCloseSession) c.phase = Phase::kEnding;
   const auto offset = static_cast<std::uint32_t>(outbox_.bytes.size());
@@ -288,23 +316,28 @@ void Front::forward(Conn& c, const wire::RequestHeader& header, std::string_view
 }
 
 void Front::wait(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now) {
-  Waiting& waiting = waiting_of(c);
-  const auto offset = static_cast<std::uint32_t>(waiting.bytes.size());
-  waiting.bytes.append(body);
-  // +1: a read with an empty body must not look like a write.
-  waiting.entries.push_back({offset, static_cast<std::uint32_t>(body.size()) + 1, header.xid, header.op, now});
-  look_at_limits(c);
+  enqueue(c,
+          {.is_write = false,
+           .xid = header.xid,
+           .op = header.op,
+           .received = now,
+           .reply_bytes = state::reply_bytes_estimate(machine_, header.op, body),
+           .who = c.who},
+          body);
 }
 
-void Front::answer(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant received, Instant now,
-                   std::string& out) {
+void Front::answer(Conn& c, const Read& read, Instant now, std::string& out) {
   ++stats_.reads;
-  const std::int32_t xid = header.op == OpCode::kPing ? wire::kPingXid : header.xid;
+  const std::int32_t xid = read.op == OpCode::kPing ? wire::kPingXid : read.xid;
   state::answer_read(machine_, watches_, config_.watches,
-                     {.session = c.session, .xid = xid, .op = header.op, .body = body, .who = c.who.get(),
+                     {.session = c.session,
+                      .xid = xid,
+                      .op = read.op,
+                      .body = read.body,
+                      .who = read.who,
                       .watcher = watcher_of(c.slot)},
                      out);
-  count_reply(c, header.op, header.xid, received, now);
+  count_reply(c, read.op, read.xid, read.received, now);
 }
 
 void Front::count_reply(Conn& c, OpCode op, std::int32_t xid, Instant received, Instant now) {
@@ -321,7 +354,8 @@ void Front::count_reply(Conn& c, OpCode op, std::int32_t xid, Instant received, 
   c.max_latency_ms = std::max(c.max_latency_ms, latency);
   ++c.latency_count;
   c.latency_sum_ms += latency;
-  stats_.latency_min_ms = stats_.latency_count == 0 ? latency : std::min<std::uint64_t>(stats_.latency_min_ms, latency);
+  stats_.latency_min_ms =
+      stats_.latency_count == 0 ? latency : std::min<std::uint64_t>(stats_.latency_min_ms, latency);
   stats_.latency_max_ms = std::max<std::uint64_t>(stats_.latency_max_ms, latency);
   ++stats_.latency_count;
   stats_.latency_sum_ms += latency;
@@ -331,9 +365,10 @@ void Front::on_sent(ConnId id) {
   Conn* c = find(id);
   if (!c) return;
   if (c->out.empty()) {
-    const bool worth_keeping = spare_buffers_.size() < kSpareBuffers && c->out.capacity() <= kSpareBufferBytes;
+    const bool worth_keeping =
+        spare_buffers_.size() < kSpareBuffers && c->out.capacity() <= kSpareBufferBytes;
     if (worth_keeping) spare_buffers_.push_back(std::move(c->out));
-    c->out = std::string();
+    std::string().swap(c->out);  // Assignment would keep the memory.
   }
 }
 
@@ -371,6 +406,8 @@ void Front::reset_connection_stats() {
     c->received = c->sent = c->latency_count = 0;
     c->last_latency_ms = c->min_latency_ms = c->max_latency_ms = 0;
     c->latency_sum_ms = 0;
+    c->last_xid = -1;
+    c->last_zxid = Zxid{-1};
   }
 }
 

@@ -38,13 +38,15 @@ struct FrontConfig {
   std::int32_t frame_bytes_max = 0xfffff;  // jute.maxbuffer
   std::int32_t session_timeout_min_ms = 6000;
   std::int32_t session_timeout_max_ms = 60'000;
-  std::size_t outstanding_max = 1000;               // per connection, then it is not read
-  std::size_t outstanding_total_max = 20'000;       // of this front; then those who have any are not read
-  std::size_t output_high_water_bytes = 1 << 20;    // then it is not read
-  std::size_t output_max_bytes = 8 << 20;           // events piled up for somebody who does not read: close
-  std::size_t identities_max = 128;                 // per connection
+  std::size_t outstanding_max = 1000;           // per connection, then it is not read
+  std::size_t outstanding_total_max = 20'000;   // of this front; then those who have any are not read
+  std::size_t outstanding_bytes_max = 4 << 20;  // of their bodies, per connection, then it is not read
+  std::size_t outstanding_total_bytes_max = 512 << 20;
+  std::size_t output_high_water_bytes = 1 << 20;  // then it is not read
+  std::size_t output_max_bytes = 8 << 20;         // events piled up for somebody who does not read: close
+  std::size_t identities_max = 128;               // per connection
   state::WatchLimits watches;
-  std::vector<std::string> required_schemes;        // enforce.auth.schemes; empty: none
+  std::vector<std::string> required_schemes;  // enforce.auth.schemes; empty: none
 };
 
 // Counted since start; the server adds up all fronts.
@@ -73,9 +75,9 @@ class Front {
   Front(const FrontConfig& config, const state::Machine& machine) : config_(config), machine_(machine) {}
 
   struct Peer {
-    std::string ip;                     // "127.0.0.1"
-    std::string remote;                 // "127.0.0.1:54321"
-    state::Identities identities;       // proven before the first byte: ip, and x509 after TLS
+    std::string ip;                // "127.0.0.1"
+    std::string remote;            // "127.0.0.1:54321"
+    state::Identities identities;  // proven before the first byte: ip, and x509 after TLS
   };
   ConnId open(const Peer& peer, Instant now);
   // The socket is gone. Its watches go with it; the session lives on.
@@ -149,7 +151,9 @@ class Front {
       if (c->in_use) visit(facts(*c));
     }
   }
-  SessionId session_of(state::WatcherId watcher) const { return conns_[static_cast<std::size_t>(watcher)]->session; }
+  SessionId session_of(state::WatcherId watcher) const {
+    return conns_[static_cast<std::size_t>(watcher)]->session;
+  }
   void reset_connection_stats();
 
  private:
@@ -157,16 +161,22 @@ class Front {
   // place; a read keeps its bytes.
   struct Waiting {
     struct Entry {
-      std::uint32_t offset = 0;
-      std::uint32_t length = 0;  // 0: a write
+      bool is_write = false;
+      std::uint32_t body_bytes = 0;
+      std::size_t offset = 0;  // of a read's body
       std::int32_t xid = 0;
       wire::OpCode op{};
       Instant received;
+      std::size_t reply_bytes = 0;  // of a read's answer, as far as can be told
+      state::IdentitiesPtr who;     // of a read: who it was when it came
     };
     std::vector<Entry> entries;
     std::size_t head = 0;
     std::string bytes;
+    std::size_t body_bytes = 0;   // of all entries, writes too
+    std::size_t reply_bytes = 0;  // of all entries
     std::size_t size() const { return entries.size() - head; }
+    void forget_answered();
   };
 
   enum class Phase : std::uint8_t { kHandshake, kConnecting, kConnected, kEnding };
@@ -180,6 +190,7 @@ class Front {
     bool throttled = false;   // stopped only because there are too many in all
     bool old_client = false;  // sent no readOnly byte, gets none
     bool closing = false;
+    bool dropped = false;  // by the replica's thread, which has more to say than this connection may take
     bool listed = false;   // in changed_
     bool touched = false;  // heard of since the last report
     SessionId session{};
@@ -212,8 +223,8 @@ class Front {
     enum class Kind : std::uint8_t { kBytes, kLastBytes, kSession, kNoSession, kDrop };
     Kind kind{};
     ConnId conn;
-    std::uint32_t offset = 0;
-    std::uint32_t length = 0;
+    std::size_t offset = 0;
+    std::size_t length = 0;
     SessionId session{};
   };
 
@@ -233,11 +244,21 @@ class Front {
   bool is_authenticated(const Conn& c) const;
   void refuse(Conn& c, const wire::RequestHeader& header, ErrorCode error, Zxid zxid);
   void forward(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now);
-  void answer(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant received, Instant now,
-              std::string& out);
+  struct Read {
+    std::int32_t xid = 0;
+    wire::OpCode op{};
+    std::string_view body;
+    const state::Identities* who = nullptr;
+    Instant received;
+  };
+  void answer(Conn& c, const Read& read, Instant now, std::string& out);
   void wait(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now);
-  Waiting& waiting_of(Conn& c);
-  void answer_waiting(Conn& c, Instant now);
+  void enqueue(Conn& c, Waiting::Entry entry, std::string_view body);
+  Waiting::Entry dequeue(Conn& c);
+  bool answer_waiting(Conn& c, std::size_t from, Instant now);
+  void recycle(Conn& c);
+  void forget_waiting(Conn& c);
+  void drop(Conn& c);
   void stage_bytes(Conn& c, std::size_t from, Staged::Kind kind);
   void count_reply(Conn& c, wire::OpCode op, std::int32_t xid, Instant received, Instant now);
   void check_output(Conn& c);
@@ -260,6 +281,7 @@ class Front {
   FrontStats stats_;
   std::size_t open_count_ = 0;
   std::size_t outstanding_ = 0;
+  std::size_t outstanding_bytes_ = 0;
 };
 
 }  // namespace drover::replica

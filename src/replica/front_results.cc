@@ -15,15 +15,17 @@ using wire::OpCode;
 constexpr std::size_t kSpareQueues = 64;
 constexpr std::size_t kSpareQueueBytes = 64 * 1024;
 constexpr std::size_t kStagedKeptBytes = 4 << 20;
+constexpr std::size_t kAnsweredKept = 64;
 
 }  // namespace
 
 void Front::stage_bytes(Conn& c, std::size_t from, Staged::Kind kind) {
-  const auto offset = static_cast<std::uint32_t>(from);
-  const auto length = static_cast<std::uint32_t>(staged_bytes_.size() - from);
+  const std::size_t offset = from;
+  const std::size_t length = staged_bytes_.size() - from;
   if (!staged_.empty()) {
     Staged& last = staged_.back();
-    const bool continues = last.kind == Staged::Kind::kBytes && last.conn == c.id() && last.offset + last.length == offset;
+    const bool continues =
+        last.kind == Staged::Kind::kBytes && last.conn == c.id() && last.offset + last.length == offset;
     if (continues) {
       last.length += length;
       last.kind = kind;
@@ -54,11 +56,10 @@ void Front::on_events(const state::TreeEvents& events, Zxid zxid) {
 
 void Front::on_result(ConnId id, const WriteResult& result, Instant now) {
   Conn* c = find(id);
-  if (!c) return;
-  ENSURE(c->waiting && c->waiting->size() > 0 && c->waiting->entries[c->waiting->head].length == 0,
+  if (!c || c->dropped) return;
+  ENSURE(c->waiting && c->waiting->size() > 0 && c->waiting->entries[c->waiting->head].is_write,
          "a write's result finds the write at the head of the queue");
-  const Waiting::Entry write = c->waiting->entries[c->waiting->head++];
-  --outstanding_;
+  const Waiting::Entry write = dequeue(*c);
   const std::size_t from = staged_bytes_.size();
   if (result.applied) {
     append_write_reply(staged_bytes_, result.op, result.xid, machine_.last_zxid, *result.applied);
@@ -66,27 +67,71 @@ void Front::on_result(ConnId id, const WriteResult& result, Instant now) {
     wire::append_bare_reply(staged_bytes_, {result.xid, machine_.last_zxid, result.error});
   }
   count_reply(*c, write.op, write.xid, write.received, now);
-  answer_waiting(*c, now);
+  if (!answer_waiting(*c, from, now)) {
+    staged_bytes_.resize(from);
+    return drop(*c);
+  }
+  recycle(*c);
   const bool ends = result.op == OpCode::kCloseSession;
   stage_bytes(*c, from, ends ? Staged::Kind::kLastBytes : Staged::Kind::kBytes);
 }
 
-// The reads up to the next write, from the state that the write before them made.
-void Front::answer_waiting(Conn& c, Instant now) {
+Front::Waiting::Entry Front::dequeue(Conn& c) {
+  Waiting::Entry entry = std::move(c.waiting->entries[c.waiting->head++]);
+  c.waiting->body_bytes -= entry.body_bytes;
+  c.waiting->reply_bytes -= entry.reply_bytes;
+  --outstanding_;
+  outstanding_bytes_ -= entry.body_bytes;
+  return entry;
+}
+
+// The reads up to the next write, from the state that the write before them made. False when they say more
+// than a connection may have in its output: small requests must not fill the memory with large answers.
+bool Front::answer_waiting(Conn& c, std::size_t from, Instant now) {
   Waiting& waiting = *c.waiting;
-  while (waiting.size() > 0 && waiting.entries[waiting.head].length > 0) {
-    const Waiting::Entry read = waiting.entries[waiting.head++];
-    --outstanding_;
-    const std::string_view body = std::string_view(waiting.bytes).substr(read.offset, read.length - 1);
-    answer(c, {read.xid, read.op}, body, read.received, now, staged_bytes_);
+  while (waiting.size() > 0 && !waiting.entries[waiting.head].is_write) {
+    if (staged_bytes_.size() - from > config_.output_max_bytes) return false;
+    const Waiting::Entry read = dequeue(c);
+    const std::string_view body = std::string_view(waiting.bytes).substr(read.offset, read.body_bytes);
+    answer(c, {read.xid, read.op, body, read.who.get(), read.received}, now, staged_bytes_);
   }
-  if (waiting.size() > 0) return;
+  return true;
+}
+
+// An empty queue goes back to the spare ones; of one that never empties, what is answered is forgotten.
+void Front::recycle(Conn& c) {
+  Waiting& waiting = *c.waiting;
+  if (waiting.size() > 0) return waiting.forget_answered();
   waiting.entries.clear();
   waiting.head = 0;
   waiting.bytes.clear();
   const bool worth_keeping = spare_.size() < kSpareQueues && waiting.bytes.capacity() <= kSpareQueueBytes;
   if (worth_keeping) spare_.push_back(std::move(c.waiting));
   c.waiting.reset();
+}
+
+void Front::Waiting::forget_answered() {
+  if (head < kAnsweredKept || head < size()) return;  // Moving the rest costs no more than what was answered.
+  entries.erase(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(head));
+  head = 0;
+  const std::size_t gone = entries.front().offset;
+  bytes.erase(0, gone);
+  for (Entry& entry : entries) entry.offset -= gone;
+}
+
+void Front::forget_waiting(Conn& c) {
+  if (!c.waiting) return;
+  outstanding_ -= c.waiting->size();
+  outstanding_bytes_ -= c.waiting->body_bytes;
+  c.waiting.reset();
+}
+
+// The connection ends here; results of what it still has under way find nobody.
+void Front::drop(Conn& c) {
+  ++stats_.output_overflows;
+  forget_waiting(c);
+  c.dropped = true;
+  staged_.push_back({Staged::Kind::kDrop, c.id(), 0, 0, {}});
 }
 
 void Front::on_session_answer(const SessionAnswer& answer) {
@@ -123,7 +168,7 @@ void Front::collect() {
   release_throttled();
   staged_.clear();
   staged_bytes_.clear();
-  if (staged_bytes_.capacity() > kStagedKeptBytes) staged_bytes_ = std::string();
+  if (staged_bytes_.capacity() > kStagedKeptBytes) std::string().swap(staged_bytes_);
 }
 
 // Requests stop at the high-water mark by not being read; events come unasked, so they have a limit. A single

@@ -27,7 +27,8 @@ bool grows_state(OpCode op) {
 
 }  // namespace
 
-Replica::Replica(const ReplicaConfig& config, state::Machine& machine, std::vector<Front*> fronts, Instant now)
+Replica::Replica(const ReplicaConfig& config, state::Machine& machine, std::vector<Front*> fronts,
+                 Instant now)
     : config_(config),
       machine_(machine),
       fronts_(std::move(fronts)),
@@ -87,7 +88,13 @@ void Replica::on_write(FrontId front, const ClientWrite& write, std::string_view
            .body = body,
            .who = write.who.get(),
            .session_error = known ? ErrorCode::kOk : ErrorCode::kSessionExpired},
-          {.zxid = {}, .session = write.session, .xid = write.xid, .op = write.op, .front = front, .conn = write.conn, .refusal = ErrorCode::kOk},
+          {.zxid = {},
+           .session = write.session,
+           .xid = write.xid,
+           .op = write.op,
+           .front = front,
+           .conn = write.conn,
+           .refusal = ErrorCode::kOk},
           wall);
 }
 
@@ -136,14 +143,21 @@ void Replica::create_session(FrontId front, const SessionRequest& request, Insta
   wire::Writer w(body);
   w.i32(request.timeout_ms);
   propose({.session = session, .cxid = 0, .op = OpCode::kCreateSession, .body = body, .who = &kNobody},
-          {.zxid = {}, .session = session, .xid = 0, .op = OpCode::kCreateSession, .front = front, .conn = request.conn, .refusal = ErrorCode::kOk},
+          {.zxid = {},
+           .session = session,
+           .xid = 0,
+           .op = OpCode::kCreateSession,
+           .front = front,
+           .conn = request.conn,
+           .refusal = ErrorCode::kOk},
           wall);
 }
 
 void Replica::reconnect(FrontId front, const SessionRequest& request, Instant now, Effects& effects) {
   const auto found = sessions_.find(request.session);
   // A session whose creation is not yet durable was never told to anybody, so nobody can ask for it.
-  const bool alive = found != sessions_.end() && !found->second.closing && machine_.sessions.contains(request.session);
+  const bool alive =
+      found != sessions_.end() && !found->second.closing && machine_.sessions.contains(request.session);
   if (!alive) {
     ++stats_.reconnects_refused;
     effects.answers.push_back({SessionAnswer::Kind::kNot, front, request.conn, {}});
@@ -151,7 +165,8 @@ void Replica::reconnect(FrontId front, const SessionRequest& request, Instant no
   }
   ++stats_.reconnects;
   Session& session = found->second;
-  if (session.front) effects.answers.push_back({SessionAnswer::Kind::kDropped, *session.front, session.conn, {}});
+  if (session.front)
+    effects.answers.push_back({SessionAnswer::Kind::kDropped, *session.front, session.conn, {}});
   session.front = front;
   session.conn = request.conn;
   session.timeout_ms = request.timeout_ms;
@@ -162,7 +177,14 @@ void Replica::reconnect(FrontId front, const SessionRequest& request, Instant no
 void Replica::close_session(SessionId session, WallTime wall) {
   if (const auto found = sessions_.find(session); found != sessions_.end()) found->second.closing = true;
   propose({.session = session, .cxid = 0, .op = OpCode::kCloseSession, .body = {}, .who = &kNobody},
-          {.zxid = {}, .session = session, .xid = 0, .op = OpCode::kCloseSession, .front = std::nullopt, .conn = {}, .refusal = ErrorCode::kOk}, wall);
+          {.zxid = {},
+           .session = session,
+           .xid = 0,
+           .op = OpCode::kCloseSession,
+           .front = std::nullopt,
+           .conn = {},
+           .refusal = ErrorCode::kOk},
+          wall);
 }
 
 void Replica::on_tick(Instant now, WallTime wall, Effects& effects) {
@@ -185,7 +207,11 @@ void Replica::reap(WallTime wall) {
   const auto most = static_cast<std::size_t>(
       std::max<std::int64_t>(1, config_.container_max_per_minute * config_.container_check_ms / 60'000));
   const auto consider = [&](state::NodeRef ref, bool due) {
-    if (due && tree.at(ref).child_count == 0 && candidates.size() < most) candidates.push_back(tree.path_of(ref));
+    if (!due || tree.at(ref).child_count > 0 || candidates.size() >= most) return;
+    // A change in flight may have made the node young, or another one; then it is looked at next time.
+    std::string path = tree.path_of(ref);
+    const auto soon = pending_.find(path);
+    if (soon && soon->stat == state::persisted_stat(tree.at(ref))) candidates.push_back(std::move(path));
   };
   for (const state::NodeRef ref : tree.containers()) {
     const state::Node& node = tree.at(ref);
@@ -204,7 +230,14 @@ void Replica::reap(WallTime wall) {
     wire::Writer w(body);
     w.string(path);
     propose({.session = {}, .cxid = 0, .op = OpCode::kDeleteContainer, .body = body, .who = &kNobody},
-            {.zxid = {}, .session = {}, .xid = 0, .op = OpCode::kDeleteContainer, .front = std::nullopt, .conn = {}, .refusal = ErrorCode::kOk}, wall);
+            {.zxid = {},
+             .session = {},
+             .xid = 0,
+             .op = OpCode::kDeleteContainer,
+             .front = std::nullopt,
+             .conn = {},
+             .refusal = ErrorCode::kOk},
+            wall);
   }
 }
 
@@ -246,11 +279,13 @@ void Replica::apply_next(std::string_view entry, Instant now) {
   const auto txn = wire::decode_entry(entry);
   ENSURE(txn.has_value(), "what prepare wrote can be read");
   answer_refused(now);
-  ENSURE(!in_flight_.empty() && in_flight_.front().zxid == txn->header.zxid, "transactions are applied in order");
+  ENSURE(!in_flight_.empty() && in_flight_.front().zxid == txn->header.zxid,
+         "transactions are applied in order");
   events_.clear();
   const state::ApplyResult result = state::apply(machine_, *txn, events_);
   pending_.applied(txn->header.zxid);
-  ENSURE(!txn->digest || txn->digest->tree_digest == machine_.tree.digest(), "the tree is as prepare foresaw it");
+  ENSURE(!txn->digest || txn->digest->tree_digest == machine_.tree.digest(),
+         "the tree is as prepare foresaw it");
   const InFlight waiting = in_flight_.front();
   in_flight_.pop_front();
   // Events first, to everybody: no reply may show the change to somebody who was not told.
@@ -282,7 +317,8 @@ void Replica::tell(const InFlight& waiting, const state::ApplyResult& result, In
 
 // Refused writes keep their place among the connection's others, so that replies stay in order.
 void Replica::answer_refused(Instant now) {
-  while (!in_flight_.empty() && in_flight_.front().refusal != ErrorCode::kOk && in_flight_.front().zxid <= machine_.last_zxid) {
+  while (!in_flight_.empty() && in_flight_.front().refusal != ErrorCode::kOk &&
+         in_flight_.front().zxid <= machine_.last_zxid) {
     const InFlight waiting = in_flight_.front();
     in_flight_.pop_front();
     front(*waiting.front).on_result(waiting.conn, {waiting.op, waiting.xid, nullptr, waiting.refusal}, now);

@@ -61,8 +61,8 @@ class Replica {
   void close_orphans(WallTime wall, Effects& effects);
 
   void on_front(FrontId front, ToReplica& batch, Instant now, WallTime wall, Effects& effects);
-  // Everything up to `last` is durable. Call it also when nothing new is while has_refused(): writes that were
-  // refused are answered here too.
+  // Everything up to `last` is durable. Call it also when nothing new is while has_refused(): writes that
+  // were refused are answered here too.
   void on_durable(Zxid last, Instant now);
   void on_tick(Instant now, WallTime wall, Effects& effects);
 
@@ -71,7 +71,8 @@ class Replica {
   void set_disk_full(bool full) { disk_full_ = full; }
 
   bool has_refused() const {
-    return !in_flight_.empty() && in_flight_.front().refusal != ErrorCode::kOk && in_flight_.front().zxid <= machine_.last_zxid;
+    return !in_flight_.empty() && in_flight_.front().refusal != ErrorCode::kOk &&
+           in_flight_.front().zxid <= machine_.last_zxid;
   }
   std::size_t in_flight() const { return in_flight_.size(); }
   Zxid last_proposed() const { return last_proposed_; }
@@ -102,9 +103,11 @@ class Replica {
     std::size_t next = 0;  // entry
   };
 
-  void on_write(FrontId front, const ClientWrite& write, std::string_view body, WallTime wall, Effects& effects);
+  void on_write(FrontId front, const ClientWrite& write, std::string_view body, WallTime wall,
+                Effects& effects);
   ErrorCode refusal_of(wire::OpCode op, std::string_view body);
-  void on_session_request(FrontId front, const SessionRequest& request, Instant now, WallTime wall, Effects& effects);
+  void on_session_request(FrontId front, const SessionRequest& request, Instant now, WallTime wall,
+                          Effects& effects);
   void create_session(FrontId front, const SessionRequest& request, Instant now, WallTime wall);
   void reconnect(FrontId front, const SessionRequest& request, Instant now, Effects& effects);
   void close_session(SessionId session, WallTime wall);

@@ -47,7 +47,8 @@ void append_multi(wire::Writer& w, const state::ApplyResult& result) {
 
 }  // namespace
 
-void append_write_reply(std::string& out, OpCode op, std::int32_t xid, Zxid zxid, const state::ApplyResult& result) {
+void append_write_reply(std::string& out, OpCode op, std::int32_t xid, Zxid zxid,
+                        const state::ApplyResult& result) {
   wire::Frame frame(out);
   wire::Writer w(out);
   // A multi that failed says so in its parts, not in the header.

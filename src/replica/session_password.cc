@@ -29,7 +29,8 @@ bool is_session_password(SessionId session, std::string_view password) {
   if (raw(session) == 0 || password.size() != expected.size()) return false;
   unsigned char difference = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    difference = static_cast<unsigned char>(difference | (static_cast<unsigned char>(expected[i] ^ password[i])));
+    difference =
+        static_cast<unsigned char>(difference | (static_cast<unsigned char>(expected[i] ^ password[i])));
   }
   return difference == 0;
 }

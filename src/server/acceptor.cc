@@ -15,8 +15,9 @@ bool worth_a_line(std::uint64_t count) { return count % 1000 == 1; }
 
 }  // namespace
 
-Acceptor::Acceptor(net::EventLoop& loop, net::Listener listener, PortKind kind, const net::TlsContextHolder* tls,
-                   ConnectionCounter& counter, std::vector<IoLoop*> io_loops)
+Acceptor::Acceptor(net::EventLoop& loop, net::Listener listener, PortKind kind,
+                   const net::TlsContextHolder* tls, ConnectionCounter& counter,
+                   std::vector<IoLoop*> io_loops)
     : loop_(loop),
       listener_(std::move(listener)),
       kind_(kind),
@@ -35,10 +36,12 @@ void Acceptor::on_ready(std::uint32_t) {
       case net::AcceptStatus::kAccepted: admit(std::move(accepted)); break;
       case net::AcceptStatus::kNone: return;
       case net::AcceptStatus::kDropped:
-        if (worth_a_line(++turned_away_)) log_warn("io", "out of file descriptors: connections are turned away");
+        if (worth_a_line(++turned_away_))
+          log_warn("io", "out of file descriptors: connections are turned away");
         break;
       case net::AcceptStatus::kExhausted:
-        log_error("io", "cannot accept connections for want of descriptors or memory; trying again in a second");
+        log_error("io",
+                  "cannot accept connections for want of descriptors or memory; trying again in a second");
         loop_.modify(listener_.fd(), 0, this);
         resting_ = true;
         return;
@@ -57,7 +60,8 @@ void Acceptor::admit(net::Accepted accepted) {
   const auto verdict = counter_.enter(ip);
   if (verdict != ConnectionCounter::Verdict::kWelcome) {
     const char* limit = verdict == ConnectionCounter::Verdict::kTooMany ? "maxCnxns" : "maxClientCnxns";
-    if (worth_a_line(++turned_away_)) log_warn("io", "{} turned away: {} is reached", accepted.peer.to_text(), limit);
+    if (worth_a_line(++turned_away_))
+      log_warn("io", "{} turned away: {} is reached", accepted.peer.to_text(), limit);
     return;
   }
   IoLoop::Newcomer newcomer;

@@ -33,7 +33,8 @@ struct ClientConnection final : net::EventLoop::Handler {
     kWord,       // answering a four-letter word, then closing
   };
 
-  ClientConnection(IoLoop& owner, net::Stream s, const net::Address& p) : loop(owner), stream(std::move(s)), peer(p) {}
+  ClientConnection(IoLoop& owner, net::Stream s, const net::Address& p)
+      : loop(owner), stream(std::move(s)), peer(p) {}
   void on_ready(std::uint32_t events) override;
 
   IoLoop& loop;
@@ -48,9 +49,9 @@ struct ClientConnection final : net::EventLoop::Handler {
   std::uint32_t index = 0;       // in the loop's table
   std::uint32_t registered = 0;  // epoll events
   Instant deadline;              // for what it must do next; 0: none
-  std::string in;    // received and not yet taken
-  std::string word;  // the answer to a four-letter word
-  std::size_t sent = 0;  // of the output
+  std::string in;                // received and not yet taken
+  std::string word;              // the answer to a four-letter word
+  std::size_t sent = 0;          // of the output
 };
 
 }  // namespace drover::server

@@ -59,7 +59,6 @@ class Loader {
   void prepare(const Arguments& arguments) {
     // ZooKeeper's short form listens everywhere; ours without arguments is for trying out, on this machine.
     if (arguments.short_form) loaded_.config.client->host.clear();
-    if (arguments.file.empty() && !arguments.short_form) loaded_.config.admin.enabled = true;
   }
 
   // Java keeps the last of several equal keys without a word. The command line replaces the file on purpose,
@@ -93,19 +92,30 @@ class Loader {
     if (auto verdict = set_family_key(loaded_.config, setting.key, setting.value)) {
       return judge(setting, *std::move(verdict), false);
     }
-    const Irrelevance irrelevance = irrelevance_of(setting.key);
-    if (irrelevance == Irrelevance::kRelevant && is_membership_key(setting.key)) {
+    if (is_membership_key(setting.key)) {
       members_.push_back(setting);  // multiAddress.enabled may come behind them
-    } else if (irrelevance == Irrelevance::kNotSupported) {
-      loaded_.warnings.push_back(setting.where + ": has no effect in drover");
-    } else if (irrelevance == Irrelevance::kRelevant) {
-      warn_of_unknown(setting);
+    } else {
+      warn_of_irrelevance(setting);
     }
     return {};
   }
 
   static bool is_membership_key(std::string_view key) {
     return key.starts_with("server.") || key.starts_with("group.") || key.starts_with("weight.");
+  }
+
+  // Names only, never values: there are passwords among them.
+  void warn_of_irrelevance(const Setting& setting) {
+    switch (irrelevance_of(setting.key, setting.value)) {
+      case Irrelevance::kRelevant: return warn_of_unknown(setting);
+      case Irrelevance::kNothingToSay: return;
+      case Irrelevance::kNotSupported:
+        loaded_.warnings.push_back(setting.where + ": has no effect in drover");
+        return;
+      case Irrelevance::kHttp:
+        loaded_.warnings.push_back(setting.where + ": has no effect: this version has no HTTP side");
+        return;
+    }
   }
 
   void warn_of_unknown(const Setting& setting) {

@@ -32,8 +32,6 @@ struct StorageSettings {
   std::int64_t txn_log_size_limit_kb = -1;  // start a new log file behind this size; negative: never
   bool force_sync = true;
   int fsync_warning_threshold_ms = 1000;
-  int flush_delay_ms = 0;  // how long a batch may wait for company; 0: as long as the last sync takes
-  int batch_max = 1000;    // transactions in one sync
   enum class Compression { kNone, kGzip, kSnappy };
   Compression snapshot_compression = Compression::kNone;
   bool snapshot_trust_empty = false;
@@ -54,11 +52,12 @@ struct Limits {
   int jute_extra_size = 0xfffff;  // what a transaction may add to it in the log; never 0
   int connections_per_ip = 60;
   int connections = 10'000;
-  int sessions_per_second = 10'000;       // a token bucket of one second; each new session is a write
-  int outstanding_requests = 1000;        // whole server; beyond it busy connections are not read
-  int outstanding_per_connection = 1000;  // beyond it this connection is not read
-  int large_request_threshold = -1;       // bytes; -1: off
-  int large_request_bytes = 104'857'600;
+  int sessions_per_second = 10'000;  // a token bucket of one second; each new session is a write
+  // Whole server; beyond it busy connections are not read. What the requests may hold is bounded in bytes
+  // for each connection, so this is only about their number: Java's 1000 would stop the pipelines of two
+  // dozen asynchronous clients while the log could take many more in one sync.
+  int outstanding_requests = 20'000;
+  int outstanding_per_connection = 1000;           // beyond it this connection is not read
   std::int64_t output_high_water_bytes = 1 << 20;  // stop reading requests; never 0
   std::int64_t output_max_bytes = 8 << 20;         // close, when more than one reply or event waits
   int watches = 1'000'000;
@@ -67,8 +66,6 @@ struct Limits {
   int path_bytes = 65'536;
   int acl_entries = 1024;
   int auth_ids_per_connection = 128;
-  int request_throttle_max_requests = 0;
-  int throttled_op_wait_ms = 0;  // requests older than this are answered THROTTLEDOP
 };
 
 // How long a connection without a session may take; a TLS handshake has its own (TlsSettings). A session's
@@ -80,11 +77,10 @@ struct Deadlines {
 
 // Switches of behaviour that clients can see.
 struct Features {
-  bool read_only_mode = false;
+  bool read_only_mode = false;  // of an ensemble without a quorum
   bool extended_types = false;  // TTL nodes
   bool emulate_353_ttl = false;
   bool enforce_quota = false;
-  bool eager_acl_check = false;
   int container_check_interval_ms = 60'000;
   int container_max_per_minute = 10'000;
   std::int64_t container_max_never_used_ms = 0;  // 0: a container that was never used stays
@@ -98,41 +94,11 @@ struct AuthSettings {
   std::string digest_algorithm = "SHA1";
   Secret super_digest;  // "super:<base64>"; empty: nobody
   std::string x509_super_user;
-  std::vector<std::string> super_users;  // SASL identities
-  Secret sasl_super_password;
   bool enforce_auth = false;
   std::vector<std::string> enforce_schemes;
   bool require_sasl = false;
-  bool allow_sasl_failed_clients = false;
-  bool sasl_provider = false;  // authProvider.N names ZooKeeper's SASL provider
   bool ensemble_provider = false;
   std::vector<std::string> ensemble_names;
-  std::string sasl_server_context = "Server";
-  std::string sasl_any_user;  // letAnySaslUserDoX
-  std::string jaas_file;      // java.security.auth.login.config
-  bool kerberos_remove_host = false;
-  bool kerberos_remove_realm = false;
-};
-
-struct AdminSettings {
-  bool enabled = false;
-  std::string address = "127.0.0.1";
-  std::uint16_t port = 8080;
-  int idle_timeout_ms = 30'000;
-  std::string command_url = "/commands";
-  bool port_unification = false;
-  bool force_https = false;
-  bool need_client_auth = false;
-  int rate_limiter_interval_ms = 300'000;
-  bool snapshot_enabled = true;
-  bool restore_enabled = true;
-};
-
-// metricsProvider.*, as ZooKeeper's Prometheus provider takes it.
-struct MetricsSettings {
-  bool enabled = false;
-  std::string host = "0.0.0.0";
-  std::uint16_t port = 7000;
 };
 
 struct LogSettings {
@@ -149,8 +115,7 @@ struct ServerConfig {
   std::optional<Endpoint> client = Endpoint{"127.0.0.1", 2181};
   std::optional<Endpoint> secure_client;
   bool client_port_unification = false;  // TLS and plain on the client port
-  bool client_cert_reload = false;
-  int listen_backlog = -1;  // -1: the system's
+  int listen_backlog = -1;               // not positive: as long as the kernel has them by default
 
   int tick_time_ms = 3000;
   int min_session_timeout_ms = 6000;
@@ -164,11 +129,7 @@ struct ServerConfig {
   AuthSettings auth;
   TlsSettings tls;                                 // clients
   TlsSettings quorum_tls = quorum_tls_defaults();  // other servers
-  bool fips_mode = true;
-  bool audit = false;
   Whitelist words = Whitelist::standard();
-  AdminSettings admin;
-  MetricsSettings metrics;
   LogSettings log;
   EnsembleConfig ensemble;
 };

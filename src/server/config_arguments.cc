@@ -27,11 +27,12 @@ Setting property_setting(std::string_view property) {
           .origin = Setting::Origin::kCommandLine};
 }
 
-// Properties of the JVM itself are dropped here, so that nobody is warned about java.net.preferIPv4Stack.
+// Properties of the JVM itself are dropped here, so that nobody is warned about java.net.preferIPv4Stack. The
+// JAAS file is the exception: who names one expects SASL.
 void add_property(std::vector<Setting>& settings, std::string_view property) {
   Setting setting = property_setting(property);
-  const bool known = setting.key == "java.security.auth.login.config";
-  if (known || !is_jvm_property(property)) settings.push_back(std::move(setting));
+  const bool asks_for_sasl = setting.key == "java.security.auth.login.config";
+  if (asks_for_sasl || !is_jvm_property(property)) settings.push_back(std::move(setting));
 }
 
 struct PositionalName {

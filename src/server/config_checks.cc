@@ -63,14 +63,42 @@ std::expected<void, ConfigError> complete_listeners(ServerConfig& config, const 
 }
 
 std::expected<void, ConfigError> check_tls(const ServerConfig& config, const CheckContext& context) {
-  if (config.tls.key_store.location.empty()) {
-    if (config.secure_client) return wrong(context, "secureClientPort needs ssl.keyStore.location");
-    if (config.client_port_unification) {
-      return wrong(context, "client.portUnification needs ssl.keyStore.location");
+  if (config.secure_client || config.client_port_unification) {
+    const std::string_view asker = config.secure_client ? "secureClientPort" : "client.portUnification";
+    if (config.tls.key_store.location.empty()) {
+      return wrong(context, fmt::format("{} needs ssl.keyStore.location", asker));
+    }
+    // Java falls back to the public authorities here, and so lets in whoever owns a web site.
+    if (config.tls.client_auth != net::ClientAuth::kNone && config.tls.trust_store.location.empty()) {
+      return wrong(context, fmt::format("{} needs ssl.trustStore.location, or ssl.clientAuth=none", asker));
     }
   }
   if (config.ensemble.ssl_quorum && config.quorum_tls.key_store.location.empty()) {
     return wrong(context, "sslQuorum needs ssl.quorum.keyStore.location");
+  }
+  return {};
+}
+
+bool asks_for_sasl(const AuthSettings& auth) {
+  return auth.require_sasl || (auth.enforce_auth && std::ranges::count(auth.enforce_schemes, "sasl") > 0);
+}
+
+bool is_available(std::string_view scheme, const ServerConfig& config) {
+  if (scheme == "digest") return config.auth.digest_enabled;
+  if (scheme == "x509") return config.secure_client || config.client_port_unification;
+  if (scheme == "ensemble") return config.auth.ensemble_provider;
+  return scheme == "ip" || scheme == "sasl";  // sasl: see warn_of_dangers()
+}
+
+// As in Java, a rule that asks for nothing, or for what nobody can prove, is a mistake and not a rule.
+std::expected<void, ConfigError> check_enforced_schemes(const ServerConfig& config,
+                                                        const CheckContext& context) {
+  const AuthSettings& auth = config.auth;
+  if (!auth.enforce_auth || auth.require_sasl) return {};
+  if (auth.enforce_schemes.empty()) return wrong(context, "enforce.auth.enabled needs enforce.auth.schemes");
+  for (const std::string& scheme : auth.enforce_schemes) {
+    if (is_available(scheme, config)) continue;
+    return wrong(context, fmt::format("enforce.auth.schemes: {} is not available", escaped(scheme, 64)));
   }
   return {};
 }
@@ -83,9 +111,8 @@ void warn_of_dangers(LoadedConfig& loaded, const CheckContext& context) {
   };
   if (!config.storage.force_sync) warn("forceSync=no: a power failure can lose acknowledged writes");
   if (config.auth.skip_acl) warn("skipACL=yes: every client may read and change everything");
-  if (config.tls.client_auth != net::ClientAuth::kNone && config.secure_client &&
-      config.tls.trust_store.location.empty()) {
-    warn("without ssl.trustStore.location no client certificate can be verified");
+  if (asks_for_sasl(config.auth)) {
+    warn("this version has no SASL, so a client that must authenticate with it can do nothing");
   }
 }
 
@@ -184,6 +211,7 @@ std::expected<void, ConfigError> check_ensemble(LoadedConfig& loaded, const Chec
   if (!config.client && !config.secure_client)
     return wrong(context, "neither clientPort nor secureClientPort is set");
   TRY(check_tls(config, context));
+  TRY(check_enforced_schemes(config, context));
   warn_of_dangers(loaded, context);
   return {};
 }

@@ -13,9 +13,8 @@ using namespace std::string_view_literals;
 
 Verdict set_auth_provider(AuthSettings& auth, std::string_view class_name) {
   const std::string_view simple = class_name.substr(class_name.rfind('.') + 1);
-  if (simple == "SASLAuthenticationProvider") {
-    auth.sasl_provider = true;
-  } else if (simple == "EnsembleAuthenticationProvider") {
+  if (simple == "SASLAuthenticationProvider") return Verdict::warned("this version has no SASL");
+  if (simple == "EnsembleAuthenticationProvider") {
     auth.ensemble_provider = true;
   } else if (simple != "X509AuthenticationProvider" && simple != "DigestAuthenticationProvider" &&
              simple != "IPAuthenticationProvider") {
@@ -24,21 +23,9 @@ Verdict set_auth_provider(AuthSettings& auth, std::string_view class_name) {
   return Verdict::accepted();
 }
 
-Verdict set_metrics_key(MetricsSettings& metrics, std::string_view name, std::string_view value) {
-  if (name == "className") {
-    metrics.enabled = value.find("Prometheus") != std::string_view::npos;
-    const bool built_in = value.ends_with("DefaultMetricsProvider") || value.ends_with("NullMetricsProvider");
-    return metrics.enabled || built_in
-               ? Verdict::accepted()
-               : Verdict::warned("a Java class cannot be loaded, so there is no such metrics provider");
-  }
-  if (name == "httpHost") return non_empty_text(metrics.host)(value);
-  if (name == "httpPort") return decimal(metrics.port, kPortRange)(value);
-  return Verdict::accepted();  // the provider's thread pool and JVM metrics
-}
-
-// Sizes of thread pools, caches and buffers that do not exist here; class names; logging frameworks; and
-// what only a client reads.
+// Sizes of thread pools, caches and buffers that do not exist here; class names; logging frameworks; what
+// only a client reads; and two switches that have no other position here: stores are always read again when
+// they change, and which algorithms are allowed is OpenSSL's configuration.
 constexpr std::array kJvmKeys{"serverCnxnFactory"sv,
                               "nio.numSelectorThreads"sv,
                               "nio.numWorkerThreads"sv,
@@ -77,15 +64,30 @@ constexpr std::array kJvmKeys{"serverCnxnFactory"sv,
                               "ssl.quorum.context.supplier.class"sv,
                               "ssl.authProvider"sv,
                               "ssl.sslProvider"sv,
-                              "admin.httpVersion"sv};
+                              "client.certReload"sv,
+                              "fips-mode"sv};
 constexpr std::array kJvmFamilies{"netty."sv,          "commitProcessor."sv, "jvm.pause."sv, "jmx."sv,
                                   "messageTracker."sv, "pathStats."sv,       "sasl.client"sv};
 
-constexpr std::array kUnsupportedKeys{"request_throttle_stall_time"sv,
+constexpr std::array kUnsupportedKeys{"audit.enable"sv,
+                                      "flushDelay"sv,
+                                      "maxBatchSize"sv,
+                                      "enableEagerACLCheck"sv,
+                                      "largeRequestThreshold"sv,
+                                      "largeRequestMaxBytes"sv,
+                                      "throttled_op_wait_time"sv,
+                                      "request_throttle_max_requests"sv,
+                                      "request_throttle_stall_time"sv,
                                       "request_throttle_drop_stale"sv,
                                       "request_stale_latency_check"sv,
                                       "request_stale_connection_check"sv,
                                       "IPAuthenticationProvider.usexforwardedfor"sv,
+                                      "SASLAuthenticationProvider.superPassword"sv,
+                                      "allowSaslFailedClients"sv,
+                                      "sasl.serverconfig"sv,
+                                      "letAnySaslUserDoX"sv,
+                                      "superUser"sv,
+                                      "java.security.auth.login.config"sv,
                                       "requireKerberosConfig"sv,
                                       "security.auth_to_local"sv,
                                       "observerMaster.sizeLimit"sv,
@@ -95,32 +97,38 @@ constexpr std::array kUnsupportedKeys{"request_throttle_stall_time"sv,
                                       "testingonly.initialZxid"sv,
                                       "ssl.allowReverseDnsLookup"sv,
                                       "ssl.quorum.allowReverseDnsLookup"sv};
-constexpr std::array kUnsupportedFamilies{"connection_throttle_"sv, "kerberos."sv, "test."sv};
+constexpr std::array kUnsupportedFamilies{"connection_throttle_"sv, "superUser."sv, "kerberos."sv, "test."sv};
 
 constexpr std::array kJvmPropertyFamilies{"java."sv,    "javax."sv, "jdk."sv,      "sun."sv,
                                           "com.sun."sv, "org."sv,   "log4j"sv,     "logback"sv,
                                           "user."sv,    "file."sv,  "io.netty."sv, "line.separator"sv};
+
+constexpr std::array kHttpFamilies{"admin."sv, "metricsProvider."sv};
 
 bool is_in(std::string_view key, const auto& names) { return std::ranges::find(names, key) != names.end(); }
 bool is_of(std::string_view key, const auto& families) {
   return std::ranges::any_of(families, [key](std::string_view family) { return key.starts_with(family); });
 }
 
+// Many files switch the HTTP server off, and Java's own default is a provider that exports nothing.
+bool asks_for_no_http(std::string_view key, std::string_view value) {
+  if (key == "admin.enableServer") return value == "false";
+  return key == "metricsProvider.className" &&
+         (value.ends_with("DefaultMetricsProvider") || value.ends_with("NullMetricsProvider"));
+}
+
 }  // namespace
 
 std::optional<Verdict> set_family_key(ServerConfig& config, std::string_view key, std::string_view value) {
-  if (key == "superUser" || key.starts_with("superUser.")) {
-    for (std::string& user : split_list(value)) config.auth.super_users.push_back(std::move(user));
-    return Verdict::accepted();
-  }
   if (key.starts_with("authProvider.")) return set_auth_provider(config.auth, value);
-  constexpr std::string_view kMetrics = "metricsProvider.";
-  if (key.starts_with(kMetrics)) return set_metrics_key(config.metrics, key.substr(kMetrics.size()), value);
   return std::nullopt;
 }
 
-Irrelevance irrelevance_of(std::string_view key) {
-  if (is_in(key, kJvmKeys) || is_of(key, kJvmFamilies)) return Irrelevance::kJvm;
+Irrelevance irrelevance_of(std::string_view key, std::string_view value) {
+  if (is_of(key, kHttpFamilies)) {
+    return asks_for_no_http(key, value) ? Irrelevance::kNothingToSay : Irrelevance::kHttp;
+  }
+  if (is_in(key, kJvmKeys) || is_of(key, kJvmFamilies)) return Irrelevance::kNothingToSay;
   if (is_in(key, kUnsupportedKeys) || is_of(key, kUnsupportedFamilies)) return Irrelevance::kNotSupported;
   return Irrelevance::kRelevant;
 }

@@ -18,7 +18,7 @@ constexpr Range kMillisecondsFromOne{.min = 1, .unit = "milliseconds"};
 constexpr Range kMillisecondsOrUnset{.min = -1, .unit = "milliseconds"};
 constexpr Range kTicks{.unit = "ticks"};
 constexpr Range kAnyInt{.min = kInt32Min};
-constexpr Range kKilobytes{.min = 1, .max = std::int64_t{1} << 40, .unit = "kilobytes"};
+constexpr Range kKilobytes{.min = 0, .max = std::int64_t{1} << 40, .unit = "kilobytes"};
 constexpr Range kKilobytesOrOff{.min = -1, .max = std::int64_t{1} << 40, .unit = "kilobytes"};
 
 class TableBuilder {
@@ -46,14 +46,11 @@ void add_server_keys(KeyTable& table, ServerConfig& c, Draft& d) {
       .key("secureClientPort", decimal(d.secure_client_port, kPortRange))
       .key("secureClientPortAddress", non_empty_text(d.secure_client_address))
       .key("client.portUnification", lenient_switch(c.client_port_unification))
-      .key("client.certReload", lenient_switch(c.client_cert_reload))
       .key("clientPortListenBacklog", decimal(c.listen_backlog, kAnyInt))
       .key("tickTime", decimal(c.tick_time_ms, kMillisecondsFromOne))
       .key("minSessionTimeout", decimal(d.min_session_timeout_ms, kMillisecondsOrUnset))
       .key("maxSessionTimeout", decimal(d.max_session_timeout_ms, kMillisecondsOrUnset))
       .key("ioThreads", decoded(c.io_threads, {.max = 1024}))
-      .key("fips-mode", lenient_switch(c.fips_mode))
-      .key("audit.enable", lenient_switch(c.audit))
       .key("readonlymode.enabled", lenient_switch(c.features.read_only_mode));
 }
 
@@ -66,8 +63,6 @@ void add_storage_keys(KeyTable& table, StorageSettings& s) {
       .key("txnLogSizeLimitInKb", decoded(s.txn_log_size_limit_kb, kKilobytesOrOff))
       .key("forceSync", word_switch(s.force_sync, {.word = "no", .other = "yes", .when_equal = false}))
       .key("fsync.warningthresholdms", decoded(s.fsync_warning_threshold_ms, kMilliseconds))
-      .key("flushDelay", decoded(s.flush_delay_ms, {.max = 60'000, .unit = "milliseconds", .raise = true}))
-      .key("maxBatchSize", decoded(s.batch_max, {.min = 1, .raise = true}))
       .key("snapshot.compression.method",
            choice(s.snapshot_compression,
                   {{"", Compression::kNone}, {"gz", Compression::kGzip}, {"snappy", Compression::kSnappy}}))
@@ -92,8 +87,6 @@ void add_limit_keys(KeyTable& table, Limits& l, Deadlines& t, Draft& d) {
       .key("sessionCreationRate", decoded(l.sessions_per_second, {.unit = "sessions a second"}))
       .key("globalOutstandingLimit", decoded(l.outstanding_requests, {.min = 1}))
       .key("maxOutstandingPerConnection", decoded(l.outstanding_per_connection, {.min = 1}))
-      .key("largeRequestThreshold", decoded(l.large_request_threshold, {.min = -1, .unit = "bytes"}))
-      .key("largeRequestMaxBytes", decoded(l.large_request_bytes, {.min = 1, .unit = "bytes"}))
       .key("outputBufferHighWaterInKb", kilobytes(l.output_high_water_bytes, {.min = 1}))
       .key("outputBufferLimitInKb", kilobytes(l.output_max_bytes, {}))
       .key("maxWatches", decoded(l.watches))
@@ -102,8 +95,6 @@ void add_limit_keys(KeyTable& table, Limits& l, Deadlines& t, Draft& d) {
       .key("maxPathLength", decoded(l.path_bytes, {.unit = "bytes"}))
       .key("maxAclEntries", decoded(l.acl_entries))
       .key("maxAuthIdsPerConnection", decoded(l.auth_ids_per_connection))
-      .key("request_throttle_max_requests", decoded(l.request_throttle_max_requests))
-      .key("throttled_op_wait_time", decoded(l.throttled_op_wait_ms, kMilliseconds))
       .key("nio.sessionlessCnxnTimeout", decoded(t.first_frame_ms, kMillisecondsFromOne))
       .key("frameTimeoutMs", decoded(t.started_frame_ms, kMillisecondsFromOne));
 }
@@ -113,7 +104,6 @@ void add_feature_keys(KeyTable& table, Features& f) {
       .key("extendedTypesEnabled", lenient_switch(f.extended_types))
       .key("emulate353TTLNodes", lenient_switch(f.emulate_353_ttl))
       .key("enforceQuota", lenient_switch(f.enforce_quota))
-      .key("enableEagerACLCheck", lenient_switch(f.eager_acl_check))
       .key("znode.container.checkIntervalMs", decoded(f.container_check_interval_ms, kMillisecondsFromOne))
       .key("znode.container.maxPerMinute", decoded(f.container_max_per_minute, {.min = 1}))
       .key("znode.container.maxNeverUsedIntervalMs", decoded(f.container_max_never_used_ms, kMilliseconds))
@@ -154,17 +144,10 @@ void add_auth_keys(KeyTable& table, AuthSettings& a) {
       .key("DigestAuthenticationProvider.digestAlg", digest_algorithm(a.digest_algorithm))
       .secret("DigestAuthenticationProvider.superDigest", super_digest(a.super_digest))
       .key("X509AuthenticationProvider.superUser", text(a.x509_super_user))
-      .secret("SASLAuthenticationProvider.superPassword", secret_text(a.sasl_super_password))
       .key("enforce.auth.enabled", lenient_switch(a.enforce_auth))
       .key("enforce.auth.schemes", list(a.enforce_schemes))
       .key("sessionRequireClientSASLAuth", lenient_switch(a.require_sasl))
-      .key("allowSaslFailedClients", lenient_switch(a.allow_sasl_failed_clients))
-      .key("ensembleAuthName", list(a.ensemble_names))
-      .key("sasl.serverconfig", non_empty_text(a.sasl_server_context))
-      .key("letAnySaslUserDoX", text(a.sasl_any_user))
-      .key("java.security.auth.login.config", text(a.jaas_file))
-      .key("kerberos.removeHostFromPrincipal", lenient_switch(a.kerberos_remove_host))
-      .key("kerberos.removeRealmFromPrincipal", lenient_switch(a.kerberos_remove_realm));
+      .key("ensembleAuthName", list(a.ensemble_names));
 }
 
 void add_store_keys(KeyTable& table, const std::string& prefix, StoreSettings& store) {
@@ -209,19 +192,6 @@ Setter log_level(std::string& target) {
 void add_outside_keys(KeyTable& table, ServerConfig& c) {
   TableBuilder(table)
       .key("4lw.commands.whitelist", whitelist(c.words))
-      // Java asks for the exact word "false" and takes everything else for yes.
-      .key("admin.enableServer",
-           word_switch(c.admin.enabled, {.word = "false", .other = "true", .when_equal = false}))
-      .key("admin.serverAddress", non_empty_text(c.admin.address))
-      .key("admin.serverPort", decoded(c.admin.port, kPortRange))
-      .key("admin.idleTimeout", decoded(c.admin.idle_timeout_ms, kMilliseconds))
-      .key("admin.commandURL", non_empty_text(c.admin.command_url))
-      .key("admin.portUnification", lenient_switch(c.admin.port_unification))
-      .key("admin.forceHttps", lenient_switch(c.admin.force_https))
-      .key("admin.needClientAuth", lenient_switch(c.admin.need_client_auth))
-      .key("admin.rateLimiterIntervalInMS", decoded(c.admin.rate_limiter_interval_ms, kMilliseconds))
-      .key("admin.snapshot.enabled", lenient_switch(c.admin.snapshot_enabled))
-      .key("admin.restore.enabled", lenient_switch(c.admin.restore_enabled))
       .key("log.dir", text(c.log.directory))
       .key("log.file", non_empty_text(c.log.file))
       .key("log.threshold", log_level(c.log.level))

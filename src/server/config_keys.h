@@ -36,16 +36,17 @@ using KeyTable = std::unordered_map<std::string, Key>;
 // Every key with a fixed name, without `zookeeper.`, bound to the fields of these two, which must outlive it.
 KeyTable key_table(ServerConfig& config, Draft& draft);
 
-// The value of a key whose name is a family: superUser.N, authProvider.N, metricsProvider.X. None: not one.
+// The value of a key whose name is a family: authProvider.N. None: not one.
 std::optional<Verdict> set_family_key(ServerConfig& config, std::string_view key, std::string_view value);
 
 enum class Irrelevance {
   kRelevant,
-  kJvm,          // speaks to a JVM or to a client library: nothing to say
-  kNotSupported  // does something in Java that it does not do here
+  kNothingToSay,  // speaks to a JVM or to a client library, or asks for what is so anyway
+  kNotSupported,  // does something in Java that it does not do here
+  kHttp           // the same, of the HTTP server and of metrics
 };
 // What to think of a key that is in neither of the above.
-Irrelevance irrelevance_of(std::string_view key);
+Irrelevance irrelevance_of(std::string_view key, std::string_view value);
 // Properties of the JVM itself, which arrive by -D only.
 bool is_jvm_property(std::string_view written_key);
 

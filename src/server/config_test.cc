@@ -26,8 +26,6 @@ TEST(ConfigDefaults, WithoutArgumentsTheServerIsStandaloneOnLoopback) {
   EXPECT_EQ(c.client, (Endpoint{"127.0.0.1", 2181}));
   EXPECT_EQ(c.data_dir, "drover-data");
   EXPECT_EQ(c.data_log_dir, "drover-data");
-  EXPECT_TRUE(c.admin.enabled);
-  EXPECT_EQ(c.admin.address, "127.0.0.1");
   EXPECT_FALSE(c.ensemble.is_distributed());
 }
 
@@ -46,7 +44,7 @@ TEST(ConfigDefaults, AFileHasZooKeepersDefaultsWhereTheyAreSafe) {
   EXPECT_EQ(c.max_session_timeout_ms, 60000);
   EXPECT_EQ(c.limits.connections_per_ip, 60);
   EXPECT_EQ(c.limits.jute_max_buffer, 1048575);
-  EXPECT_FALSE(c.admin.enabled);
+  EXPECT_EQ(c.limits.outstanding_requests, 20'000);
   EXPECT_EQ(c.storage.purge_interval_ms, 3'600'000);
   EXPECT_EQ(c.words, Whitelist::standard());
 }
@@ -118,15 +116,40 @@ TEST(ConfigSources, KeysThatSpeakToAJvmAreTakenWithoutAWord) {
   EXPECT_THAT(
       warnings_of(load_lines("serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory\n"
                              "commitProcessor.numWorkerThreads=4\njvm.pause.monitor=true\n"
-                             "metricsProvider.exportJvmInfo=true\nnio.numSelectorThreads=2\n",
+                             "fips-mode=false\nclient.certReload=true\nnio.numSelectorThreads=2\n",
                              {"-Djava.net.preferIPv4Stack=true", "-Dcom.sun.management.jmxremote",
                               "-Dzookeeper.root.logger=INFO,CONSOLE", "-Dzookeeper.jmx.log4j.disable=true"})),
       IsEmpty());
 }
 
 TEST(ConfigSources, KeysThatDoNothingHereAreNamed) {
-  EXPECT_THAT(warnings_of(load_lines("connection_throttle_tokens=5\n")),
-              ElementsAre("zoo.cfg:3: connection_throttle_tokens: has no effect in drover"));
+  for (const std::string key :
+       {"connection_throttle_tokens", "audit.enable", "flushDelay", "maxBatchSize", "largeRequestThreshold",
+        "largeRequestMaxBytes", "request_throttle_max_requests", "throttled_op_wait_time",
+        "enableEagerACLCheck", "allowSaslFailedClients", "sasl.serverconfig", "letAnySaslUserDoX",
+        "SASLAuthenticationProvider.superPassword", "kerberos.removeHostFromPrincipal",
+        "kerberos.removeRealmFromPrincipal", "superUser", "superUser.2"}) {
+    EXPECT_THAT(warnings_of(load_lines(key + "=5\n")),
+                ElementsAre("zoo.cfg:3: " + key + ": has no effect in drover"));
+  }
+  EXPECT_THAT(warnings_of(load_lines("", {"-Djava.security.auth.login.config=/jaas.conf"})),
+              ElementsAre("-Djava.security.auth.login.config: has no effect in drover"));
+}
+
+TEST(ConfigSources, KeysOfTheHttpServerAreNamedUnlessTheySwitchItOff) {
+  EXPECT_THAT(warnings_of(load_lines(
+                  "admin.enableServer=false\n"
+                  "metricsProvider.className=org.apache.zookeeper.metrics.impl.DefaultMetricsProvider\n",
+                  {"-Dzookeeper.admin.enableServer=false"})),
+              IsEmpty());
+  for (const std::string line :
+       {"admin.enableServer=true", "admin.enableServer=FALSE", "admin.serverPort=8081", "admin.commandURL=/c",
+        "metricsProvider.className=org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider",
+        "metricsProvider.httpPort=7000", "metricsProvider.exportJvmInfo=true"}) {
+    const std::string key = line.substr(0, line.find('='));
+    EXPECT_THAT(warnings_of(load_lines(line + "\n")),
+                ElementsAre("zoo.cfg:3: " + key + ": has no effect: this version has no HTTP side"));
+  }
 }
 
 TEST(ConfigValues, ABadNumberIsAnErrorThatSaysWhatWasExpected) {
@@ -169,8 +192,6 @@ TEST(ConfigValues, SwitchesOfWordsAreReadAsJavaReadsEachOfThem) {
   EXPECT_TRUE(config_of(load_lines("forceSync=false\n")).storage.force_sync);
   EXPECT_TRUE(config_of(load_lines("skipACL=yes\n")).auth.skip_acl);
   EXPECT_FALSE(config_of(load_lines("skipACL=true\n")).auth.skip_acl);
-  EXPECT_TRUE(config_of(load_lines("admin.enableServer=true\n")).admin.enabled);
-  EXPECT_FALSE(config_of(load_lines("admin.enableServer=false\n")).admin.enabled);
 }
 
 TEST(ConfigValues, DangerousSettingsAreTakenWithAWarning) {
@@ -251,104 +272,14 @@ TEST(ConfigRules, SessionTimeoutsDefaultToTicksAndMustBeInOrder) {
               HasSubstr("minSessionTimeout (9000) must not be larger than maxSessionTimeout (8000)"));
 }
 
-TEST(ConfigRules, ASecurePortNeedsAKey) {
-  EXPECT_EQ(error_of(load_lines("secureClientPort=2281\n")),
-            "zoo.cfg: secureClientPort needs ssl.keyStore.location");
-  EXPECT_THAT(error_of(load_lines("client.portUnification=true\n")), HasSubstr("ssl.keyStore.location"));
-}
-
-TEST(ConfigTls, TheWholeFamilyIsRead) {
-  const Loaded loaded = load_lines(
-      "secureClientPort=2281\nsecureClientPortAddress=10.0.0.1\n"
-      "ssl.keyStore.location=/k.pem\nssl.keyStore.password=pw1\nssl.keyStore.type=pem\n"
-      "ssl.trustStore.location=/t.jks\nssl.trustStore.passwordPath=/pw\n"
-      "ssl.enabledProtocols=TLSv1.2, TLSv1.3\nssl.clientAuth=want\nssl.crl=true\n"
-      "ssl.quorum.keyStore.location=/q.p12\nssl.quorum.clientAuth=none\n");
-  const ServerConfig c = config_of(loaded);
-  EXPECT_EQ(c.secure_client, (Endpoint{"10.0.0.1", 2281}));
-  EXPECT_EQ(c.tls.key_store.location, "/k.pem");
-  EXPECT_EQ(c.tls.key_store.password.reveal(), "pw1");
-  EXPECT_EQ(c.tls.key_store.type, StoreType::kPem);
-  EXPECT_EQ(c.tls.trust_store.password_path, "/pw");
-  EXPECT_THAT(c.tls.enabled_protocols, ElementsAre("TLSv1.2", "TLSv1.3"));
-  EXPECT_EQ(c.tls.client_auth, net::ClientAuth::kWant);
-  EXPECT_TRUE(c.tls.crl);
-  EXPECT_EQ(c.quorum_tls.key_store.location, "/q.p12");
-  EXPECT_EQ(c.quorum_tls.client_auth, net::ClientAuth::kNone);
-  EXPECT_TRUE(c.quorum_tls.client_hostname_verification);
-  EXPECT_FALSE(c.tls.client_hostname_verification);
-  EXPECT_THAT(warnings_of(loaded), IsEmpty());
-  EXPECT_EQ(error_of(load_lines("ssl.clientAuth=maybe\n")),
-            "zoo.cfg:3: ssl.clientAuth=maybe: expected none, want or need");
-}
-
-TEST(ConfigTls, TheSettingsReachTheTlsLibraryWhole) {
-  TlsSettings settings;
-  settings.key_store = {
-      .location = "/k", .password = Secret("pw"), .password_path = "/p", .type = StoreType::kPkcs12};
-  settings.trust_store.location = "/t.pem";
-  settings.client_auth = net::ClientAuth::kWant;
-  settings.crl_location = "/crl";
-  settings.handshake_timeout_ms = 7;
-  const net::TlsOptions options = to_tls_options(settings, net::TlsRole::kServer);
-  EXPECT_EQ(options.key_store.location, "/k");
-  EXPECT_EQ(options.key_store.password, "pw");
-  EXPECT_EQ(options.key_store.password_path, "/p");
-  EXPECT_EQ(options.key_store.type, "PKCS12");
-  EXPECT_EQ(options.trust_store.location, "/t.pem");
-  EXPECT_EQ(options.trust_store.type, "");
-  EXPECT_EQ(options.client_auth, net::ClientAuth::kWant);
-  EXPECT_EQ(options.crl_location, "/crl");
-  EXPECT_EQ(options.handshake_timeout_ms, 7);
-}
-
-TEST(ConfigSecrets, APasswordIsNeverShown) {
-  const Loaded loaded =
-      load_lines("", {"-Dzookeeper.ssl.keyStore.password=hunter2",
-                      "-Dzookeeper.DigestAuthenticationProvider.superDigest=super:hunter2"});
-  EXPECT_EQ(config_of(loaded).auth.super_digest.reveal(), "super:hunter2");
-  EXPECT_THAT(warnings_of(loaded), Contains(HasSubstr("every user of the machine")));
-  EXPECT_THAT(warnings_of(loaded), Not(Contains(HasSubstr("hunter2"))));
-}
-
-TEST(ConfigSecrets, AWarningAboutASecretDoesNotContainIt) {
-  EXPECT_THAT(
-      warnings_of(load_lines("DigestAuthenticationProvider.superDigest=hunter2\n")),
-      ElementsAre("zoo.cfg:3: DigestAuthenticationProvider.superDigest=***: nobody will match it: expected "
-                  "user:digest"));
-}
-
-TEST(ConfigAuth, FamiliesOfKeysAddUp) {
-  const Loaded loaded = load_lines(
-      "superUser=anna\nsuperUser.2=bert\nenforce.auth.schemes=sasl, digest\n"
-      "authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider\n"
-      "authProvider.2=com.example.Mine\n");
-  const ServerConfig c = config_of(loaded);
-  EXPECT_THAT(c.auth.super_users, ElementsAre("anna", "bert"));
-  EXPECT_THAT(c.auth.enforce_schemes, ElementsAre("sasl", "digest"));
-  EXPECT_TRUE(c.auth.sasl_provider);
-  EXPECT_THAT(warnings_of(loaded),
-              ElementsAre(HasSubstr("zoo.cfg:7: authProvider.2=com.example.Mine: a Java class")));
-}
-
-TEST(ConfigAuth, TheJaasFileOfAJvmIsUnderstood) {
-  EXPECT_EQ(config_of(load_lines("", {"-Djava.security.auth.login.config=/jaas.conf"})).auth.jaas_file,
-            "/jaas.conf");
-}
-
-TEST(ConfigMetrics, ThePrometheusProviderIsSwitchedOnByItsClass) {
-  const ServerConfig c = config_of(load_lines(
-      "metricsProvider.className=org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider\n"
-      "metricsProvider.httpHost=127.0.0.1\nmetricsProvider.httpPort=7001\n"));
-  EXPECT_TRUE(c.metrics.enabled);
-  EXPECT_EQ(c.metrics.host, "127.0.0.1");
-  EXPECT_EQ(c.metrics.port, 7001);
+IoResult<std::string> documentation() {
+  return read_config_file(
+      (std::filesystem::path(__FILE__).parent_path() / "../../docs/configuration.md").string());
 }
 
 // The page is the contract with whoever operates a server; a key that it does not name does not exist.
 TEST(ConfigKeys, EveryKeyIsInTheDocumentation) {
-  const auto page = read_config_file(
-      (std::filesystem::path(__FILE__).parent_path() / "../../docs/configuration.md").string());
+  const auto page = documentation();
   if (!page) GTEST_SKIP() << "the sources are elsewhere";
   ServerConfig config;
   Draft draft;
@@ -357,6 +288,34 @@ TEST(ConfigKeys, EveryKeyIsInTheDocumentation) {
     const std::string documented = name.starts_with(kQuorum) ? "ssl." + name.substr(kQuorum.size()) : name;
     EXPECT_THAT(*page, HasSubstr("`" + documented + "`"));
   }
+}
+
+// The words in backquotes of a line, but no families (`nio.*`, `server.N`).
+std::vector<std::string> quoted_keys(std::string_view line) {
+  std::vector<std::string> parts = split_list(line, '`');
+  std::vector<std::string> keys;
+  for (std::size_t i = 1; i < parts.size(); i += 2) {
+    const bool family = parts[i].ends_with('*') || parts[i].ends_with(".N") || parts[i].ends_with(".G");
+    if (!family) keys.push_back(std::move(parts[i]));
+  }
+  return keys;
+}
+
+TEST(ConfigKeys, TheDocumentationNamesNoKeyThatIsNotRead) {
+  const auto page = documentation();
+  if (!page) GTEST_SKIP() << "the sources are elsewhere";
+  ServerConfig config;
+  Draft draft;
+  const KeyTable table = key_table(config, draft);
+  int seen = 0;
+  for (const std::string& line : split_list(*page, '\n')) {
+    if (!line.starts_with("| `")) continue;
+    for (const std::string& key : quoted_keys(line.substr(0, line.find('|', 1)))) {
+      EXPECT_TRUE(table.contains(key)) << key;
+      ++seen;
+    }
+  }
+  EXPECT_GT(seen, 100) << "the tables were not found";
 }
 
 TEST(ConfigFile, AFileThatNeverEndsIsNotReadToItsEnd) {

@@ -13,7 +13,8 @@ namespace drover::server {
 class ConnectionCounter {
  public:
   // 0: no limit.
-  ConnectionCounter(std::size_t per_ip_max, std::size_t total_max) : per_ip_max_(per_ip_max), total_max_(total_max) {}
+  ConnectionCounter(std::size_t per_ip_max, std::size_t total_max)
+      : per_ip_max_(per_ip_max), total_max_(total_max) {}
 
   enum class Verdict { kWelcome, kTooManyFromThere, kTooMany };
   // Counts it when it is welcome; leave() must follow.

@@ -26,7 +26,8 @@ class Core {
     replica::Front* front;
     std::function<void()> wake;
   };
-  Core(const replica::ReplicaConfig& config, state::Machine& machine, TreeLock& lock, std::vector<FrontPort> fronts);
+  Core(const replica::ReplicaConfig& config, state::Machine& machine, TreeLock& lock,
+       std::vector<FrontPort> fronts);
 
   // Before anything runs.
   void attach(LogThread* log) { log_ = log; }

@@ -170,14 +170,10 @@ std::optional<std::string> answer_when_not_serving(Word word) {
     case Word::kRuok:
     case Word::kGtmk:
     case Word::kStmk:
-    case Word::kTelnetClose:
-      return std::nullopt;
-    case Word::kIsro:
-      return "null";
-    case Word::kHash:
-      return std::string(kNotServing);
-    default:
-      return std::string(kNotServing) + "\n";
+    case Word::kTelnetClose: return std::nullopt;
+    case Word::kIsro: return "null";
+    case Word::kHash: return std::string(kNotServing);
+    default: return std::string(kNotServing) + "\n";
   }
 }
 
@@ -185,16 +181,11 @@ std::optional<std::string> answer_when_not_serving(Word word) {
 
 std::string_view name_of(ServerMode mode) {
   switch (mode) {
-    case ServerMode::kStandalone:
-      return "standalone";
-    case ServerMode::kLeader:
-      return "leader";
-    case ServerMode::kFollower:
-      return "follower";
-    case ServerMode::kObserver:
-      return "observer";
-    case ServerMode::kReadOnly:
-      return "read-only";
+    case ServerMode::kStandalone: return "standalone";
+    case ServerMode::kLeader: return "leader";
+    case ServerMode::kFollower: return "follower";
+    case ServerMode::kObserver: return "observer";
+    case ServerMode::kReadOnly: return "read-only";
   }
   return "standalone";
 }
@@ -225,44 +216,28 @@ std::string render(Word word, const Facts& facts) {
     if (auto answer = answer_when_not_serving(word)) return *std::move(answer);
   }
   switch (word) {
-    case Word::kConf:
-      return conf(facts);
-    case Word::kCons:
-      return connections(facts, ConnectionForm::kFull);
-    case Word::kCrst:
-      return "Connection stats reset.\n";
+    case Word::kConf: return conf(facts);
+    case Word::kCons: return connections(facts, ConnectionForm::kFull);
+    case Word::kCrst: return "Connection stats reset.\n";
     case Word::kDirs:
       return fmt::format("datadir_size: {}\nlogdir_size: {}\n", facts.data_dir_bytes, facts.log_dir_bytes);
-    case Word::kDump:
-      return dump(facts);
-    case Word::kEnvi:
-      return envi(facts);
+    case Word::kDump: return dump(facts);
+    case Word::kEnvi: return envi(facts);
     case Word::kGtmk:
-    case Word::kStmk:
-      return std::to_string(facts.trace_mask);
-    case Word::kHash:
-      return digests(facts);
-    case Word::kIsro:
-      return facts.mode == ServerMode::kReadOnly ? "ro" : "rw";
-    case Word::kMntr:
-      return mntr(facts);
-    case Word::kRuok:
-      return "imok";
-    case Word::kSrst:
-      return "Server stats reset.\n";
-    case Word::kSrvr:
-      return srvr(facts, "");
-    case Word::kStat:
-      return srvr(facts, "Clients:\n" + connections(facts, ConnectionForm::kBrief));
-    case Word::kWchc:
-      return watches_by_session(facts);
-    case Word::kWchp:
-      return watches_by_path(facts);
+    case Word::kStmk: return std::to_string(facts.trace_mask);
+    case Word::kHash: return digests(facts);
+    case Word::kIsro: return facts.mode == ServerMode::kReadOnly ? "ro" : "rw";
+    case Word::kMntr: return mntr(facts);
+    case Word::kRuok: return "imok";
+    case Word::kSrst: return "Server stats reset.\n";
+    case Word::kSrvr: return srvr(facts, "");
+    case Word::kStat: return srvr(facts, "Clients:\n" + connections(facts, ConnectionForm::kBrief));
+    case Word::kWchc: return watches_by_session(facts);
+    case Word::kWchp: return watches_by_path(facts);
     case Word::kWchs:
       return fmt::format("{} connections watching {} paths\nTotal watches:{}\n", facts.watching_connections,
                          facts.watched_paths, facts.total_watches);
-    case Word::kTelnetClose:
-      return "";
+    case Word::kTelnetClose: return "";
   }
   return "";
 }

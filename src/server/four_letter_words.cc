@@ -79,26 +79,17 @@ Whitelist Whitelist::parse(std::string_view list, std::vector<std::string>* unkn
 Needs needs(Word word) {
   switch (word) {
     case Word::kConf:
-    case Word::kDirs:
-      return {.directory_sizes = true};
-    case Word::kEnvi:
-      return {.environment = true};
-    case Word::kMntr:
-      return {.metrics = true};
+    case Word::kDirs: return {.directory_sizes = true};
+    case Word::kEnvi: return {.environment = true};
+    case Word::kMntr: return {.metrics = true};
     case Word::kCons:
-    case Word::kStat:
-      return {.connections = true};
-    case Word::kDump:
-      return {.sessions_and_ephemerals = true};
-    case Word::kHash:
-      return {.digests = true};
-    case Word::kWchs:
-      return {.watch_counts = true};
+    case Word::kStat: return {.connections = true};
+    case Word::kDump: return {.sessions_and_ephemerals = true};
+    case Word::kHash: return {.digests = true};
+    case Word::kWchs: return {.watch_counts = true};
     case Word::kWchc:
-    case Word::kWchp:
-      return {.watches = true};
-    default:
-      return {};
+    case Word::kWchp: return {.watches = true};
+    default: return {};
   }
 }
 

@@ -86,7 +86,8 @@ void IoLoop::process() {
       }
     }
     for (const Received& part : received_) {
-      if (connections_[part.index]) feed(*connections_[part.index], {arena_.get() + part.offset, part.length});
+      if (connections_[part.index])
+        feed(*connections_[part.index], {arena_.get() + part.offset, part.length});
     }
   }
   received_.clear();
@@ -121,7 +122,7 @@ void IoLoop::feed(ClientConnection& c, std::string_view bytes) {
     taken = front_.on_bytes(c.id, c.in, loop_->now());
     c.in.erase(0, taken);
   }
-  if (c.in.empty() && c.in.capacity() > 64) c.in = std::string();
+  if (c.in.empty() && c.in.capacity() > 64) std::string().swap(c.in);
   c.held = !c.in.empty() && !front_.reading(c.id);
   // A frame that has begun must end; one that we do not read has all the time.
   if (c.in.empty() || c.held) {
@@ -144,7 +145,9 @@ void IoLoop::begin_client(ClientConnection& c) {
   peer.remote = c.peer.to_text().substr(1);
   peer.identities.push_back({"ip", peer.ip});
   if (const auto subject = c.stream.peer_subject()) {
-    if (*subject == config_.x509_super_user) peer.identities.push_back({"super", *subject});
+    // A certificate may have no subject, and a server no super user; they must not meet.
+    if (!subject->empty() && *subject == config_.x509_super_user)
+      peer.identities.push_back({"super", *subject});
     peer.identities.push_back({"x509", *subject});
   }
   c.id = front_.open(peer, loop_->now());
@@ -169,7 +172,9 @@ void IoLoop::answer_words() {
   for (const Asking& ask : asking) {
     if (!connections_[ask.index]) continue;
     ClientConnection& c = *connections_[ask.index];
-    c.word = config_.words.allows(ask.word) ? host_.answer_word(ask.word, ask.bytes_behind) : refusal(ask.word);
+    c.word = config_.words.allows(ask.word)
+                 ? host_.answer_word(ask.word, ask.bytes_behind, c.peer.to_text().substr(1))
+                 : refusal(ask.word);
     c.deadline = loop_->now() + config_.first_frame_ms;
     flush_word(c);
   }
@@ -343,8 +348,8 @@ void IoLoop::open(Newcomer& newcomer) {
   }
   const std::uint32_t index = free_.back();
   free_.pop_back();
-  connections_[index] = std::make_unique<ClientConnection>(*this, net::Stream(std::move(newcomer.accepted.socket)),
-                                                           newcomer.accepted.peer);
+  connections_[index] = std::make_unique<ClientConnection>(
+      *this, net::Stream(std::move(newcomer.accepted.socket)), newcomer.accepted.peer);
   ClientConnection& c = *connections_[index];
   c.index = index;
   c.deadline = loop_->now() + config_.first_frame_ms;
@@ -356,6 +361,10 @@ void IoLoop::open(Newcomer& newcomer) {
     c.deadline = loop_->now() + config_.tls_handshake_ms;
     if (auto started = c.stream.start_tls(std::move(newcomer.tls), {"", c.peer}); !started) {
       log_warn("tls", "{}: {}", c.peer.to_text(), started.error().what);
+      counter_.leave(c.peer.ip_text());
+      connections_[index].reset();
+      free_.push_back(index);
+      return;
     }
   }
   c.registered = c.stream.events_for({.read = true, .write = false});

@@ -44,8 +44,8 @@ struct IoLoopConfig {
 class IoLoopHost {
  public:
   virtual ~IoLoopHost() = default;
-  // The whole text for a word that is allowed. Called without any lock held.
-  virtual std::string answer_word(Word word, std::string_view bytes_behind) = 0;
+  // The whole text for a word that is allowed. Called without any lock held. `remote` is who asks.
+  virtual std::string answer_word(Word word, std::string_view bytes_behind, const std::string& remote) = 0;
 };
 
 struct IoLoopStats {
@@ -144,7 +144,7 @@ class IoLoop {
   std::unique_ptr<char[]> arena_;
   std::size_t arena_used_ = 0;
   std::vector<Received> received_;
-  std::vector<std::uint32_t> again_;   // have whole frames left, or may be read again
+  std::vector<std::uint32_t> again_;  // have whole frames left, or may be read again
   std::vector<Asking> asking_;
   std::vector<replica::ConnId> changed_;
   Instant next_tick_;

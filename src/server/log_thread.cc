@@ -174,7 +174,8 @@ void LogThread::count_towards_snapshot(const storage::LogBatch& batch) {
 // Servers of an ensemble must not all write a snapshot at the same moment, hence the random half.
 void LogThread::choose_next_snapshot() {
   const auto half = [&](std::int64_t n) {
-    return n / 2 + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(std::max<std::int64_t>(1, n / 2))));
+    return n / 2 + static_cast<std::int64_t>(
+                       random_.below(static_cast<std::uint64_t>(std::max<std::int64_t>(1, n / 2))));
   };
   snapshot_after_txns_ = half(options_.snap_count);
   snapshot_after_bytes_ = options_.snap_bytes > 0 ? half(options_.snap_bytes) : 0;

@@ -32,9 +32,9 @@ struct LogThreadOptions {
 class LogThread {
  public:
   struct Callbacks {
-    std::function<void(Zxid)> durable;       // everything up to here
-    std::function<void(bool)> disk_full;     // it is, or no longer
-    std::function<void()> want_snapshot;     // enough has happened since the last one
+    std::function<void(Zxid)> durable;          // everything up to here
+    std::function<void(bool)> disk_full;        // it is, or no longer
+    std::function<void()> want_snapshot;        // enough has happened since the last one
     std::function<void(const IoError&)> fatal;  // does not return
   };
 

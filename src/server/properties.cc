@@ -146,16 +146,11 @@ bool take_unicode(std::string_view& text, std::string& out) {
 
 char unescaped(char c) {
   switch (c) {
-    case 't':
-      return '\t';
-    case 'n':
-      return '\n';
-    case 'r':
-      return '\r';
-    case 'f':
-      return '\f';
-    default:
-      return c;  // Java drops the backslash in front of anything else
+    case 't': return '\t';
+    case 'n': return '\n';
+    case 'r': return '\r';
+    case 'f': return '\f';
+    default: return c;  // Java drops the backslash in front of anything else
   }
 }
 

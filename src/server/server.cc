@@ -37,7 +37,8 @@ constexpr int kDrainMs = 5000;
 
 std::uint64_t random_seed() {
   std::uint64_t seed = 0;
-  if (getrandom(&seed, sizeof seed, 0) != sizeof seed) seed = static_cast<std::uint64_t>(read_clock_ns(CLOCK_REALTIME));
+  if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+    seed = static_cast<std::uint64_t>(read_clock_ns(CLOCK_REALTIME));
   return seed;
 }
 
@@ -85,7 +86,7 @@ class StandaloneServer final : public Server, public IoLoopHost {
   void log_what_is_served() const;
   void drain();
   void shut_down();
-  std::string answer_word(Word word, std::string_view bytes_behind) override;
+  std::string answer_word(Word word, std::string_view bytes_behind, const std::string& remote) override;
 
   const ServerConfig config_;
   const std::size_t io_count_;
@@ -131,9 +132,10 @@ IoResult<void> StandaloneServer::recover() {
   TRY_ASSIGN(recovered_, storage::recover(disk_, dirs, recovery_options(config_), loader));
   for (const std::string& finding : recovered_.findings) log_warn("recovery", "{}", finding);
   if (recovered_.damaged()) {
-    return std::unexpected(data_error(recovered_.damage +
-                                      ": the server does not start on a part of its history. Restore the files from "
-                                      "a backup, or keep a copy and repair them"));
+    return std::unexpected(
+        data_error(recovered_.damage +
+                   ": the server does not start on a part of its history. Restore the files from "
+                   "a backup, or keep a copy and repair them"));
   }
   if (recovered_.outcome == storage::RecoveryOutcome::kEmpty) return begin_empty();
   loader.finish();
@@ -146,9 +148,10 @@ IoResult<void> StandaloneServer::recover() {
 
 IoResult<void> StandaloneServer::begin_empty() {
   if (!recovered_.may_start_empty) {
-    return std::unexpected(data_error(config_.data_dir +
-                                      " is empty, and zookeeper.db.autocreate=false: put a file named `initialize` "
-                                      "beside version-2 if a new database is meant"));
+    return std::unexpected(
+        data_error(config_.data_dir +
+                   " is empty, and zookeeper.db.autocreate=false: put a file named `initialize` "
+                   "beside version-2 if a new database is meant"));
   }
   machine_.tree.ensure_special_nodes();
   machine_.last_zxid = Zxid{0};
@@ -164,14 +167,14 @@ IoResult<void> StandaloneServer::open_log_and_threads() {
   for (std::size_t i = 0; i < io_count_; ++i) {
     TRY_ASSIGN(auto loop, net::EventLoop::create());
     io_loops_.push_back(std::make_unique<IoLoop>(replica::FrontId{static_cast<std::uint32_t>(i)},
-                                                 io_loop_config(config_, io_count_), std::move(loop), machine_, lock_,
-                                                 counter_, *this));
+                                                 io_loop_config(config_, io_count_), std::move(loop),
+                                                 machine_, lock_, counter_, *this));
     fronts.push_back({&io_loops_.back()->front(), [io = io_loops_.back().get()] { io->wake(); }});
   }
   core_ = std::make_unique<Core>(replica_config(config_, wall_now()), machine_, lock_, std::move(fronts));
   snapshots_ = std::make_unique<SnapshotThread>(
       disk_, data_dir_->dirs(), machine_, lock_, io_count_, snapshot_options(config_),
-      [this](const SnapshotResult& done) { log_thread_->set_snapshot_bytes(done.bytes); });
+      [this](const SnapshotResult& done) { log_thread_->set_snapshot_bytes(done.bytes); }, die_of_storage);
   TRY_ASSIGN(auto writer, storage::TxnLogWriter::open(disk_, data_dir_->dirs().logs, recovered_.tail,
                                                       txn_log_options(config_)));
   // The core may be woken as soon as the log thread runs.
@@ -198,7 +201,8 @@ IoResult<void> StandaloneServer::open_ports() {
     TRY_ASSIGN(tls_, net::TlsContextHolder::load(to_tls_options(config_.tls, net::TlsRole::kServer)));
   }
   if (config_.client) {
-    TRY_ASSIGN(plain_, open_port(*config_.client, config_.client_port_unification ? PortKind::kEither : PortKind::kPlain));
+    TRY_ASSIGN(plain_, open_port(*config_.client,
+                                 config_.client_port_unification ? PortKind::kEither : PortKind::kPlain));
   }
   if (config_.secure_client) {
     TRY_ASSIGN(secure_, open_port(*config_.secure_client, PortKind::kTls));
@@ -215,7 +219,8 @@ IoResult<std::unique_ptr<Acceptor>> StandaloneServer::open_port(const Endpoint& 
   TRY_ASSIGN(auto listener, net::Listener::open(options));
   std::vector<IoLoop*> loops;
   for (const auto& io : io_loops_) loops.push_back(io.get());
-  auto acceptor = std::make_unique<Acceptor>(*accept_loop_, std::move(listener), kind, tls_.get(), counter_, loops);
+  auto acceptor =
+      std::make_unique<Acceptor>(*accept_loop_, std::move(listener), kind, tls_.get(), counter_, loops);
   TRY(acceptor->start());
   return acceptor;
 }
@@ -230,8 +235,8 @@ void StandaloneServer::log_what_is_served() const {
   log_info("server", "  data      {}{}", config_.data_dir,
            config_.data_log_dir == config_.data_dir ? "" : ", log in " + config_.data_log_dir);
   log_info("server", "  state     {} nodes, {} sessions, zxid {:#x}; {} transactions replayed in {} ms",
-           machine_.tree.node_count(), machine_.sessions.size(), raw(machine_.last_zxid), recovered_.txns_replayed,
-           startup_ms_);
+           machine_.tree.node_count(), machine_.sessions.size(), raw(machine_.last_zxid),
+           recovered_.txns_replayed, startup_ms_);
   log_info("server", "  threads   {} for I/O, {}, 1 for the log, 1 for snapshots", io_count_,
            core_loop_ ? "1 for the core" : "which also runs the core");
   if (plain_) {
@@ -268,7 +273,8 @@ void StandaloneServer::run_core_thread() {
 void StandaloneServer::run() {
   start_threads();
   // After a crash the log may be long; a fresh snapshot makes the next start short.
-  if (recovered_.txns_replayed > static_cast<std::uint64_t>(config_.storage.snap_count) / 2) snapshots_->request();
+  if (recovered_.txns_replayed > static_cast<std::uint64_t>(config_.storage.snap_count) / 2)
+    snapshots_->request();
   Instant next_look = accept_loop_->refresh_now();
   while (!stopping_.load(std::memory_order_acquire)) {
     accept_loop_->run_once(1000);
@@ -308,13 +314,20 @@ void StandaloneServer::shut_down() {
   snapshots_.reset();
 }
 
-std::string StandaloneServer::answer_word(Word word, std::string_view bytes_behind) {
+std::string StandaloneServer::answer_word(Word word, std::string_view bytes_behind,
+                                          const std::string& remote) {
   if (word == Word::kStmk) trace_mask_ = trace_mask_of(bytes_behind).value_or(trace_mask_.load());
   Facts facts;
   core_->look_at([&](const replica::Replica& replica) {
     TreeLock::Writing everybody(lock_);
-    FactSources sources{.config = config_, .machine = machine_, .replica = replica, .fronts = {}, .log = log_thread_->stats(),
-                        .snapshots = snapshots_->stats(), .now = monotonic_now(), .wall = wall_now(),
+    FactSources sources{.config = config_,
+                        .machine = machine_,
+                        .replica = replica,
+                        .fronts = {},
+                        .log = log_thread_->stats(),
+                        .snapshots = snapshots_->stats(),
+                        .now = monotonic_now(),
+                        .wall = wall_now(),
                         .started = started_};
     for (const auto& io : io_loops_) {
       if (word == Word::kSrst) io->front().stats() = {};
@@ -323,6 +336,7 @@ std::string StandaloneServer::answer_word(Word word, std::string_view bytes_behi
       sources.sessionless_expired += io->stats().sessionless_expired;
       sources.tls_failures += io->stats().tls_failures;
     }
+    sources.asking = remote;
     sources.connections = counter_.total();
     sources.connections_rejected = counter_.rejected();
     sources.digest_mismatches = digest_mismatches_;

@@ -32,6 +32,9 @@ state::Options state_options(const ServerConfig& config, std::uint64_t hash_seed
   o.reconfig_enabled = config.ensemble.reconfig_enabled;
   o.skip_acl = config.auth.skip_acl;
   o.digest_scheme = config.auth.digest_enabled;
+  o.digest_algorithm = config.auth.digest_algorithm;
+  o.ensemble_scheme = config.auth.ensemble_provider;
+  o.ensemble_names = config.auth.ensemble_names;
   o.x509_scheme = config.secure_client.has_value() || config.client_port_unification;
   o.super_digest = config.auth.super_digest.reveal();
   o.x509_super_user = config.auth.x509_super_user;
@@ -66,7 +69,8 @@ IoLoopConfig io_loop_config(const ServerConfig& config, std::size_t fronts) {
   io.front.output_max_bytes = positive_or(config.limits.output_max_bytes, kNoLimit);
   io.front.identities_max = positive_or(config.limits.auth_ids_per_connection, kNoLimit);
   io.front.watches.per_connection = positive_or(config.limits.watches_per_session, kNoLimit);
-  io.front.watches.per_table = positive_or(config.limits.watches / static_cast<std::int64_t>(fronts), kNoLimit);
+  io.front.watches.per_table =
+      positive_or(config.limits.watches / static_cast<std::int64_t>(fronts), kNoLimit);
   if (config.auth.enforce_auth) io.front.required_schemes = config.auth.enforce_schemes;
   if (config.auth.require_sasl) io.front.required_schemes = {"sasl"};
   io.tick_ms = config.tick_time_ms;
@@ -106,14 +110,18 @@ SnapshotThreadOptions snapshot_options(const ServerConfig& config) {
 
 storage::TxnLogOptions txn_log_options(const ServerConfig& config) {
   storage::TxnLogOptions o;
-  o.preallocate_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, config.storage.prealloc_kb)) * 1024;
-  o.size_limit_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, config.storage.txn_log_size_limit_kb)) * 1024;
+  o.preallocate_bytes =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(0, config.storage.prealloc_kb)) * 1024;
+  o.size_limit_bytes =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(0, config.storage.txn_log_size_limit_kb)) * 1024;
   o.force_sync = config.storage.force_sync;
   return o;
 }
 
 storage::RecoveryOptions recovery_options(const ServerConfig& config) {
-  return {.trust_empty = config.storage.snapshot_trust_empty, .autocreate = config.storage.db_autocreate, .repair = true};
+  return {.trust_empty = config.storage.snapshot_trust_empty,
+          .autocreate = config.storage.db_autocreate,
+          .repair = true};
 }
 
 }  // namespace drover::server

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <vector>
 
@@ -42,7 +43,8 @@ bool copy_step(state::Tree& tree, Step& step) {
     const std::size_t path_end = step.bytes.size();
     const wire::Nullable data = node.data();
     if (data) step.bytes.append(*data);
-    step.items.push_back({path_end, step.bytes.size(), !data, static_cast<std::int32_t>(node.acl), persisted_stat(node)});
+    step.items.push_back(
+        {path_end, step.bytes.size(), !data, static_cast<std::int32_t>(node.acl), persisted_stat(node)});
     tree.advance_walk();
   }
   return true;
@@ -83,8 +85,9 @@ void write_beginning(storage::SnapshotWriter& writer, const Beginning& b) {
 
 }  // namespace
 
-IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& directory, state::Machine& machine,
-                                        TreeLock& lock, std::size_t slot, const SnapshotThreadOptions& options) {
+IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& directory,
+                                        state::Machine& machine, TreeLock& lock, std::size_t slot,
+                                        const SnapshotThreadOptions& options) {
   const std::int64_t started = monotonic_now().ms;
   Beginning beginning;
   {
@@ -106,7 +109,8 @@ IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& 
       if (!more) {
         // The digest is the one at the end of the walk: replay compares when it gets there.
         if (machine.options.digest_enabled) {
-          seals.digest = storage::SnapshotDigest{machine.last_zxid, storage::kDigestVersion, machine.tree.digest()};
+          seals.digest =
+              storage::SnapshotDigest{machine.last_zxid, storage::kDigestVersion, machine.tree.digest()};
         }
         if (options.with_last_processed) seals.last_processed = machine.last_zxid;
       }
@@ -124,16 +128,18 @@ IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& 
   return result;
 }
 
-SnapshotThread::SnapshotThread(storage::Disk& disk, storage::DataDirs dirs, state::Machine& machine, TreeLock& lock,
-                               std::size_t slot, const SnapshotThreadOptions& options,
-                               std::function<void(const SnapshotResult&)> finished)
+SnapshotThread::SnapshotThread(storage::Disk& disk, storage::DataDirs dirs, state::Machine& machine,
+                               TreeLock& lock, std::size_t slot, const SnapshotThreadOptions& options,
+                               std::function<void(const SnapshotResult&)> finished,
+                               std::function<void(const IoError&)> fatal)
     : disk_(disk),
       dirs_(std::move(dirs)),
       machine_(machine),
       lock_(lock),
       slot_(slot),
       options_(options),
-      finished_(std::move(finished)) {
+      finished_(std::move(finished)),
+      fatal_(std::move(fatal)) {
   thread_ = std::thread([this] {
     pthread_setname_np(pthread_self(), "drover-snap");
     run();
@@ -170,7 +176,8 @@ void SnapshotThread::run() {
       std::unique_lock lock(mutex_);
       const auto ready = [&] { return requested_ || stopping_; };
       if (options_.purge_interval_ms > 0) {
-        work_.wait_for(lock, std::chrono::milliseconds(std::max<std::int64_t>(0, next_purge - monotonic_now())), ready);
+        work_.wait_for(
+            lock, std::chrono::milliseconds(std::max<std::int64_t>(0, next_purge - monotonic_now())), ready);
       } else {
         work_.wait(lock, ready);
       }
@@ -202,8 +209,8 @@ void SnapshotThread::snapshot() {
   stats_.last_zxid = result->zxid;
   stats_.last_time_ms = wall_now().ms;
   lock.unlock();
-  log_info("snapshot", "{} nodes up to zxid {:#x} in {} ms: {}", result->nodes, raw(result->zxid), result->took_ms,
-           result->file);
+  log_info("snapshot", "{} nodes up to zxid {:#x} in {} ms: {}", result->nodes, raw(result->zxid),
+           result->took_ms, result->file);
   finished_(*result);
 }
 
@@ -218,6 +225,8 @@ bool SnapshotThread::too_large() const {
 void SnapshotThread::purge() {
   const auto report = storage::purge(disk_, dirs_, options_.purge);
   if (!report) {
+    // It syncs the log's directory, and an error there may have been meant for a log file's new name.
+    if (report.error().code == EIO) fatal_(report.error());
     log_warn("purge", "{}", report.error().what);
     return;
   }

@@ -40,14 +40,16 @@ struct SnapshotResult {
 };
 
 // One snapshot, now, on the calling thread. `slot` is the caller's in the lock.
-IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& directory, state::Machine& machine,
-                                        TreeLock& lock, std::size_t slot, const SnapshotThreadOptions& options);
+IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& directory,
+                                        state::Machine& machine, TreeLock& lock, std::size_t slot,
+                                        const SnapshotThreadOptions& options);
 
 class SnapshotThread {
  public:
   SnapshotThread(storage::Disk& disk, storage::DataDirs dirs, state::Machine& machine, TreeLock& lock,
                  std::size_t slot, const SnapshotThreadOptions& options,
-                 std::function<void(const SnapshotResult&)> finished);
+                 std::function<void(const SnapshotResult&)> finished,
+                 std::function<void(const IoError&)> fatal);
   ~SnapshotThread();
 
   // Asks for a snapshot; one that is being written is not followed by another for that.
@@ -78,6 +80,7 @@ class SnapshotThread {
   std::size_t slot_;
   SnapshotThreadOptions options_;
   std::function<void(const SnapshotResult&)> finished_;
+  std::function<void(const IoError&)> fatal_;  // does not return
 
   mutable std::mutex mutex_;
   std::condition_variable work_;

@@ -60,7 +60,8 @@ void StateLoader::snapshot_loaded(Zxid zxid, const std::optional<storage::Snapsh
   machine_.tree.ensure_special_nodes();
   machine_.quotas.rebuild(machine_.tree);
   comparable_ = raw(zxid) == 0;
-  if (!digest || digest->version != wire::kDigestVersion || digest->zxid < zxid || raw(digest->zxid) == 0) return;
+  if (!digest || digest->version != wire::kDigestVersion || digest->zxid < zxid || raw(digest->zxid) == 0)
+    return;
   awaited_ = digest;
   if (digest->zxid == zxid) compare(zxid, digest->tree);
 }
@@ -84,9 +85,10 @@ void StateLoader::compare(Zxid zxid, std::uint64_t expected) {
   comparable_ = true;
   if (!machine_.options.digest_enabled || machine_.tree.digest() == expected) return;
   if (++mismatches_ > 1) return;  // Every later one follows from the first.
-  findings_.push_back(fmt::format("the tree's digest at zxid {:#x} is {:#x}, but the files say {:#x}: this state "
-                                  "is not the one that was acknowledged",
-                                  raw(zxid), machine_.tree.digest(), expected));
+  findings_.push_back(
+      fmt::format("the tree's digest at zxid {:#x} is {:#x}, but the files say {:#x}: this state "
+                  "is not the one that was acknowledged",
+                  raw(zxid), machine_.tree.digest(), expected));
 }
 
 void StateLoader::finish() {

@@ -44,7 +44,7 @@ class StateLoader : public storage::RecoverySink {
   // Nodes come depth first, so the next one mostly has the parent of the last.
   std::string last_parent_path_;
   state::NodeRef last_parent_ = state::kNoNode;
-  state::TreeEvents events_;  // nobody watches yet
+  state::TreeEvents events_;                        // nobody watches yet
   std::optional<storage::SnapshotDigest> awaited_;  // the snapshot's own digest, at a later zxid
   bool comparable_ = false;                         // digests of transactions can be compared from here on
   std::uint64_t mismatches_ = 0;

@@ -6,16 +6,11 @@ namespace {
 
 std::string name_of(StoreType type) {
   switch (type) {
-    case StoreType::kByExtension:
-      return "";
-    case StoreType::kPem:
-      return "PEM";
-    case StoreType::kJks:
-      return "JKS";
-    case StoreType::kPkcs12:
-      return "PKCS12";
-    case StoreType::kBcfks:
-      return "BCFKS";
+    case StoreType::kByExtension: return "";
+    case StoreType::kPem: return "PEM";
+    case StoreType::kJks: return "JKS";
+    case StoreType::kPkcs12: return "PKCS12";
+    case StoreType::kBcfks: return "BCFKS";
   }
   return "";
 }

@@ -94,7 +94,8 @@ std::vector<EnvironmentEntry> environment() {
   gethostname(host, sizeof host - 1);
   const passwd* user = getpwuid(getuid());
   std::error_code ignored;
-  const std::string memory = std::to_string(static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) >> 20) + "MB";
+  const std::string memory =
+      std::to_string(static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) >> 20) + "MB";
   return {{"zookeeper.version", std::string(kFullVersion)},
           {"host.name", host},
           {"java.version", "none"},
@@ -117,6 +118,12 @@ std::vector<EnvironmentEntry> environment() {
 
 std::vector<ConnectionFacts> connections_of(const FactSources& s) {
   std::vector<ConnectionFacts> out;
+  // The one that asks is a connection too.
+  ConnectionFacts asking;
+  asking.remote = s.asking;
+  asking.interest_ops = 0;
+  asking.received = 1;
+  out.push_back(asking);
   const auto wall_of = [&](Instant t) { return WallTime{s.wall.ms - (s.now - t)}; };
   for (const replica::Front* front : s.fronts) {
     front->for_each_connection([&](const replica::Front::ConnFacts& c) {
@@ -169,7 +176,8 @@ void add_watches(const FactSources& s, Facts& facts) {
   }
   facts.watching_connections = static_cast<std::int64_t>(by_session.size());
   facts.watched_paths = static_cast<std::int64_t>(by_path.size());
-  for (auto& [session, paths] : by_session) facts.watches_by_session.push_back({SessionId{session}, std::move(paths)});
+  for (auto& [session, paths] : by_session)
+    facts.watches_by_session.push_back({SessionId{session}, std::move(paths)});
   for (auto& [path, sessions] : by_path) facts.watches_by_path.push_back({path, std::move(sessions)});
 }
 
@@ -181,7 +189,8 @@ std::vector<Metric> metrics_of(const FactSources& s, const replica::FrontStats& 
   m.num_alive_connections = facts.alive_connections;
   m.outstanding_requests = facts.outstanding_requests;
   m.znode_count = facts.node_count;
-  for (const replica::Front* front : s.fronts) m.watch_count += static_cast<std::int64_t>(front->watches().watch_count());
+  for (const replica::Front* front : s.fronts)
+    m.watch_count += static_cast<std::int64_t>(front->watches().table_entries());
   m.global_sessions = static_cast<std::int64_t>(s.machine.sessions.size());
   m.approximate_data_size = static_cast<std::int64_t>(s.machine.tree.data_bytes());
   m.open_file_descriptor_count = open_descriptors();
@@ -194,7 +203,8 @@ std::vector<Metric> metrics_of(const FactSources& s, const replica::FrontStats& 
   m.bytes_received_count = static_cast<std::int64_t>(total.bytes_received);
   m.response_bytes = static_cast<std::int64_t>(total.bytes_sent);
   const replica::ReplicaStats& r = s.replica.stats();
-  m.connection_request_count = static_cast<std::int64_t>(r.sessions_created + r.reconnects + r.reconnects_refused);
+  m.connection_request_count =
+      static_cast<std::int64_t>(r.sessions_created + r.reconnects + r.reconnects_refused);
   m.connection_revalidate_count = static_cast<std::int64_t>(r.reconnects + r.reconnects_refused);
   m.connection_rejected = static_cast<std::int64_t>(s.connections_rejected);
   m.connection_drop_count = static_cast<std::int64_t>(total.output_overflows);
@@ -206,7 +216,8 @@ std::vector<Metric> metrics_of(const FactSources& s, const replica::FrontStats& 
   m.fsync_ms = summary_of(s.log.syncs, s.log.sync_ns_sum / 1'000'000, s.log.sync_ns_min / 1'000'000,
                           s.log.sync_ns_max / 1'000'000);
   m.snapshot_ms = summary_of(s.snapshots.snapshots, static_cast<std::uint64_t>(s.snapshots.sum_ms),
-                             static_cast<std::uint64_t>(s.snapshots.min_ms), static_cast<std::uint64_t>(s.snapshots.max_ms));
+                             static_cast<std::uint64_t>(s.snapshots.min_ms),
+                             static_cast<std::uint64_t>(s.snapshots.max_ms));
   const auto startup = static_cast<std::uint64_t>(s.startup_ms);
   m.db_init_ms = summary_of(1, startup, startup, startup);
   m.startup_txns_loaded = summary_of(1, s.startup_txns, s.startup_txns, s.startup_txns);
@@ -221,7 +232,8 @@ Facts collect_facts(const FactSources& s, const Needs& needs) {
   Facts facts;
   const replica::FrontStats total = total_of(s.fronts);
   facts.version = std::string(kFullVersion);
-  facts.latency_ms = summary_of(total.latency_count, total.latency_sum_ms, total.latency_min_ms, total.latency_max_ms);
+  facts.latency_ms =
+      summary_of(total.latency_count, total.latency_sum_ms, total.latency_min_ms, total.latency_max_ms);
   facts.packets_received = static_cast<std::int64_t>(total.received);
   facts.packets_sent = static_cast<std::int64_t>(total.sent);
   facts.alive_connections = static_cast<std::int64_t>(s.connections);

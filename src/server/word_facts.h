@@ -6,6 +6,7 @@
 // only words outside the default whitelist take longer than a glance.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "base/time.h"
@@ -30,6 +31,7 @@ struct FactSources {
   Instant now;
   WallTime wall;
   Instant started;
+  std::string asking{};         // "127.0.0.1:54321": who sent the word
   std::size_t connections = 0;  // all of them, also the one that asks
   std::uint64_t connections_rejected = 0;
   std::uint64_t sessionless_expired = 0;

@@ -2,14 +2,15 @@
 #include "state/acl.h"
 
 #include <openssl/evp.h>
-#include <openssl/sha.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
+
 #include <set>
 #include <tuple>
+#include "base/ensure.h"
 
 namespace drover::state {
 namespace {
@@ -85,7 +86,8 @@ std::optional<Address> parse_ipv6(std::string_view text) {
   const std::size_t groups = head.size() + tail.size();
   if (halves.size() == 1 ? groups != 8 : groups >= 8) return std::nullopt;
   Address address{.bytes = {}, .length = 16};
-  if (!parse_groups(head, 0, address) || !parse_groups(tail, 16 - 2 * tail.size(), address)) return std::nullopt;
+  if (!parse_groups(head, 0, address) || !parse_groups(tail, 16 - 2 * tail.size(), address))
+    return std::nullopt;
   return address;
 }
 
@@ -124,7 +126,7 @@ bool is_valid_id(const wire::Identity& id) {
 bool matches(const wire::Identity& who, const wire::Identity& acl, const Options& options) {
   if (who.scheme != acl.scheme) return false;
   if (who.scheme == "ip") return ip_matches(who.id, acl.id);
-  if (who.scheme == "x509" && who.id == options.x509_super_user) return true;
+  if (who.scheme == "x509" && !who.id.empty() && who.id == options.x509_super_user) return true;
   return who.id == acl.id;
 }
 
@@ -137,7 +139,7 @@ class AclBuilder {
   bool add(std::int32_t perms, const wire::Identity& id) {
     constexpr std::size_t kFieldBytes = 12;
     const std::size_t bytes = bytes_.size() + kFieldBytes + id.scheme.size() + id.id.size();
-    if (count_ >= options_.acl_entries_max || bytes > options_.txn_bytes_max) return false;
+    if (count_ >= options_.acl_entries_max || bytes > options_.acl_bytes_max) return false;
     w_.i32(perms);
     w_.string(id.scheme);
     w_.string(id.id);
@@ -170,7 +172,8 @@ bool expand_auth(std::int32_t perms, const Identities& who, const Options& optio
 // Adds what an entry asked for becomes; false when it cannot be had.
 bool resolve_entry(const wire::Acl& entry, const Identities& who, const Options& options, AclBuilder& out) {
   if (entry.who.scheme == "auth") return expand_auth(entry.perms, who, options, out);
-  const bool valid = is_world(entry.who) || (has_provider(entry.who.scheme, options) && is_valid_id(entry.who));
+  const bool valid =
+      is_world(entry.who) || (has_provider(entry.who.scheme, options) && is_valid_id(entry.who));
   return valid && out.add(entry.perms, entry.who);
 }
 
@@ -225,26 +228,46 @@ Result<std::string> resolve_acl(std::string_view requested, const Identities& wh
   return resolved.take();
 }
 
-std::string digest_identity(std::string_view user_password) {
-  unsigned char sha[SHA_DIGEST_LENGTH];
-  SHA1(reinterpret_cast<const unsigned char*>(user_password.data()), user_password.size(), sha);
-  unsigned char base64[4 * ((SHA_DIGEST_LENGTH + 2) / 3) + 1];
-  const int n = EVP_EncodeBlock(base64, sha, sizeof sha);
+std::string digest_identity(std::string_view user_password, const std::string& algorithm) {
+  const EVP_MD* method = EVP_get_digestbyname(algorithm == "SHA-1" ? "SHA1" : algorithm.c_str());
+  ENSURE(method != nullptr, "the configuration admits only digests that OpenSSL knows");
+  unsigned char hash[EVP_MAX_MD_SIZE];
+  unsigned hash_bytes = 0;
+  EVP_Digest(user_password.data(), user_password.size(), hash, &hash_bytes, method, nullptr);
+  unsigned char base64[4 * ((EVP_MAX_MD_SIZE + 2) / 3) + 1];
+  const int n = EVP_EncodeBlock(base64, hash, static_cast<int>(hash_bytes));
   std::string id(user_password.substr(0, user_password.find(':')));
   id += ':';
   id.append(reinterpret_cast<const char*>(base64), static_cast<std::size_t>(n));
   return id;
 }
 
-std::optional<Identities> authenticate(std::string_view scheme, std::string_view auth, std::string_view peer_ip,
-                                       const Options& options) {
-  if (scheme == "ip") return Identities{{"ip", std::string(peer_ip)}};
-  if (scheme != "digest" || !options.digest_scheme) return std::nullopt;
-  const std::string id = digest_identity(auth);
+namespace {
+
+std::optional<Identities> authenticate_digest(std::string_view auth, const Options& options) {
+  const std::string id = digest_identity(auth, options.digest_algorithm);
   Identities proven;
   if (!options.super_digest.empty() && id == options.super_digest) proven.push_back({"super", ""});
   proven.push_back({"digest", id});
   return proven;
+}
+
+// Proves nothing about the client: it makes sure that the client meant this ensemble.
+std::optional<Identities> authenticate_ensemble(std::string_view auth, const Options& options) {
+  const auto& names = options.ensemble_names;
+  const bool meant =
+      auth.empty() || names.empty() || std::find(names.begin(), names.end(), auth) != names.end();
+  return meant ? std::optional(Identities{}) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Identities> authenticate(std::string_view scheme, std::string_view auth,
+                                       std::string_view peer_ip, const Options& options) {
+  if (scheme == "ip") return Identities{{"ip", std::string(peer_ip)}};
+  if (scheme == "digest" && options.digest_scheme) return authenticate_digest(auth, options);
+  if (scheme == "ensemble" && options.ensemble_scheme) return authenticate_ensemble(auth, options);
+  return std::nullopt;
 }
 
 std::string user_name(const wire::Identity& id, const Options& options) {

@@ -32,8 +32,8 @@ Result<std::string> resolve_acl(std::string_view requested, const Identities& wh
 std::optional<Identities> authenticate(std::string_view scheme, std::string_view auth,
                                        std::string_view peer_ip, const Options& options);
 
-// "user:password" -> "user:BASE64(SHA1(user:password))"
-std::string digest_identity(std::string_view user_password);
+// "user:password" -> "user:BASE64(SHA1(user:password))"; another algorithm by its Java name.
+std::string digest_identity(std::string_view user_password, const std::string& algorithm = "SHA1");
 
 // The user's name as whoAmI shows it; empty for schemes without a provider.
 std::string user_name(const wire::Identity& id, const Options& options);

@@ -93,7 +93,8 @@ TEST(AclTable, AnIdThatALoadedNodeHasIsNeverGivenToAnotherList) {
 
 TEST(AclTable, ListsForASnapshotComeInTheOrderOfTheirKeys) {
   AclTable table;
-  for (const std::int64_t key : {5, 2, 9}) table.load(key, list_for(("1.1.1." + std::to_string(key)).c_str()));
+  for (const std::int64_t key : {5, 2, 9})
+    table.load(key, list_for(("1.1.1." + std::to_string(key)).c_str()));
   const auto all = table.all();
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].first, 2);

@@ -18,11 +18,13 @@ using wire::testing::from_hex;
 
 AclList list_of(const std::vector<Acl>& entries) { return {entries, acl_bytes(entries)}; }
 
-bool allowed(const std::vector<Acl>& acl, std::int32_t perms, const Identities& who, const Options& options = {}) {
+bool allowed(const std::vector<Acl>& acl, std::int32_t perms, const Identities& who,
+             const Options& options = {}) {
   return is_allowed(list_of(acl), perms, who, options);
 }
 
-ErrorCode resolve_error(const std::vector<Acl>& asked, const Identities& who = {}, const Options& options = {}) {
+ErrorCode resolve_error(const std::vector<Acl>& asked, const Identities& who = {},
+                        const Options& options = {}) {
   const auto resolved = resolve_acl(acl_bytes(asked), who, options);
   return resolved ? ErrorCode::kOk : resolved.error();
 }
@@ -66,7 +68,8 @@ TEST(IsAllowed, DigestsMatchWhenEqual) {
   EXPECT_FALSE(allowed({entry}, wire::kWrite, {{"ip", "u:hash"}}));
   Options off;
   off.digest_scheme = false;
-  EXPECT_FALSE(allowed({entry}, wire::kWrite, {{"digest", "u:hash"}}, off)) << "a scheme that is off matches nobody";
+  EXPECT_FALSE(allowed({entry}, wire::kWrite, {{"digest", "u:hash"}}, off))
+      << "a scheme that is off matches nobody";
 }
 
 TEST(IsAllowed, TheX509SuperUserMatchesEveryX509Entry) {
@@ -113,9 +116,9 @@ TEST(IpAcl, AcceptsTheIdsThatJavaAccepts) {
   for (const char* id : {"1.2.3.4", "1.2.3.4/24", "1.2.3.4/0", "01.2.3.4", "1.2.3.4/32"}) {
     EXPECT_EQ(resolve_error({{31, {"ip", id}}}), ErrorCode::kOk) << id;
   }
-  for (const char* id : {"1.2.3.4/33", "1.2.3.4/-1", "1.2.3.4/", "1.2.3.4/ab", "1.2.3", "1.2.3.256", "", "1.2.3.4.5",
-                         "a.b.c.d", "1..2.3", "/8", "1.2.3.4/8/8", ":::", "1:2:3", "::1::", "12345::", "1:2:3:4:5:6:7:8:9",
-                         "::1/129"}) {
+  for (const char* id : {"1.2.3.4/33", "1.2.3.4/-1", "1.2.3.4/", "1.2.3.4/ab", "1.2.3", "1.2.3.256", "",
+                         "1.2.3.4.5", "a.b.c.d", "1..2.3", "/8", "1.2.3.4/8/8", ":::", "1:2:3",
+                         "::1::", "12345::", "1:2:3:4:5:6:7:8:9", "::1/129"}) {
     EXPECT_EQ(resolve_error({{31, {"ip", id}}}), ErrorCode::kInvalidAcl) << id;
   }
 }
@@ -136,7 +139,8 @@ TEST(ResolveAcl, RefusesUnknownSchemesAndForeignWorlds) {
                                     {"super", "x"},   {"sasl", "anyone"}, {"x509", "CN=a"}};
   for (const wire::Identity& id : refused) {
     EXPECT_EQ(resolve_error({{31, id}}), ErrorCode::kInvalidAcl) << id.scheme << ":" << id.id;
-    EXPECT_EQ(resolve_error({{31, {"world", "anyone"}}, {31, id}}), ErrorCode::kInvalidAcl) << "one bad entry suffices";
+    EXPECT_EQ(resolve_error({{31, {"world", "anyone"}}, {31, id}}), ErrorCode::kInvalidAcl)
+        << "one bad entry suffices";
   }
 }
 
@@ -164,9 +168,11 @@ TEST(ResolveAcl, ANullIdIsAMarshallingErrorUnlessTheSchemeIsAuth) {
     const auto result = resolve_acl(from_hex(hex), {}, {});
     return result ? ErrorCode::kOk : result.error();
   };
-  EXPECT_EQ(error_of("00000001 0000001f 00000005 776f726c64 ffffffff"), ErrorCode::kMarshallingError);  // world
-  EXPECT_EQ(error_of("00000001 0000001f 00000002 6970 ffffffff"), ErrorCode::kMarshallingError);        // ip
-  EXPECT_EQ(error_of("00000001 0000001f 00000004 61757468 ffffffff"), ErrorCode::kInvalidAcl);          // auth, nobody
+  EXPECT_EQ(error_of("00000001 0000001f 00000005 776f726c64 ffffffff"),
+            ErrorCode::kMarshallingError);                                                        // world
+  EXPECT_EQ(error_of("00000001 0000001f 00000002 6970 ffffffff"), ErrorCode::kMarshallingError);  // ip
+  EXPECT_EQ(error_of("00000001 0000001f 00000004 61757468 ffffffff"),
+            ErrorCode::kInvalidAcl);  // auth, nobody
 }
 
 TEST(ResolveAcl, AuthBecomesTheCallersAuthenticatedIdentities) {
@@ -185,14 +191,15 @@ TEST(ResolveAcl, NoListGrowsBeyondTheLimitEvenByExpandingAuth) {
 
   const Identities who(4, {"digest", "u:h"});
   const std::vector<Acl> expanding = {{1, {"auth", ""}}, {2, {"auth", ""}}, {3, {"auth", ""}}};
-  EXPECT_EQ(resolve_error(expanding, who, options), ErrorCode::kInvalidAcl) << "3 entries for 4 identities are 12";
+  EXPECT_EQ(resolve_error(expanding, who, options), ErrorCode::kInvalidAcl)
+      << "3 entries for 4 identities are 12";
   EXPECT_EQ(resolve_error({expanding[0], expanding[1]}, who, options), ErrorCode::kOk);
 }
 
-TEST(ResolveAcl, NoListGrowsLargerThanATransactionMayBe) {
+TEST(ResolveAcl, NoListGrowsLargerThanFitsATransaction) {
   // A few entries and long user names would otherwise make any amount of memory from one small request.
   Options options;
-  options.txn_bytes_max = 10'000;
+  options.acl_bytes_max = 10'000;
   const Identities who(4, {"digest", std::string(1000, 'u') + ":h"});
   EXPECT_EQ(resolve_error({{1, {"auth", ""}}}, who, options), ErrorCode::kOk);
   EXPECT_EQ(resolve_error({{1, {"auth", ""}}, {2, {"auth", ""}}, {3, {"auth", ""}}}, who, options),

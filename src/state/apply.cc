@@ -50,8 +50,12 @@ class Application {
   bool raise_child_version(NodeRef parent, std::string_view parent_path, std::int32_t cversion);
   ErrorCode remove(std::string_view path);
   void remove_below(NodeRef ref);
+  // In replay: the transaction meant an earlier node of this path, which is gone by now.
+  bool is_later(const Node& node) const { return node.czxid > header_.zxid; }
   std::int64_t owner_of(OpCode type, const wire::CreateTxn& txn) const;
-  void emit(EventType type, std::string_view path, AclListPtr acl) { events_.list.push_back({type, path, std::move(acl)}); }
+  void emit(EventType type, std::string_view path, AclListPtr acl) {
+    events_.list.push_back({type, path, std::move(acl)});
+  }
 
   Machine& m_;
   Tree& tree_;
@@ -149,7 +153,7 @@ void Application::apply(OpCode, const wire::DeleteTxn& txn, ApplyResult& result)
 void Application::apply(OpCode, const wire::SetDataTxn& txn, ApplyResult& result) {
   result.path = txn.path;
   const NodeRef ref = tree_.find(txn.path);
-  if (ref == kNoNode) {
+  if (ref == kNoNode || is_later(tree_.at(ref))) {
     result.error = ErrorCode::kNoNode;
     return;
   }
@@ -168,7 +172,7 @@ void Application::apply(OpCode, const wire::SetDataTxn& txn, ApplyResult& result
 void Application::apply(OpCode, const wire::SetAclTxn& txn, ApplyResult& result) {
   result.path = txn.path;
   const NodeRef ref = tree_.find(txn.path);
-  if (ref == kNoNode) {
+  if (ref == kNoNode || is_later(tree_.at(ref))) {
     result.error = ErrorCode::kNoNode;
     return;
   }
@@ -178,18 +182,8 @@ void Application::apply(OpCode, const wire::SetAclTxn& txn, ApplyResult& result)
 
 void Application::apply(OpCode, const wire::CloseSessionTxn& txn, ApplyResult&) {
   m_.sessions.erase(header_.session);
-  for (const std::string_view path : txn.paths) {
-    // In replay the path may by now belong to somebody else's later node.
-    const Node* node = tree_.get(path);
-    if (!node || node->ephemeral_owner == raw(header_.session)) {
-      remove(path);
-    } else if (const NodeRef parent = tree_.find(parent_path(path)); parent != kNoNode) {
-      const Node& above = tree_.at(parent);
-      if (header_.zxid > above.pzxid) {
-        tree_.set_child_version(parent, parent_path(path), above.cversion, header_.zxid);
-      }
-    }
-  }
+  // In replay a path may by now belong to somebody's later node; its creation is still to be replayed.
+  for (const std::string_view path : txn.paths) remove(path);
   // Logs of before 3.6 do not list the paths.
   while (const NodeSet* left = tree_.ephemerals_of(header_.session)) {
     events_.owned.push_back(tree_.path_of(*left->begin()));
@@ -198,8 +192,8 @@ void Application::apply(OpCode, const wire::CloseSessionTxn& txn, ApplyResult&) 
 }
 
 void Application::apply(OpCode, const wire::MultiTxn& txn, ApplyResult& result) {
-  const bool failed =
-      std::any_of(txn.txns.begin(), txn.txns.end(), [](const auto& sub) { return sub.type == OpCode::kError; });
+  const bool failed = std::any_of(txn.txns.begin(), txn.txns.end(),
+                                  [](const auto& sub) { return sub.type == OpCode::kError; });
   bool behind_failure = false;
   result.multi.reserve(txn.txns.size());
   for (const wire::SubTxn& sub : txn.txns) {

@@ -6,24 +6,30 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace drover::state {
 
 struct Options {
-  std::uint64_t hash_seed = 0;          // of the path index; differs per process
-  bool extended_types = false;          // zookeeper.extendedTypesEnabled: TTL nodes
-  bool emulate_353_ttl = false;         // zookeeper.emulate353TTLNodes
-  bool enforce_quota = false;           // zookeeper.enforceQuota
-  bool digest_enabled = true;           // zookeeper.digest.enabled
-  bool close_session_paths = true;      // zookeeper.closeSessionTxn.enabled
-  bool reconfig_enabled = false;        // reconfigEnabled
-  bool skip_acl = false;                // zookeeper.skipACL
-  bool digest_scheme = true;            // zookeeper.DigestAuthenticationProvider.enabled
-  bool x509_scheme = false;             // a TLS listener is configured
-  std::string super_digest;             // zookeeper.DigestAuthenticationProvider.superDigest
-  std::string x509_super_user;          // zookeeper.X509AuthenticationProvider.superUser
+  std::uint64_t hash_seed = 0;              // of the path index; differs per process
+  bool extended_types = false;              // zookeeper.extendedTypesEnabled: TTL nodes
+  bool emulate_353_ttl = false;             // zookeeper.emulate353TTLNodes
+  bool enforce_quota = false;               // zookeeper.enforceQuota
+  bool digest_enabled = true;               // zookeeper.digest.enabled
+  bool close_session_paths = true;          // zookeeper.closeSessionTxn.enabled
+  bool reconfig_enabled = false;            // reconfigEnabled
+  bool skip_acl = false;                    // zookeeper.skipACL
+  bool digest_scheme = true;                // zookeeper.DigestAuthenticationProvider.enabled
+  bool x509_scheme = false;                 // a TLS listener is configured
+  std::string digest_algorithm = "SHA1";    // zookeeper.DigestAuthenticationProvider.digestAlg
+  bool ensemble_scheme = false;             // authProvider.N names ZooKeeper's ensemble provider
+  std::vector<std::string> ensemble_names;  // zookeeper.ensembleAuthName; empty: any
+  std::string super_digest;                 // zookeeper.DigestAuthenticationProvider.superDigest
+  std::string x509_super_user;              // zookeeper.X509AuthenticationProvider.superUser
   std::size_t path_bytes_max = 65536;
   std::size_t acl_entries_max = 10000;
+  std::size_t acl_bytes_max =
+      0xfffff - 1024;  // `auth` may expand; with the largest request still one transaction
   std::size_t multi_ops_max = 100000;
   std::size_t txn_bytes_max = 2 * 0xfffff;  // what a Java follower can still read
 };

@@ -37,7 +37,8 @@ TEST(PathIndex, ARunThatWrapsAroundTheEndSurvivesErasure) {
   index.insert(1ull << 32, NodeRef{7});  // its home is inside the run of the others
   index.erase(1022ull << 32, NodeRef{1});
   index.erase(1022ull << 32, NodeRef{4});
-  for (const std::uint32_t i : {2u, 3u, 5u, 6u}) EXPECT_EQ(find_exact(index, 1022ull << 32, NodeRef{i}), NodeRef{i});
+  for (const std::uint32_t i : {2u, 3u, 5u, 6u})
+    EXPECT_EQ(find_exact(index, 1022ull << 32, NodeRef{i}), NodeRef{i});
   EXPECT_EQ(find_exact(index, 1ull << 32, NodeRef{7}), NodeRef{7});
 }
 

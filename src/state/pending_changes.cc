@@ -24,12 +24,14 @@ std::optional<NodeFacts> PendingChanges::find(std::string_view path) const {
   return facts;
 }
 
-void PendingChanges::put(std::string_view path, Zxid zxid, const NodeFacts& after, std::uint64_t digest_before) {
+void PendingChanges::put(std::string_view path, Zxid zxid, const NodeFacts& after,
+                         std::uint64_t digest_before) {
   if (path == "/") path = "";
   digest_ = digest() - digest_before + (after.exists ? after.digest : 0);
   auto found = records_.find(path);
   if (marked_) {
-    undo_.push_back({std::string(path), found == records_.end() ? std::nullopt : std::optional(found->second.facts)});
+    undo_.push_back(
+        {std::string(path), found == records_.end() ? std::nullopt : std::optional(found->second.facts)});
   }
   if (found == records_.end()) found = records_.emplace(std::string(path), Record{}).first;
   found->second.facts = after;

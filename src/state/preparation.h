@@ -20,7 +20,8 @@ using wire::OpCode;
 // `pending`, or returns why not; what was appended is then thrown away by the caller.
 class Preparation {
  public:
-  Preparation(const Machine& machine, PendingChanges& pending, const WriteRequest& request, Zxid zxid, WallTime now)
+  Preparation(const Machine& machine, PendingChanges& pending, const WriteRequest& request, Zxid zxid,
+              WallTime now)
       : m_(machine), pending_(pending), request_(request), zxid_(zxid), now_(now) {}
 
   Result<void> single(std::string& out);
@@ -48,7 +49,8 @@ class Preparation {
   void update(std::string_view path, NodeFacts& node, std::uint64_t digest_before);
   void count_child(std::string_view parent_path, NodeFacts parent, std::int32_t children_more);
   void forget(std::string_view path, const NodeFacts& node);
-  NodeFacts new_node(OpCode op, const wire::CreateRequest& create, std::string_view path, std::string_view acl) const;
+  NodeFacts new_node(OpCode op, const wire::CreateRequest& create, std::string_view path,
+                     std::string_view acl) const;
 
   const Machine& m_;
   PendingChanges& pending_;

@@ -79,12 +79,16 @@ Result<void> Preparation::single(std::string& out) {
     case OpCode::kCreate2:
     case OpCode::kCreateContainer:
     case OpCode::kCreateTtl:
-      return decoded(wire::decode_create(r, request_.op), [&](const auto& q) { return create(request_.op, q, out); });
-    case OpCode::kDelete: return decoded(wire::decode_delete(r), [&](const auto& q) { return remove(q, out); });
+      return decoded(wire::decode_create(r, request_.op),
+                     [&](const auto& q) { return create(request_.op, q, out); });
+    case OpCode::kDelete:
+      return decoded(wire::decode_delete(r), [&](const auto& q) { return remove(q, out); });
     case OpCode::kDeleteContainer:
       return decoded(wire::decode_path(r), [&](const auto& path) { return remove_container(path, out); });
-    case OpCode::kSetData: return decoded(wire::decode_set_data(r), [&](const auto& q) { return set_data(q, out); });
-    case OpCode::kSetAcl: return decoded(wire::decode_set_acl(r), [&](const auto& q) { return set_acl(q, out); });
+    case OpCode::kSetData:
+      return decoded(wire::decode_set_data(r), [&](const auto& q) { return set_data(q, out); });
+    case OpCode::kSetAcl:
+      return decoded(wire::decode_set_acl(r), [&](const auto& q) { return set_acl(q, out); });
     case OpCode::kCreateSession: return create_session(out);
     case OpCode::kCloseSession: return close_session(out);
     case OpCode::kReconfig: return reconfig();

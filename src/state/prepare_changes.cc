@@ -52,9 +52,9 @@ Result<void> Preparation::remove_container(std::string_view path, std::string& o
   TRY_ASSIGN(const std::string_view parent_of, deletable_parent(path));
   TRY_ASSIGN(const NodeFacts node, existing(path));
   if (node.child_count > 0) return std::unexpected(ErrorCode::kNotEmpty);
-  if (kind_of(node.stat.ephemeral_owner, m_.options) == NodeKind::kEphemeral) {
-    return std::unexpected(ErrorCode::kBadVersion);
-  }
+  // What was such a node when the reaper looked may by now be somebody's new node of the same path.
+  const NodeKind kind = kind_of(node.stat.ephemeral_owner, m_.options);
+  if (kind != NodeKind::kContainer && kind != NodeKind::kTtl) return std::unexpected(ErrorCode::kBadVersion);
   TRY_ASSIGN(NodeFacts parent, existing(parent_of));
 
   wire::Writer w(out);

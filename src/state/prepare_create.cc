@@ -11,7 +11,8 @@ namespace {
 // As Java's %010d: the sign counts as one of the ten places.
 std::string sequence_suffix(std::int32_t counter) {
   const bool negative = counter < 0;
-  const std::uint32_t magnitude = negative ? 0u - static_cast<std::uint32_t>(counter) : static_cast<std::uint32_t>(counter);
+  const std::uint32_t magnitude =
+      negative ? 0u - static_cast<std::uint32_t>(counter) : static_cast<std::uint32_t>(counter);
   std::string digits = std::to_string(magnitude);
   const std::size_t width = negative ? 9 : 10;
   if (digits.size() < width) digits.insert(0, width - digits.size(), '0');
@@ -82,9 +83,12 @@ Result<void> Preparation::create(OpCode op, const wire::CreateRequest& create, s
   TRY(quota_allows(path, {.bytes = data_bytes, .nodes = 1}));
 
   NodeFacts node = new_node(op, create, path, acl);
-  const auto parent_cversion = static_cast<std::int32_t>(static_cast<std::uint32_t>(parent.stat.cversion) + 1u);
+  const auto parent_cversion =
+      static_cast<std::int32_t>(static_cast<std::uint32_t>(parent.stat.cversion) + 1u);
   wire::Writer w(out);
-  wire::encode(w, op, wire::CreateTxn{path, create.data, acl, is_session_bound(op, create.flags), parent_cversion, create.ttl_ms});
+  wire::encode(w, op,
+               wire::CreateTxn{path, create.data, acl, is_session_bound(op, create.flags), parent_cversion,
+                               create.ttl_ms});
   count_child(parent_of, std::move(parent), +1);
   update(path, node, 0);
   return {};

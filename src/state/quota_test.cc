@@ -35,7 +35,8 @@ TEST(QuotaText, HardLimitsComeBehindAStrayEqualsSign) {
 }
 
 TEST(QuotaText, WhatIsMissingOrUnreadableMeansNoLimit) {
-  for (const char* junk : {"", "junk", "count", "count=", "count=x,bytes=y", "====", ",,;;", "count=99999999999999999999"}) {
+  for (const char* junk :
+       {"", "junk", "count", "count=", "count=x,bytes=y", "====", ",,;;", "count=99999999999999999999"}) {
     const QuotaText text = QuotaText::parse(junk);
     EXPECT_EQ(text.count(), -1) << junk;
     EXPECT_EQ(text.bytes(), -1) << junk;
@@ -59,7 +60,9 @@ class QuotaOfQ : public ::testing::Test {
     leader_.create("/zookeeper/quota/q/zookeeper_limits", {.data = text});
     leader_.create("/zookeeper/quota/q/zookeeper_stats", {.data = "junk"});
   }
-  std::string usage() const { return std::string(leader_.get("/zookeeper/quota/q/zookeeper_stats")->data().value_or("null")); }
+  std::string usage() const {
+    return std::string(leader_.get("/zookeeper/quota/q/zookeeper_stats")->data().value_or("null"));
+  }
 
   Leader leader_{enforcing()};
 };
@@ -136,7 +139,8 @@ TEST(Quota, WithoutEnforcementNothingIsForbidden) {
   Leader leader;
   leader.create("/q");
   leader.create("/zookeeper/quota/q");
-  leader.create("/zookeeper/quota/q/zookeeper_limits", {.data = "count=1,bytes=1=;byteHardLimit=1;countHardLimit=1"});
+  leader.create("/zookeeper/quota/q/zookeeper_limits",
+                {.data = "count=1,bytes=1=;byteHardLimit=1;countHardLimit=1"});
   leader.create("/zookeeper/quota/q/zookeeper_stats");
   EXPECT_EQ(leader.create("/q/a", {.data = "more"}), ErrorCode::kOk);
   EXPECT_EQ(leader.get("/zookeeper/quota/q/zookeeper_stats")->data(), "count=2,bytes=4");
@@ -145,14 +149,16 @@ TEST(Quota, WithoutEnforcementNothingIsForbidden) {
 // Each of these stops Java 3.8.0.
 TEST(Quota, NothingThatClientsWriteThereStopsTheServer) {
   Leader leader(enforcing());
-  EXPECT_EQ(leader.create("/zookeeper/quota/zookeeper_limits", {.data = "count=1,bytes=1=;countHardLimit=1"}), ErrorCode::kOk);
+  EXPECT_EQ(leader.create("/zookeeper/quota/zookeeper_limits", {.data = "count=1,bytes=1=;countHardLimit=1"}),
+            ErrorCode::kOk);
   EXPECT_EQ(leader.create("/zookeeper/quota/zookeeper_stats"), ErrorCode::kOk);
   EXPECT_EQ(leader.create("/a"), ErrorCode::kOk) << "a quota of the root is ignored";
 
   leader.create("/zookeeper/quota/a");
   leader.create("/zookeeper/quota/a/zookeeper_limits", {.data = std::nullopt});
   leader.create("/zookeeper/quota/a/zookeeper_stats", {.data = std::nullopt});
-  for (const wire::Nullable junk : {wire::Nullable("junk"), wire::Nullable(std::nullopt), wire::Nullable("count=,bytes")}) {
+  for (const wire::Nullable junk :
+       {wire::Nullable("junk"), wire::Nullable(std::nullopt), wire::Nullable("count=,bytes")}) {
     leader.run(OpCode::kSetData, set_data_body("/zookeeper/quota/a/zookeeper_stats", junk));
     EXPECT_EQ(leader.run(OpCode::kSetData, set_data_body("/a", "x")), ErrorCode::kOk);
   }
@@ -165,8 +171,9 @@ TEST(Quota, NumbersAtTheirEndsDoNotOverflow) {
   Leader leader(enforcing());
   leader.create("/a");
   leader.create("/zookeeper/quota/a");
-  leader.create("/zookeeper/quota/a/zookeeper_limits",
-                {.data = "count=-1,bytes=-1=;byteHardLimit=9223372036854775807;countHardLimit=9223372036854775807"});
+  leader.create(
+      "/zookeeper/quota/a/zookeeper_limits",
+      {.data = "count=-1,bytes=-1=;byteHardLimit=9223372036854775807;countHardLimit=9223372036854775807"});
   leader.create("/zookeeper/quota/a/zookeeper_stats");
   for (const char* text : {"count=9223372036854775807,bytes=9223372036854775807",
                            "count=-9223372036854775808,bytes=-9223372036854775808"}) {

@@ -12,6 +12,17 @@ namespace {
 
 using wire::OpCode;
 
+// Registers a watch if there is room; one more mode of a watch that is there needs none.
+Result<void> add_within(const WatchLimits& limits, Watches& watches, WatcherId watcher, std::string_view path,
+                        WatchTable table, WatchMode mode) {
+  const bool full =
+      watches.watch_count(watcher) >= limits.per_connection || watches.watch_count() >= limits.per_table;
+  if (full && !watches.contains(watcher, path, WatcherType::kAny))
+    return std::unexpected(ErrorCode::kQuotaExceeded);
+  watches.add(watcher, path, table, mode);
+  return {};
+}
+
 // One read on its way into `out`. Each op appends its reply's body, or returns why not.
 class Answer {
  public:
@@ -81,11 +92,7 @@ Result<const Node*> Answer::readable(std::string_view path) const {
 }
 
 Result<void> Answer::watch(std::string_view path, WatchTable table, WatchMode mode) {
-  const bool full = watches_.watch_count(q_.watcher) >= limits_.per_connection ||
-                    watches_.watch_count() >= limits_.per_table;
-  if (full) return std::unexpected(ErrorCode::kQuotaExceeded);
-  watches_.add(q_.watcher, path, table, mode);
-  return {};
+  return add_within(limits_, watches_, q_.watcher, path, table, mode);
 }
 
 Result<void> Answer::exists() {
@@ -131,7 +138,8 @@ Result<void> Answer::get_children(bool with_stat) {
 std::vector<wire::Acl> masked(std::vector<wire::Acl> acl) {
   for (wire::Acl& entry : acl) {
     const std::size_t colon = entry.who.id.find(':');
-    if (entry.who.scheme == "digest" && colon != std::string::npos) entry.who.id.replace(colon, std::string::npos, ":x");
+    if (entry.who.scheme == "digest" && colon != std::string::npos)
+      entry.who.id.replace(colon, std::string::npos, ":x");
   }
   return acl;
 }
@@ -236,7 +244,8 @@ Result<void> Answer::multi_read() {
 
 Result<void> Answer::add_watch() {
   const auto request = wire::decode_path_type(in_);
-  if (!request || request->type < 0 || request->type > 1) return std::unexpected(ErrorCode::kMarshallingError);
+  if (!request || request->type < 0 || request->type > 1)
+    return std::unexpected(ErrorCode::kMarshallingError);
   const std::string_view path = request->path.value_or("");
   if (request->type == 1) {
     TRY(watch(path, WatchTable::kData, kPersistentRecursive));
@@ -272,7 +281,8 @@ Result<void> Answer::remove_watches() {
 // is watched again. Its events come before its reply, so it does not fit the shape of the others.
 class WatchReset {
  public:
-  WatchReset(const Machine& machine, Watches& watches, const WatchLimits& limits, WatcherId watcher, std::string& out)
+  WatchReset(const Machine& machine, Watches& watches, const WatchLimits& limits, WatcherId watcher,
+             std::string& out)
       : tree_(machine.tree), watches_(watches), limits_(limits), watcher_(watcher), out_(out) {}
 
   Result<void> run(const wire::SetWatchesRequest& q) {
@@ -309,11 +319,7 @@ class WatchReset {
     return {};
   }
   Result<void> watch(std::string_view path, WatchTable table, WatchMode mode) {
-    const bool full = watches_.watch_count(watcher_) >= limits_.per_connection ||
-                      watches_.watch_count() >= limits_.per_table;
-    if (full) return std::unexpected(ErrorCode::kQuotaExceeded);
-    watches_.add(watcher_, path, table, mode);
-    return {};
+    return add_within(limits_, watches_, watcher_, path, table, mode);
   }
 
   const Tree& tree_;
@@ -323,8 +329,8 @@ class WatchReset {
   std::string& out_;
 };
 
-void answer_set_watches(const Machine& machine, Watches& watches, const WatchLimits& limits, const ReadRequest& q,
-                        std::string& out) {
+void answer_set_watches(const Machine& machine, Watches& watches, const WatchLimits& limits,
+                        const ReadRequest& q, std::string& out) {
   wire::Reader r(q.body);
   const auto request = wire::decode_set_watches(r, q.op);
   ErrorCode error = ErrorCode::kMarshallingError;
@@ -336,6 +342,40 @@ void answer_set_watches(const Machine& machine, Watches& watches, const WatchLim
 }
 
 }  // namespace
+
+namespace {
+
+constexpr std::size_t kChildBytesEstimate = 32;
+
+std::size_t node_bytes_estimate(const Tree& tree, OpCode op, std::string_view path) {
+  const Node* node = tree.get(path);
+  if (!node) return 0;
+  return op == OpCode::kGetData ? node->data_bytes() : node->child_count * kChildBytesEstimate;
+}
+
+}  // namespace
+
+std::size_t reply_bytes_estimate(const Machine& machine, OpCode op, std::string_view body) {
+  wire::Reader r(body);
+  switch (op) {
+    case OpCode::kGetData:
+    case OpCode::kGetChildren:
+    case OpCode::kGetChildren2: {
+      const auto request = wire::decode_path_watch(r);
+      return request ? node_bytes_estimate(machine.tree, op, request->path) : 0;
+    }
+    case OpCode::kMultiRead: {
+      std::size_t sum = 0;
+      const auto ops = wire::decode_multi(r, machine.options.multi_ops_max);
+      for (const wire::MultiOp& each : ops.value_or(std::vector<wire::MultiOp>{})) {
+        const auto* request = std::get_if<wire::PathWatchRequest>(&each.request);
+        if (request) sum += node_bytes_estimate(machine.tree, each.op, request->path);
+      }
+      return sum;
+    }
+    default: return 0;
+  }
+}
 
 bool is_read(OpCode op) {
   switch (op) {

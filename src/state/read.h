@@ -35,8 +35,11 @@ struct WatchLimits {
 // Whether answer_read() knows the op.
 bool is_read(wire::OpCode op);
 
+// About how large the reply would be now; 0 for those that are always small.
+std::size_t reply_bytes_estimate(const Machine& machine, wire::OpCode op, std::string_view body);
+
 // Appends the reply frame; before it, for setWatches, the events that the client has missed.
-void answer_read(const Machine& machine, Watches& watches, const WatchLimits& limits, const ReadRequest& request,
-                 std::string& out);
+void answer_read(const Machine& machine, Watches& watches, const WatchLimits& limits,
+                 const ReadRequest& request, std::string& out);
 
 }  // namespace drover::state

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/ensure.h"
+#include "base/random.h"
 #include "state/apply.h"
 #include "state/digest.h"
 #include "state/machine.h"
@@ -62,8 +63,9 @@ inline std::string difference(const TreePicture& a, const TreePicture& b) {
       const auto show = [](const NodePicture& n) {
         return "(v" + std::to_string(n.stat.version) + " cv" + std::to_string(n.stat.cversion) + " av" +
                std::to_string(n.stat.aversion) + " c" + std::to_string(raw(n.stat.czxid)) + " m" +
-               std::to_string(raw(n.stat.mzxid)) + " p" + std::to_string(raw(n.stat.pzxid)) + " '" + n.data + "' acl " +
-               wire::testing::to_hex(n.acl).substr(0, 48) + " children " + std::to_string(n.children) + ")";
+               std::to_string(raw(n.stat.mzxid)) + " p" + std::to_string(raw(n.stat.pzxid)) + " '" + n.data +
+               "' acl " + wire::testing::to_hex(n.acl).substr(0, 48) + " children " +
+               std::to_string(n.children) + ")";
       };
       text += path + " " + show(node) + " / " + show(other->second) + "; ";
     }
@@ -106,7 +108,8 @@ inline std::string broken_invariant(const Tree& tree) {
       const NodeSet* owned = tree.ephemerals_of(SessionId{node.ephemeral_owner});
       if (!owned || !owned->contains(ref)) broken = "an ephemeral is not listed with its session";
     }
-    if (tree.containers().contains(ref) != (kind == NodeKind::kContainer)) broken = "containers are not listed right";
+    if (tree.containers().contains(ref) != (kind == NodeKind::kContainer))
+      broken = "containers are not listed right";
     if (tree.ttl_nodes().contains(ref) != (kind == NodeKind::kTtl)) broken = "ttl nodes are not listed right";
     bytes += node.data_bytes();
     if (ref == tree.root()) return;
@@ -189,6 +192,59 @@ class Leader {
   std::vector<std::string> applied;   // the log
   TreeEvents events;                  // of the last transaction
 };
+
+// A write request drawn at random from few paths and sessions, so that they meet each other often.
+struct RandomWrite {
+  OpCode op{};
+  std::string body;
+  Who who;
+};
+
+inline std::string random_path(Random& random) {
+  std::string path;
+  for (std::uint64_t depth = 1 + random.below(3); depth > 0; --depth) {
+    path += '/';
+    path += static_cast<char>('a' + random.below(3));
+  }
+  return path;
+}
+
+inline std::string random_acl(Random& random) {
+  const std::uint64_t kind = random.below(6);
+  if (kind < 3) return wire::open_acl_bytes();
+  return wire::testing::acl_bytes({{31, {"world", "anyone"}}, {1, {"ip", "1.1.1." + std::to_string(kind)}}});
+}
+
+inline RandomWrite random_write(Random& random) {
+  namespace t = wire::testing;
+  const std::string path = random_path(random);
+  const std::string data(random.below(30), static_cast<char>('A' + random.below(26)));
+  const Who who{.session = SessionId{static_cast<std::int64_t>(1 + random.below(3))}};
+  const auto version = static_cast<std::int32_t>(random.below(3)) - 1;
+  const auto flags = static_cast<std::int32_t>(random.below(5));
+  switch (random.below(12)) {
+    case 0:
+    case 1:
+    case 2: return {OpCode::kDelete, t::path_version_body(path), who};
+    case 3: return {OpCode::kSetData, t::set_data_body(path, data, version), who};
+    case 4: return {OpCode::kSetAcl, t::set_acl_body(path, random_acl(random), version), who};
+    case 5:
+      if (random.below(3) == 0) return {OpCode::kCloseSession, "", who};
+      return {OpCode::kCreateSession, t::written([](wire::Writer& w) { w.i32(4000); }), who};
+    case 6:
+      return {OpCode::kMulti,
+              t::multi_body({{OpCode::kCreate, t::create_body(path, {.data = data})},
+                             {OpCode::kSetData, t::set_data_body(random_path(random), data, version)},
+                             {OpCode::kDelete, t::path_version_body(random_path(random))}}),
+              who};
+    case 7:
+      return {OpCode::kCreateContainer, t::create_body(path, {.data = data, .flags = wire::kContainer}), who};
+    case 8: return {OpCode::kCreateTtl, t::create_ttl_body(path, 7), who};
+    default:
+      return {OpCode::kCreate,
+              t::create_body(path, {.data = data, .acl = random_acl(random), .flags = flags}), who};
+  }
+}
 
 inline Identities digest_user(std::string_view user_password) {
   return {{"ip", "127.0.0.1"}, {"digest", digest_identity(user_password)}};

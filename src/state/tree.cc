@@ -67,9 +67,11 @@ void Tree::clear() {
 }
 
 void Tree::ensure_special_nodes() {
-  if (find(kZooKeeperPath) == kNoNode) insert(root_, {.path = kZooKeeperPath, .data = "", .acl = kOpenAcl, .stat = {}});
+  if (find(kZooKeeperPath) == kNoNode)
+    insert(root_, {.path = kZooKeeperPath, .data = "", .acl = kOpenAcl, .stat = {}});
   const NodeRef zookeeper = find(kZooKeeperPath);
-  if (find(kQuotaPath) == kNoNode) insert(zookeeper, {.path = kQuotaPath, .data = "", .acl = kOpenAcl, .stat = {}});
+  if (find(kQuotaPath) == kNoNode)
+    insert(zookeeper, {.path = kQuotaPath, .data = "", .acl = kOpenAcl, .stat = {}});
   if (find(kConfigPath) != kNoNode) return;
   std::string read_only;
   wire::Writer w(read_only);
@@ -200,7 +202,8 @@ void Tree::change_counted(NodeRef ref, std::string_view path, Change change) {
   digest_ += digest_part(path, node);
 }
 
-void Tree::set_data(NodeRef ref, std::string_view path, const wire::Nullable& data, const wire::StatPersisted& stat) {
+void Tree::set_data(NodeRef ref, std::string_view path, const wire::Nullable& data,
+                    const wire::StatPersisted& stat) {
   change_counted(ref, path, [&](Node& node, std::string_view key) {
     data_bytes_ -= node.data_bytes();
     assign_stat(node, stat);

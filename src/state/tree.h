@@ -86,7 +86,8 @@ class Tree {
   NodeRef insert(NodeRef parent, const NewNode& node);
   // Removes a childless node, also from the lists of ephemerals, containers and ttl nodes.
   void remove(NodeRef ref, std::string_view path);
-  void set_data(NodeRef ref, std::string_view path, const wire::Nullable& data, const wire::StatPersisted& stat);
+  void set_data(NodeRef ref, std::string_view path, const wire::Nullable& data,
+                const wire::StatPersisted& stat);
   // Data alone, outside of any transaction: quota statistics.
   void rewrite_data(NodeRef ref, std::string_view path, const wire::Nullable& data);
   void set_acl(NodeRef ref, std::string_view path, AclId acl, std::int32_t aversion);

@@ -50,7 +50,8 @@ TEST(Tree, OnlyExactPathsAreFound) {
   Tree tree({});
   add(tree, "/a");
   add(tree, "/a/bc");
-  for (const char* path : {"a", "/a/", "//", "/b", "/a/b", "/a/bcd", "/a/bc/", "/abc", "/a//bc", "bc", "/bc"}) {
+  for (const char* path :
+       {"a", "/a/", "//", "/b", "/a/b", "/a/bcd", "/a/bc/", "/abc", "/a//bc", "bc", "/bc"}) {
     EXPECT_EQ(tree.find(path), kNoNode) << path;
   }
   EXPECT_EQ(tree.path_of(tree.find("/a/bc")), "/a/bc");
@@ -188,12 +189,13 @@ class RandomHistory {
   std::optional<std::string> any_data() {
     const std::uint64_t kind = random_.below(10);
     if (kind == 0) return std::nullopt;
-    return std::string(kind == 1 ? 1000 + random_.below(2000) : random_.below(40), static_cast<char>('a' + kind));
+    return std::string(kind == 1 ? 1000 + random_.below(2000) : random_.below(40),
+                       static_cast<char>('a' + kind));
   }
   wire::StatPersisted any_stat() {
     const std::int64_t owners[] = {0, 0, 1, 2, kContainerOwner, owner_of_ttl(7)};
     return {Zxid{static_cast<std::int64_t>(random_.below(99))}, Zxid{5}, 6, 7, 8, 9, 10,
-            owners[random_.below(std::size(owners))], Zxid{11}};
+            owners[random_.below(std::size(owners))],           Zxid{11}};
   }
   std::string any_acl() {
     if (random_.below(2) == 0) return wire::open_acl_bytes();
@@ -202,7 +204,8 @@ class RandomHistory {
 
   void create() {
     const std::string parent = any();
-    const std::string path = parent + "/" + std::string(1 + random_.below(12), static_cast<char>('a' + random_.below(4)));
+    const std::string path =
+        parent + "/" + std::string(1 + random_.below(12), static_cast<char>('a' + random_.below(4)));
     if (model_.contains(path)) return;
     const Model fresh{any_stat(), any_data(), any_acl()};
     tree_.insert(tree_.find(parent), {path, fresh.data, tree_.acls().acquire(fresh.acl), fresh.stat});
@@ -220,7 +223,8 @@ class RandomHistory {
     Model& node = model_[path];
     node.data = any_data();
     node.stat.version++;
-    tree_.set_data(tree_.find(path), path.empty() && random_.below(2) == 0 ? "/" : path, node.data, node.stat);
+    tree_.set_data(tree_.find(path), path.empty() && random_.below(2) == 0 ? "/" : path, node.data,
+                   node.stat);
   }
   void set_acl() {
     const std::string path = any();

@@ -28,7 +28,9 @@ Selection selected_by(WatcherType type) {
   return {};
 }
 
-std::uint8_t without(std::uint8_t modes, std::uint8_t gone) { return static_cast<std::uint8_t>(modes & ~gone); }
+std::uint8_t without(std::uint8_t modes, std::uint8_t gone) {
+  return static_cast<std::uint8_t>(modes & ~gone);
+}
 
 }  // namespace
 
@@ -59,7 +61,10 @@ std::size_t Watches::watch_count(WatcherId watcher) const {
 void Watches::add(WatcherId watcher, std::string_view path, WatchTable table, WatchMode mode) {
   auto found = paths_.find(path);
   if (found == paths_.end()) {
-    found = paths_.emplace(std::string(path), std::make_unique<Watched>(std::string(path), std::vector<WatcherId>{})).first;
+    found = paths_
+                .emplace(std::string(path),
+                         std::make_unique<Watched>(std::string(path), std::vector<WatcherId>{}))
+                .first;
   }
   Watched* watched = found->second.get();
   ModesByPath& mine = of(watcher);
@@ -71,6 +76,7 @@ void Watches::add(WatcherId watcher, std::string_view path, WatchTable table, Wa
   }
   std::uint8_t& modes = table == WatchTable::kData ? entry->second.data : entry->second.child;
   if (mode == kPersistentRecursive && !(modes & kPersistentRecursive)) ++recursive_count_;
+  if (modes == 0) ++table_entries_;
   modes |= mode;
 }
 
@@ -78,6 +84,8 @@ void Watches::add(WatcherId watcher, std::string_view path, WatchTable table, Wa
 void Watches::change(WatcherId watcher, Watched* watched, std::uint8_t data, std::uint8_t child) {
   Modes& modes = of(watcher).at(watched);
   if ((modes.data & kPersistentRecursive) && !(data & kPersistentRecursive)) --recursive_count_;
+  if (modes.data != 0 && data == 0) --table_entries_;
+  if (modes.child != 0 && child == 0) --table_entries_;
   modes.data = data;
   modes.child = child;
   if (data == 0 && child == 0) drop(watcher, watched);

@@ -52,6 +52,8 @@ class Watches {
   bool empty() const { return paths_.empty(); }
   std::size_t path_count() const { return paths_.size(); }
   std::size_t watch_count() const { return watch_count_; }
+  // As ZooKeeper counts: its data table and its child table have an entry each.
+  std::size_t table_entries() const { return table_entries_; }
   std::size_t watch_count(WatcherId watcher) const;
 
   // For the four-letter words, which show the data table: visit(path, watcher).
@@ -91,6 +93,7 @@ class Watches {
   boost::unordered_flat_map<std::string, std::unique_ptr<Watched>, PathHash, std::equal_to<>> paths_;
   std::vector<std::unique_ptr<ModesByPath>> by_watcher_;
   std::size_t watch_count_ = 0;
+  std::size_t table_entries_ = 0;
   std::size_t recursive_count_ = 0;
 };
 

@@ -242,36 +242,27 @@ class SnappySource final : public ByteSource {
 
 std::string_view suffix_of(Compression compression) {
   switch (compression) {
-    case Compression::kNone:
-      return "";
-    case Compression::kGzip:
-      return ".gz";
-    case Compression::kSnappy:
-      return ".snappy";
+    case Compression::kNone: return "";
+    case Compression::kGzip: return ".gz";
+    case Compression::kSnappy: return ".snappy";
   }
   return "";
 }
 
 std::unique_ptr<ByteSink> compress_to(Compression compression, ByteSink& to) {
   switch (compression) {
-    case Compression::kNone:
-      return std::make_unique<PlainSink>(to);
-    case Compression::kGzip:
-      return std::make_unique<GzipSink>(to);
-    case Compression::kSnappy:
-      return std::make_unique<SnappySink>(to);
+    case Compression::kNone: return std::make_unique<PlainSink>(to);
+    case Compression::kGzip: return std::make_unique<GzipSink>(to);
+    case Compression::kSnappy: return std::make_unique<SnappySink>(to);
   }
   return nullptr;
 }
 
 std::unique_ptr<ByteSource> decompress(Compression compression, ByteSource& from) {
   switch (compression) {
-    case Compression::kNone:
-      return std::make_unique<PlainSource>(from);
-    case Compression::kGzip:
-      return std::make_unique<GzipSource>(from);
-    case Compression::kSnappy:
-      return std::make_unique<SnappySource>(from);
+    case Compression::kNone: return std::make_unique<PlainSource>(from);
+    case Compression::kGzip: return std::make_unique<GzipSource>(from);
+    case Compression::kSnappy: return std::make_unique<SnappySource>(from);
   }
   return nullptr;
 }

@@ -36,22 +36,14 @@ class Damage : public ::testing::Test {
     const std::uint64_t sector = at / kSectorBytes * kSectorBytes;
     const std::uint64_t n = std::min<std::uint64_t>(kSectorBytes, bytes.size() - sector);
     switch (random_.below(5)) {
-      case 0:
-        bytes[at] = static_cast<char>(bytes[at] ^ (1 << random_.below(8)));
-        break;
-      case 1:
-        bytes.replace(sector, n, std::string(n, '\0'));
-        break;
-      case 2:
-        bytes.replace(sector, n, noise(n));
-        break;
+      case 0: bytes[at] = static_cast<char>(bytes[at] ^ (1 << random_.below(8))); break;
+      case 1: bytes.replace(sector, n, std::string(n, '\0')); break;
+      case 2: bytes.replace(sector, n, noise(n)); break;
       case 3:
         bytes.replace(sector, n, bytes.substr(random_.below(bytes.size() / kSectorBytes) * kSectorBytes, n));
         bytes.resize(std::max(bytes.size(), sector + n));
         break;
-      default:
-        bytes.resize(at);
-        break;
+      default: bytes.resize(at); break;
     }
     return bytes;
   }

@@ -23,15 +23,11 @@ void apply_write(std::string& contents, std::uint64_t offset, std::string_view b
 
 void apply_change(std::string& contents, const FileChange& change) {
   switch (change.kind) {
-    case FileChange::Kind::kWrite:
-      apply_write(contents, change.offset, change.bytes);
-      return;
+    case FileChange::Kind::kWrite: apply_write(contents, change.offset, change.bytes); return;
     case FileChange::Kind::kGrow:
       contents.resize(std::max<std::uint64_t>(contents.size(), change.offset));
       return;
-    case FileChange::Kind::kTruncate:
-      contents.resize(change.offset);
-      return;
+    case FileChange::Kind::kTruncate: contents.resize(change.offset); return;
   }
 }
 

@@ -127,12 +127,9 @@ class PosixLock final : public DirectoryLock {
 
 int flags_of(OpenMode mode) {
   switch (mode) {
-    case OpenMode::kRead:
-      return O_RDONLY;
-    case OpenMode::kWrite:
-      return O_RDWR;
-    case OpenMode::kCreate:
-      return O_RDWR | O_CREAT | O_TRUNC;
+    case OpenMode::kRead: return O_RDONLY;
+    case OpenMode::kWrite: return O_RDWR;
+    case OpenMode::kCreate: return O_RDWR | O_CREAT | O_TRUNC;
   }
   return O_RDONLY;
 }

@@ -25,7 +25,8 @@ template <class Int>
 Int load_be(const char* at) {
   Int value;
   std::memcpy(&value, at, sizeof value);
-  if constexpr (sizeof(Int) == 4) return static_cast<Int>(__builtin_bswap32(static_cast<std::uint32_t>(value)));
+  if constexpr (sizeof(Int) == 4)
+    return static_cast<Int>(__builtin_bswap32(static_cast<std::uint32_t>(value)));
   return static_cast<Int>(__builtin_bswap64(static_cast<std::uint64_t>(value)));
 }
 
@@ -148,7 +149,9 @@ class Writer {
 class Frame {
  public:
   explicit Frame(std::string& out) : out_(out), start_(out.size()) { out_.append(4, '\0'); }
-  ~Frame() { store_be<std::int32_t>(out_.data() + start_, static_cast<std::int32_t>(out_.size() - start_ - 4)); }
+  ~Frame() {
+    store_be<std::int32_t>(out_.data() + start_, static_cast<std::int32_t>(out_.size() - start_ - 4));
+  }
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 

@@ -58,8 +58,9 @@ TEST(Multi, TheEndHeaderMustBeThere) {
 }
 
 TEST(Multi, OtherOpsAndNestedMultisAreRefused) {
-  for (const OpCode op : {OpCode::kSetAcl, OpCode::kExists, OpCode::kGetChildren2, OpCode::kMulti, OpCode::kMultiRead,
-                          OpCode::kCloseSession, OpCode::kError, OpCode::kReconfig, OpCode::kDeleteContainer}) {
+  for (const OpCode op :
+       {OpCode::kSetAcl, OpCode::kExists, OpCode::kGetChildren2, OpCode::kMulti, OpCode::kMultiRead,
+        OpCode::kCloseSession, OpCode::kError, OpCode::kReconfig, OpCode::kDeleteContainer}) {
     EXPECT_FALSE(decoded(multi_body({{op, path_version_body("/a")}}))) << static_cast<int>(op);
   }
 }

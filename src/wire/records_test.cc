@@ -52,7 +52,11 @@ TEST(Stat, AShortOneIsNotOne) {
 }
 
 TEST(AclList, TheOpenListIsWorldAnyoneAll) {
-  EXPECT_EQ(to_hex(open_acl_bytes()), "00000001" "0000001f" "00000005776f726c64" "00000006616e796f6e65");
+  EXPECT_EQ(to_hex(open_acl_bytes()),
+            "00000001"
+            "0000001f"
+            "00000005776f726c64"
+            "00000006616e796f6e65");
 }
 
 TEST(AclList, RoundTripsThroughItsBytes) {
@@ -78,7 +82,8 @@ TEST(AclList, NullAndNegativeCountsAreEmpty) {
 }
 
 TEST(AclList, HostileCountsFailWithoutAllocating) {
-  for (const char* hex : {"40000000 0000001f", "7fffffff", "00000001 0000001f", "00000001 0000001f 00000001 77 7fffffff"}) {
+  for (const char* hex :
+       {"40000000 0000001f", "7fffffff", "00000001 0000001f", "00000001 0000001f 00000001 77 7fffffff"}) {
     const std::string bytes = from_hex(hex);
     Reader r(bytes);
     EXPECT_TRUE(skip_acl_list(r).empty());

@@ -225,8 +225,10 @@ struct Decoder {
 
 std::vector<Decoder> every_decoder() {
   return {
-      {"create", create_body("/a", {.data = "x"}), [](Reader& r) { return bool(decode_create(r, OpCode::kCreate)); }},
-      {"createTTL", create_ttl_body("/a", 1), [](Reader& r) { return bool(decode_create(r, OpCode::kCreateTtl)); }},
+      {"create", create_body("/a", {.data = "x"}),
+       [](Reader& r) { return bool(decode_create(r, OpCode::kCreate)); }},
+      {"createTTL", create_ttl_body("/a", 1),
+       [](Reader& r) { return bool(decode_create(r, OpCode::kCreateTtl)); }},
       {"delete", path_version_body("/a"), [](Reader& r) { return bool(decode_delete(r)); }},
       {"setData", set_data_body("/a", "x"), [](Reader& r) { return bool(decode_set_data(r)); }},
       {"setACL", set_acl_body("/a", open_acl_bytes()), [](Reader& r) { return bool(decode_set_acl(r)); }},
@@ -237,7 +239,8 @@ std::vector<Decoder> every_decoder() {
       {"setWatches2", set_watches_body(Zxid{1}, {{"/a"}, {"/b"}, {}, {}, {"/c"}}),
        [](Reader& r) { return bool(decode_set_watches(r, OpCode::kSetWatches2)); }},
       {"auth", from_hex("00000000 00000001 61 00000001 62"), [](Reader& r) { return bool(decode_auth(r)); }},
-      {"multi", multi_body({{OpCode::kDelete, path_version_body("/a")}, {OpCode::kCheck, path_version_body("/b")}}),
+      {"multi",
+       multi_body({{OpCode::kDelete, path_version_body("/a")}, {OpCode::kCheck, path_version_body("/b")}}),
        [](Reader& r) { return bool(decode_multi(r, 10)); }},
   };
 }

@@ -5,14 +5,23 @@
 
 #include <cctype>
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/error_code.h"
 #include "wire/jute.h"
 #include "wire/records.h"
 #include "wire/requests.h"
+
+namespace drover {
+
+// For GoogleTest's messages.
+inline void PrintTo(ErrorCode code, std::ostream* out) { *out << name_of(code); }
+
+}  // namespace drover
 
 namespace drover::wire::testing {
 
@@ -69,7 +78,8 @@ inline std::string create_body(const Nullable& path, const CreateArgs& args = {}
     w.i32(args.flags);
   });
 }
-inline std::string create_ttl_body(const Nullable& path, std::int64_t ttl_ms, std::int32_t flags = kPersistentTtl) {
+inline std::string create_ttl_body(const Nullable& path, std::int64_t ttl_ms,
+                                   std::int32_t flags = kPersistentTtl) {
   return create_body(path, {.flags = flags}) + written([&](Writer& w) { w.i64(ttl_ms); });
 }
 // delete, check

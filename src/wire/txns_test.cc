@@ -52,12 +52,18 @@ Txn round_trip(OpCode type, std::string& entry) {
 
 TEST(TxnHeader, Is32BytesAndTheZxidIsFoundWithoutDecoding) {
   const std::string bytes = written([](Writer& w) { encode(w, header_of(OpCode::kDelete)); });
-  EXPECT_EQ(to_hex(bytes), "0000000000001234" "00000007" "0000000500000002" "0000018bcfe56800" "00000002");
+  EXPECT_EQ(to_hex(bytes),
+            "0000000000001234"
+            "00000007"
+            "0000000500000002"
+            "0000018bcfe56800"
+            "00000002");
   EXPECT_EQ(zxid_of_entry(bytes), Zxid{0x500000002});
 }
 
 TEST(CreateTxn, RoundTripsForEveryKind) {
-  for (const OpCode type : {OpCode::kCreate, OpCode::kCreate2, OpCode::kCreateContainer, OpCode::kCreateTtl}) {
+  for (const OpCode type :
+       {OpCode::kCreate, OpCode::kCreate2, OpCode::kCreateContainer, OpCode::kCreateTtl}) {
     const CreateTxn txn{"/a/b", "data", open_acl_bytes(), true, 42, 5000};
     std::string entry = entry_of(type, txn);
     const auto back = round_trip<CreateTxn>(type, entry);

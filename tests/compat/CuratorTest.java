@@ -59,20 +59,20 @@ public final class CuratorTest {
   }
 
   private static CuratorFramework client() throws Exception {
-    CuratorFramework client =
-        CuratorFrameworkFactory.builder()
-            .connectString(address)
-            .sessionTimeoutMs(20000)
-            .connectionTimeoutMs(10000)
-            .retryPolicy(new RetryNTimes(200, 50))
-            .build();
+    CuratorFramework client = CuratorFrameworkFactory.builder()
+                                  .connectString(address)
+                                  .sessionTimeoutMs(20000)
+                                  .connectionTimeoutMs(10000)
+                                  .retryPolicy(new RetryNTimes(200, 50))
+                                  .build();
     client.start();
     check(client.blockUntilConnected(PATIENCE_SECONDS, TimeUnit.SECONDS), "no connection");
     return client;
   }
 
   private static void check(boolean condition, String what) {
-    if (!condition) throw new AssertionError(what);
+    if (!condition)
+      throw new AssertionError(what);
   }
 
   private static void equal(Object actual, Object expected, String what) {
@@ -110,13 +110,18 @@ public final class CuratorTest {
     check(two.checkExists().forPath("/basic") == null, "still there");
   }
 
-  static void everyCreateModeIncludingContainerAndTtl(CuratorFramework one, CuratorFramework two) throws Exception {
+  static void everyCreateModeIncludingContainerAndTtl(CuratorFramework one, CuratorFramework two)
+      throws Exception {
     one.create().withMode(CreateMode.CONTAINER).forPath("/modes");
     String protectedPath =
         one.create().withProtection().withMode(CreateMode.EPHEMERAL_SEQUENTIAL).forPath("/modes/p-");
     check(protectedPath.matches("/modes/_c_[-0-9a-f]+-p-0000000000"), protectedPath);
     Stat stat = new Stat();
-    one.create().withTtl(100000).storingStatIn(stat).withMode(CreateMode.PERSISTENT_WITH_TTL).forPath("/modes/ttl");
+    one.create()
+        .withTtl(100000)
+        .storingStatIn(stat)
+        .withMode(CreateMode.PERSISTENT_WITH_TTL)
+        .forPath("/modes/ttl");
     equal(stat.getEphemeralOwner(), 0L, "owner of a TTL node");
     equal(
         one.create().withTtl(100000).withMode(CreateMode.PERSISTENT_SEQUENTIAL_WITH_TTL).forPath("/modes/s-"),
@@ -125,24 +130,28 @@ public final class CuratorTest {
     one.create().creatingParentContainersIfNeeded().forPath("/gone/soon/leaf");
     one.delete().forPath("/gone/soon/leaf");
     BlockingQueue<String> deleted = new LinkedBlockingQueue<>();
-    Stat there = two.checkExists().usingWatcher((Watcher) event -> deleted.add(event.getPath())).forPath("/gone");
-    if (there != null) equal(next(deleted, "the container's end"), "/gone", "deleted container");
+    Stat there =
+        two.checkExists().usingWatcher((Watcher) event -> deleted.add(event.getPath())).forPath("/gone");
+    if (there != null)
+      equal(next(deleted, "the container's end"), "/gone", "deleted container");
     one.create().withTtl(50).withMode(CreateMode.PERSISTENT_WITH_TTL).forPath("/shortlived");
-    there = two.checkExists().usingWatcher((Watcher) event -> deleted.add(event.getPath())).forPath("/shortlived");
-    if (there != null) equal(next(deleted, "the TTL node's end"), "/shortlived", "expired TTL node");
+    there = two.checkExists()
+                .usingWatcher((Watcher) event -> deleted.add(event.getPath()))
+                .forPath("/shortlived");
+    if (there != null)
+      equal(next(deleted, "the TTL node's end"), "/shortlived", "expired TTL node");
   }
 
   static void transactionsAreAtomic(CuratorFramework one, CuratorFramework two) throws Exception {
-    List<CuratorTransactionResult> results = one.transaction().forOperations(
-        one.transactionOp().create().forPath("/txn", bytes("1")),
-        one.transactionOp().create().withMode(CreateMode.PERSISTENT_SEQUENTIAL).forPath("/txn/s-"),
-        one.transactionOp().setData().withVersion(0).forPath("/txn", bytes("2")),
-        one.transactionOp().check().withVersion(1).forPath("/txn"));
+    List<CuratorTransactionResult> results =
+        one.transaction().forOperations(one.transactionOp().create().forPath("/txn", bytes("1")),
+            one.transactionOp().create().withMode(CreateMode.PERSISTENT_SEQUENTIAL).forPath("/txn/s-"),
+            one.transactionOp().setData().withVersion(0).forPath("/txn", bytes("2")),
+            one.transactionOp().check().withVersion(1).forPath("/txn"));
     equal(results.get(1).getResultPath(), "/txn/s-0000000000", "created");
     equal(results.get(2).getResultStat().getVersion(), 1, "version");
     try {
-      one.transaction().forOperations(
-          one.transactionOp().create().forPath("/txn/never"),
+      one.transaction().forOperations(one.transactionOp().create().forPath("/txn/never"),
           one.transactionOp().check().withVersion(77).forPath("/txn"));
       check(false, "the transaction should fail");
     } catch (KeeperException.BadVersionException expected) {
@@ -210,14 +219,14 @@ public final class CuratorTest {
   static void cachesMirrorTheTree(CuratorFramework one, CuratorFramework two) throws Exception {
     one.create().forPath("/cache");
     BlockingQueue<String> seen = new LinkedBlockingQueue<>();
-    CuratorCache cache = CuratorCache.build(two, "/cache");  // Uses a persistent recursive watch.
+    CuratorCache cache = CuratorCache.build(two, "/cache"); // Uses a persistent recursive watch.
     CountDownLatch ready = new CountDownLatch(1);
     cache.listenable().addListener(CuratorCacheListener.builder()
-        .forInitialized(ready::countDown)
-        .forCreates(node -> seen.add("created " + node.getPath()))
-        .forChanges((before, after) -> seen.add("changed " + after.getPath()))
-        .forDeletes(node -> seen.add("deleted " + node.getPath()))
-        .build());
+            .forInitialized(ready::countDown)
+            .forCreates(node -> seen.add("created " + node.getPath()))
+            .forChanges((before, after) -> seen.add("changed " + after.getPath()))
+            .forDeletes(node -> seen.add("deleted " + node.getPath()))
+            .build());
     cache.start();
     await(ready, "cache initialised");
     equal(next(seen, "root"), "created /cache", "event");
@@ -239,7 +248,8 @@ public final class CuratorTest {
     BlockingQueue<String> seen = new LinkedBlockingQueue<>();
     PathChildrenCache children = new PathChildrenCache(two, "/old", true);
     children.getListenable().addListener((client, event) -> {
-      if (event.getData() != null) seen.add(event.getType() + " " + event.getData().getPath());
+      if (event.getData() != null)
+        seen.add(event.getType() + " " + event.getData().getPath());
     });
     children.start(PathChildrenCache.StartMode.BUILD_INITIAL_CACHE);
     BlockingQueue<TreeCacheEvent.Type> tree = new LinkedBlockingQueue<>();
@@ -261,14 +271,16 @@ public final class CuratorTest {
     whole.close();
   }
 
-  static void aPersistentNodeComesBackWhenDeleted(CuratorFramework one, CuratorFramework two) throws Exception {
+  static void aPersistentNodeComesBackWhenDeleted(CuratorFramework one, CuratorFramework two)
+      throws Exception {
     PersistentNode node = new PersistentNode(one, CreateMode.EPHEMERAL, false, "/keeper/node", bytes("k"));
     node.start();
     check(node.waitForInitialCreate(PATIENCE_SECONDS, TimeUnit.SECONDS), "created");
     CountDownLatch again = new CountDownLatch(1);
     two.delete().forPath("/keeper/node");
     Stat stat = two.checkExists().usingWatcher((Watcher) event -> again.countDown()).forPath("/keeper/node");
-    if (stat == null) await(again, "the node was not created again");
+    if (stat == null)
+      await(again, "the node was not created again");
     equal(new String(two.getData().forPath("/keeper/node")), "k", "data");
     node.close();
   }
@@ -276,17 +288,19 @@ public final class CuratorTest {
   static void barriersOpenForAll(CuratorFramework one, CuratorFramework two) throws Exception {
     DistributedBarrier barrier = new DistributedBarrier(one, "/barrier");
     barrier.setBarrier();
-    Future<Boolean> waiting =
-        threads.submit(() -> new DistributedBarrier(two, "/barrier").waitOnBarrier(PATIENCE_SECONDS, TimeUnit.SECONDS));
+    Future<Boolean> waiting = threads.submit(
+        () -> new DistributedBarrier(two, "/barrier").waitOnBarrier(PATIENCE_SECONDS, TimeUnit.SECONDS));
     barrier.removeBarrier();
     check(waiting.get(PATIENCE_SECONDS, TimeUnit.SECONDS), "the barrier stayed");
     List<Future<Boolean>> meeting = new ArrayList<>();
     for (CuratorFramework client : List.of(one, two)) {
       DistributedDoubleBarrier both = new DistributedDoubleBarrier(client, "/double", 2);
-      meeting.add(threads.submit(() ->
-          both.enter(PATIENCE_SECONDS, TimeUnit.SECONDS) && both.leave(PATIENCE_SECONDS, TimeUnit.SECONDS)));
+      meeting.add(threads.submit(()
+                                     -> both.enter(PATIENCE_SECONDS, TimeUnit.SECONDS)
+              && both.leave(PATIENCE_SECONDS, TimeUnit.SECONDS)));
     }
-    for (Future<Boolean> member : meeting) check(member.get(PATIENCE_SECONDS, TimeUnit.SECONDS), "double barrier");
+    for (Future<Boolean> member : meeting)
+      check(member.get(PATIENCE_SECONDS, TimeUnit.SECONDS), "double barrier");
   }
 
   static void countersLoseNothing(CuratorFramework one, CuratorFramework two) throws Exception {
@@ -351,9 +365,9 @@ public final class CuratorTest {
     CuratorCache cache = CuratorCache.build(two, "/watched");
     CountDownLatch ready = new CountDownLatch(1);
     cache.listenable().addListener(CuratorCacheListener.builder()
-        .forInitialized(ready::countDown)
-        .forChanges((before, after) -> seen.add(new String(after.getData())))
-        .build());
+            .forInitialized(ready::countDown)
+            .forChanges((before, after) -> seen.add(new String(after.getData())))
+            .build());
     cache.start();
     await(ready, "cache initialised");
     long session = one.getZookeeperClient().getZooKeeper().getSessionId();
@@ -364,7 +378,8 @@ public final class CuratorTest {
     equal(one.getZookeeperClient().getZooKeeper().getSessionId(), session, "session");
     check(!new InterProcessMutex(two, "/survivor").acquire(100, TimeUnit.MILLISECONDS), "the lock was lost");
     held.release();
-    check(new InterProcessMutex(two, "/survivor").acquire(PATIENCE_SECONDS, TimeUnit.SECONDS), "the lock is free");
+    check(new InterProcessMutex(two, "/survivor").acquire(PATIENCE_SECONDS, TimeUnit.SECONDS),
+        "the lock is free");
     cache.close();
   }
 
@@ -385,7 +400,8 @@ public final class CuratorTest {
   public static void main(String[] arguments) throws Exception {
     address = arguments[0];
     run("create, set, get, delete with stats", CuratorTest::createSetGetDeleteWithStats);
-    run("every create mode including container and TTL", CuratorTest::everyCreateModeIncludingContainerAndTtl);
+    run("every create mode including container and TTL",
+        CuratorTest::everyCreateModeIncludingContainerAndTtl);
     run("transactions are atomic", CuratorTest::transactionsAreAtomic);
     run("a mutex has one holder", CuratorTest::aMutexHasOneHolder);
     run("readers share and a writer is alone", CuratorTest::readersShareAndAWriterIsAlone);

@@ -17,21 +17,22 @@ enum { kPatienceSeconds = 30, kEventsMax = 64 };
 static const char* address;
 static int checks_failed;
 
-#define CHECK(condition)                                                                       \
-  do {                                                                                         \
-    if (!(condition)) {                                                                        \
-      ++checks_failed;                                                                         \
-      printf("c_client: line %d: not true: %s\n", __LINE__, #condition);                       \
-    }                                                                                          \
+#define CHECK(condition)                                                 \
+  do {                                                                   \
+    if (!(condition)) {                                                  \
+      ++checks_failed;                                                   \
+      printf("c_client: line %d: not true: %s\n", __LINE__, #condition); \
+    }                                                                    \
   } while (0)
 
-#define CHECK_CODE(call, expected)                                                             \
-  do {                                                                                         \
-    int code = (call);                                                                         \
-    if (code != (expected)) {                                                                  \
-      ++checks_failed;                                                                         \
-      printf("c_client: line %d: %s: expected %s, got %s\n", __LINE__, #call, zerror(expected), zerror(code)); \
-    }                                                                                          \
+#define CHECK_CODE(call, expected)                                                              \
+  do {                                                                                          \
+    int code = (call);                                                                          \
+    if (code != (expected)) {                                                                   \
+      ++checks_failed;                                                                          \
+      printf("c_client: line %d: %s: expected %s, got %s\n", __LINE__, #call, zerror(expected), \
+             zerror(code));                                                                     \
+    }                                                                                           \
   } while (0)
 
 // What watchers saw, in order. One for each client.
@@ -67,7 +68,8 @@ static int wait_for(struct Journal* journal, const int* value, int at_least) {
   deadline.tv_sec += kPatienceSeconds;
   int ok = 1;
   pthread_mutex_lock(&journal->mutex);
-  while (*value < at_least && ok) ok = pthread_cond_timedwait(&journal->changed, &journal->mutex, &deadline) == 0;
+  while (*value < at_least && ok)
+    ok = pthread_cond_timedwait(&journal->changed, &journal->mutex, &deadline) == 0;
   pthread_mutex_unlock(&journal->mutex);
   return ok;
 }
@@ -134,18 +136,25 @@ static void every_create_mode_works(void) {
   struct Stat stat;
   struct String_vector children;
   CHECK_CODE(zoo_create(client, "/m", NULL, -1, &ZOO_OPEN_ACL_UNSAFE, 0, path, sizeof path), ZOK);
-  CHECK_CODE(zoo_create(client, "/m/s", "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT_SEQUENTIAL, path, sizeof path), ZOK);
+  CHECK_CODE(
+      zoo_create(client, "/m/s", "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT_SEQUENTIAL, path, sizeof path),
+      ZOK);
   CHECK(strcmp(path, "/m/s0000000000") == 0);
-  CHECK_CODE(zoo_create(client, "/m/e", "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL_SEQUENTIAL, path, sizeof path), ZOK);
+  CHECK_CODE(
+      zoo_create(client, "/m/e", "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL_SEQUENTIAL, path, sizeof path),
+      ZOK);
   CHECK(strcmp(path, "/m/e0000000001") == 0);
   CHECK_CODE(zoo_exists(client, path, 0, &stat), ZOK);
   CHECK(stat.ephemeralOwner == zoo_client_id(client)->client_id);
   CHECK_CODE(zoo_create(client, "/m/e0000000001/k", "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, path, sizeof path),
              ZNOCHILDRENFOREPHEMERALS);
   CHECK_CODE(zoo_create(client, "/m/c", "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_CONTAINER, path, sizeof path), ZOK);
-  CHECK_CODE(zoo_create_ttl(client, "/m/t", "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT_WITH_TTL, 100000, path, sizeof path), ZOK);
-  CHECK_CODE(zoo_create2_ttl(client, "/m/u", "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT_SEQUENTIAL_WITH_TTL, 100000, path,
-                             sizeof path, &stat), ZOK);
+  CHECK_CODE(zoo_create_ttl(client, "/m/t", "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT_WITH_TTL, 100000,
+                            path, sizeof path),
+             ZOK);
+  CHECK_CODE(zoo_create2_ttl(client, "/m/u", "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT_SEQUENTIAL_WITH_TTL,
+                             100000, path, sizeof path, &stat),
+             ZOK);
   CHECK(stat.ephemeralOwner == 0);
   CHECK_CODE(zoo_get_children2(client, "/m", 0, &children, &stat), ZOK);
   CHECK(children.count == 5 && stat.numChildren == 5);

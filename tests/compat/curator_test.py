@@ -23,8 +23,8 @@ def main():
             raise MissingDependency("javac is missing (Debian package: default-jdk-headless)")
         classpath = java_classpath("curator-recipes.jar", "slf4j-nop.jar")
         with tempfile.TemporaryDirectory(prefix="compat-curator-") as classes:
-            subprocess.run(["javac", "-nowarn", "-d", classes, "-cp", classpath, COMPAT_DIR / "CuratorTest.java"],
-                           check=True)
+            source = COMPAT_DIR / "CuratorTest.java"
+            subprocess.run(["javac", "-nowarn", "-d", classes, "-cp", classpath, source], check=True)
             with KINDS[arguments.server](properties=PROPERTIES) as server:
                 return run_client([java_binary(), *JVM_FLAGS, "-cp", f"{classes}:{classpath}", "CuratorTest",
                                    server.address], server)

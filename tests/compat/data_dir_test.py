@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Data directories change hands: a tree with every kind of node is built on one server, the server is killed or
-# stopped, the other one opens the directory, and every Stat field, every ACL and every byte must be there.
+# Data directories change hands: a tree with every kind of node is built on one server, the server is killed
+# or stopped, the other one opens the directory, and every Stat field, every ACL and every byte must be there.
 # Then it goes on from there: sequence numbers continue, sessions can be resumed, containers and TTL nodes
 # still know what they are.
 
@@ -18,6 +18,7 @@ from servers import KINDS, SUPER_AUTH, MissingDependency
 from suite import check, check_equal, run
 
 SESSION_MS = 600000
+CONFIG = {"maxSessionTimeout": SESSION_MS}
 PATIENCE = 20
 ANN = [(p.ALL, "digest", "ann:6q+u+bEVJTdGGyG40XXuyaDlxCA=")]
 ACLS = {
@@ -25,7 +26,8 @@ ACLS = {
     "read_only": [(p.READ, "world", "anyone")],
     "digest": ANN,
     "ip": [(p.ALL, "ip", "127.0.0.1"), (p.READ, "ip", "10.0.0.0/8")],
-    "mixed": [*ANN, (p.READ | p.WRITE, "world", "anyone"), (p.ADMIN, "digest", "bob:x"), (-1, "ip", "1.2.3.4")],
+    "mixed": [*ANN, (p.READ | p.WRITE, "world", "anyone"), (p.ADMIN, "digest", "bob:x"),
+              (-1, "ip", "1.2.3.4")],
     "nothing": [(0, "world", "anyone")],
 }
 
@@ -48,9 +50,11 @@ class Session:
         answers = []
         for start in range(0, len(requests), 200):
             batch = requests[start:start + 200]
-            self.connection.send(b"".join(
-                p.frame(struct.pack(">ii", self.xid + n + 1, op) + body) for n, (op, body) in enumerate(batch)))
-            self.xid += len(batch)
+            frames = b""
+            for op, body in batch:
+                self.xid += 1
+                frames += p.frame(struct.pack(">ii", self.xid, op) + body)
+            self.connection.send(frames)
             answers += [self._answer(op) for op, _ in batch]
         return answers
 
@@ -79,8 +83,8 @@ def build(server):
     """Every kind of node. Returns the live session, which owns the ephemerals."""
     session = Session(server)
     session.create("/kinds")
-    for name, data in (("null", None), ("empty", b""), ("text", "wörld".encode()), ("big", b"\xa5" * 1_000_000),
-                       ("binary", bytes(range(256)))):
+    for name, data in (("null", None), ("empty", b""), ("text", "wörld".encode()),
+                       ("big", b"\xa5" * 1_000_000), ("binary", bytes(range(256)))):
         session.create(f"/kinds/{name}", data)
     session.create("/acls")
     for name, acl in ACLS.items():
@@ -108,7 +112,8 @@ def build_ephemerals_and_counters(session):
 def build_quota(session):
     for path, data in (("/quota", b""), ("/zookeeper/quota/quota", b""),
                        ("/zookeeper/quota/quota/zookeeper_limits", b"count=10,bytes=1000"),
-                       ("/zookeeper/quota/quota/zookeeper_stats", b""), ("/quota/a", b"12345"), ("/quota/b", b"")):
+                       ("/zookeeper/quota/quota/zookeeper_stats", b""), ("/quota/a", b"12345"),
+                       ("/quota/b", b"")):
         session.create(path, data)
 
 
@@ -127,7 +132,8 @@ def churn(session):
     session.pipeline([(p.SET_DATA, p.set_data_body(f"/wide/{n % 40:05}", b"x" * n)) for n in range(300)])
     session.pipeline([(p.DELETE, p.path_version_body(f"/wide/{n:05}")) for n in range(1000, 1100)])
     session.call(p.MULTI, p.multi_body([
-        (p.CREATE, p.create_body("/multi", b"m")), (p.CREATE, p.create_body("/multi/s-", b"", flags=p.SEQUENTIAL)),
+        (p.CREATE, p.create_body("/multi", b"m")),
+        (p.CREATE, p.create_body("/multi/s-", b"", flags=p.SEQUENTIAL)),
         (p.SET_DATA, p.set_data_body("/multi", b"mm")), (p.CHECK, p.path_version_body("/multi", 1)),
         (p.DELETE, p.path_version_body("/wide/01499"))]))
     for _ in range(5):
@@ -212,8 +218,7 @@ def hand_over(kinds, properties=None, end="kill", expect_files=()):
     directory = tempfile.mkdtemp(prefix="compat-data-")
     quick = {"znode.container.checkIntervalMs": "200"}
     try:
-        first = KINDS[kinds[0]](properties=properties, data_dir=directory, config={"maxSessionTimeout": SESSION_MS})
-        with first as server:
+        with KINDS[kinds[0]](properties=properties, data_dir=directory, config=CONFIG) as server:
             owner = build(server)
             write_until_there_are(expect_files, directory, owner)
             tree = dump(server)
@@ -221,8 +226,7 @@ def hand_over(kinds, properties=None, end="kill", expect_files=()):
         for position, kind in enumerate(kinds[1:], 1):
             last = position == len(kinds) - 1
             settings = {**(properties or {}), **(quick if last else {})}
-            later = KINDS[kind](properties=settings, data_dir=directory, config={"maxSessionTimeout": SESSION_MS})
-            with later as server:
+            with KINDS[kind](properties=settings, data_dir=directory, config=CONFIG) as server:
                 check_same_tree(tree, dump(server))
                 if last:
                     check_it_goes_on(server, owner)

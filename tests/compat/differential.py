@@ -10,13 +10,10 @@
 #   differential.py --servers java,java      the harness against itself: no difference may be found
 #
 # Three to five connections share a tree. A connection sends a burst of requests and gets all its replies
-# before another one sends, so that both servers see one order of writes and their zxids must agree. After each
-# burst every other connection sends a ping: what comes before the answer are the events of that burst.
+# before another one sends, so that both servers see one order of writes and their zxids must agree. After
+# each burst every other connection sends a ping: what comes before the answer are the events of that burst.
 
 import argparse
-import dataclasses
-import random
-import socket
 import struct
 import sys
 import time
@@ -24,75 +21,35 @@ import time
 import pinned
 import protocol as p
 import rules
-from model import Identity, Model
+from comparison import LONG_TIMEOUT_MS, WATCH_MODES, Client, Comparison, Difference, receive
+from model import Identity
 from servers import KINDS, MissingDependency, start_together
 from workload import Request, Workload
 
 CI_SEEDS = (1, 2, 3, 4, 5, 6)
 CI_REQUESTS = 2500
-LONG_TIMEOUT_MS = 600000
-NOTHING_SENT = "nothing within 15 s"
 PROPERTIES = {"znode.container.checkIntervalMs": "100000000"}
 CONFIG = {"maxSessionTimeout": 2 * LONG_TIMEOUT_MS}
 
 
-class Difference(Exception):
-    """Two servers answered differently, and no rule says why."""
+class Run(Comparison):
+    """One seed's worth of bursts, with the accidents that connections have in between."""
 
-
-@dataclasses.dataclass
-class Client:
-    """A client as both servers see it: one connection to each."""
-
-    name: str
-    session: str
-    watch_mode: str = "standard"
-    identity: Identity = dataclasses.field(default_factory=Identity)
-    connections: list = None
-    old_client: bool = False
-    xid: int = 0
-    watched: list = dataclasses.field(default_factory=list)
-
-    def next_xid(self):
-        self.xid += 1
-        return self.xid
-
-
-def receive(connection):
-    try:
-        return connection.receive()
-    except (socket.timeout, TimeoutError):
-        return NOTHING_SENT
-
-
-class Run:
     def __init__(self, seed, requests, servers, pipelining=True, alter=None):
-        self.rng = random.Random(seed)
+        super().__init__(seed, servers, alter)
+        self.requests = requests
         self.pipelining = pipelining
-        self.stale_watches = False
-        self.servers = servers
-        self.same_kind = servers[0].name == servers[1].name
-        self.requests_left = requests
-        self.requests_sent = 0
         self.step = 0
-        self.model = Model()
-        self.clients = []
-        self.workload = Workload(self.rng, self.model, self.clients)
-        self.names = [rules.SessionNames() for _ in servers]
-        self.readers = [rules.ReplyReader(names) for names in self.names]
         self.sessions = 0
-        self.doing = "start"
-        self.alter = alter  # Test of the test: changes what the second server said.
-
-    # The run.
+        self.workload = Workload(self.rng, self.model, self.clients)
 
     def run(self):
         for index in range(self.rng.choice([3, 4, 5])):
             self.clients.append(self.new_client(f"c{index}"))
-        actions = [(300, self.burst), (12, self.authenticate), (4, self.reconnect), (5, self.close_and_reopen),
-                   (2, self.wrong_password), (3, self.bad_frame), (4, self.odd_connect)]
+        actions = [(300, self.burst), (12, self.authenticate), (4, self.reconnect), (2, self.wrong_password),
+                   (5, self.close_and_reopen), (3, self.bad_frame), (4, self.odd_connect)]
         weights = [weight for weight, _ in actions]
-        while self.requests_left > 0:
+        while self.requests_sent < self.requests:
             self.step += 1
             client = self.rng.choice(self.clients)
             self.rng.choices(actions, weights)[0][1](client)
@@ -103,35 +60,11 @@ class Run:
     def new_client(self, name):
         self.sessions += 1
         client = Client(name, f"session {self.sessions}", old_client=self.rng.randrange(6) == 0)
-        client.watch_mode = self.rng.choice(["standard", "standard", "persistent", "recursive"])
+        client.watch_mode = self.rng.choice(WATCH_MODES)
         timeout = self.rng.choice([LONG_TIMEOUT_MS, LONG_TIMEOUT_MS, 2**31 - 1])
-        self.connect(client, timeout_ms=timeout, old_client=client.old_client, version=self.rng.choice([0, 0, 9]))
+        version = self.rng.choice([0, 0, 9])
+        self.connect(client, timeout_ms=timeout, old_client=client.old_client, version=version)
         return client
-
-    def connect(self, client, session_ids=(0, 0), passwords=(b"\0" * 16,) * 2, **fields):
-        """Opens both connections and compares the handshakes, without ids and passwords."""
-        answers = []
-        client.connections = [p.Connection(server.port) for server in self.servers]
-        for side, connection in enumerate(client.connections):
-            answer = connection.handshake(session_id=session_ids[side], password=passwords[side], **fields)
-            if answer is not None:
-                if connection.session_id and connection.session_id not in self.names[side].names:
-                    self.names[side].learn(connection.session_id, client.session)
-                answer = (answer[:8], self.names[side].owner(connection.session_id),
-                          len(connection.password), answer[36:], connection.password == b"\0" * 16)
-            answers.append(answer)
-        self.doing = f"connect of {client.name} {fields}"
-        self.compare("ConnectResponse", *answers)
-        return answers[0]
-
-    def compare(self, what, mine, theirs):
-        if self.alter is not None:
-            theirs = self.alter(what, theirs)
-        if mine != theirs:
-            raise Difference(f"{what} differs\n  {self.doing}\n  {self.servers[0].name:8} {mine!r}\n"
-                             f"  {self.servers[1].name:8} {theirs!r}")
-
-    # Bursts.
 
     def burst(self, client):
         first = self.workload.next_request(client)
@@ -146,129 +79,8 @@ class Run:
                     break
         self.exchange(client, requests)
 
-    def exchange(self, client, requests):
-        """Sends `requests` at once, compares all replies and the events among them, then everybody's events."""
-        frames = []
-        for request in requests:
-            request.xid = client.next_xid() if request.xid is None else request.xid
-            frames.append(p.frame(struct.pack(">ii", request.xid, request.op) + request.body))
-        for connection in client.connections:
-            connection.send(b"".join(frames))
-        streams = [[self.collect(connection) for _ in requests] for connection in client.connections]
-        possible = []
-        for index, request in enumerate(requests):
-            self.doing = f"{client.name} ({client.watch_mode}) request {index + 1} of {len(requests)}: " \
-                         f"xid={request.xid} {request.describe()}"
-            self.compare_answer(client, request, streams[0][index], streams[1][index], possible)
-        self.requests_left -= len(requests)
-        self.requests_sent += len(requests)
-        if any(connection.closed for connection in client.connections):
-            self.compare("connection state", *[connection.closed for connection in client.connections])
-            self.resume(client)
-        elif self.stale_watches:
-            self.resume(client)
-        self.stale_watches = False
-        self.barrier(client, possible)
-
-    def collect(self, connection):
-        """Events until the next reply, and that reply."""
-        events = []
-        while True:
-            payload = receive(connection)
-            if payload is None or payload == NOTHING_SENT or payload[:4] != b"\xff\xff\xff\xff":
-                return events, payload
-            events.append(payload)
-
-    def compare_answer(self, client, request, mine, theirs, possible):
-        replies = []
-        for side, (_, payload) in enumerate((mine, theirs)):
-            replies.append((NOTHING_SENT,) if payload == NOTHING_SENT else self.readers[side].read(request.op, payload))
-        own = self.follow(client, request, replies[0])
-        self.compare_events(client, mine[0], theirs[0], own)
-        possible += own
-        self.compare("reply", self.explain(client, request, *replies), replies[1])
-        if request.alone and replies[0][2:3] != ("OK",):
-            self.compare("end of the connection", *[receive(connection) for connection in client.connections])
-
-    def explain(self, client, request, mine, theirs):
-        if self.same_kind or mine == theirs:
-            return mine
-        node = self.model.nodes.get(request.path) if isinstance(request.path, str) else None
-        if request.op == p.EXISTS and node and not client.identity.may_read(node.acl):
-            rules.use("exists-needs-read-permission")
-            self.stale_watches = request.watch  # 3.8.0 has registered it.
-            return (*mine[:2], "NOAUTH", b"")
-        return rules.explain_reply(request, mine, theirs)
-
-    def compare_events(self, client, mine, theirs, possible):
-        mine, theirs = [[rules.Event.read(payload) for payload in payloads] for payloads in (mine, theirs)]
-        expected = mine if self.same_kind else rules.explain_events(mine, theirs, possible)
-        if any(event.unordered for event in possible):
-            expected, theirs = [sorted(events, key=repr) for events in (expected, theirs)]
-        self.compare(f"events at {client.name} ({client.watch_mode})", expected, theirs)
-
-    def barrier(self, sender, possible):
-        for client in self.clients:
-            if client is sender:
-                continue
-            for connection in client.connections:
-                connection.request(p.PING_XID, p.PING)
-            mine, theirs = [self.collect(connection) for connection in client.connections]
-            self.compare_events(client, mine[0], theirs[0], possible)
-            self.compare(f"ping reply at {client.name}", mine[1], theirs[1])
-
-    # What a request meant for the model, if it succeeded.
-
-    def follow(self, client, request, reply):
-        if len(reply) < 3 or reply[2] != "OK":
-            return []
-        possible = []
-        for effect in request.effects:
-            if effect[0] == "multi":
-                for part, result in zip(effect[1], reply[3][1]):
-                    if part is not None and result[0] != "error":
-                        possible += self.apply(client, part, reply[1], result[2:])
-            else:
-                possible += self.apply(client, effect, reply[1], reply[3:])
-        return possible
-
-    def apply(self, client, effect, zxid, answer):
-        kind = effect[0]
-        if kind == "create":
-            _, acl, ephemeral = effect
-            return self.model.create(answer[0].decode("utf-8", "surrogateescape"), acl,
-                                     client.session if ephemeral else None, client.identity, zxid)
-        if kind == "delete":
-            return self.model.delete(effect[1], zxid)
-        if kind == "setData":
-            return self.model.set_data(effect[1], zxid)
-        if kind == "setACL":
-            self.model.set_acl(effect[1], effect[2], client.identity)
-        elif kind == "auth":
-            client.identity.add(effect[1])
-        elif kind == "close":
-            return self.model.close_session(client.session, zxid)
-        return []
-
-    # Connections.
-
     def authenticate(self, client):
         self.exchange(client, [self.workload.auth(client)])
-
-    def resume(self, client):
-        """A new connection for the same session: watches and identities belong to the old one."""
-        session_ids = [connection.session_id for connection in client.connections]
-        passwords = [connection.password for connection in client.connections]
-        self.close_connections(client)
-        client.identity = Identity()
-        client.watched = []
-        client.watch_mode = self.rng.choice(["standard", "standard", "persistent", "recursive"])
-        client.old_client = self.rng.randrange(6) == 0
-        self.connect(client, session_ids, passwords, timeout_ms=LONG_TIMEOUT_MS, old_client=client.old_client)
-
-    def close_connections(self, client):
-        for connection in client.connections:
-            connection.close()
 
     def reconnect(self, client):
         self.doing = f"{client.name} reconnects"
@@ -302,14 +114,13 @@ class Run:
         streams = [self.collect(connection) for connection in client.connections]
         possible = []
         self.compare_answer(client, request, *streams, possible)
-        self.compare("after closeSession", *[receive(connection) for connection in client.connections])
+        self.compare("after closeSession", *map(receive, client.connections))
         self.close_connections(client)
-        self.requests_left -= 1
         self.requests_sent += 1
         self.barrier(client, possible)
         if self.rng.randrange(2):
             self.connect(client, session_ids, passwords, timeout_ms=LONG_TIMEOUT_MS)
-            self.compare("after an invalid session", *[receive(connection) for connection in client.connections])
+            self.compare("after an invalid session", *map(receive, client.connections))
             self.close_connections(client)
 
     def wrong_password(self, client):
@@ -317,7 +128,7 @@ class Run:
         old = client.connections
         session_ids = [connection.session_id for connection in old]
         self.connect(client, session_ids, (b"wrong password!!",) * 2, timeout_ms=LONG_TIMEOUT_MS)
-        self.compare("after a wrong password", *[receive(connection) for connection in client.connections])
+        self.compare("after a wrong password", *map(receive, client.connections))
         self.close_connections(client)
         client.connections = old
         for connection in old:
@@ -339,7 +150,8 @@ class Run:
         self.doing = f"{client.name} sends {data!r}"
         for connection in client.connections:
             connection.send(data)
-        self.compare("answer to a bad frame", *[self.collect(connection)[1] for connection in client.connections])
+        answers = [self.collect(connection)[1] for connection in client.connections]
+        self.compare("answer to a bad frame", *answers)
         self.resume(client)
 
     def odd_connect(self, unused_client):
@@ -354,15 +166,15 @@ class Run:
         elif draw == 2:
             self.connect(visitor, session_ids=(-1, -1), passwords=(None, None), old_client=True)
         else:
-            data = self.rng.choice([p.frame(b""), p.frame(whole[:10]), p.frame(whole[:43]), struct.pack(">i", -5),
-                                    struct.pack(">i", p.MAX_BUFFER + 1), b"GET / HTTP/1.0\r\n\r\n",
-                                    p.frame(whole[:24] + p.int32(-2)), p.frame(whole[:24] + p.int32(2**30)),
-                                    b"\xff\xf4\xff\xfd"])
+            data = self.rng.choice([
+                p.frame(b""), p.frame(whole[:10]), p.frame(whole[:43]), p.frame(whole[:24] + p.int32(-2)),
+                p.frame(whole[:24] + p.int32(2**30)), p.int32(-5), p.int32(p.MAX_BUFFER + 1), b"GET / HTTP/1.0\r\n\r\n", b"\xff\xf4\xff\xfd",
+            ])
             self.doing = f"a visitor sends {data!r}"
             visitor.connections = [p.Connection(server.port) for server in self.servers]
             for connection in visitor.connections:
                 connection.send(data)
-            self.compare("answer to a visitor", *[receive(connection) for connection in visitor.connections])
+            self.compare("answer to a visitor", *map(receive, visitor.connections))
         self.close_connections(visitor)
         self.short_session()
 
@@ -400,7 +212,8 @@ def run_seed(seed, requests, kinds, pipelining=True, alter=None):
         run.run()
         return run.requests_sent, None
     except Difference as difference:
-        return run.requests_sent, f"seed {seed}, step {run.step}, after {run.requests_sent} requests: {difference}"
+        where = f"seed {seed}, step {run.step}, after {run.requests_sent} requests"
+        return run.requests_sent, f"{where}: {difference}{obituaries(servers)}"
     except (OSError, struct.error) as error:
         return run.requests_sent, f"seed {seed}, step {run.step}: {error!r} while: {run.doing}"
     finally:
@@ -408,8 +221,14 @@ def run_seed(seed, requests, kinds, pipelining=True, alter=None):
             server.remove()
 
 
-def replay_command(seed, requests, kinds):
-    return f"tests/compat/differential.py --servers {','.join(kinds)} --seed {seed} --requests {requests}"
+def obituaries(servers):
+    return "".join(f"\n  {server.name} has died; its last words:\n{server.log_tail(12)}"
+                   for server in servers if server.process and server.process.poll() is not None)
+
+
+def replay_command(seed, requests, kinds, pipelining):
+    return (f"tests/compat/differential.py --servers {','.join(kinds)} --seed {seed} --requests {requests}"
+            + ("" if pipelining else " --one-by-one"))
 
 
 def run_seeds(seeds, requests, kinds, pipelining=True):
@@ -420,10 +239,12 @@ def run_seeds(seeds, requests, kinds, pipelining=True):
         total += sent
         if error is None:
             passed += 1
-            print(f"differential: seed {seed}: {sent} requests equal ({time.monotonic() - started:.1f} s)", flush=True)
+            seconds = time.monotonic() - started
+            print(f"differential: seed {seed}: {sent} requests equal ({seconds:.1f} s)", flush=True)
         else:
             failed += 1
-            print(f"differential: DIFFERENCE at {error}\n  replay: {replay_command(seed, requests, kinds)}", flush=True)
+            print(f"differential: DIFFERENCE at {error}\n"
+                  f"  replay: {replay_command(seed, requests, kinds, pipelining)}", flush=True)
     return passed, failed, total
 
 
@@ -434,18 +255,29 @@ def soak_seeds():
         seed += 1
 
 
-def notices_altered_replies():
-    """The test of the test: a server that is wrong in one answer must be caught."""
-    def alter(what, value):
+def self_test():
+    """The test of the test: two equal servers are equal, and one that is wrong in a single answer is caught."""
+    def wrong_error(what, value):
         if what == "reply" and len(value) > 3 and value[2] == "NONODE":
             return (*value[:2], "NOTEMPTY", *value[3:])
         return value
 
-    def swallow(what, value):
+    def lost_event(what, value):
         return value[1:] if what.startswith("events") else value
 
-    caught = [run_seed(1, 400, ("java", "java"), alter=change)[1] is not None for change in (alter, swallow)]
-    return all(caught)
+    def wrong_zxid(what, value):
+        return (value[0], value[1] + 1, *value[2:]) if what == "reply" and len(value) > 3 else value
+
+    passed = failed = 0
+    for alter in (None, wrong_error, lost_event, wrong_zxid):
+        _, error = run_seed(1, 600, ("java", "java"), alter=alter)
+        if (error is None) == (alter is None):
+            passed += 1
+        else:
+            failed += 1
+            print(f"self-test: FAILED: {alter.__name__ if alter else 'equal servers'}: {error}")
+    print(f"differential self-test: {passed} passed, {failed} failed")
+    return 1 if failed else 0
 
 
 def main():
@@ -454,15 +286,13 @@ def main():
     parser.add_argument("--requests", type=int, default=CI_REQUESTS)
     parser.add_argument("--servers", default="java,drover")
     parser.add_argument("--soak", action="store_true", help="new seeds until interrupted")
-    parser.add_argument("--one-by-one", action="store_true", help="wait for each reply before the next request")
+    parser.add_argument("--one-by-one", action="store_true", help="no pipelining: wait for each reply")
     parser.add_argument("--self-test", action="store_true", help="prove that a wrong answer is noticed")
     arguments = parser.parse_args()
     kinds = tuple(arguments.servers.split(","))
     try:
         if arguments.self_test:
-            ok = notices_altered_replies()
-            print(f"differential self-test: {'wrong answers are noticed' if ok else 'FAILED'}")
-            return 0 if ok else 1
+            return self_test()
         seeds = soak_seeds() if arguments.soak else arguments.seed or CI_SEEDS
         started = time.monotonic()
         passed, failed, total = run_seeds(seeds, arguments.requests, kinds, not arguments.one_by_one)
@@ -474,7 +304,8 @@ def main():
         return 1
     used = ", ".join(f"{rule.name} {rule.used}" for rule in rules.RULES.values() if rule.used)
     print(f"differential: rules used: {used or 'none'}")
-    print(f"differential: {passed} passed, {failed} failed ({total} requests, {time.monotonic() - started:.0f} s)")
+    seconds = time.monotonic() - started
+    print(f"differential: {passed} passed, {failed} failed ({total} requests, {seconds:.0f} s)")
     return 1 if failed else 0
 
 

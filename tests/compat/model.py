@@ -4,8 +4,8 @@
 # watch events a write could cause. The belief follows from requests and from the replies both servers gave.
 #
 # It is needed for three things. The generator wants paths that exist, versions that match and sessions with
-# ephemerals, or most requests would only meet NONODE. 3.9 puts into an event the zxid of its cause, which 3.8.0
-# does not say. And 3.9 refuses exists on a node that one may not read, where 3.8.0 answers.
+# ephemerals, or most requests would only meet NONODE. 3.9 puts into an event the zxid of its cause, which
+# 3.8.0 does not say. And 3.9 refuses exists on a node that one may not read, where 3.8.0 answers.
 
 import base64
 import dataclasses

@@ -37,6 +37,7 @@ SERVER_JARS = ("zookeeper.jar", "slf4j-simple.jar")
 JAR_PACKAGES = {"curator-recipes.jar": "libcurator-recipes-java", "slf4j-simple.jar": "libslf4j-java"}
 
 _live_processes = []
+_directories = []
 
 
 class MissingDependency(Exception):
@@ -91,7 +92,7 @@ class Server:
 
     def __init__(self, config=None, properties=None, data_dir=None, tick_ms=2000):
         self.base = pathlib.Path(tempfile.mkdtemp(prefix=f"compat-{self.name}-"))
-        self._owns_data = data_dir is None
+        _directories.append(self.base)
         self.data_dir = pathlib.Path(data_dir) if data_dir else self.base / "data"
         self.data_dir.mkdir(parents=True, exist_ok=True)
         self.log_file = self.base / "server.log"
@@ -131,8 +132,10 @@ class Server:
             self._launch()
             if self._wait_ready():
                 return self
+            status = self.process.returncode
             self.kill()
-        raise RuntimeError(f"{self.name} did not start; its last log lines:\n{self.log_tail()}")
+        raise RuntimeError(f"{self.name} did not start (exit status {status}); its log ends with:\n"
+                           f"{self.log_tail()}")
 
     def _launch(self):
         config_file = self.base / "zoo.cfg"
@@ -226,11 +229,13 @@ def start_together(*servers):
 
 
 @atexit.register
-def _end_live_processes():
+def _leave_nothing_behind():
     for process in list(_live_processes):
         if process.poll() is None:
             process.kill()
             process.wait()
+    for directory in _directories:
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _exit_on_signal(number, _frame):

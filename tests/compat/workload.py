@@ -10,33 +10,14 @@ import re
 import struct
 
 import protocol as p
+from model import digest_id
+from odd_values import NAMES, ODD_ACLS, ODD_PATHS, QUOTA_TEXTS, UNKNOWN_OPS, USERS
 
-NAMES = ["a", "b", "c"]
-USERS = [b"ann:apple", b"bob:berry", b"cid:cherry"]
-QUOTA_TEXTS = [b"count=3,bytes=40", b"count=-1,bytes=-1", b"count=2,bytes=-1=;countHardLimit=3",
-               b"count=5,bytes=100=;byteHardLimit=60;countHardLimit=4"]
-
-ODD_PATHS = [
-    None, "", "/", "a", "a/b", "//", "///", "/a/", "/a//b", "//a", "/.", "/..", "/...", "/.a", "/a.", "/a/.",
-    "/a/..", "/a/./b", "/a/../b", "/\0", "/a\0b", "/a/\0", "/\x01", "/a\x1f", "/a b", "/\x7f", "/\x85",
-    "/\x9f", "/\xa0", "/é", "/a/日本", "/\ud7ff", b"/\xed\xa0\x80", b"/\xed\xa0\xbd\xed\xb8\x80", "/\U0001f600",
-    "/\ue000", "/\uf8ff", "/\uf900", "/\uffef", "/\ufff0", "/\ufffd", "/\uffff", b"/\xff", b"/a\xc3",
-    b"/\xc0\x80", b"/\xe2\x82", b"\xff\xff", b"/\xf0\x9f\x98", b"/a\x80b", "/" + "x" * 300, "/a/" + "y" * 5000,
-    "/zookeeper", "/zookeeper/", "/zookeeper/quota", "/zookeeper/config", "/zookeeper/x", "/zookeeper/quota/a",
-    " ", "\t", "/a/b/c/d/a/b/c/d", "/A", "zookeeper", "/zookeeper_limits", "/a:b", "/a,b", "/%00", "/a\\b",
-]
-
-ODD_ACLS = [
-    None, [], [(31, None, None)], [(31, None, "x")], [(31, "world", None)], [(31, "world", "bob")],
-    [(31, "", "")], [(31, "nosuch", "x")], [(31, "ip", None)], [(31, "ip", "")], [(31, "ip", "1.2.3")],
-    [(31, "ip", "1.2.3.4/33")], [(31, "ip", "1.2.3.256")], [(31, "ip", "1.2.3.4/")], [(31, "ip", "1.2.3.4/-1")],
-    [(31, "ip", "1.2.3.4/ab")], [(31, "digest", None)], [(31, "digest", "")], [(31, "digest", "u")],
-    [(31, "digest", "u:")], [(31, "digest", ":")], [(31, "digest", "a:b:c")], [(31, "super", "x")],
-    [(31, "sasl", "bob")], [(31, "x509", "CN=a")], [(31, "world", "anyone"), (31, "bad", "x")],
-    [(31, "auth", "")], [(31, "auth", None)], [(31, "world", "anyone "), (1, "world", "anyone")],
-]
-
-UNKNOWN_OPS = [0, -1, -2, 10, 23, 24, 50, 99, 108, 1000, -12, -100, 2**31 - 1, -2**31]
+MANGLED_OPS = (
+    p.CREATE, p.DELETE, p.EXISTS, p.GET_DATA, p.SET_DATA, p.GET_ACL, p.SET_ACL, p.GET_CHILDREN, p.SYNC,
+    p.GET_CHILDREN2, p.CREATE2, p.CREATE_CONTAINER, p.CREATE_TTL, p.GET_EPHEMERALS, p.SET_WATCHES,
+    p.GET_ALL_CHILDREN_NUMBER, p.SET_WATCHES2,
+)
 
 
 class Request:
@@ -74,12 +55,13 @@ class Workload:
         self.rng, self.model, self.clients = rng, model, clients
         self.watched = []  # Paths with watches, of whichever client: writes there make events.
         self._makers = [
-            (100, self.create), (70, self.delete), (40, self.exists), (40, self.get_data), (60, self.set_data),
-            (25, self.get_acl), (25, self.set_acl), (30, self.get_children), (30, self.get_children2),
-            (10, self.sync), (8, self.ping), (60, self.multi), (25, self.multi_read), (20, self.set_watches),
-            (30, self.add_watch), (12, self.check_watches), (12, self.remove_watches), (12, self.get_ephemerals),
-            (12, self.get_all_children_number), (8, self.who_am_i), (12, self.mangled), (3, self.reconfig),
-            (6, self.delete_container), (14, self.quota), (3, self.unknown_op), (2, self.sasl),
+            (100, self.create), (70, self.delete), (40, self.exists), (40, self.get_data),
+            (60, self.set_data), (25, self.get_acl), (25, self.set_acl), (30, self.get_children),
+            (30, self.get_children2), (10, self.sync), (8, self.ping), (60, self.multi),
+            (25, self.multi_read), (20, self.set_watches), (30, self.add_watch), (12, self.check_watches),
+            (12, self.remove_watches), (12, self.get_ephemerals), (12, self.get_all_children_number),
+            (8, self.who_am_i), (12, self.mangled), (3, self.reconfig), (6, self.delete_container),
+            (14, self.quota), (3, self.unknown_op), (2, self.sasl),
         ]
         self._weights = [weight for weight, _ in self._makers]
 
@@ -134,22 +116,22 @@ class Workload:
             return rng.choice(ODD_ACLS)
         entries = []
         for _ in range(rng.choice([1, 1, 2, 3])):
-            perms = rng.choice([p.ALL, p.ALL, p.READ, p.READ | p.WRITE, p.ADMIN, p.CREATE_PERM | p.DELETE_PERM,
-                                rng.randrange(32), 0, -1, 1 << 20])
+            perms = rng.choice([p.ALL, p.ALL, p.READ, p.READ | p.WRITE, p.ADMIN, 0, -1, 1 << 20,
+                                p.CREATE_PERM | p.DELETE_PERM, rng.randrange(32)])
             entries.append(self._acl_entry(perms))
         if rng.random() < 0.4:  # Keep the tree usable for others.
             entries.append((rng.choice([p.ALL, p.READ | p.CREATE_PERM]), "world", "anyone"))
         return entries
 
     def _acl_entry(self, perms):
-        from model import digest_id
         kind = self.rng.randrange(5)
         if kind == 0:
             return (perms, "world", "anyone")
         if kind == 1:
             return (perms, "auth", self.rng.choice(["", "ignored"]))
         if kind == 2:
-            return (perms, "ip", self.rng.choice(["127.0.0.1", "127.0.0.0/8", "10.0.0.1", "0.0.0.0/0", "1.2.3.4/24"]))
+            addresses = ["127.0.0.1", "127.0.0.0/8", "10.0.0.1", "0.0.0.0/0", "1.2.3.4/24"]
+            return (perms, "ip", self.rng.choice(addresses))
         if kind == 3:
             return (perms, "digest", self.rng.choice([":p", "a:b:", "u:p"]))
         return (perms, "digest", digest_id(self.rng.choice(USERS)))
@@ -239,14 +221,15 @@ class Workload:
             path = self.new_path()
         node = self.model.nodes.get(path)
         version = self.version(node.aversion if node else 0)
-        return Request(p.SET_ACL, p.set_acl_body(path, acl, version), f"path={path!r} version={version} acl={acl}",
-                       [("setACL", path, acl)])
+        return Request(p.SET_ACL, p.set_acl_body(path, acl, version),
+                       f"path={path!r} version={version} acl={acl}", [("setACL", path, acl)])
 
     def _read(self, client, op):
         path, watch = self.path(), self.watch(client)
         if watch:
             self._remember_watch(client, path)
-        return Request(op, p.path_watch_body(path, watch), f"path={path!r} watch={watch}", path=path, watch=watch)
+        return Request(op, p.path_watch_body(path, watch), f"path={path!r} watch={watch}", path=path,
+                       watch=watch)
 
     def exists(self, client):
         return self._read(client, p.EXISTS)
@@ -300,8 +283,12 @@ class Workload:
         if broken:
             body = self._break_multi(parts, body)
         effects = [("multi", [part.effects[0] if part.effects else None for part in parts])]
-        text = "; ".join(f"{p.OP_NAMES[part.op]} {part.text}" for part in parts) + (" BROKEN" if broken else "")
+        text = self._describe(parts) + (" BROKEN" if broken else "")
         return Request(p.MULTI, body, text, [] if broken else effects, sub_ops=parts)
+
+    @staticmethod
+    def _describe(parts):
+        return "; ".join(f"{p.OP_NAMES[part.op]} {part.text}" for part in parts)
 
     def _break_multi(self, parts, body):
         operations = [(part.op, part.body) for part in parts]
@@ -314,7 +301,8 @@ class Workload:
             wrong = self.rng.choice([0, 3, 6, 7, 9, 11, 12, 14, 16, 20, 22, 99, -1, -5, -11, 100])
             return p.multi_body([*operations, (wrong, p.buffer("/a") + p.int32(-1))])
         if how == 3:
-            return p.multi_body([*operations, (p.CREATE, p.create_body("/a")), (p.GET_DATA, p.path_watch_body("/a"))])
+            read_and_write = [(p.CREATE, p.create_body("/a")), (p.GET_DATA, p.path_watch_body("/a"))]
+            return p.multi_body([*operations, *read_and_write])
         if how == 4:
             return p.multi_body([(p.MULTI, p.MULTI_END)])
         return struct.pack(">ibi", -1, 0, -1) + body
@@ -328,11 +316,11 @@ class Workload:
         extra = []
         if self.one_in(15):
             wrong = self.rng.choice([p.EXISTS, p.GET_CHILDREN2, p.CREATE2, 99])
-            extra = [(wrong, p.path_watch_body("/a"))] if wrong != p.CREATE2 else [(wrong, p.create_body("/a"))]
+            extra = [(wrong, p.create_body("/a") if wrong == p.CREATE2 else p.path_watch_body("/a"))]
             if not parts:
                 extra = [(99, b"")]
         body = p.multi_body([(part.op, part.body) for part in parts] + extra)
-        text = "; ".join(f"{p.OP_NAMES[part.op]} {part.text}" for part in parts) + (" BROKEN" if extra else "")
+        text = self._describe(parts) + (" BROKEN" if extra else "")
         return Request(p.MULTI_READ, body, text)
 
     def _paths(self, most=4):
@@ -341,7 +329,7 @@ class Workload:
     def set_watches(self, client):
         newest = max((node.mzxid for node in self.model.nodes.values()), default=0)
         zxid = self.rng.choice([0, newest, newest - 1, newest // 2, 2**60, -5])
-        lists = [[], [], []] if client.watch_mode != "standard" else [self._paths(), self._paths(), self._paths()]
+        lists = [self._paths() if client.watch_mode == "standard" else [] for _ in range(3)]
         if self.one_in(4) or client.watch_mode != "standard":
             persistent = self._paths() if client.watch_mode == "persistent" else []
             recursive = self._paths() if client.watch_mode == "recursive" else []
@@ -378,8 +366,8 @@ class Workload:
         return Request(op, p.buffer(path) + p.int32(kind), f"path={path!r} type={kind}", path=path)
 
     def check_watches(self, client):
-        """3.8.0 answers OK for a watch of anybody at that path, so nobody else may have one (pinned). And while
-        a recursive watch exists anywhere, it cannot check an invalid path."""
+        """3.8.0 answers OK for a watch of anybody at that path, so nobody else may have one (pinned). And
+        while a recursive watch exists anywhere, it cannot check an invalid path."""
         request = self._watches(client, p.CHECK_WATCHES)
         others = any(request.path in other.watched for other in self.clients if other is not client)
         if others or request.path in ODD_PATHS:
@@ -393,9 +381,7 @@ class Workload:
         """A valid request cut short, with garbage behind it, or with one length field replaced."""
         for _ in range(20):
             request = self.next_request(client)
-            if request.op in (p.CREATE, p.DELETE, p.EXISTS, p.GET_DATA, p.SET_DATA, p.GET_ACL, p.SET_ACL,
-                              p.GET_CHILDREN, p.GET_CHILDREN2, p.SYNC, p.CREATE2, p.CREATE_CONTAINER, p.CREATE_TTL,
-                              p.GET_EPHEMERALS, p.GET_ALL_CHILDREN_NUMBER, p.SET_WATCHES, p.SET_WATCHES2):
+            if request.op in MANGLED_OPS:
                 break
         how = self.rng.randrange(3)
         if how == 0:
@@ -422,7 +408,8 @@ class Workload:
         """Only where no server can succeed: 3.8.0 refuses every one, 3.9 decodes them."""
         candidates = [path for path, node in self.model.nodes.items()
                       if node.owner is not None or self.model.has_children(path)]
-        path = self.rng.choice(candidates + ["/nosuch", "/zookeeper", "/zookeeper/config", "/", "a", "", "/no/such"])
+        candidates += ["/nosuch", "/zookeeper", "/zookeeper/config", "/", "a", "", "/no/such"]
+        path = self.rng.choice(candidates)
         return Request(p.DELETE_CONTAINER, p.buffer(path), f"path={path!r}")
 
     def quota(self, client):
@@ -457,9 +444,10 @@ class Workload:
         good = self.rng.random() < 0.9
         if good:
             scheme = "digest"
-            auth = self.rng.choice([*USERS, *USERS, b"super:admin", b"super:wrong", b"", b"nocolon", b":", b"a:b:c"])
+            auth = self.rng.choice([*USERS, *USERS, b"super:admin", b"super:wrong", b"", b"nocolon", b":",
+                                    b"a:b:c"])
         else:
-            scheme = self.rng.choice([None, "", "world", "ip", "super", "sasl", "x509", "auth", "nosuch", "DIGEST"])
+            scheme = self.rng.choice([None, "", "world", "ip", "super", "sasl", "x509", "auth", "DIGEST"])
             auth = self.rng.choice([None, b"", b"x:y", b"anyone"])
         return Request(p.AUTH, p.auth_body(scheme, auth, self.rng.choice([0, 0, 7])), f"{scheme!r} {auth!r}",
                        [("auth", auth)] if scheme == "digest" and auth is not None else [], alone=True,

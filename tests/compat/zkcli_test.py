@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Apache's command line against both servers: the same script, and what it prints must be the same but for
-# addresses, times and session ids. Watch events are printed by another thread at a moment of its own; they are
-# compared without their position.
+# addresses, times and session ids. Watch events are printed by another thread at a moment of its own; they
+# are compared without their position.
 
 import re
 import subprocess
@@ -172,7 +172,8 @@ def neutral(text, server):
     text = re.sub(r"ephemeralOwner = 0x[0-9a-f]{9,}", "ephemeralOwner = SESSION", text)
     # Ephemerals and identities come in hash order.
     text = re.sub(r"(?m)^\[(/.*)\]$", lambda paths: str(sorted(paths.group(1).split(", "))), text)
-    return re.sub(r"(?m)(^(?:ip|digest|super): .*\n)+", lambda lines: "".join(sorted(lines.group().splitlines(True))), text)
+    return re.sub(r"(?m)(^(?:ip|digest|super): .*\n)+",
+                  lambda lines: "".join(sorted(lines.group().splitlines(True))), text)
 
 
 def without_events(text):
@@ -185,8 +186,8 @@ def zkcli(server, script=None, command=()):
     classpath = java_classpath("zookeeper.jar", "slf4j-nop.jar")
     lines = "".join(line.strip() + "\n" for line in (script or "").strip().splitlines())
     result = subprocess.run(
-        [java_binary(), *JVM_FLAGS, "-Dfile.encoding=UTF-8", "-cp", classpath, "org.apache.zookeeper.ZooKeeperMain",
-         "-waitforconnection", "-server", server.address, *command],
+        [java_binary(), *JVM_FLAGS, "-Dfile.encoding=UTF-8", "-cp", classpath,
+         "org.apache.zookeeper.ZooKeeperMain", "-waitforconnection", "-server", server.address, *command],
         input=lines + ("quit\n" if script else ""), capture_output=True, text=True, timeout=120, check=False)
     output, events = without_events(neutral(result.stdout, server))
     return {"stdout": [line for line in output if line], "stderr": neutral(result.stderr, server).split("\n"),

@@ -9,139 +9,18 @@
 # file). These are the same experiments.
 
 import os
-import pathlib
 import random
-import shutil
 import struct
 import sys
 
-from harness import Drover, NotStarted, check, check_equal, run, wait_until
+from data_directory import (FULL, LOG_HEADER, NODES, RECORD_HEADER, REFUSED, Prepared, Purged, WithSnapshots,
+                            records_of, zxid_of)
+from harness import Drover, NotStarted, check, check_equal, run
 
 SEED = int(os.environ.get("DROVER_SEED", random.SystemRandom().randrange(1 << 32)))
-NODES = 300
-LOG_HEADER = 16
-RECORD_HEADER = 12  # checksum:long, length:int; then the entry, then 'B'
 SECTOR = 512
 RANDOM_DAMAGES = 40
 
-FULL, REFUSED = "everything", "refused"
-
-
-class Record:
-    """Where one record of a log file lies."""
-
-    def __init__(self, offset, length):
-        self.checksum = offset
-        self.length = offset + 8
-        self.entry = offset + RECORD_HEADER
-        self.trailer = self.entry + length
-        self.end = self.trailer + 1
-
-
-def records_of(data):
-    records = []
-    at = LOG_HEADER
-    while at + RECORD_HEADER <= len(data):
-        length = struct.unpack_from(">i", data, at + 8)[0]
-        if length == 0:
-            break
-        records.append(Record(at, length))
-        at = records[-1].end
-    return records
-
-
-def in_zxid_order(paths):
-    return sorted(paths, key=lambda path: int(path.name.split(".")[1], 16))
-
-
-class DataDirectory:
-    """A data directory with 300 acknowledged nodes, of which every experiment damages a fresh copy."""
-
-    def __init__(self, server):
-        self.server = server
-        self.original = server.folder / "original"
-        shutil.copytree(server.data_dir, self.original)
-        self.logs = [path.name for path in in_zxid_order((self.original / "version-2").glob("log.*"))]
-        self.snapshots = [path.name for path in in_zxid_order((self.original / "version-2").glob("snapshot.*"))]
-
-    def path(self, name):
-        return self.server.data_dir / "version-2" / name
-
-    def read(self, name):
-        return (self.original / "version-2" / name).read_bytes()
-
-    def restore(self):
-        shutil.rmtree(self.server.data_dir)
-        shutil.copytree(self.original, self.server.data_dir)
-
-    def keep(self):
-        """What was done to the copy belongs to every later experiment."""
-        shutil.rmtree(self.original)
-        shutil.copytree(self.server.data_dir, self.original)
-
-    def outcome(self, what):
-        """Starts the server on the damaged copy: FULL or REFUSED, anything else fails the test."""
-        try:
-            self.server.start()
-        except NotStarted as refusal:
-            check_refusal(refusal, what)
-            return REFUSED
-        session = self.server.session()
-        nodes = session.below("/data") if session.exists("/data") else {}
-        self.server.kill()
-        check(len(nodes) == NODES, f"{what}: it serves {len(nodes)} of {NODES} nodes")
-        for path, (data, _) in nodes.items():
-            check_equal(data, data_of(path), f"{what}: {path}")
-        return FULL
-
-    def after(self, what, name, change):
-        """The outcome after `change(bytearray of the file)`, which may return the new content."""
-        self.restore()
-        data = bytearray(self.read(name))
-        changed = change(data)
-        self.path(name).write_bytes(data if changed is None else changed)
-        return self.outcome(f"{what} in {name}")
-
-
-def check_refusal(refusal, what):
-    check_equal(refusal.code, 1, f"{what}: exit code ({refusal.lines})")
-    errors = [line for line in refusal.lines if " ERROR " in line]
-    check(len(errors) == 1 and "cannot start: " in errors[0] and any(
-        word in errors[0] for word in ("log", "snapshot")), f"{what}: one line that says what is wrong: {refusal.lines}")
-
-
-def data_of(path):
-    return path.encode() * 10
-
-
-def write_nodes(session, numbers):
-    session.create_all([(f"/data/n{n}", data_of(f"/data/n{n}")) for n in numbers])
-
-
-class Prepared:
-    """Context: a data directory after `restarts` restarts in the middle of writing, killed at the end."""
-
-    def __init__(self, properties=None, restarts=0):
-        # Small files, because each experiment copies them.
-        self.server = Drover(properties={"preAllocSize": 64, **(properties or {})})
-        self.parts = restarts + 1
-
-    def __enter__(self):
-        self.server.start()
-        self.server.session().create("/data")
-        for part in range(self.parts):
-            write_nodes(self.server.session(), range(part * NODES // self.parts, (part + 1) * NODES // self.parts))
-            self.server.kill()
-            if part + 1 < self.parts:
-                self.between_parts()
-                self.server.start()
-        return DataDirectory(self.server)
-
-    def between_parts(self):
-        pass
-
-    def __exit__(self, *failure):
-        return self.server.__exit__(*failure)
 
 
 def flip(data, at, bit=0):
@@ -307,7 +186,8 @@ def a_torn_tail_is_not_damage():
             "noise": random.Random(SEED).randbytes(2000),
         }
         for what, extra in tails.items():
-            check_equal(directory.after(what, name, tail(bytes(extra))), FULL, f"{what} behind the last record")
+            outcome = directory.after(what, name, tail(bytes(extra)))
+            check_equal(outcome, FULL, f"{what} behind the last record")
         check_equal(directory.after("cut behind the last record", name, lambda data: data[:last.end]), FULL,
                     "a log without its preallocated zeros")
 
@@ -319,26 +199,6 @@ def an_empty_new_log_file_is_not_damage():
             directory.path(f"log.{NODES + 100:x}").write_bytes(content)
             # A full start is wished for; refusing is the least.
             directory.outcome(f"a new log file with {content[:8]!r}")
-
-
-class WithSnapshots(Prepared):
-    """Context: the same with a snapshot in front of each part but the first, and every log since the first."""
-
-    def __init__(self, restarts=2, **properties):
-        super().__init__({"autopurge.purgeInterval": 0, **properties}, restarts)
-
-    def between_parts(self):
-        # A server that had to replay more than half of snapCount takes a snapshot at once.
-        before = len(list(self.server.snapshots.glob("snapshot.*")))
-        self.server.properties["snapCount"] = 20
-        self.server.start()
-        wait_until(lambda: len(list(self.server.snapshots.glob("snapshot.*"))) > before, "a snapshot")
-        self.server.kill()
-        del self.server.properties["snapCount"]
-
-
-def zxid_of(name):
-    return int(name.split(".")[1], 16)
 
 
 def keep_only_the_newest_snapshot(directory):
@@ -360,8 +220,8 @@ def bit_flips_in_the_only_snapshot():
         check_equal(directory.outcome("no damage"), FULL, "only the newest snapshot")
         size = len(directory.read(newest))
         chooser = random.Random(SEED)
-        places = {0, 5, 17, size - 1, size - 6, size - 14, *(chooser.randrange(size) for _ in range(RANDOM_DAMAGES))}
-        for at in sorted(places):
+        places = [0, 5, 17, size - 14, size - 6, size - 1]
+        for at in places + [chooser.randrange(size) for _ in range(RANDOM_DAMAGES)]:
             bit = chooser.randrange(8)
             directory.after(f"DROVER_SEED={SEED}: flip at {at} of {size}, bit {bit}", newest,
                             lambda data, at=at, bit=bit: flip(data, at, bit))
@@ -378,7 +238,8 @@ def the_newest_snapshot_damaged_while_logs_cover_the_gap(**properties):
             outcome = directory.after(f"flip at {at}", newest, lambda data, at=at: flip(data, at))
             check_equal(outcome, FULL, f"an older snapshot and the logs have everything (flip at {at})")
         check_equal(directory.after("emptied", newest, lambda data: b""), FULL, "newest snapshot emptied")
-        check_equal(directory.after("cut", newest, lambda data: data[:size // 2]), FULL, "newest snapshot cut")
+        outcome = directory.after("cut", newest, lambda data: data[:size // 2])
+        check_equal(outcome, FULL, "newest snapshot cut")
         directory.restore()
         directory.path(newest).unlink()
         check_equal(directory.outcome("newest snapshot missing"), FULL, "newest snapshot missing")
@@ -396,6 +257,22 @@ def an_older_snapshot_replaces_a_damaged_one_with_snappy():
     the_newest_snapshot_damaged_while_logs_cover_the_gap(**{"snapshot.compression.method": "snappy"})
 
 
+def every_snapshot_that_purge_keeps_is_a_starting_point():
+    with Purged() as directory:
+        check_equal(len(directory.snapshots), Purged.KEPT, "snapshots")
+        check(zxid_of(directory.logs[0]) > 1, f"logs were purged too: {directory.logs}")
+        for damaged in range(Purged.KEPT):
+            directory.restore()
+            for name in directory.snapshots[Purged.KEPT - damaged:]:
+                directory.path(name).write_bytes(directory.read(name)[:-100])
+            what = f"the {damaged} newest snapshots cut"
+            check_equal(directory.outcome(what), FULL, what)
+        directory.restore()
+        for name in directory.snapshots:
+            directory.path(name).write_bytes(directory.read(name)[:-100])
+        check_equal(directory.outcome("all snapshots cut"), REFUSED, "all snapshots cut")
+
+
 def a_log_missing_between_an_older_snapshot_and_the_rest_is_noticed():
     with WithSnapshots() as directory:
         newest, older = directory.snapshots[-1], directory.snapshots[-2]
@@ -405,7 +282,8 @@ def a_log_missing_between_an_older_snapshot_and_the_rest_is_noticed():
         flip(data, len(data) // 2)
         directory.path(newest).write_bytes(data)
         directory.path(gap[0]).unlink()
-        check_equal(directory.outcome(f"{newest} damaged, {gap[0]} missing"), REFUSED, "a hole in the history")
+        what = f"{newest} damaged, {gap[0]} missing"
+        check_equal(directory.outcome(what), REFUSED, what)
 
 
 def logs_without_any_snapshot_are_refused():
@@ -435,22 +313,19 @@ def a_second_server_on_the_same_directory_is_refused():
 
 
 def a_refused_start_changes_nothing():
-    """Whoever restores the damaged file from a backup must get everything back, however often it was tried."""
+    """Whoever restores the damaged file from a backup gets everything back, however often it was tried."""
     with Prepared(restarts=1) as directory:
         name = directory.logs[0]
         whole = directory.read(name)
         middle = records_of(whole)[len(records_of(whole)) // 2]
-        for _ in range(2):
-            check_equal(directory.after("zeroed sector", name, lambda data: zero(
-                data, sector_around(middle.entry), SECTOR)), REFUSED, "a zeroed sector")
-            try:
-                directory.server.start()
-            except NotStarted:
-                pass
-        others = {path.name: path.read_bytes() for path in pathlib.Path(directory.server.data_dir, "version-2").iterdir()
-                  if path.name != name}
-        for other, content in others.items():
-            check(content == directory.read(other), f"{other} was changed by a start that was refused")
+        damaged = bytearray(whole)
+        zero(damaged, sector_around(middle.entry), SECTOR)
+        directory.path(name).write_bytes(damaged)
+        for attempt in range(3):
+            check_equal(directory.outcome(f"zeroed sector, attempt {attempt}"), REFUSED, "a zeroed sector")
+        for path in directory.server.logs.iterdir():
+            if path.name != name:
+                check(path.read_bytes() == directory.read(path.name), f"a refused start changed {path.name}")
         directory.path(name).write_bytes(whole)
         check_equal(directory.outcome("restored from the backup"), FULL, "after the file was restored")
 
@@ -471,6 +346,7 @@ if __name__ == "__main__":
         an_older_snapshot_replaces_a_damaged_one,
         an_older_snapshot_replaces_a_damaged_one_with_gzip,
         an_older_snapshot_replaces_a_damaged_one_with_snappy,
+        every_snapshot_that_purge_keeps_is_a_starting_point,
         a_log_missing_between_an_older_snapshot_and_the_rest_is_noticed,
         logs_without_any_snapshot_are_refused,
         a_second_server_on_the_same_directory_is_refused,

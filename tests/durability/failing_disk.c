@@ -21,7 +21,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum operation { FDATASYNC = 1, FSYNC = 2, PWRITE = 4, RENAME = 8, FTRUNCATE = 16, FALLOCATE = 32, UNLINK = 64 };
+enum operation {
+  FDATASYNC = 1,
+  FSYNC = 2,
+  PWRITE = 4,
+  RENAME = 8,
+  FTRUNCATE = 16,
+  FALLOCATE = 32,
+  UNLINK = 64
+};
 enum action { FAIL = 1, KILL = 2, DELAY = 3, TEAR = 4 };
 
 struct control {
@@ -101,7 +109,9 @@ ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset) {
   return failed();
 }
 
-int rename(const char *from, const char *to) { return is_hit(RENAME, to) ? failed() : REAL(rename)(from, to); }
+int rename(const char *from, const char *to) {
+  return is_hit(RENAME, to) ? failed() : REAL(rename)(from, to);
+}
 
 int ftruncate(int fd, off_t size) { return is_hit_fd(FTRUNCATE, fd) ? failed() : REAL(ftruncate)(fd, size); }
 

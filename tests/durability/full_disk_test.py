@@ -35,8 +35,8 @@ def enter_namespace():
     elif not shutil.which("unshare"):
         problem = "unshare is missing (Debian package: util-linux)"
     else:
-        probe = subprocess.run(["unshare", "--mount", "mount", "-t", "tmpfs", "-o", "size=1m", "none", "/mnt"],
-                               capture_output=True, text=True, check=False)
+        mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "none", "/mnt"]
+        probe = subprocess.run(["unshare", "--mount", *mount], capture_output=True, text=True, check=False)
         if probe.returncode != 0:
             problem = f"cannot mount a tmpfs here: {probe.stderr.strip()}"
     if problem:
@@ -112,7 +112,7 @@ class Filler:
             result = self.create()
             if result != OK:
                 return result
-        raise AssertionError(f"{len(self.acknowledged)} nodes of {NODE_BYTES} bytes do not fill {DISK_MB} MiB")
+        raise AssertionError(f"{len(self.acknowledged)} nodes do not fill {DISK_MB} MiB")
 
     def delete_some(self, session, count):
         for path in list(self.acknowledged)[:count]:

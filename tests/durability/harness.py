@@ -6,6 +6,7 @@
 # authors wrote them from the protocol's description: a second copy could only differ by mistake.
 
 import atexit
+import collections
 import contextlib
 import mmap
 import os
@@ -175,7 +176,7 @@ class Drover:
                     return True
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(timeout=0.01)
-        raise AssertionError(f"the server neither serves nor ends within {START_SECONDS} s; log: {self.log_file}")
+        raise AssertionError(f"the server neither serves nor ends within {START_SECONDS} s: {self.said()}")
 
     def kill(self):
         """As a power cut for the process: it gets no chance to do anything."""
@@ -245,10 +246,12 @@ class Session:
             self.connection.socket.close()
             self.connection.socket = socket.create_connection(("127.0.0.1", port), patience, (address, 0))
         self.xid = 0
+        self.expected = collections.deque()  # xids of the replies to come
         self.last_zxid = last_zxid
         fields = {"session_id": resume.id, "password": resume.password} if resume else {}
         answer = self.connection.handshake(timeout_ms=timeout_ms, last_zxid=last_zxid, **fields)
-        check(answer is not None, "the server closed the connection instead of answering ConnectRequest")
+        check(answer is not None, "closed without an answer to ConnectRequest, as it is right for a server "
+              f"whose history ends before the zxid that the client has seen, {last_zxid:#x}")
         self.id = self.connection.session_id
         self.password = self.connection.password
         self.timeout_ms = self.connection.timeout_ms
@@ -258,11 +261,14 @@ class Session:
         return self.timeout_ms > 0
 
     def send(self, requests):
-        frames = []
-        for op, body in requests:
-            self.xid += 1
-            frames.append(p.frame(struct.pack(">ii", self.xid, op) + body))
-        self.connection.socket.sendall(b"".join(frames))
+        """One write for all of them; may be called again before the answers are read."""
+        self.connection.socket.sendall(b"".join(self.frame(op, body) for op, body in requests))
+
+    def frame(self, op, body):
+        """The bytes of one request, whose answer is from now on expected."""
+        self.xid += 1
+        self.expected.append(p.PING_XID if op == p.PING else self.xid)
+        return p.frame(struct.pack(">ii", self.xid, op) + body)
 
     def answer(self):
         """(error, decoder of the body) of the next reply; events are passed over."""
@@ -273,6 +279,7 @@ class Session:
             xid, zxid, err = p.reply_header(payload)
             if xid == p.EVENT_XID:
                 continue
+            check_equal(xid, self.expected.popleft(), "order of replies")
             self.last_zxid = max(self.last_zxid, zxid)
             decoder = p.Decoder(payload)
             decoder.at = 16

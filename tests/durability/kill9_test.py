@@ -4,13 +4,14 @@
 # kill -9 under load, a hundred times: what was acknowledged is there after the restart, what was not is there
 # once or not at all, and sessions live on.
 #
-# A kill comes at a random time or, more evil, right before a chosen system call on the data directory: between
-# write and sync, between the sync of a file and its rename, in the middle of a purge, during recovery. One
-# data directory lives through ten kills, and each directory has other settings, so that snapshots, new log
-# files and purges happen all the time.
+# A kill comes at a random time or, more evil, right before a chosen system call on the data directory:
+# between write and sync, between the sync of a file and its rename, in the middle of a purge, during
+# recovery. One data directory lives through ten kills, and each directory has other settings, so that
+# snapshots, new log files and purges happen all the time.
 #
 #   DROVER_SEED=n   repeats the choices of a run (the moments of time-based kills stay random)
 
+import collections
 import os
 import random
 import sys
@@ -28,6 +29,7 @@ LOAD_SECONDS = 0.35
 LOAD_SECONDS_MAX = 1.0
 SPECIAL_PATHS = {"/zookeeper", SEQUENTIAL_ROOT}
 
+PURGE_OFTEN = {"autopurge.purgeInterval": "100ms"}
 SETTINGS = [
     {},
     {"snapCount": 200},
@@ -41,7 +43,10 @@ SETTINGS = [
     {"snapCount": 50, "flushDelay": 2, "ioThreads": 3},
 ]
 
-totals = dict.fromkeys(("kills", "kills_at_a_call", "answered", "unanswered", "kept", "snapshots", "purged"), 0)
+# What the whole run did, and the least of it that is worth anything.
+totals = collections.Counter()
+LEAST = {"kills": 100, "kills_at_a_call": 20, "answered": 5000, "unanswered": 500, "kept": 50,
+         "snapshots": 50, "purged": 20}
 
 
 class Round:
@@ -90,7 +95,8 @@ class Round:
             totals["kept"] += worker.verify()
         session = self.workers[0].session
         check_sequence_order(session)
-        strangers = {"/" + name for name in session.children("/")} - SPECIAL_PATHS - {w.root for w in self.workers}
+        expected = SPECIAL_PATHS | {worker.root for worker in self.workers}
+        strangers = {"/" + name for name in session.children("/")} - expected
         check(not strangers, f"nobody wrote {strangers}")
 
     def count_events(self):
@@ -101,7 +107,7 @@ class Round:
 
 def survive_ten_kills(number, settings):
     chooser = random.Random(f"{SEED}/{number}")
-    with Drover(properties=settings, failing_disk=True) as server:
+    with Drover(properties={**PURGE_OFTEN, **settings}, failing_disk=True) as server:
         workers = [Worker(n, f"{SEED}/{number}") for n in range(WORKERS)]
         server.start()
         for worker in workers:
@@ -118,7 +124,8 @@ def survive_ten_kills(number, settings):
                     worker.connect(server.port)
                 this.verify()
             except Exception as error:
-                raise AssertionError(f"DROVER_SEED={SEED}, settings {settings}, kill {kill + 1}: {error}") from error
+                where = f"DROVER_SEED={SEED}, settings {settings}, kill {kill + 1}"
+                raise AssertionError(f"{where}: {error}") from error
 
 
 def survival_case(number, settings):
@@ -131,9 +138,9 @@ def survival_case(number, settings):
 
 def the_run_was_worth_something():
     """Numbers below these would mean that the cases above proved nothing."""
-    print("kill9: " + ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in totals.items()), flush=True)
-    for name, least in (("kills", 100), ("kills_at_a_call", 20), ("answered", 5000), ("unanswered", 500),
-                        ("snapshots", 50), ("purged", 20)):
+    counts = (f"{totals[name]} {name.replace('_', ' ')}" for name in LEAST)
+    print("kill9: " + ", ".join(counts), flush=True)
+    for name, least in LEAST.items():
         check(totals[name] >= least, f"{totals[name]} {name}, expected at least {least}")
 
 

@@ -6,7 +6,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-(($#)) || set -- kill9 fsync full_disk damage limits
+(($#)) || set -- kill9 fsync full_disk damage limits memory
 
 passed=0 failed=0
 for name in "$@"; do
