@@ -174,7 +174,7 @@ IoResult<void> StandaloneServer::open_log_and_threads() {
   core_ = std::make_unique<Core>(replica_config(config_, wall_now()), machine_, lock_, std::move(fronts));
   snapshots_ = std::make_unique<SnapshotThread>(
       disk_, data_dir_->dirs(), machine_, lock_, io_count_, snapshot_options(config_),
-      [this](const SnapshotResult& done) { log_thread_->set_snapshot_bytes(done.bytes); }, die_of_storage);
+      [this](const SnapshotResult& done) { log_thread_->set_snapshot_bytes(done.bytes); });
   TRY_ASSIGN(auto writer, storage::TxnLogWriter::open(disk_, data_dir_->dirs().logs, recovered_.tail,
                                                       txn_log_options(config_)));
   // The core may be woken as soon as the log thread runs.

@@ -4,7 +4,6 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <vector>
 
@@ -130,16 +129,14 @@ IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& 
 
 SnapshotThread::SnapshotThread(storage::Disk& disk, storage::DataDirs dirs, state::Machine& machine,
                                TreeLock& lock, std::size_t slot, const SnapshotThreadOptions& options,
-                               std::function<void(const SnapshotResult&)> finished,
-                               std::function<void(const IoError&)> fatal)
+                               std::function<void(const SnapshotResult&)> finished)
     : disk_(disk),
       dirs_(std::move(dirs)),
       machine_(machine),
       lock_(lock),
       slot_(slot),
       options_(options),
-      finished_(std::move(finished)),
-      fatal_(std::move(fatal)) {
+      finished_(std::move(finished)) {
   thread_ = std::thread([this] {
     pthread_setname_np(pthread_self(), "drover-snap");
     run();
@@ -225,8 +222,6 @@ bool SnapshotThread::too_large() const {
 void SnapshotThread::purge() {
   const auto report = storage::purge(disk_, dirs_, options_.purge);
   if (!report) {
-    // It syncs the log's directory, and an error there may have been meant for a log file's new name.
-    if (report.error().code == EIO) fatal_(report.error());
     log_warn("purge", "{}", report.error().what);
     return;
   }

@@ -48,8 +48,7 @@ class SnapshotThread {
  public:
   SnapshotThread(storage::Disk& disk, storage::DataDirs dirs, state::Machine& machine, TreeLock& lock,
                  std::size_t slot, const SnapshotThreadOptions& options,
-                 std::function<void(const SnapshotResult&)> finished,
-                 std::function<void(const IoError&)> fatal);
+                 std::function<void(const SnapshotResult&)> finished);
   ~SnapshotThread();
 
   // Asks for a snapshot; one that is being written is not followed by another for that.
@@ -80,7 +79,6 @@ class SnapshotThread {
   std::size_t slot_;
   SnapshotThreadOptions options_;
   std::function<void(const SnapshotResult&)> finished_;
-  std::function<void(const IoError&)> fatal_;  // does not return
 
   mutable std::mutex mutex_;
   std::condition_variable work_;

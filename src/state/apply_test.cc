@@ -169,6 +169,24 @@ TEST(ApplyOld, ACloseSessionWithoutPathsDeletesWhatTheSessionOwns) {
   EXPECT_EQ(machine.tree.get("/")->pzxid, Zxid{4});
 }
 
+TEST(ApplyOld, ACreateThatIsAlreadyThereStillCountsInTheParentButNeverBackwards) {
+  Machine machine({});
+  const auto create = [&](std::int64_t zxid, std::int32_t parent_cversion) {
+    const wire::CreateTxn txn{"/a", "x", wire::open_acl_bytes(), false, parent_cversion, 0};
+    return apply_record(machine, OpCode::kCreate, zxid,
+                        written([&](wire::Writer& w) { wire::encode(w, OpCode::kCreate, txn); }));
+  };
+  create(3, 1);
+  EXPECT_EQ(create(5, 4).error, ErrorCode::kNodeExists);
+  EXPECT_EQ(machine.tree.get("/")->cversion, 4);
+  EXPECT_EQ(machine.tree.get("/")->pzxid, Zxid{5});
+  EXPECT_EQ(machine.tree.get("/a")->czxid, Zxid{3});
+  create(6, 2);
+  EXPECT_EQ(machine.tree.get("/")->cversion, 4);
+  EXPECT_EQ(machine.tree.get("/")->pzxid, Zxid{5});
+  EXPECT_EQ(broken_invariant(machine.tree), "");
+}
+
 TEST(ApplyOdd, PathsThatNoServerWouldHaveLoggedDoNoHarm) {
   Machine machine({});
   const std::uint64_t digest = machine.tree.digest();

@@ -36,7 +36,8 @@ TEST(ConnectRequest, TheReadOnlyByteIsOptional) {
                          .timeout_ms = -1,
                          .session = SessionId{5},
                          .password = "0123456789abcdef"};
-  const auto old_client = decode_connect_request(written([&](Writer& w) { encode(w, request); }));
+  const std::string old_bytes = written([&](Writer& w) { encode(w, request); });
+  const auto old_client = decode_connect_request(old_bytes);
   ASSERT_TRUE(old_client);
   EXPECT_FALSE(old_client->has_read_only);
   EXPECT_EQ(old_client->protocol_version, 7);
@@ -45,8 +46,8 @@ TEST(ConnectRequest, TheReadOnlyByteIsOptional) {
   EXPECT_EQ(old_client->session, SessionId{5});
 
   request.has_read_only = request.read_only = true;
-  const std::string bytes = written([&](Writer& w) { encode(w, request); });
-  const auto client = decode_connect_request(bytes + "trailing bytes are ignored");
+  const std::string bytes = written([&](Writer& w) { encode(w, request); }) + "trailing bytes are ignored";
+  const auto client = decode_connect_request(bytes);
   ASSERT_TRUE(client);
   EXPECT_TRUE(client->has_read_only);
   EXPECT_TRUE(client->read_only);

@@ -165,4 +165,7 @@ class Purged(WithSnapshots):
         super().__init__(restarts=6, **purge)
 
     def snapshot_is_done(self):
-        return super().snapshot_is_done() and len(list(self.server.snapshots.glob("snapshot.*"))) <= self.KEPT
+        # Snapshots go first, then the logs that only they needed.
+        snapshots = list(self.server.snapshots.glob("snapshot.*"))
+        logs = list(self.server.snapshots.glob("log.*"))
+        return super().snapshot_is_done() and len(snapshots) <= self.KEPT and len(logs) <= self.KEPT + 2
