@@ -162,7 +162,7 @@ void LogThread::count_towards_snapshot(const storage::LogBatch& batch) {
   const bool by_size = snapshot_after_bytes_ > 0 && bytes_since_snapshot_ > snapshot_after_bytes_;
   if (!by_count && !by_size) return;
   // Replaying this log takes less time than writing a large tree over and over would.
-  const auto snapshot_bytes = static_cast<std::int64_t>(snapshot_bytes_.load(std::memory_order_relaxed));
+  const auto snapshot_bytes = static_cast<std::int64_t>(callbacks_.snapshot_bytes());
   if (!by_size && bytes_since_snapshot_ < snapshot_bytes / 2) return;
   txns_since_snapshot_ = 0;
   bytes_since_snapshot_ = 0;

@@ -8,7 +8,6 @@
 // refuses to grow the state.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -32,9 +31,11 @@ struct LogThreadOptions {
 class LogThread {
  public:
   struct Callbacks {
-    std::function<void(Zxid)> durable;          // everything up to here
-    std::function<void(bool)> disk_full;        // it is, or no longer
-    std::function<void()> want_snapshot;        // enough has happened since the last one
+    std::function<void(Zxid)> durable;    // everything up to here
+    std::function<void(bool)> disk_full;  // it is, or no longer
+    std::function<void()> want_snapshot;  // enough has happened since the last one
+    // Bytes of the newest snapshot: a log shorter than half of it is cheaper to replay than to replace.
+    std::function<std::uint64_t()> snapshot_bytes;
     std::function<void(const IoError&)> fatal;  // does not return
   };
 
@@ -43,9 +44,6 @@ class LogThread {
   ~LogThread();
 
   void submit(replica::LogAppendPtr append);
-  // Bytes of the newest snapshot: a log shorter than half of it is cheaper to replay than to replace.
-  void set_snapshot_bytes(std::uint64_t bytes) { snapshot_bytes_.store(bytes, std::memory_order_relaxed); }
-
   struct Stats {
     std::uint64_t syncs = 0;
     std::uint64_t txns = 0;
@@ -71,7 +69,6 @@ class LogThread {
   LogThreadOptions options_;
   Callbacks callbacks_;
   Random random_;
-  std::atomic<std::uint64_t> snapshot_bytes_{0};
   std::int64_t txns_since_snapshot_ = 0;
   std::int64_t bytes_since_snapshot_ = 0;
   std::int64_t snapshot_after_txns_ = 0;

@@ -72,8 +72,8 @@ class StandaloneServer final : public Server, public IoLoopHost {
     stopping_.store(true, std::memory_order_release);
     if (accept_loop_) accept_loop_->wake();
   }
-  int client_port() const override { return plain_ ? plain_->local().port() : 0; }
-  int secure_port() const override { return secure_ ? secure_->local().port() : 0; }
+  int client_port() const override { return client_port_; }
+  int secure_port() const override { return secure_port_; }
 
  private:
   IoResult<void> recover();
@@ -103,6 +103,8 @@ class StandaloneServer final : public Server, public IoLoopHost {
 
   std::vector<std::unique_ptr<IoLoop>> io_loops_;
   std::unique_ptr<Core> core_;
+  // The log thread asks for snapshots, so it ends first; the way back is only this number.
+  std::atomic<std::uint64_t> snapshot_bytes_{0};
   std::unique_ptr<SnapshotThread> snapshots_;
   std::unique_ptr<LogThread> log_thread_;
   std::unique_ptr<net::EventLoop> core_loop_;  // null: an I/O thread hosts the core
@@ -113,6 +115,8 @@ class StandaloneServer final : public Server, public IoLoopHost {
   std::unique_ptr<net::TlsContextHolder> tls_;
   std::unique_ptr<Acceptor> plain_;
   std::unique_ptr<Acceptor> secure_;
+  int client_port_ = 0;  // the acceptors are gone before the last four-letter word is answered
+  int secure_port_ = 0;
   std::atomic<bool> stopping_{false};
 };
 
@@ -174,7 +178,7 @@ IoResult<void> StandaloneServer::open_log_and_threads() {
   core_ = std::make_unique<Core>(replica_config(config_, wall_now()), machine_, lock_, std::move(fronts));
   snapshots_ = std::make_unique<SnapshotThread>(
       disk_, data_dir_->dirs(), machine_, lock_, io_count_, snapshot_options(config_),
-      [this](const SnapshotResult& done) { log_thread_->set_snapshot_bytes(done.bytes); });
+      [this](const SnapshotResult& done) { snapshot_bytes_ = done.bytes; });
   TRY_ASSIGN(auto writer, storage::TxnLogWriter::open(disk_, data_dir_->dirs().logs, recovered_.tail,
                                                       txn_log_options(config_)));
   // The core may be woken as soon as the log thread runs.
@@ -189,6 +193,7 @@ IoResult<void> StandaloneServer::open_log_and_threads() {
       LogThread::Callbacks{.durable = [this](Zxid last) { core_->post_durable(last); },
                            .disk_full = [this](bool full) { core_->post_disk_full(full); },
                            .want_snapshot = [this] { snapshots_->request(); },
+                           .snapshot_bytes = [this] { return snapshot_bytes_.load(); },
                            .fatal = die_of_storage});
   core_->attach(log_thread_.get());
   for (const auto& io : io_loops_) io->attach(core_.get(), core_loop_ == nullptr);
@@ -207,6 +212,8 @@ IoResult<void> StandaloneServer::open_ports() {
   if (config_.secure_client) {
     TRY_ASSIGN(secure_, open_port(*config_.secure_client, PortKind::kTls));
   }
+  if (plain_) client_port_ = plain_->local().port();
+  if (secure_) secure_port_ = secure_->local().port();
   return {};
 }
 
@@ -343,8 +350,8 @@ std::string StandaloneServer::answer_word(Word word, std::string_view bytes_behi
     sources.startup_ms = startup_ms_;
     sources.startup_txns = recovered_.txns_replayed;
     sources.trace_mask = trace_mask_;
-    sources.client_port = config_.client ? (client_port() != 0 ? client_port() : config_.client->port) : -1;
-    sources.secure_port = config_.secure_client ? secure_port() : -1;
+    sources.client_port = config_.client ? client_port_ : -1;
+    sources.secure_port = config_.secure_client ? secure_port_ : -1;
     facts = collect_facts(sources, needs(word));
   });
   return render(word, facts);
