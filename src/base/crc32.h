@@ -2,8 +2,8 @@
 //
 // CRC-32 as zlib, gzip and Java compute it, fast on short inputs.
 //
-// Every write is digested four times (node and parent, foreseen and applied), some 200 bytes each. zlib's
-// crc32 was a third of the server's time under load; carry-less multiplication folds 16 bytes at a time.
+// What a write changes is digested before and after, when it is foreseen and again when it is applied. zlib's
+// crc32 was 29 % of the server's samples under load; carry-less multiplication folds 16 bytes at a time.
 #pragma once
 
 #include <cstdint>
