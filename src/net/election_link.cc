@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/election_link.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ensure.h"
+#include "net/frame.h"
+#include "wire/quorum.h"
+
+namespace drover::net {
+namespace {
+
+constexpr std::size_t kNewcomersMax = 64;
+constexpr std::size_t kReadBytes = 64 * 1024;
+constexpr int kBackoffMinMs = 50;
+constexpr int kBackoffMaxMs = 2000;
+// A link that breaks sooner was perhaps never wanted by the other side: then back off further.
+constexpr int kSettledMs = 2000;
+// A knock that comes this soon after the link has crossed it on the way. One that was meant is repeated.
+constexpr int kCrossedMs = 100;
+// How long after our knock the peer may take to connect back.
+constexpr int kConnectBackMs = 1000;
+constexpr int kRefusalLineMs = 1000;
+
+void take_earlier(std::optional<Instant>& earliest, std::optional<Instant> t) {
+  if (t) earliest = std::min(earliest.value_or(*t), *t);
+}
+
+}  // namespace
+
+ElectionLinks::ElectionLinks(EventLoop& loop, Resolver& resolver, ElectionLinksConfig config,
+                             Callbacks callbacks)
+    : loop_(loop), resolver_(resolver), config_(std::move(config)), callbacks_(std::move(callbacks)) {
+  wire::ElectionHello hello{.server = config_.me, .addresses = {}};
+  for (const Endpoint& address : config_.my_addresses) hello.addresses.push_back(to_text(address));
+  wire::append_hello(hello_, hello);
+  set_peers(config_.peers);
+}
+
+ElectionLinks::~ElectionLinks() = default;
+
+IoResult<std::unique_ptr<ElectionLinks>> ElectionLinks::open(EventLoop& loop, Resolver& resolver,
+                                                             ElectionLinksConfig config,
+                                                             Callbacks callbacks) {
+  std::unique_ptr<ElectionLinks> made(
+      new ElectionLinks(loop, resolver, std::move(config), std::move(callbacks)));
+  TRY_ASSIGN(made->listener_,
+             PeerListener::open(loop, *made, {.at = made->config_.listen, .tls = made->config_.tls}));
+  return made;
+}
+
+PeerLinkOptions ElectionLinks::link_options() const {
+  return {.read_bytes = kReadBytes,
+          .input_bytes_max = kFrameHeaderBytes + wire::kNotificationBytesMax + 1,
+          .low_water_bytes = 0,
+          .unacked_timeout_ms = config_.unacked_timeout_ms};
+}
+
+// --- what the owner asks for ---
+
+void ElectionLinks::send(ServerId to, std::string notification) {
+  ENSURE(!notification.empty() && notification.size() <= wire::kNotificationBytesMax,
+         "a notification fits into a frame");
+  const auto found = peers_.find(to);
+  if (found == peers_.end()) return;
+  found->second.waiting = std::move(notification);
+  pump(found->second);
+  dial_if_due(*found, loop_.now());
+}
+
+void ElectionLinks::set_peers(const ElectionLinksConfig::Peers& peers) {
+  std::erase_if(peers_, [&](const PeerEntry& peer) { return !peers.contains(peer.first); });
+  for (const auto& [id, addresses] : peers) {
+    if (id == config_.me) continue;
+    Peer& peer = peers_[id];
+    if (peer.addresses == addresses) continue;
+    peer.addresses = addresses;
+    peer.dialled.reset();
+    peer.knock_deadline.reset();
+    peer.backoff_ms = 0;
+    peer.retry_at = loop_.now();
+  }
+}
+
+void ElectionLinks::close() {
+  listener_.reset();
+  newcomers_.clear();
+  peers_.clear();
+}
+
+std::vector<Address> ElectionLinks::local() const {
+  return listener_ ? listener_->local() : std::vector<Address>{};
+}
+
+bool ElectionLinks::has_link(ServerId peer) const {
+  const auto found = peers_.find(peer);
+  return found != peers_.end() && found->second.link != nullptr;
+}
+
+// --- newcomers: who are you? ---
+
+void ElectionLinks::on_accepted(Stream stream, const Address& peer) {
+  if (newcomers_.size() >= kNewcomersMax) {
+    turn_away(*newcomers_.front().link, "too many connections without a greeting");
+  }
+  auto link = PeerLink::accept(loop_, *this, std::move(stream), peer, link_options());
+  if (!link) return on_refused(peer, link.error().what);
+  newcomers_.push_back({*std::move(link), loop_.now() + config_.hello_timeout_ms});
+}
+
+void ElectionLinks::on_refused(const Address& peer, const std::string& reason) {
+  if (loop_.now() < next_refusal_line_) {
+    ++refusals_untold_;
+    return;
+  }
+  next_refusal_line_ = loop_.now() + kRefusalLineMs;
+  std::string line = "connection from " + peer.to_text() + " turned away: " + reason;
+  if (const auto untold = std::exchange(refusals_untold_, 0); untold > 0) {
+    line += " (and " + std::to_string(untold) + " others before)";
+  }
+  if (callbacks_.on_trouble) callbacks_.on_trouble(line);
+}
+
+std::unique_ptr<PeerLink> ElectionLinks::take_newcomer(const PeerLink& link) {
+  const auto found = std::ranges::find_if(
+      newcomers_, [&](const Newcomer& newcomer) { return newcomer.link.get() == &link; });
+  if (found == newcomers_.end()) return nullptr;
+  auto taken = std::move(found->link);
+  newcomers_.erase(found);
+  return taken;
+}
+
+void ElectionLinks::turn_away(PeerLink& newcomer, const std::string& reason) {
+  const auto ended = take_newcomer(newcomer);
+  on_refused(newcomer.peer(), reason);
+}
+
+std::size_t ElectionLinks::read_hello(PeerLink& link, std::string_view bytes) {
+  wire::ElectionHello hello;
+  const wire::DecodedHello decoded = wire::decode_hello(bytes, hello);
+  if (decoded.status == wire::Decoded::kNeedMore) return 0;
+  if (decoded.status == wire::Decoded::kBad) return turn_away(link, "its greeting is none"), 0;
+
+  const auto peer = peers_.find(hello.server);
+  if (peer == peers_.end()) {
+    const std::string id = std::to_string(raw(hello.server));
+    return turn_away(link, "it says to be server " + id + ", which is not another member"), 0;
+  }
+  auto taken = take_newcomer(link);
+  if (hello.server < config_.me) {
+    taken.reset();
+    return on_knock(*peer), 0;
+  }
+  establish(*peer, std::move(taken));
+  return decoded.bytes + read_frames(link, bytes.substr(decoded.bytes));
+}
+
+// The peer has no link, or it would not knock. Ours, if we have one, is perhaps dead and does not know it;
+// or somebody pretends, so that it stays until a better one is there.
+void ElectionLinks::on_knock(PeerEntry& peer) {
+  if (peer.second.dialled) return;
+  if (peer.second.link && loop_.now() - peer.second.up_since < kCrossedMs) return;
+  dial(peer);
+}
+
+// --- making links ---
+
+void ElectionLinks::dial(PeerEntry& peer) {
+  peer.second.dialled = PeerLink::dial(loop_, resolver_, *this,
+                                       {.attempt = {.to = peer.second.addresses,
+                                                    .tls = config_.tls.client,
+                                                    .timeout_ms = config_.connect_timeout_ms}},
+                                       link_options());
+}
+
+void ElectionLinks::dial_if_due(PeerEntry& entry, Instant now) {
+  const Peer& peer = entry.second;
+  if (!peer.waiting || peer.link || peer.dialled || peer.knock_deadline || now < peer.retry_at) return;
+  dial(entry);
+}
+
+void ElectionLinks::on_connected(PeerLink& link) {
+  PeerEntry* const peer = owner_of(link);
+  ENSURE(peer != nullptr && peer->second.dialled.get() == &link, "only peers are dialled");
+  link.output() += hello_;
+  if (peer->first > config_.me) {
+    peer->second.knock_deadline = loop_.now() + config_.connect_timeout_ms;
+    return link.finish();
+  }
+  link.flush();
+  establish(*peer, std::move(peer->second.dialled));
+}
+
+// The newer link replaces the older: its other end has no use for two either.
+void ElectionLinks::establish(PeerEntry& entry, std::unique_ptr<PeerLink> link) {
+  Peer& peer = entry.second;
+  peer.dialled.reset();
+  peer.knock_deadline.reset();
+  peer.link = std::move(link);
+  peer.up_since = loop_.now();
+  // Whatever broke before may have taken the last message with it.
+  if (!peer.waiting && !peer.last.empty()) peer.waiting = peer.last;
+  pump(peer);
+  set_reachable(entry, true);
+}
+
+void ElectionLinks::pump(Peer& peer) {
+  if (!peer.link || !peer.waiting) return;
+  if (peer.link->queued_bytes() == 0) {
+    wire::Writer(peer.link->output()).string(*peer.waiting);
+    peer.last = *std::exchange(peer.waiting, std::nullopt);
+    peer.link->flush();
+  }
+  if (peer.link->queued_bytes() > 0) peer.link->ask_writable();
+}
+
+void ElectionLinks::on_writable(PeerLink& link) {
+  if (PeerEntry* const peer = owner_of(link)) pump(peer->second);
+}
+
+// --- notifications ---
+
+std::size_t ElectionLinks::on_bytes(PeerLink& link, std::string_view bytes) {
+  return owner_of(link) == nullptr ? read_hello(link, bytes) : read_frames(link, bytes);
+}
+
+std::size_t ElectionLinks::read_frames(PeerLink& link, std::string_view bytes) {
+  std::size_t understood = 0;
+  while (PeerEntry* const peer = owner_of(link)) {
+    std::string_view frame;
+    const FrameStatus status = next_frame(bytes.substr(understood), wire::kNotificationBytesMax, frame);
+    if (status == FrameStatus::kNeedMore) return understood;
+    if (status == FrameStatus::kBadLength || frame.empty()) {
+      return link_lost(*peer, "it sent a frame of impossible length"), 0;
+    }
+    understood += kFrameHeaderBytes + frame.size();
+    callbacks_.on_notification(peer->first, frame);
+  }
+  return 0;  // The owner of the links has ended this one.
+}
+
+// --- losing links ---
+
+void ElectionLinks::on_closed(PeerLink& link, const std::string& reason) {
+  PeerEntry* const peer = owner_of(link);
+  if (peer == nullptr) return turn_away(link, reason);
+  if (peer->second.link.get() == &link) return link_lost(*peer, reason);
+  const bool was_heard = link.is_finishing();
+  peer->second.dialled.reset();
+  if (!was_heard) return dial_failed(*peer, reason);
+  peer->second.knock_deadline = loop_.now() + kConnectBackMs;
+}
+
+void ElectionLinks::link_lost(PeerEntry& entry, const std::string& reason) {
+  Peer& peer = entry.second;
+  if (loop_.now() - peer.up_since >= kSettledMs) peer.backoff_ms = 0;
+  peer.link.reset();
+  if (!peer.waiting && !peer.last.empty()) peer.waiting = peer.last;
+  back_off(peer);
+  set_reachable(entry, false, reason);
+}
+
+void ElectionLinks::dial_failed(PeerEntry& peer, const std::string& reason) {
+  peer.second.dialled.reset();
+  peer.second.knock_deadline.reset();
+  back_off(peer.second);
+  if (!peer.second.link) set_reachable(peer, false, reason);
+}
+
+void ElectionLinks::back_off(Peer& peer) {
+  peer.backoff_ms = std::clamp(2 * peer.backoff_ms, kBackoffMinMs, kBackoffMaxMs);
+  peer.retry_at = loop_.now() + peer.backoff_ms;
+}
+
+// Calls the owner of the links, after which the peer may be gone.
+void ElectionLinks::set_reachable(PeerEntry& peer, bool reachable, const std::string& reason) {
+  if (peer.second.reachable == reachable) return;
+  peer.second.reachable = reachable;
+  const ServerId id = peer.first;
+  if (!reachable && callbacks_.on_trouble) {
+    callbacks_.on_trouble("no election link to server " + std::to_string(raw(id)) + ": " + reason);
+  }
+  if (callbacks_.on_reachable) callbacks_.on_reachable(id, reachable);
+}
+
+// Compares addresses only: the link may be gone. Null for newcomers.
+ElectionLinks::PeerEntry* ElectionLinks::owner_of(const PeerLink& link) {
+  for (PeerEntry& peer : peers_) {
+    if (peer.second.link.get() == &link || peer.second.dialled.get() == &link) return &peer;
+  }
+  return nullptr;
+}
+
+// --- time ---
+
+void ElectionLinks::on_time(Instant now) {
+  if (listener_) listener_->on_time(now);
+  while (!newcomers_.empty() && newcomers_.front().deadline <= now) {
+    turn_away(*newcomers_.front().link, "its greeting took too long");
+  }
+  for (PeerLink* const link : links()) {
+    // What happened to one link may have ended others.
+    if (const auto left = links(); std::ranges::find(left, link) != left.end()) link->on_time(now);
+  }
+  std::vector<ServerId> ids;
+  ids.reserve(peers_.size());
+  for (const PeerEntry& peer : peers_) ids.push_back(peer.first);
+  for (const ServerId id : ids) on_peer_time(id, now);
+}
+
+// Each may call the owner of the links, who may change the peers.
+void ElectionLinks::on_peer_time(ServerId id, Instant now) {
+  const auto found = peers_.find(id);
+  if (found == peers_.end()) return;
+  const auto deadline = found->second.knock_deadline;
+  if (deadline && *deadline <= now) return dial_failed(*found, "it did not connect back");
+  dial_if_due(*found, now);
+}
+
+std::optional<Instant> ElectionLinks::next_time() const {
+  std::optional<Instant> next;
+  if (listener_) take_earlier(next, listener_->next_time());
+  if (!newcomers_.empty()) take_earlier(next, newcomers_.front().deadline);
+  for (const PeerLink* const link : links()) take_earlier(next, link->next_time());
+  for (const auto& [id, peer] : peers_) {
+    take_earlier(next, peer.knock_deadline);
+    if (peer.waiting && !peer.link && !peer.dialled && !peer.knock_deadline) {
+      take_earlier(next, peer.retry_at);
+    }
+  }
+  return next;
+}
+
+std::vector<PeerLink*> ElectionLinks::links() const {
+  std::vector<PeerLink*> result;
+  for (const Newcomer& newcomer : newcomers_) result.push_back(newcomer.link.get());
+  for (const auto& [id, peer] : peers_) {
+    if (peer.link) result.push_back(peer.link.get());
+    if (peer.dialled) result.push_back(peer.dialled.get());
+  }
+  return result;
+}
+
+}  // namespace drover::net

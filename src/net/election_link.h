@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The election port: one connection to each other server, over which notifications go both ways.
+//
+// Both ends may want to speak first, and one connection must be left. The rule is ZooKeeper's
+// (QuorumCnxManager): the server with the larger id connects. The smaller one connects only to say who it
+// is, which is a knock: the larger hangs up and connects back. Unlike ZooKeeper it does so only to the
+// addresses of its own configuration; those in the greeting are anybody's to write.
+//
+//   ffffffffffff0000 0000000000000002 0000000e "127.0.0.1:3888"    greeting of server 2
+//   000000b3 <179 bytes>                                           frames: one notification each
+//
+// A notification says all there is to say, so of several only the newest matters: each peer has room for
+// one that waits, and the one before is remembered, because a connection that breaks does not tell what
+// it has delivered.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "net/peer_link.h"
+#include "net/peer_listener.h"
+
+namespace drover::net {
+
+struct ElectionLinksConfig {
+  using Peers = std::map<ServerId, std::vector<Endpoint>>;
+
+  ServerId me{};
+  std::vector<Endpoint> my_addresses = {};  // as the others know us; told in the greeting
+  std::vector<Endpoint> listen = {};
+  Peers peers = {};  // all other servers, observers too; an entry for `me` is ignored
+  int connect_timeout_ms = 5000;
+  int hello_timeout_ms = 10'000;
+  // A link that leaves our bytes unacknowledged for so long is broken. Otherwise TCP would go on for a
+  // quarter of an hour, and after a long partition wait minutes before it tries again.
+  int unacked_timeout_ms = 10'000;
+  PeerTls tls = {};
+};
+
+// Used by the loop's thread; the loop and the resolver outlive it. The owner calls on_time() when
+// next_time() has come.
+class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner {
+ public:
+  // Called from the loop and on_time(), never from the functions below. The first two may call any of
+  // these functions, but not destroy the object.
+  struct Callbacks {
+    std::function<void(ServerId from, std::string_view notification)> on_notification = {};
+    // Only changes: true when a link is up; false when it broke, could not be made, or nobody connected back.
+    std::function<void(ServerId peer, bool reachable)> on_reachable = {};
+    // A line for the log: why a peer is unreachable, or who was turned away (at most one a second).
+    std::function<void(const std::string& line)> on_trouble = {};
+  };
+
+  static IoResult<std::unique_ptr<ElectionLinks>> open(EventLoop& loop, Resolver& resolver,
+                                                       ElectionLinksConfig config, Callbacks callbacks);
+  ~ElectionLinks() override;
+  ElectionLinks(const ElectionLinks&) = delete;
+  ElectionLinks& operator=(const ElectionLinks&) = delete;
+
+  // Replaces what waits for this peer, and connects if need be, again and again until it is sent. For
+  // servers that are not peers (and for ourselves) it does nothing.
+  void send(ServerId to, std::string notification);
+  // Ends the links to those who are no longer there; keeps the others.
+  void set_peers(const ElectionLinksConfig::Peers& peers);
+  // Ends everything, for good.
+  void close();
+
+  std::vector<Address> local() const;
+  bool has_link(ServerId peer) const;
+  std::size_t newcomers() const { return newcomers_.size(); }
+
+  void on_time(Instant now);
+  std::optional<Instant> next_time() const;
+
+ private:
+  struct Peer {
+    std::vector<Endpoint> addresses = {};
+    std::unique_ptr<PeerLink> link = {};
+    Instant up_since = {};
+    // On its way to become the link, or (our id being the smaller) a knock.
+    std::unique_ptr<PeerLink> dialled = {};
+    std::optional<Instant> knock_deadline = {};  // the peer has heard our knock: hang up, then connect back
+    std::optional<std::string> waiting = {};     // not sent yet
+    std::string last = {};                       // sent last
+    Instant retry_at = {};
+    int backoff_ms = 0;
+    std::optional<bool> reachable = {};
+  };
+  using PeerEntry = std::map<ServerId, Peer>::value_type;
+
+  // Accepted, and has not said who it is.
+  struct Newcomer {
+    std::unique_ptr<PeerLink> link;
+    Instant deadline;
+  };
+
+  ElectionLinks(EventLoop& loop, Resolver& resolver, ElectionLinksConfig config, Callbacks callbacks);
+  PeerLinkOptions link_options() const;
+
+  void on_accepted(Stream stream, const Address& peer) override;
+  void on_refused(const Address& peer, const std::string& reason) override;
+  void on_connected(PeerLink& link) override;
+  std::size_t on_bytes(PeerLink& link, std::string_view bytes) override;
+  void on_writable(PeerLink& link) override;
+  void on_closed(PeerLink& link, const std::string& reason) override;
+
+  std::size_t read_hello(PeerLink& link, std::string_view bytes);
+  std::size_t read_frames(PeerLink& link, std::string_view bytes);
+  void on_knock(PeerEntry& peer);
+  void turn_away(PeerLink& newcomer, const std::string& reason);
+  std::unique_ptr<PeerLink> take_newcomer(const PeerLink& link);
+
+  void dial(PeerEntry& peer);
+  void dial_if_due(PeerEntry& peer, Instant now);
+  void establish(PeerEntry& peer, std::unique_ptr<PeerLink> link);
+  void pump(Peer& peer);
+  void link_lost(PeerEntry& peer, const std::string& reason);
+  void dial_failed(PeerEntry& peer, const std::string& reason);
+  void back_off(Peer& peer);
+  void set_reachable(PeerEntry& peer, bool reachable, const std::string& reason = {});
+  PeerEntry* owner_of(const PeerLink& link);
+  std::vector<PeerLink*> links() const;
+  void on_peer_time(ServerId id, Instant now);
+
+  EventLoop& loop_;
+  Resolver& resolver_;
+  ElectionLinksConfig config_;
+  Callbacks callbacks_;
+  std::string hello_;
+  std::map<ServerId, Peer> peers_;
+  std::list<Newcomer> newcomers_;  // oldest first
+  std::unique_ptr<PeerListener> listener_;
+  Instant next_refusal_line_;
+  std::uint64_t refusals_untold_ = 0;
+};
+
+}  // namespace drover::net

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What anybody who can reach the election port may send, and what it must not do.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "net/election_test_support.h"
+
+namespace drover::net {
+namespace {
+
+using namespace testing;
+
+TEST(ElectionLinks, WhoIsNoMemberIsTurnedAway) {
+  World world;
+  Node two(world, kTwo);
+  two.knows({{kOne, {{"127.0.0.1", 1}}}});
+  const ServerId anonymous{std::numeric_limits<std::int64_t>::max()};
+  for (const ServerId id : {ServerId{77}, ServerId{-5}, kTwo, anonymous}) {
+    Visitor visitor(world, two.endpoint());
+    visitor.say(hello_of(id));
+    ASSERT_TRUE(world.until([&] { return visitor.closed.has_value(); })) << raw(id);
+  }
+  EXPECT_EQ(two.links->newcomers(), 0u);
+  EXPECT_EQ(two.trouble.size(), 1u) << "the others came within the same second";
+}
+
+TEST(ElectionLinks, AnOldServersGreetingIsJustItsId) {
+  World world;
+  Node one(world, kOne);
+  one.knows({{kTwo, {{"127.0.0.1", 1}}}});
+  Visitor two(world, one.endpoint());
+  two.say(hello_of(kTwo, {}));
+  EXPECT_TRUE(world.until([&] { return one.links->has_link(kTwo); }));
+}
+
+TEST(ElectionLinks, GarbageInsteadOfAGreetingIsClosed) {
+  World world;
+  Node one(world, kOne);
+  one.knows({{kTwo, {{"127.0.0.1", 1}}}});
+  const std::string version(8, '\x80');
+  const std::string long_addresses = hello_of(kTwo).substr(0, 16) + std::string("\x7f\xff\xff\xff", 4);
+  for (const std::string& garbage : {version + "GET / HTTP/1.1\r\n\r\n", long_addresses}) {
+    Visitor visitor(world, one.endpoint());
+    visitor.say(garbage);
+    ASSERT_TRUE(world.until([&] { return visitor.closed.has_value(); }));
+  }
+  EXPECT_FALSE(one.links->has_link(kTwo));
+}
+
+TEST(ElectionLinks, HalfAGreetingIsNotWaitedForForEver) {
+  World world;
+  Node one(world, kOne, {.hello_timeout_ms = 30});
+  one.knows({{kTwo, {{"127.0.0.1", 1}}}});
+  Visitor half(world, one.endpoint());
+  half.say(hello_of(kTwo).substr(0, 19));
+  ASSERT_TRUE(world.until([&] { return half.closed.has_value(); }));
+  EXPECT_NE(one.trouble.at(0).find("its greeting took too long"), std::string::npos);
+}
+
+TEST(ElectionLinks, ManySilentConnectionsDoNotKeepAPeerOut) {
+  World world;
+  Node one(world, kOne);
+  one.knows({{kTwo, {{"127.0.0.1", 1}}}});
+  std::vector<std::unique_ptr<Visitor>> silent;
+  for (int i = 0; i < 100; ++i) {
+    silent.push_back(std::make_unique<Visitor>(world, one.endpoint()));
+    ASSERT_TRUE(world.until([&] { return silent.back()->connected == 1; }));
+  }
+  ASSERT_TRUE(world.until(
+      [&] { return std::ranges::count_if(silent, [](auto& v) { return v->closed.has_value(); }) == 36; }));
+  EXPECT_EQ(one.links->newcomers(), 64u);
+  Visitor two(world, one.endpoint());
+  two.say(hello_of(kTwo));
+  EXPECT_TRUE(world.until([&] { return one.links->has_link(kTwo); }));
+}
+
+TEST(ElectionLinks, AFrameOfImpossibleLengthEndsTheLink) {
+  World world;
+  Node one(world, kOne);
+  one.knows({{kTwo, {{"127.0.0.1", 1}}}});
+  for (const std::int32_t length : {0, -1, 512 * 1024 + 1, 0x7FFFFFFF}) {
+    Visitor two(world, one.endpoint());
+    std::string header;
+    wire::Writer(header).i32(length);
+    two.say(hello_of(kTwo) + frame_of("good") + header);
+    ASSERT_TRUE(world.until([&] { return two.closed.has_value(); })) << length;
+    EXPECT_TRUE(one.has(kTwo, "good"));
+    EXPECT_FALSE(one.links->has_link(kTwo));
+    one.received.clear();
+  }
+}
+
+TEST(ElectionLinks, TheLargestFrameAndAFloodOfSmallOnesArriveWhole) {
+  World world;
+  Node one(world, kOne);
+  one.knows({{kTwo, {{"127.0.0.1", 1}}}});
+  const std::string largest(wire::kNotificationBytesMax, 'x');
+  std::string flood = hello_of(kTwo) + frame_of(largest);
+  for (int i = 0; i < 100'000; ++i) flood += frame_of("small");
+  Visitor two(world, one.endpoint());
+  two.say(flood);
+  ASSERT_TRUE(world.until([&] { return one.received.size() == 100'001; }));
+  EXPECT_TRUE(one.received[0].second == largest);
+  EXPECT_EQ(one.received.back().second, "small");
+}
+
+}  // namespace
+}  // namespace drover::net

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/peer_listener.h"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "net/tls_context_holder.h"
+
+namespace drover::net {
+namespace {
+
+constexpr int kAcceptsPerRound = 64;
+constexpr int kRestMs = 1000;  // when not even the spare descriptor helps
+
+}  // namespace
+
+struct PeerListener::Port final : EventLoop::Handler {
+  Port(PeerListener& o, Listener l) : owner(o), listener(std::move(l)) {}
+  ~Port() override {
+    if (is_watched) owner.loop_.remove(listener.fd(), this);
+  }
+
+  void on_ready(std::uint32_t) override {
+    for (int i = 0; i < kAcceptsPerRound; ++i) {
+      Accepted accepted;
+      switch (listener.accept(accepted)) {
+        case AcceptStatus::kAccepted: owner.admit(std::move(accepted)); break;
+        case AcceptStatus::kNone: return;
+        case AcceptStatus::kDropped: owner.owner_.on_refused({}, "out of file descriptors"); break;
+        case AcceptStatus::kExhausted: return owner.rest();
+      }
+    }
+  }
+
+  PeerListener& owner;
+  Listener listener;
+  bool is_watched = false;
+};
+
+PeerListener::PeerListener(EventLoop& loop, Owner& owner, const PeerListenerOptions& options)
+    : loop_(loop), owner_(owner), options_(options) {}
+
+PeerListener::~PeerListener() = default;
+
+IoResult<std::unique_ptr<PeerListener>> PeerListener::open(EventLoop& loop, Owner& owner,
+                                                           const PeerListenerOptions& options) {
+  std::unique_ptr<PeerListener> made(new PeerListener(loop, owner, options));
+  // Several addresses of a server on every address of the machine are one port, asked for several times.
+  std::vector<Endpoint> at = options.at;
+  std::ranges::sort(at);
+  const auto [first, last] = std::ranges::unique(at);
+  at.erase(first, last);
+  for (const Endpoint& endpoint : at) {
+    TRY_ASSIGN(Listener listener,
+               Listener::open({.host = endpoint.host, .port = endpoint.port, .keepalive = true}));
+    auto port = std::make_unique<Port>(*made, std::move(listener));
+    TRY(loop.add(port->listener.fd(), EPOLLIN, port.get()));
+    port->is_watched = true;
+    made->ports_.push_back(std::move(port));
+  }
+  return made;
+}
+
+std::vector<Address> PeerListener::local() const {
+  std::vector<Address> result;
+  result.reserve(ports_.size());
+  for (const auto& port : ports_) result.push_back(port->listener.local());
+  return result;
+}
+
+void PeerListener::admit(Accepted accepted) {
+  if (options_.tls.server != nullptr) return start_opening(std::move(accepted));
+  owner_.on_accepted(Stream(std::move(accepted.socket)), accepted.peer);
+}
+
+void PeerListener::start_opening(Accepted accepted) {
+  if (opening_.size() >= options_.opening_max) refuse_oldest("too many connections without a handshake");
+  auto tls = options_.tls.server->current();
+  const Address peer = accepted.peer;
+  const auto place = opening_.insert(
+      opening_.end(), Opening{.peer = peer, .deadline = loop_.now() + tls->handshake_timeout_ms()});
+  auto opener = StreamOpener::accepted(
+      loop_, std::move(accepted.socket),
+      {.tls = std::move(tls), .peer = {.address = peer}, .accepts_plain = options_.tls.accepts_plain},
+      [this, place, peer](IoResult<Stream> stream) {
+        opening_.erase(place);
+        stream ? owner_.on_accepted(*std::move(stream), peer) : owner_.on_refused(peer, stream.error().what);
+      });
+  if (opener) {
+    place->opener = *std::move(opener);
+    return;
+  }
+  opening_.erase(place);
+  owner_.on_refused(peer, opener.error().what);
+}
+
+void PeerListener::refuse_oldest(const std::string& reason) {
+  const Address peer = opening_.front().peer;
+  opening_.pop_front();
+  owner_.on_refused(peer, reason);
+}
+
+// A level-triggered loop would spin on connections that nobody can accept.
+void PeerListener::rest() {
+  for (const auto& port : ports_) loop_.modify(port->listener.fd(), 0, port.get());
+  resting_until_ = loop_.now() + kRestMs;
+  owner_.on_refused({}, "out of descriptors or memory: no connections for a second");
+}
+
+void PeerListener::on_time(Instant now) {
+  while (!opening_.empty() && opening_.front().deadline <= now) {
+    refuse_oldest("the handshake took too long");
+  }
+  if (resting_until_ && *resting_until_ <= now) {
+    resting_until_.reset();
+    for (const auto& port : ports_) loop_.modify(port->listener.fd(), EPOLLIN, port.get());
+  }
+}
+
+std::optional<Instant> PeerListener::next_time() const {
+  std::optional<Instant> next = resting_until_;
+  if (!opening_.empty()) next = std::min(next.value_or(opening_.front().deadline), opening_.front().deadline);
+  return next;
+}
+
+}  // namespace drover::net
