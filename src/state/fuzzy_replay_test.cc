@@ -20,6 +20,7 @@ namespace {
 using namespace testing;
 
 struct Snapshot {
+  std::optional<Tree::Walk> walk;
   Zxid zxid{};
   SessionTable sessions;
   std::vector<std::pair<std::int64_t, AclListPtr>> acls;
@@ -36,20 +37,20 @@ void begin(Machine& machine, Snapshot& snapshot) {
   snapshot.zxid = machine.last_zxid;
   snapshot.sessions = machine.sessions;
   snapshot.acls = machine.tree.acls().all();
-  machine.tree.begin_walk();
+  snapshot.walk.emplace(machine.tree);
 }
 
 // Copies one node; false when there are none left.
 bool copy_next(Machine& machine, Snapshot& snapshot) {
-  Tree& tree = machine.tree;
-  const NodeRef ref = tree.walk_position();
+  const Tree& tree = machine.tree;
+  const NodeRef ref = snapshot.walk->position();
   if (ref == kNoNode) return false;
   const Node& node = tree.at(ref);
   const auto data = node.data();
   snapshot.nodes.push_back({ref == tree.root() ? "" : tree.path_of(ref),
                             data ? std::optional<std::string>(*data) : std::nullopt, node.acl,
                             persisted_stat(node)});
-  tree.advance_walk();
+  snapshot.walk->advance();
   return true;
 }
 
@@ -114,7 +115,7 @@ void check_recovery(std::uint64_t seed, const Options& options) {
   while (copy_next(leader.machine, snapshot)) {
     for (std::uint64_t n = random.below(2 * writes_per_copy + 1); n > 0; --n) write_one(leader, random);
   }
-  leader.machine.tree.end_walk();
+  snapshot.walk.reset();
   for (std::uint64_t n = random.below(20); n > 0; --n) write_one(leader, random);
 
   expect_equal(*recovered(options, snapshot, leader.applied), leader.machine);

@@ -55,7 +55,10 @@ void Tree::clear() {
   ephemerals_.clear();
   containers_.clear();
   ttl_nodes_.clear();
-  walk_next_ = kNoNode;
+  walks_.for_each([](WalkPlaces::Place& walk) {
+    walk.next = kNoNode;
+    walk.cut_off = true;
+  });
   digest_ = 0;
   data_bytes_ = 0;
   ephemeral_count_ = 0;
@@ -181,7 +184,7 @@ void Tree::remove(NodeRef ref, std::string_view path) {
   Node& node = nodes_.at(ref);
   ENSURE(ref != root_, "the root is never removed");
   ENSURE(node.child_count == 0, "a node with children is never removed");
-  if (walk_next_ == ref) walk_next_ = successor(ref, /*with_children=*/false);
+  if (walks_.any()) step_off(ref);
   digest_ -= digest_part(path, node);
   data_bytes_ -= path.size() + node.data_bytes();
   untrack(ref, node);
@@ -191,6 +194,14 @@ void Tree::remove(NodeRef ref, std::string_view path) {
   blobs_.release(node.bytes, node.name_length + node.data_bytes());
   node.bytes = nullptr;
   nodes_.release(ref);
+}
+
+// A walk that stands on a node about to go meets the one behind it next.
+void Tree::step_off(NodeRef ref) {
+  const NodeRef behind = successor(ref, /*with_children=*/false);
+  walks_.for_each([&](WalkPlaces::Place& walk) {
+    if (walk.next == ref) walk.next = behind;
+  });
 }
 
 template <class Change>

@@ -26,6 +26,7 @@
 #include "state/node_store.h"
 #include "state/options.h"
 #include "state/path_index.h"
+#include "state/walk_places.h"
 #include "wire/jute.h"
 #include "wire/records.h"
 
@@ -95,7 +96,7 @@ class Tree {
   void set_child_version(NodeRef ref, std::string_view path, std::int32_t cversion, Zxid pzxid);
   AclTable& acls() { return acls_; }
 
-  // For loading a snapshot: the root's own record, and a fresh start.
+  // For loading a snapshot: the root's own record, and a fresh start, which cuts off every walk.
   void clear();
   void restore_root(const NewNode& node);
   // /zookeeper and its two children, where they are missing: snapshots of old servers lack some.
@@ -104,11 +105,26 @@ class Tree {
   // --- walking while others write ---
   // A position in the depth-first order, parents first, that stays valid across writes: a fuzzy
   // snapshot reads some nodes, lets the writer in, and goes on. New nodes go to the head of their
-  // sibling list, so a walk never meets a node twice. One walk at a time.
-  void begin_walk() { walk_next_ = root_; }
-  NodeRef walk_position() const { return walk_next_; }
-  void advance_walk() { walk_next_ = successor(walk_next_, /*with_children=*/true); }
-  void end_walk() { walk_next_ = kNoNode; }
+  // sibling list, so a walk never meets a node twice.
+  //
+  // Any number may be under way, each on a thread of its own. Whatever is called here, the end of the
+  // walk's life included, happens as any read does: while nobody writes. The tree outlives its walks.
+  class Walk {
+   public:
+    explicit Walk(Tree& tree) : tree_(tree), place_(tree.walks_.claim(tree.root_)) {}
+    ~Walk() { tree_.walks_.release(place_); }
+    Walk(const Walk&) = delete;
+    Walk& operator=(const Walk&) = delete;
+
+    NodeRef position() const { return place_.next; }  // kNoNode at the end
+    void advance() { place_.next = tree_.successor(place_.next, /*with_children=*/true); }
+    // The tree was cleared: the walk is at its end, but what it met is no whole tree.
+    bool cut_off() const { return place_.cut_off; }
+
+   private:
+    Tree& tree_;
+    WalkPlaces::Place& place_;
+  };
 
  private:
   std::uint64_t hash(std::string_view path) const;
@@ -124,6 +140,7 @@ class Tree {
   template <class Change>
   void change_counted(NodeRef ref, std::string_view path, Change change);
   NodeRef successor(NodeRef ref, bool with_children) const;
+  void step_off(NodeRef ref);
 
   Options options_;
   NodeStore nodes_;
@@ -131,7 +148,7 @@ class Tree {
   PathIndex index_;
   AclTable acls_;
   NodeRef root_ = kNoNode;
-  NodeRef walk_next_ = kNoNode;
+  WalkPlaces walks_;
   std::uint64_t digest_ = 0;
   std::size_t data_bytes_ = 0;
   std::size_t ephemeral_count_ = 0;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The walk that a fuzzy snapshot makes while others write.
+// The walks that fuzzy snapshots make while others write.
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,6 +19,45 @@ namespace {
 
 // A node's identity beyond its path: a node that is deleted and created again is another one.
 using Identity = std::int64_t;
+
+// One walk and what is known of it.
+class Walker {
+ public:
+  Walker(Tree& tree, const std::map<std::string, Identity>& alive) : tree_(tree), walk_(tree) {
+    for (const auto& [path, identity] : alive) survivors_.insert(identity);
+  }
+
+  void on_removed(Identity identity) { survivors_.erase(identity); }
+
+  // One node, checked; false at the end.
+  bool visit() {
+    const NodeRef ref = walk_.position();
+    if (ref == kNoNode) return false;
+    const Node& node = tree_.at(ref);
+    const std::string path = tree_.path_of(ref);
+    if (ref != tree_.root() && !path.starts_with("/zookeeper")) {
+      EXPECT_TRUE(visited_.insert(raw(node.czxid)).second) << path << " visited twice";
+      EXPECT_TRUE(visited_paths_.insert(path).second) << path << " is twice in the snapshot";
+      const std::string parent(parent_path(path));
+      EXPECT_TRUE(parent.empty() || visited_paths_.contains(parent)) << path << " came before its parent";
+    }
+    walk_.advance();
+    return true;
+  }
+
+  void check_survivors_visited() const {
+    for (const Identity identity : survivors_) {
+      EXPECT_TRUE(visited_.contains(identity) || identity == 0) << "node " << identity << " was missed";
+    }
+  }
+
+ private:
+  Tree& tree_;
+  Tree::Walk walk_;
+  std::set<Identity> survivors_;  // alive since the walk began
+  std::set<Identity> visited_;
+  std::set<std::string> visited_paths_;
+};
 
 class Forest {
  public:
@@ -46,36 +87,28 @@ class Forest {
     }
     for (auto path = doomed.rbegin(); path != doomed.rend(); ++path) {
       tree_.remove(tree_.find(*path), *path);
-      survivors_.erase(alive_.at(*path));
+      for (const auto& walker : walkers_) walker->on_removed(alive_.at(*path));
       alive_.erase(*path);
     }
   }
 
-  void begin() {
-    for (const auto& [path, identity] : alive_) survivors_.insert(identity);
-    tree_.begin_walk();
-  }
+  void write() { random_.below(2) == 0 ? create() : remove(); }
 
-  // One node, checked; false at the end.
+  void begin() { walkers_.push_back(std::make_unique<Walker>(tree_, alive_)); }
+
+  // One node of one of the walks, which is checked and forgotten at its end; false when there is none.
   bool visit() {
-    const NodeRef ref = tree_.walk_position();
-    if (ref == kNoNode) return false;
-    const Node& node = tree_.at(ref);
-    const std::string path = tree_.path_of(ref);
-    if (ref != tree_.root() && !path.starts_with("/zookeeper")) {
-      EXPECT_TRUE(visited_.insert(raw(node.czxid)).second) << path << " visited twice";
-      EXPECT_TRUE(visited_paths_.insert(path).second) << path << " is twice in the snapshot";
-      const std::string parent(parent_path(path));
-      EXPECT_TRUE(parent.empty() || visited_paths_.contains(parent)) << path << " came before its parent";
-    }
-    tree_.advance_walk();
-    return true;
+    if (walkers_.empty()) return false;
+    const auto walker = walkers_.begin() + static_cast<std::ptrdiff_t>(random_.below(walkers_.size()));
+    if ((*walker)->visit()) return true;
+    (*walker)->check_survivors_visited();
+    walkers_.erase(walker);
+    return !walkers_.empty();
   }
 
-  void check_survivors_visited() const {
-    for (const Identity identity : survivors_) {
-      EXPECT_TRUE(visited_.contains(identity) || identity == 0) << "node " << identity << " was missed";
-    }
+  // A walk that nobody wants any more.
+  void give_up_one() {
+    if (!walkers_.empty()) walkers_.pop_back();
   }
 
   Random& random() { return random_; }
@@ -84,10 +117,8 @@ class Forest {
   Random random_;
   Tree tree_;
   std::map<std::string, Identity> alive_{{"", 0}};
-  std::set<Identity> survivors_;  // alive since the walk began
-  std::set<Identity> visited_;
-  std::set<std::string> visited_paths_;
   Identity last_identity_ = 0;
+  std::vector<std::unique_ptr<Walker>> walkers_;
 };
 
 TEST(TreeWalk, MeetsEveryNodeThatStaysExactlyOnceParentsFirst) {
@@ -101,40 +132,115 @@ TEST(TreeWalk, MeetsEveryNodeThatStaysExactlyOnceParentsFirst) {
       ASSERT_LT(visits, 10'000) << "the walk does not end";
       // New nodes keep coming; if they came faster than the walk goes, it would still end, since they go
       // behind it.
-      for (std::uint64_t w = 0; w < writes_per_visit; ++w) {
-        forest.random().below(2) == 0 ? forest.create() : forest.remove();
-      }
+      for (std::uint64_t w = 0; w < writes_per_visit; ++w) forest.write();
     }
-    forest.check_survivors_visited();
     if (::testing::Test::HasFailure()) return;
   }
 }
 
-TEST(TreeWalk, GoesOnWhenTheNodeItStandsOnIsRemoved) {
-  Tree tree({});
-  for (const char* path : {"/c", "/b", "/a"}) tree.insert(tree.root(), {path, "", kOpenAcl, {}});
-  std::vector<std::string> seen;
-  tree.begin_walk();
-  tree.advance_walk();  // the root
-  ASSERT_EQ(tree.path_of(tree.walk_position()), "/a");
-  tree.remove(tree.find("/a"), "/a");
-  while (tree.walk_position() != kNoNode) {
-    seen.push_back(tree.path_of(tree.walk_position()));
-    tree.advance_walk();
+TEST(TreeWalk, MeetsEveryNodeThatStaysExactlyOnceAlsoAmongOtherWalks) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Forest forest(seed);
+    for (int i = 0; i < 60; ++i) forest.create();
+    std::uint64_t walks_to_come = 2 + seed % 6;
+    forest.begin();
+    for (int visits = 0; forest.visit() || walks_to_come > 0; ++visits) {
+      ASSERT_LT(visits, 100'000) << "the walks do not end";
+      for (std::uint64_t w = forest.random().below(4); w > 0; --w) forest.write();
+      if (walks_to_come > 0 && forest.random().below(10) == 0) {
+        forest.begin();
+        --walks_to_come;
+      }
+      if (forest.random().below(100) == 0) forest.give_up_one();
+    }
+    if (::testing::Test::HasFailure()) return;
   }
-  ASSERT_GE(seen.size(), 2u);
-  EXPECT_EQ(seen[0], "/b");
-  EXPECT_EQ(seen[1], "/c");
 }
 
-TEST(TreeWalk, EndsWhenItsLastNodeIsRemoved) {
-  Tree tree({});
-  tree.clear();
-  tree.insert(tree.root(), {"/a", "", kOpenAcl, {}});
-  tree.begin_walk();
-  tree.advance_walk();
+std::vector<std::string> rest_of(const Tree& tree, Tree::Walk& walk) {
+  std::vector<std::string> paths;
+  for (; walk.position() != kNoNode; walk.advance()) paths.push_back(tree.path_of(walk.position()));
+  return paths;
+}
+
+struct ThreeNodes : ::testing::Test {
+  ThreeNodes() {
+    tree.clear();
+    for (const char* path : {"/c", "/b", "/a"}) tree.insert(tree.root(), {path, "", kOpenAcl, {}});
+  }
+  using Paths = std::vector<std::string>;
+  Tree tree{{}};
+};
+
+TEST_F(ThreeNodes, WalkGoesOnWhenTheNodeItStandsOnIsRemoved) {
+  Tree::Walk walk(tree);
+  walk.advance();  // the root
+  ASSERT_EQ(tree.path_of(walk.position()), "/a");
   tree.remove(tree.find("/a"), "/a");
-  EXPECT_EQ(tree.walk_position(), kNoNode);
+  EXPECT_EQ(rest_of(tree, walk), (Paths{"/b", "/c"}));
+  EXPECT_FALSE(walk.cut_off());
+}
+
+TEST_F(ThreeNodes, EveryWalkOnANodeThatIsRemovedGoesOnBehindIt) {
+  Tree::Walk first(tree);
+  Tree::Walk second(tree);
+  Tree::Walk elsewhere(tree);
+  for (Tree::Walk* walk : {&first, &second}) walk->advance();
+  tree.remove(tree.find("/a"), "/a");
+  EXPECT_EQ(rest_of(tree, first), (Paths{"/b", "/c"}));
+  EXPECT_EQ(rest_of(tree, second), (Paths{"/b", "/c"}));
+  EXPECT_EQ(rest_of(tree, elsewhere), (Paths{"/", "/b", "/c"}));
+}
+
+TEST_F(ThreeNodes, WalkDoesNotMindThatAnotherOneEnds) {
+  auto other = std::make_optional<Tree::Walk>(tree);
+  Tree::Walk walk(tree);
+  walk.advance();
+  other.reset();
+  tree.remove(tree.find("/a"), "/a");
+  // The place of the walk that ended is taken by a new one, and by no other.
+  Tree::Walk successor(tree);
+  EXPECT_EQ(rest_of(tree, successor), (Paths{"/", "/b", "/c"}));
+  EXPECT_EQ(rest_of(tree, walk), (Paths{"/b", "/c"}));
+}
+
+TEST_F(ThreeNodes, WalkEndsWhenItsLastNodeIsRemoved) {
+  Tree::Walk walk(tree);
+  for (int i = 0; i < 3; ++i) walk.advance();
+  ASSERT_EQ(tree.path_of(walk.position()), "/c");
+  tree.remove(tree.find("/c"), "/c");
+  EXPECT_EQ(walk.position(), kNoNode);
+  EXPECT_FALSE(walk.cut_off()) << "the tree was seen as a whole";
+}
+
+TEST_F(ThreeNodes, WalksAreCutOffWhenTheTreeIsCleared) {
+  auto walk = std::make_optional<Tree::Walk>(tree);
+  auto at_its_end = std::make_optional<Tree::Walk>(tree);
+  walk->advance();
+  rest_of(tree, *at_its_end);
+  tree.clear();
+  tree.insert(tree.root(), {"/d", "", kOpenAcl, {}});
+  for (auto* cut : {&walk, &at_its_end}) {
+    EXPECT_EQ((*cut)->position(), kNoNode) << "it does not go on in the new tree";
+    EXPECT_TRUE((*cut)->cut_off());
+    cut->reset();
+  }
+  Tree::Walk fresh(tree);  // takes the place of one that was cut off
+  EXPECT_FALSE(fresh.cut_off());
+  EXPECT_EQ(rest_of(tree, fresh), (Paths{"/", "/d"}));
+}
+
+using TreeWalkDeathTest = ThreeNodes;
+
+TEST_F(TreeWalkDeathTest, ATreeThatGoesBeforeItsWalkIsOurBug) {
+  EXPECT_DEATH(
+      {
+        auto gone = std::make_unique<Tree>(Options{});
+        Tree::Walk walk(*gone);
+        gone.reset();
+      },
+      "the tree outlives its walks");
 }
 
 }  // namespace

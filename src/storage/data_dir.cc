@@ -10,11 +10,20 @@ namespace {
 
 constexpr std::string_view kVersionDirectory = "version-2";
 constexpr std::string_view kLockName = "drover.lock";
+constexpr std::string_view kInitializeName = "initialize";
+constexpr std::string_view kReplacingName = "drover.replacing";
+constexpr std::size_t kReplacingBytesMax = 64;
+constexpr std::string_view kMovingText = "moving the old history away\n";
+constexpr std::string_view kAwaitingText = "waiting for a leader's state\n";
+
+std::string initialize_directory(const DataDirs& dirs) {
+  const std::size_t slash = dirs.logs.find_last_of('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : dirs.logs.substr(0, slash);
+}
 
 std::string initialize_mark(const DataDirs& dirs) {
-  const std::size_t slash = dirs.logs.find_last_of('/');
-  return join_path(slash == std::string::npos ? "." : std::string_view(dirs.logs).substr(0, slash),
-                   "initialize");
+  return join_path(initialize_directory(dirs), kInitializeName);
 }
 
 IoResult<void> provide_directory(Disk& disk, const std::string& path, const DataDirOptions& options) {
@@ -85,7 +94,25 @@ IoResult<bool> has_initialize_mark(Disk& disk, const DataDirs& dirs) {
 }
 
 IoResult<void> remove_initialize_mark(Disk& disk, const DataDirs& dirs) {
-  return unlink_if_exists(disk, initialize_mark(dirs));
+  TRY_ASSIGN(const bool there, has_initialize_mark(disk, dirs));
+  if (!there) return {};
+  TRY(disk.unlink(initialize_mark(dirs)));
+  return disk.sync_directory(initialize_directory(dirs));
+}
+
+Replacing replacing_mark(Disk& disk, const DataDirs& dirs) {
+  const auto text = read_file(disk, join_path(dirs.snapshots, kReplacingName), kReplacingBytesMax);
+  if (!text && text.error().code == ENOENT) return Replacing::kNo;
+  return text && *text == kAwaitingText ? Replacing::kAwaiting : Replacing::kMoving;
+}
+
+IoResult<void> set_replacing_mark(Disk& disk, const DataDirs& dirs, Replacing mark) {
+  if (mark == Replacing::kNo) {
+    TRY(unlink_if_exists(disk, join_path(dirs.snapshots, kReplacingName)));
+    return disk.sync_directory(dirs.snapshots);
+  }
+  return replace_file(disk, {dirs.snapshots, std::string(kReplacingName), temporary_name(kReplacingName)},
+                      mark == Replacing::kMoving ? kMovingText : kAwaitingText);
 }
 
 }  // namespace drover::storage

@@ -49,6 +49,21 @@ IoResult<void> check_layout(Disk& disk, const DataDirs& dirs);
 // The operator's word that an empty directory is meant to be empty: a file named `initialize` beside
 // version-2 of the log directory. Remove it only once the first snapshot is durable.
 IoResult<bool> has_initialize_mark(Disk& disk, const DataDirs& dirs);
+// Durable when it returns.
 IoResult<void> remove_initialize_mark(Disk& disk, const DataDirs& dirs);
+
+// A leader's state is to take the place of the history here (storage/set_aside.h), and a crash on the way
+// must not be mistaken for something else. A file of its own, `drover.replacing` beside the snapshots, so
+// that whoever needs the space may delete what was set aside at any time.
+enum class Replacing {
+  kNo,
+  kMoving,    // files are being put away: whatever is here is no history
+  kAwaiting,  // they are gone: as long as the directory is empty, it is not new
+};
+
+// A mark that cannot be read or understood counts as kMoving: not knowing is knowing the worst.
+Replacing replacing_mark(Disk& disk, const DataDirs& dirs);
+// Durable when it returns. kNo removes the mark.
+IoResult<void> set_replacing_mark(Disk& disk, const DataDirs& dirs, Replacing mark);
 
 }  // namespace drover::storage

@@ -58,5 +58,40 @@ TEST(DataDir, FindsTheInitializeMarkBesideTheLogs) {
   EXPECT_FALSE(*has_initialize_mark(disk, dirs));
 }
 
+TEST(DataDir, ForgetsTheInitializeMarkForGood) {
+  MemoryDisk disk(1);
+  const DataDirs dirs = data_dirs("/data");
+  ASSERT_TRUE(DataDir::open(disk, dirs, {}));
+  disk.set_contents("/data/initialize", "");
+  ASSERT_TRUE(remove_initialize_mark(disk, dirs));
+  disk.crash(Survival::kLose);
+  EXPECT_FALSE(*has_initialize_mark(disk, dirs));
+  EXPECT_TRUE(remove_initialize_mark(disk, dirs)) << "gone already";
+}
+
+TEST(DataDir, RemembersForGoodThatItsHistoryIsBeingReplaced) {
+  MemoryDisk disk(1);
+  const DataDirs dirs = data_dirs("/data", "/logs");
+  ASSERT_TRUE(DataDir::open(disk, dirs, {}));
+  for (const Replacing mark : {Replacing::kNo, Replacing::kMoving, Replacing::kAwaiting, Replacing::kNo}) {
+    ASSERT_TRUE(set_replacing_mark(disk, dirs, mark));
+    disk.crash(Survival::kLose);
+    EXPECT_EQ(replacing_mark(disk, dirs), mark);
+  }
+}
+
+TEST(DataDir, TakesAMarkThatItCannotReadForTheWorst) {
+  MemoryDisk disk(1);
+  const DataDirs dirs = data_dirs("/data");
+  ASSERT_TRUE(DataDir::open(disk, dirs, {}));
+  for (const std::string& text : {std::string(), std::string("?"), std::string(1000, 'x')}) {
+    disk.set_contents("/data/version-2/drover.replacing", text);
+    EXPECT_EQ(replacing_mark(disk, dirs), Replacing::kMoving);
+  }
+  ASSERT_TRUE(set_replacing_mark(disk, dirs, Replacing::kAwaiting));
+  disk.break_sector("/data/version-2/drover.replacing", 0);
+  EXPECT_EQ(replacing_mark(disk, dirs), Replacing::kMoving);
+}
+
 }  // namespace
 }  // namespace drover::storage

@@ -75,6 +75,18 @@ TEST_P(AnyDisk, ReplacesFilesWholeAndListsThem) {
   EXPECT_TRUE(*disk_->exists(at("sub/deeper")));
 }
 
+TEST_P(AnyDisk, RemovesADirectoryOnlyWhenNothingIsInIt) {
+  ASSERT_TRUE(disk_->make_directories(at("sub/deeper")));
+  EXPECT_EQ(disk_->remove_directory(at("sub")).error().code, ENOTEMPTY);
+  ASSERT_TRUE(disk_->remove_directory(at("sub/deeper")));
+  ASSERT_TRUE(disk_->open(at("sub/file"), OpenMode::kCreate));
+  EXPECT_EQ(disk_->remove_directory(at("sub")).error().code, ENOTEMPTY);
+  ASSERT_TRUE(disk_->unlink(at("sub/file")));
+  ASSERT_TRUE(disk_->remove_directory(at("sub")));
+  EXPECT_FALSE(*disk_->exists(at("sub")));
+  EXPECT_EQ(disk_->remove_directory(at("sub")).error().code, ENOENT);
+}
+
 TEST_P(AnyDisk, SaysWhatIsMissing) {
   EXPECT_EQ(disk_->open(at("none"), OpenMode::kRead).error().code, ENOENT);
   EXPECT_EQ(disk_->open(at("none"), OpenMode::kWrite).error().code, ENOENT);

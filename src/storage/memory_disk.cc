@@ -315,6 +315,14 @@ IoResult<void> MemoryDisk::make_directories(const std::string& path) {
   return {};
 }
 
+IoResult<void> MemoryDisk::remove_directory(const std::string& path) {
+  TRY_ASSIGN(const std::vector<std::string> names, list(path));
+  if (!names.empty()) return failed(ENOTEMPTY, path);
+  TRY(begin(DiskOperation::kRemoveDirectory, path));
+  directories_.erase(path);
+  return {};
+}
+
 IoResult<std::vector<std::string>> MemoryDisk::list(const std::string& path) {
   const auto it = directories_.find(path);
   if (it == directories_.end()) return failed(ENOENT, path);

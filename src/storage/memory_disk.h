@@ -39,7 +39,8 @@ enum class DiskOperation {
   kRename,
   kUnlink,
   kSyncDirectory,
-  kMakeDirectory
+  kMakeDirectory,
+  kRemoveDirectory
 };
 
 struct DiskFault {
@@ -60,6 +61,7 @@ class MemoryDisk final : public Disk {
   IoResult<void> unlink(const std::string& path) override;
   IoResult<void> sync_directory(const std::string& path) override;
   IoResult<void> make_directories(const std::string& path) override;
+  IoResult<void> remove_directory(const std::string& path) override;
   IoResult<std::vector<std::string>> list(const std::string& path) override;
   IoResult<bool> exists(const std::string& path) override;
   IoResult<std::uint64_t> free_bytes(const std::string& path) override;
@@ -73,7 +75,13 @@ class MemoryDisk final : public Disk {
   void power_off_after(std::uint64_t n) { power_off_at_ = operations_ + n; }
   std::uint64_t operations() const { return operations_; }
   void inject(DiskFault fault) { faults_.push_back(std::move(fault)); }
+  // Whatever was injected and has not come true yet does not.
+  void clear_faults() {
+    faults_.clear();
+    power_off_at_ = UINT64_MAX;
+  }
   void set_capacity(std::uint64_t bytes) { capacity_bytes_ = bytes; }
+  std::uint64_t used_bytes() const;
   // Reads of this sector fail with EIO.
   void break_sector(const std::string& path, std::uint64_t offset);
 
@@ -92,7 +100,6 @@ class MemoryDisk final : public Disk {
   // Counts the operation and answers whether it may happen.
   IoResult<void> begin(DiskOperation operation, const std::string& path);
   IoResult<void> grow(Inode& inode, std::uint64_t size, const std::string& path);
-  std::uint64_t used_bytes() const;
   std::shared_ptr<Inode> find(const std::string& path) const;
   IoResult<Directory*> directory_of(const std::string& path);
 

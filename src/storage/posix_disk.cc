@@ -187,6 +187,11 @@ IoResult<void> PosixDisk::make_directories(const std::string& path) {
   return {};
 }
 
+IoResult<void> PosixDisk::remove_directory(const std::string& path) {
+  if (::rmdir(path.c_str()) != 0) return failed("rmdir", path);
+  return sync_directory(parent_of(path));
+}
+
 IoResult<std::vector<std::string>> PosixDisk::list(const std::string& path) {
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path.c_str()), ::closedir);
   if (!directory) return failed("open directory", path);

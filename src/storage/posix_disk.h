@@ -15,6 +15,7 @@ class PosixDisk final : public Disk {
   IoResult<void> unlink(const std::string& path) override;
   IoResult<void> sync_directory(const std::string& path) override;
   IoResult<void> make_directories(const std::string& path) override;
+  IoResult<void> remove_directory(const std::string& path) override;
   IoResult<std::vector<std::string>> list(const std::string& path) override;
   IoResult<bool> exists(const std::string& path) override;
   IoResult<std::uint64_t> free_bytes(const std::string& path) override;

@@ -5,7 +5,6 @@
 
 #include "storage/file_names.h"
 #include "storage/snapshot_reader.h"
-#include "storage/truncate.h"
 #include "storage/txn_log_reader.h"
 
 namespace drover::storage {
@@ -22,6 +21,13 @@ class Recovery {
   IoResult<RecoveryReport> run() {
     TRY(check_layout(disk_, dirs_));
     sink_.reset();
+    replacing_ = replacing_mark(disk_, dirs_);
+    if (replacing_ == Replacing::kMoving) {
+      damaged(
+          "the history was being set aside for a leader's, and that was not finished (drover.replacing in " +
+          dirs_.snapshots + " says so)");
+      return report_;
+    }
     TRY(load_snapshot());
     TRY(replay());
     if (report_.damaged()) return report_;
@@ -35,6 +41,7 @@ class Recovery {
   IoResult<void> replay();
   IoResult<void> replay_all(TxnLogReader& log);
   IoResult<void> repair(const TxnLogReader& log);
+  IoResult<void> secure_snapshot();
   IoResult<void> judge_missing_snapshot();
   IoResult<void> judge_empty();
   void judge_skipped_snapshots();
@@ -46,6 +53,7 @@ class Recovery {
   const RecoveryOptions& options_;
   RecoverySink& sink_;
   RecoveryReport report_;
+  Replacing replacing_ = Replacing::kNo;
   std::optional<Zxid> newest_skipped_;  // a snapshot that does not verify shows how far history once went
 };
 
@@ -108,6 +116,7 @@ IoResult<void> Recovery::replay_all(TxnLogReader& log) {
 // What was read may still be in the page cache only, but from now on it is what this server says it has.
 // And a tear with whole records behind it would look like damage to whoever reads the file next.
 IoResult<void> Recovery::repair(const TxnLogReader& log) {
+  if (report_.snapshot) TRY(secure_snapshot());
   if (log.leftover()) {
     TRY(disk_.unlink(join_path(dirs_.logs, *log.leftover())));
     TRY(disk_.sync_directory(dirs_.logs));
@@ -121,6 +130,14 @@ IoResult<void> Recovery::repair(const TxnLogReader& log) {
   TRY_ASSIGN(const auto file,
              disk_.open(join_path(dirs_.logs, log_name(report_.tail.file)), OpenMode::kWrite));
   return file->sync();
+}
+
+// A process that was killed right after it named a leader's snapshot leaves a name that may not be durable,
+// and no log that could stand in for it. Only when it is durable has what was waited for really come.
+IoResult<void> Recovery::secure_snapshot() {
+  TRY(disk_.sync_directory(dirs_.snapshots));
+  if (replacing_ == Replacing::kNo) return {};
+  return set_replacing_mark(disk_, dirs_, Replacing::kNo);
 }
 
 IoResult<void> Recovery::judge_missing_snapshot() {
@@ -141,11 +158,10 @@ IoResult<void> Recovery::judge_missing_snapshot() {
 
 IoResult<void> Recovery::judge_empty() {
   TRY_ASSIGN(const bool mark, has_initialize_mark(disk_, dirs_));
-  TRY_ASSIGN(const std::vector<std::string> names, disk_.list(dirs_.logs));
-  // Put aside in order to be replaced, and the replacement has not come: empty, but not new.
-  const bool set_aside =
-      std::ranges::any_of(names, [](const std::string& name) { return name.starts_with(kSetAsidePrefix); });
-  report_.may_start_empty = mark || (options_.autocreate && !set_aside);
+  report_.has_initialize_mark = mark;
+  // Put aside in order to be replaced, and the replacement has not come: empty, but not new. An initialize
+  // mark found now was made after that, so the operator knows.
+  report_.may_start_empty = mark || (options_.autocreate && replacing_ == Replacing::kNo);
   report_.last = report_.may_start_empty ? Zxid{0} : Zxid{-1};
   return {};
 }

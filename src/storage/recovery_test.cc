@@ -35,6 +35,47 @@ TEST_F(Recovery, OfNothingIsEmptyAndMayStartOnlyWhenThatIsMeant) {
   EXPECT_TRUE(*store.disk.exists("/data/initialize")) << "it stays until there is a snapshot";
 }
 
+TEST_F(Recovery, OfAHistoryThatIsBeingSetAsideIsDamageHoweverWholeItLooks) {
+  store.log(range(1, 1, 5));
+  ASSERT_TRUE(set_replacing_mark(store.disk, store.dirs, Replacing::kMoving));
+  RecoveryReport report = store.start({.trust_empty = true, .autocreate = true});
+  EXPECT_TRUE(report.damaged());
+  EXPECT_EQ(report.last, Zxid{-1});
+  EXPECT_TRUE(store.sink.history.empty());
+  EXPECT_NE(report.damage.find("drover.replacing"), std::string::npos) << "the operator may know better";
+
+  remove_snapshot();
+  ASSERT_TRUE(store.disk.unlink(store.log_path(zx(1, 1))));
+  EXPECT_FALSE(store.start({.autocreate = true}).may_start_empty);
+}
+
+TEST_F(Recovery, OfADirectoryThatWaitsForALeadersStateIsNotANewOne) {
+  ASSERT_TRUE(set_replacing_mark(store.disk, store.dirs, Replacing::kAwaiting));
+  remove_snapshot();
+  RecoveryReport report = store.start({.autocreate = true});
+  EXPECT_EQ(report.outcome, RecoveryOutcome::kEmpty);
+  EXPECT_FALSE(report.may_start_empty);
+  EXPECT_EQ(report.last, Zxid{-1});
+
+  store.disk.set_contents("/data/initialize", "");
+  EXPECT_TRUE(store.start().may_start_empty) << "the operator's word, given after the waiting began";
+}
+
+TEST_F(Recovery, OfAStateThatWasWaitedForMakesItDurableAndEndsTheWaiting) {
+  remove_snapshot();
+  ASSERT_TRUE(set_replacing_mark(store.disk, store.dirs, Replacing::kAwaiting));
+  // A process that is killed before it can sync the directory leaves a name in memory only.
+  store.disk.inject({.error = EIO, .only = DiskOperation::kSyncDirectory});
+  ASSERT_FALSE(write_snapshot(store.disk, store.dirs, range(3, 1, 5)));
+  EXPECT_EQ(recover(store.disk, store.dirs, {.repair = false}, store.sink)->last, zx(3, 5));
+  EXPECT_EQ(replacing_mark(store.disk, store.dirs), Replacing::kAwaiting) << "only looked";
+
+  EXPECT_EQ(recover(store.disk, store.dirs, {}, store.sink)->last, zx(3, 5));
+  store.disk.crash(Survival::kLose);
+  EXPECT_EQ(replacing_mark(store.disk, store.dirs), Replacing::kNo);
+  EXPECT_EQ(store.start().last, zx(3, 5)) << "somebody was already told that it is here";
+}
+
 TEST_F(Recovery, OfLogsWithoutASnapshotIsDamageUnlessTheEmptyTreeIsTrusted) {
   store.log(range(1, 1, 5));
   remove_snapshot();
@@ -158,6 +199,15 @@ TEST_F(Recovery, MakesWhatItFoundDurableBeforeAnybodyCountsOnIt) {
   EXPECT_EQ(recover(store.disk, store.dirs, {}, store.sink)->last, zx(1, 3));
   store.disk.crash(Survival::kLose);
   EXPECT_EQ(store.start().last, zx(1, 3));
+}
+
+TEST_F(Recovery, MakesASnapshotsNameDurableBeforeAnybodyCountsOnIt) {
+  remove_snapshot();
+  store.disk.inject({.error = EIO, .only = DiskOperation::kSyncDirectory});
+  ASSERT_FALSE(write_snapshot(store.disk, store.dirs, range(3, 1, 5)));
+  EXPECT_EQ(recover(store.disk, store.dirs, {}, store.sink)->last, zx(3, 5));
+  store.disk.crash(Survival::kLose);
+  EXPECT_EQ(store.start().last, zx(3, 5));
 }
 
 TEST_F(Recovery, LeavesNoTearThatWouldLookLikeDamageWithoutTheSideFile) {

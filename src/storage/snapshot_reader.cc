@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/snapshot_reader.h"
 
-#include <algorithm>
 #include <charconv>
+
+#include "storage/snapshot_body.h"
 
 namespace drover::storage {
 namespace {
 
-constexpr std::size_t kSessionBytes = 12;
 constexpr std::size_t kHeaderBytes = 16;
 constexpr std::size_t kSealBytes = 8 + 4 + kEndMarker.size();
 constexpr std::size_t kLastProcessedBytes = 8;
@@ -24,105 +24,6 @@ IoResult<std::string_view> exactly(InputWindow& in, std::size_t n) {
   TRY_ASSIGN(const std::string_view bytes, in.need(n));
   if (bytes.size() < n) return corrupt(in, "the file ends early");
   return bytes.substr(0, n);
-}
-
-IoResult<std::int32_t> take_i32(InputWindow& in) {
-  TRY_ASSIGN(const std::string_view bytes, exactly(in, 4));
-  const auto value = wire::load_be<std::int32_t>(bytes.data());
-  in.consume(4);
-  return value;
-}
-
-IoResult<void> read_sessions(InputWindow& in, SnapshotSink& sink, SnapshotInfo& info) {
-  TRY_ASSIGN(const std::int32_t count, take_i32(in));
-  for (std::int32_t i = 0; i < count; ++i) {
-    TRY_ASSIGN(const std::string_view bytes, exactly(in, kSessionBytes));
-    wire::Reader r(bytes);
-    const SessionId id{r.i64()};
-    if (!sink.session(id, r.i32())) return corrupt(in, "a session is rejected");
-    in.consume(kSessionBytes);
-    ++info.sessions;
-  }
-  return {};
-}
-
-// The length of the string or buffer at `offset`, itself included. Grows the window no further than there.
-IoResult<std::size_t> buffer_end(InputWindow& in, std::size_t offset) {
-  TRY_ASSIGN(const std::string_view bytes, exactly(in, offset + 4));
-  const auto length = wire::load_be<std::int32_t>(bytes.data() + offset);
-  if (length < -1) return corrupt(in, "a negative length");
-  return offset + 4 + static_cast<std::size_t>(std::max(length, 0));
-}
-
-IoResult<void> read_acls(InputWindow& in, SnapshotSink& sink, SnapshotInfo& info) {
-  TRY_ASSIGN(const std::int32_t count, take_i32(in));
-  for (std::int32_t i = 0; i < count; ++i) {
-    TRY_ASSIGN(const std::string_view head, exactly(in, 12));
-    const std::int32_t elements = wire::load_be<std::int32_t>(head.data() + 8);
-    std::size_t end = 12;
-    for (std::int32_t element = 0; element < elements; ++element) {
-      TRY_ASSIGN(end, buffer_end(in, end + 4));
-      TRY_ASSIGN(end, buffer_end(in, end));
-    }
-    TRY_ASSIGN(const std::string_view bytes, exactly(in, end));
-    if (!sink.acl(wire::load_be<std::int64_t>(bytes.data()), bytes.substr(8))) {
-      return corrupt(in, "an access control list is rejected");
-    }
-    in.consume(end);
-    ++info.acls;
-  }
-  return {};
-}
-
-// Brings the whole next node, or the end marker, into the window.
-IoResult<void> fetch_node(InputWindow& in) {
-  TRY_ASSIGN(std::size_t end, buffer_end(in, 0));
-  if (in.available().substr(4).starts_with(kEndMarker) && end == 4 + kEndMarker.size()) return {};
-  TRY_ASSIGN(end, buffer_end(in, end));
-  TRY(exactly(in, end + 8 + wire::kStatPersistedBytes));
-  return {};
-}
-
-Zxid newest_of(const wire::StatPersisted& stat) { return std::max({stat.czxid, stat.mzxid, stat.pzxid}); }
-
-// One node out of the window. `more` is false when the window does not hold it, or holds nonsense.
-struct NodeStep {
-  bool more = false;
-  bool at_end = false;
-  bool rejected = false;
-};
-
-NodeStep read_node(InputWindow& in, SnapshotSink& sink, SnapshotInfo& info) {
-  wire::Reader r(in.available());
-  const wire::Nullable path = r.buffer();
-  if (!r.ok() || !path) return {};
-  if (*path == kEndMarker) {
-    in.consume(r.position());
-    return {.more = true, .at_end = true};
-  }
-  const wire::Nullable data = r.buffer();
-  const std::int64_t acl = r.i64();
-  const wire::StatPersisted stat = wire::decode_stat_persisted(r);
-  if (!r.ok()) return {};
-  if (!sink.node(*path, data, acl, stat)) return {.more = true, .rejected = true};
-  in.consume(r.position());
-  ++info.nodes;
-  info.newest = std::max(info.newest, newest_of(stat));
-  return {.more = true};
-}
-
-IoResult<void> read_nodes(InputWindow& in, SnapshotSink& sink, SnapshotInfo& info) {
-  for (;;) {
-    NodeStep step = read_node(in, sink, info);
-    if (!step.more) {
-      // Rare: at the end of the window. Now it is there in full, unless it is nonsense.
-      TRY(fetch_node(in));
-      step = read_node(in, sink, info);
-      if (!step.more) return corrupt(in, "a node without a path");
-    }
-    if (step.rejected) return corrupt(in, "a node is rejected");
-    if (step.at_end) return {};
-  }
 }
 
 // Consumes `content` bytes and the seal behind them if that seal is right.
@@ -194,11 +95,14 @@ class NullSink final : public SnapshotSink {
 }  // namespace
 
 IoResult<SnapshotInfo> read_snapshot_body(InputWindow& in, SnapshotSink& sink) {
-  SnapshotInfo info;
-  TRY(read_sessions(in, sink, info));
-  TRY(read_acls(in, sink, info));
-  TRY(read_nodes(in, sink, info));
-  return info;
+  SnapshotBodyParser body(sink, {}, in.position());
+  while (!body.done()) {
+    TRY_ASSIGN(const std::string_view bytes, in.need(body.needed()));
+    if (bytes.size() < body.needed()) return corrupt(in, "the file ends early");
+    TRY_ASSIGN(const std::size_t taken, body.feed(bytes));
+    in.consume(taken);
+  }
+  return body.info();
 }
 
 IoResult<SnapshotInfo> read_snapshot(ByteSource& source, SnapshotSink& sink) {

@@ -5,6 +5,7 @@
 
 #include "base/ensure.h"
 #include "storage/file_names.h"
+#include "storage/snapshot_body.h"
 
 namespace drover::storage {
 namespace {
@@ -94,15 +95,13 @@ IoResult<SnapshotWriter> SnapshotWriter::open(Disk& disk, const std::string& dir
 
 void SnapshotWriter::begin_sessions(std::uint32_t count) {
   state_->sessions_due = count;
-  wire::Writer(state_->buffer).i32(static_cast<std::int32_t>(count));
+  append_snapshot_count(state_->buffer, count);
 }
 
 void SnapshotWriter::session(SessionId id, std::int32_t timeout_ms) {
   ENSURE(state_->sessions_due > 0, "as many sessions follow as were announced");
   --state_->sessions_due;
-  wire::Writer w(state_->buffer);
-  w.i64(raw(id));
-  w.i32(timeout_ms);
+  append_snapshot_session(state_->buffer, id, timeout_ms);
   flush_if_large();
 }
 
@@ -110,27 +109,20 @@ void SnapshotWriter::begin_acls(std::uint32_t count) {
   ENSURE(state_->sessions_due == 0, "as many sessions follow as were announced");
   state_->acls_due = count;
   state_->acls_begun = true;
-  wire::Writer(state_->buffer).i32(static_cast<std::int32_t>(count));
+  append_snapshot_count(state_->buffer, count);
 }
 
 void SnapshotWriter::acl(std::int64_t key, std::string_view jute_list) {
   ENSURE(state_->acls_due > 0, "as many ACLs follow as were announced");
   --state_->acls_due;
-  wire::Writer w(state_->buffer);
-  w.i64(key);
-  w.raw(jute_list);
+  append_snapshot_acl(state_->buffer, key, jute_list);
   flush_if_large();
 }
 
 void SnapshotWriter::node(std::string_view path, const wire::Nullable& data, std::int64_t acl,
                           const wire::StatPersisted& stat) {
   ENSURE(state_->acls_begun && state_->acls_due == 0, "nodes come after sessions and ACLs");
-  ENSURE(path != kEndMarker, "the root's path is empty in a snapshot: \"/\" marks the end");
-  wire::Writer w(state_->buffer);
-  w.string(path);
-  w.buffer(data);
-  w.i64(acl);
-  encode(w, stat);
+  append_snapshot_node(state_->buffer, path, data, acl, stat);
   flush_if_large();
 }
 
@@ -142,9 +134,9 @@ bool SnapshotWriter::failed() const { return !state_->result; }
 
 IoResult<std::string> SnapshotWriter::finish(const SnapshotSeals& seals) {
   ENSURE(state_->acls_begun && state_->acls_due == 0, "a snapshot has all its parts");
-  wire::Writer w(state_->buffer);
-  w.string(kEndMarker);
+  append_snapshot_end(state_->buffer);
   state_->seal();
+  wire::Writer w(state_->buffer);
   if (seals.digest) {
     w.i64(raw(seals.digest->zxid));
     w.i32(seals.digest->version);

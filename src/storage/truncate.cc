@@ -101,31 +101,6 @@ IoResult<void> cut_logs(Disk& disk, const DataDirs& dirs, Zxid zxid, TruncateRep
   return {};
 }
 
-// Moves files, and makes both the new place and the gap durable.
-IoResult<void> move_files(Disk& disk, const std::string& from, const std::string& to,
-                          const std::vector<std::string>& names) {
-  if (names.empty()) return {};
-  TRY(disk.make_directories(to));
-  for (const std::string& name : names) TRY(disk.rename(join_path(from, name), join_path(to, name)));
-  TRY(disk.sync_directory(to));
-  return disk.sync_directory(from);
-}
-
-IoResult<std::string> free_set_aside(Disk& disk, const std::string& directory) {
-  for (int n = 1;; ++n) {
-    const std::string path = join_path(directory, std::string(kSetAsidePrefix) + std::to_string(n));
-    TRY_ASSIGN(const bool taken, disk.exists(path));
-    if (!taken) return path;
-  }
-}
-
-template <class FileNames>
-std::vector<std::string> names_of(const FileNames& files) {
-  std::vector<std::string> names;
-  for (const auto& file : files) names.push_back(file.name);
-  return names;
-}
-
 }  // namespace
 
 IoResult<TruncateReport> truncate_history(Disk& disk, const DataDirs& dirs, Zxid zxid) {
@@ -140,20 +115,6 @@ IoResult<TruncateReport> truncate_history(Disk& disk, const DataDirs& dirs, Zxid
   }
   TRY(cut_logs(disk, dirs, zxid, report));
   return report;
-}
-
-IoResult<void> set_aside_history(Disk& disk, const DataDirs& dirs) {
-  TRY_ASSIGN(const std::vector<SnapshotFile> snapshots, list_snapshots(disk, dirs.snapshots));
-  TRY_ASSIGN(const std::vector<LogFile> logs, list_logs(disk, dirs.logs));
-  TRY_ASSIGN(const std::string snapshots_to, free_set_aside(disk, dirs.snapshots));
-  TRY_ASSIGN(const std::string logs_to, free_set_aside(disk, dirs.logs));
-  // Oldest first: for as long as the newest snapshot is there it recovers the whole history, and once it
-  // is gone the logs alone count as damaged. The watermark goes last.
-  TRY(move_files(disk, dirs.snapshots, snapshots_to, names_of(snapshots)));
-  TRY(move_files(disk, dirs.logs, logs_to, names_of(logs)));
-  TRY_ASSIGN(const bool links, disk.exists(join_path(dirs.logs, kLogLinksName)));
-  if (!links) return {};
-  return move_files(disk, dirs.logs, logs_to, {std::string(kLogLinksName)});
 }
 
 }  // namespace drover::storage

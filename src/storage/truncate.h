@@ -7,7 +7,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -28,12 +27,5 @@ struct TruncateReport {
 // remains that the kept log continues from; then only a whole new snapshot can help. After any other
 // failure the process must end, and a restart finds a whole history.
 IoResult<TruncateReport> truncate_history(Disk& disk, const DataDirs& dirs, Zxid zxid);
-
-// Puts every log and snapshot away, into a directory `set-aside.<n>` beside them: before a leader's snapshot
-// replaces a damaged or diverged history. Half done, it leaves what recovery calls damaged, never a
-// shorter history that looks whole; done, an empty directory that may not start on its own.
-IoResult<void> set_aside_history(Disk& disk, const DataDirs& dirs);
-
-inline constexpr std::string_view kSetAsidePrefix = "set-aside.";
 
 }  // namespace drover::storage

@@ -86,42 +86,5 @@ TEST_F(Truncate, SaysWhereItReallyEndsWhenThePointWasNeverLogged) {
   EXPECT_EQ(store.start().last, zx(1, 50));
 }
 
-TEST_F(Truncate, SettingHistoryAsideLeavesADirectoryThatDoesNotStartOnItsOwn) {
-  store.start();
-  store.writer.reset();
-  ASSERT_TRUE(set_aside_history(store.disk, store.dirs));
-  RecoveryReport report = store.start({.autocreate = true});
-  EXPECT_EQ(report.outcome, RecoveryOutcome::kEmpty);
-  EXPECT_FALSE(report.may_start_empty) << "it is waiting for a leader's snapshot, not new";
-  EXPECT_EQ(report.last, Zxid{-1});
-
-  ASSERT_TRUE(write_snapshot(store.disk, store.dirs, range(3, 1, 5)));
-  store.log(range(3, 6, 7));
-  report = store.start();
-  EXPECT_EQ(report.last, zx(3, 7)) << report.damage;
-  EXPECT_TRUE(*store.disk.exists("/data/version-2/set-aside.1/log.100000001"));
-  ASSERT_TRUE(set_aside_history(store.disk, store.dirs));
-  EXPECT_TRUE(*store.disk.exists("/data/version-2/set-aside.2/snapshot.300000005"));
-}
-
-TEST_F(Truncate, AnInterruptedSettingAsideNeverLooksLikeAShorterHistory) {
-  for (std::uint64_t k = 0; k < 30; ++k) {
-    for (const Survival survival : {Survival::kLose, Survival::kKeep}) {
-      Store s;
-      fill(s);
-      ASSERT_TRUE(write_snapshot(s.disk, s.dirs, range(1, 1, 42)));
-      s.disk.power_off_after(k);
-      (void)set_aside_history(s.disk, s.dirs);
-      s.disk.crash(survival);
-      const auto report = recover(s.disk, s.dirs, {.autocreate = true}, s.sink);
-      ASSERT_TRUE(report);
-      if (report->outcome == RecoveryOutcome::kRecovered) {
-        EXPECT_EQ(report->last, zx(1, 50)) << k;
-      }
-      EXPECT_FALSE(report->may_start_empty);
-    }
-  }
-}
-
 }  // namespace
 }  // namespace drover::storage::testing

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replica/state_builder.h"
+
+#include <charconv>
+
+#include "base/path.h"
+#include "wire/txns.h"
+
+namespace drover::replica {
+namespace {
+
+// Keys are counted from 1 for each new list; far below where the next ones would run out of numbers.
+constexpr std::int64_t kAclKeyMax = std::int64_t{1} << 30;
+
+std::string hex(std::uint64_t value) {
+  char digits[16];
+  const auto end = std::to_chars(std::begin(digits), std::end(digits), value, 16).ptr;
+  return "0x" + std::string(digits, end);
+}
+
+}  // namespace
+
+StateBuilder::StateBuilder(state::Machine& machine, OnTxn on_txn)
+    : machine_(machine), on_txn_(std::move(on_txn)) {}
+
+void StateBuilder::reset() {
+  machine_.tree.clear();
+  machine_.quotas = {};
+  machine_.sessions.clear();
+  machine_.last_zxid = Zxid{0};
+  machine_.digest_log.clear();
+  last_parent_ = state::kNoNode;
+  loaded_ = false;
+  awaited_.reset();
+  comparable_ = false;
+  loaded_at_ = Zxid{0};
+  findings_.clear();
+}
+
+bool StateBuilder::session(SessionId id, std::int32_t timeout_ms) {
+  machine_.sessions.insert_or_assign(id, timeout_ms);
+  return true;
+}
+
+bool StateBuilder::acl(std::int64_t key, std::string_view jute_list) {
+  return key <= kAclKeyMax && machine_.tree.acls().load(key, jute_list);
+}
+
+state::NodeRef StateBuilder::parent_of(std::string_view path) {
+  const std::string_view parent = parent_path(path);
+  if (last_parent_ == state::kNoNode || parent != last_parent_path_) {
+    last_parent_ = machine_.tree.find(parent);
+    last_parent_path_ = parent;
+  }
+  return last_parent_;
+}
+
+bool StateBuilder::node(std::string_view path, const wire::Nullable& data, std::int64_t acl,
+                        const wire::StatPersisted& stat) {
+  if (acl < -1 || acl > kAclKeyMax) return false;
+  const state::AclId acl_id{static_cast<std::int32_t>(acl)};
+  machine_.tree.acls().count_loaded_use(acl_id);
+  const state::Tree::NewNode fresh{path, data, acl_id, stat};
+  if (path.empty()) {
+    machine_.tree.restore_root(fresh);
+    return true;
+  }
+  if (path.front() != '/' || path.back() == '/') return false;
+  const state::NodeRef parent = parent_of(path);
+  if (parent == state::kNoNode || machine_.tree.find(path) != state::kNoNode) return false;
+  machine_.tree.insert(parent, fresh);
+  return true;
+}
+
+void StateBuilder::loaded(Zxid zxid, const std::optional<Digest>& digest) {
+  loaded_ = true;
+  machine_.last_zxid = zxid;
+  loaded_at_ = zxid;
+  // What is missing in old snapshots must be there before transactions touch it.
+  machine_.tree.ensure_special_nodes();
+  machine_.quotas.rebuild(machine_.tree);
+  comparable_ = raw(zxid) == 0;
+  if (!digest || digest->version != wire::kDigestVersion || digest->zxid < zxid || raw(digest->zxid) == 0)
+    return;
+  awaited_ = digest;
+  if (digest->zxid == zxid) compare(zxid, digest->tree);
+}
+
+bool StateBuilder::txn(Zxid zxid, std::string_view entry) {
+  // History begins with nothing, but a server without history has /zookeeper already.
+  if (!loaded_) loaded(Zxid{0});
+  const auto txn = wire::decode_entry(entry);
+  if (!txn) return false;
+  events_.clear();
+  state::apply(machine_, *txn, events_);
+  if (awaited_ && awaited_->zxid == zxid) {
+    compare(zxid, awaited_->tree);
+  } else if (comparable_ && machine_.options.digest_enabled && txn->digest &&
+             txn->digest->version == wire::kDigestVersion) {
+    compare(zxid, txn->digest->tree_digest);
+  }
+  if (on_txn_) on_txn_(zxid, entry);
+  return true;
+}
+
+void StateBuilder::compare(Zxid zxid, std::uint64_t expected) {
+  awaited_.reset();
+  comparable_ = true;
+  if (!machine_.options.digest_enabled || machine_.tree.digest() == expected) return;
+  if (!findings_.empty()) return;  // Every later one follows from the first.
+  findings_.push_back("the tree's digest at zxid " + hex(static_cast<std::uint64_t>(raw(zxid))) + " is " +
+                      hex(machine_.tree.digest()) + ", but the files say " + hex(expected) +
+                      ": this state is not the one that was acknowledged");
+}
+
+void StateBuilder::finish() {
+  if (!loaded_) loaded(Zxid{0});
+  machine_.tree.ensure_special_nodes();
+  machine_.tree.acls().drop_unused();
+}
+
+}  // namespace drover::replica

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fills the state machine from a snapshot's records, then transactions: of this server's own files at its
+// start, or of a leader that brings it level.
+//
+// Digests are compared as soon as the tree is known to be whole: a fuzzy snapshot is only once replay has
+// reached the zxid that its seal names.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "state/apply.h"
+#include "state/machine.h"
+#include "wire/jute.h"
+#include "wire/records.h"
+
+namespace drover::replica {
+
+// Called in this order: reset(); sessions, ACLs and nodes, loaded(), unless history begins with nothing;
+// transactions; finish(). reset() may come again at any time, and begins anew. The machine outlives it.
+//
+// Everything here comes from a file or a peer: false says that it cannot be, and the caller gives up.
+class StateBuilder {
+ public:
+  // The tree's digest when `zxid` was the last transaction applied to it.
+  struct Digest {
+    Zxid zxid{};
+    std::int32_t version = 0;
+    std::uint64_t tree = 0;
+  };
+  // Hears of every transaction once it is applied; the entry lives for the call. A server that starts
+  // fills its window of recent transactions by it.
+  using OnTxn = std::function<void(Zxid zxid, std::string_view entry)>;
+
+  explicit StateBuilder(state::Machine& machine, OnTxn on_txn = {});
+
+  void reset();
+  bool session(SessionId id, std::int32_t timeout_ms);
+  bool acl(std::int64_t key, std::string_view jute_list);
+  bool node(std::string_view path, const wire::Nullable& data, std::int64_t acl,
+            const wire::StatPersisted& stat);
+  // The snapshot is whole, and holds at least everything up to `zxid`. A leader's stream has no digest.
+  void loaded(Zxid zxid, const std::optional<Digest>& digest = std::nullopt);
+  bool txn(Zxid zxid, std::string_view entry);
+  // After everything: indexes that only make sense on the whole tree.
+  void finish();
+
+  // The zxid of loaded(); 0 before.
+  Zxid loaded_at() const { return loaded_at_; }
+  // The state is what the history makes and nothing more: what was read has been compared with its digests.
+  bool is_exact() const { return comparable_; }
+
+  // Lines about trees that did not come out as the log foretold, since the last reset().
+  const std::vector<std::string>& findings() const { return findings_; }
+
+ private:
+  void compare(Zxid zxid, std::uint64_t expected);
+  state::NodeRef parent_of(std::string_view path);
+
+  state::Machine& machine_;
+  OnTxn on_txn_;
+  // Nodes come depth first, so the next one mostly has the parent of the last.
+  std::string last_parent_path_;
+  state::NodeRef last_parent_ = state::kNoNode;
+  state::TreeEvents events_;  // nobody watches yet
+  Zxid loaded_at_{};
+  bool loaded_ = false;            // otherwise the tree is bare: not even /zookeeper is there
+  std::optional<Digest> awaited_;  // the snapshot's own digest, at a later zxid
+  bool comparable_ = false;        // digests of transactions can be compared from here on
+  std::vector<std::string> findings_;
+};
+
+}  // namespace drover::replica

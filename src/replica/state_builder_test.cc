@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From records and transactions to a state: what is accepted, what is refused, and what is noticed.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "replica/state_builder.h"
+#include "state/testing.h"
+
+namespace drover::replica {
+namespace {
+
+using namespace state::testing;
+
+struct Builder : ::testing::Test {
+  Builder() { builder.reset(); }
+
+  void replay_after(Zxid after) {
+    for (const std::string& entry : leader.applied) {
+      const Zxid zxid = wire::zxid_of_entry(entry);
+      if (zxid > after) {
+        EXPECT_TRUE(builder.txn(zxid, entry));
+      }
+    }
+  }
+
+  void load(const state::Machine& from, const std::optional<StateBuilder::Digest>& digest = std::nullopt) {
+    load_records(from);
+    builder.loaded(from.last_zxid, digest);
+  }
+  void load_records(const state::Machine& from) {
+    for (const auto& [id, timeout_ms] : from.sessions) EXPECT_TRUE(builder.session(id, timeout_ms));
+    for (const auto& [key, list] : from.tree.acls().all()) EXPECT_TRUE(builder.acl(key, list->bytes));
+    from.tree.for_subtree_refs(from.tree.root(), [&](state::NodeRef ref) {
+      const state::Node& node = from.tree.at(ref);
+      EXPECT_TRUE(builder.node(ref == from.tree.root() ? "" : from.tree.path_of(ref), node.data(),
+                               static_cast<std::int32_t>(node.acl), persisted_stat(node)));
+    });
+  }
+
+  void expect_equal(const state::Machine& other) {
+    EXPECT_EQ(difference(picture_of(machine.tree), picture_of(other.tree)), "");
+    EXPECT_EQ(machine.tree.digest(), other.tree.digest());
+    EXPECT_EQ(machine.sessions, other.sessions);
+    EXPECT_EQ(machine.last_zxid, other.last_zxid);
+  }
+
+  state::Machine machine{with_extended_types()};
+  std::vector<std::pair<Zxid, std::string>> heard;
+  StateBuilder builder{machine,
+                       [this](Zxid zxid, std::string_view entry) { heard.emplace_back(zxid, entry); }};
+  Leader leader{with_extended_types()};
+};
+
+TEST_F(Builder, MakesTheStateOfASnapshotAndTheTransactionsBehindIt) {
+  leader.create("/a", {.acl = wire::testing::acl_bytes({{31, {"ip", "1.1.1.1"}}})});
+  leader.run(OpCode::kCreateSession, wire::testing::written([](wire::Writer& w) { w.i32(4000); }));
+  load(leader.machine);
+  const Zxid snapshot = leader.machine.last_zxid;
+  leader.create("/a/b", {.data = "x", .flags = wire::kEphemeral});
+  leader.create("/c");
+  replay_after(snapshot);
+  builder.finish();
+  expect_equal(leader.machine);
+  EXPECT_TRUE(builder.findings().empty());
+}
+
+TEST_F(Builder, BeginsWithTheTreeOfAnEmptyServerWhenThereIsNoSnapshot) {
+  // Quotas live below /zookeeper/quota, which no transaction creates.
+  leader.create("/zookeeper/quota/a");
+  leader.create("/zookeeper/quota/a/zookeeper_limits", {.data = "count=5,bytes=5"});
+  leader.create("/zookeeper/quota/a/zookeeper_stats");
+  leader.create("/a");
+  replay_after(Zxid{0});
+  builder.finish();
+  expect_equal(leader.machine);
+  EXPECT_FALSE(machine.quotas.empty());
+  EXPECT_TRUE(builder.findings().empty());
+}
+
+TEST_F(Builder, TellsOfEveryTransactionInOrder) {
+  leader.create("/a");
+  load(leader.machine);
+  const Zxid snapshot = leader.machine.last_zxid;
+  leader.create("/b");
+  leader.create("/b");  // A refused request is a transaction too.
+  replay_after(snapshot);
+  ASSERT_EQ(heard.size(), 2u);
+  EXPECT_EQ(heard[0], std::pair(Zxid{2}, leader.applied[1]));
+  EXPECT_EQ(heard[1], std::pair(Zxid{3}, leader.applied[2]));
+}
+
+TEST_F(Builder, ForgetsEverythingAtAReset) {
+  leader.create("/zookeeper/quota/a");
+  leader.create("/zookeeper/quota/a/zookeeper_limits", {.data = "count=5,bytes=5"});
+  leader.run(OpCode::kCreateSession, wire::testing::written([](wire::Writer& w) { w.i32(4000); }));
+  load(leader.machine, StateBuilder::Digest{leader.machine.last_zxid, wire::kDigestVersion, 1});
+  machine.digest_log.emplace_back(Zxid{128}, 5);
+  EXPECT_FALSE(builder.findings().empty());
+
+  builder.reset();
+  EXPECT_TRUE(builder.findings().empty());
+  EXPECT_TRUE(machine.digest_log.empty());
+  EXPECT_TRUE(machine.quotas.empty());
+  builder.finish();
+  const state::Machine empty(with_extended_types());
+  expect_equal(empty);
+}
+
+TEST_F(Builder, RefusesNodesThatCannotBe) {
+  EXPECT_TRUE(builder.node("/a", "", -1, {}));
+  EXPECT_FALSE(builder.node("/a", "", -1, {})) << "twice";
+  EXPECT_FALSE(builder.node("/x/y", "", -1, {})) << "before its parent";
+  EXPECT_FALSE(builder.node("a", "", -1, {}));
+  EXPECT_FALSE(builder.node("/b/", "", -1, {}));
+  EXPECT_FALSE(builder.node("/b", "", -2, {}));
+  EXPECT_FALSE(builder.node("/b", "", std::numeric_limits<std::int64_t>::max(), {}));
+}
+
+TEST_F(Builder, RefusesAclKeysThatWouldLeaveNoNumbersForNewOnes) {
+  const std::string list = wire::testing::acl_bytes({{31, {"ip", "1.1.1.1"}}});
+  EXPECT_TRUE(builder.acl(1, list));
+  EXPECT_FALSE(builder.acl(1, list)) << "twice";
+  for (const std::int64_t key : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{0x7FFFFFFF}}) {
+    EXPECT_FALSE(builder.acl(key, list)) << key;
+  }
+  EXPECT_FALSE(builder.node("/a", "", 0x7FFFFFFF, {}));
+}
+
+TEST_F(Builder, RefusesATransactionThatIsNone) {
+  EXPECT_FALSE(builder.txn(Zxid{1}, "too short"));
+  EXPECT_TRUE(heard.empty());
+}
+
+TEST_F(Builder, NoticesATreeThatIsNotWhatTheSnapshotSays) {
+  leader.create("/a");
+  const Zxid zxid = leader.machine.last_zxid;
+  load(leader.machine, StateBuilder::Digest{zxid, wire::kDigestVersion, 0xabc});
+  ASSERT_EQ(builder.findings().size(), 1u);
+  EXPECT_TRUE(builder.findings()[0].starts_with("the tree's digest at zxid 0x1 is 0x"))
+      << builder.findings()[0];
+  EXPECT_NE(builder.findings()[0].find("the files say 0xabc:"), std::string::npos);
+}
+
+TEST_F(Builder, ComparesAFuzzySnapshotOnlyWhereItsSealSays) {
+  leader.create("/a");
+  const Zxid named = leader.machine.last_zxid;
+  leader.create("/b");
+  leader.create("/c");
+  // The walk met /c too, so after replay of /b the tree is ahead of the log's digest.
+  load_records(leader.machine);
+  builder.loaded(named, StateBuilder::Digest{leader.machine.last_zxid, wire::kDigestVersion,
+                                             leader.machine.tree.digest()});
+  replay_after(named);
+  EXPECT_TRUE(builder.findings().empty());
+  expect_equal(leader.machine);
+}
+
+TEST_F(Builder, NoticesTheFirstTransactionThatLedElsewhereAndNotItsConsequences) {
+  leader.create("/a");
+  load(leader.machine,
+       StateBuilder::Digest{leader.machine.last_zxid, wire::kDigestVersion, leader.machine.tree.digest()});
+  const Zxid snapshot = leader.machine.last_zxid;
+  leader.create("/b");
+  leader.create("/c");
+  machine.tree.insert(machine.tree.root(), {"/stray", "", state::kOpenAcl, {}});
+  replay_after(snapshot);
+  ASSERT_EQ(builder.findings().size(), 1u);
+  EXPECT_NE(builder.findings()[0].find("zxid 0x2 "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace drover::replica

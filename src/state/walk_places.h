@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the walks over a tree stand, so that the writer can move a walk off a node that it removes.
+//
+// Walks begin and end while the writer is kept out, but not each other: each is a reader, on a thread of its
+// own. So a place is claimed with an atomic flag, and the list of places only grows, by as many as were ever
+// in use at once. The writer, who is alone, looks at all of them; without any walk that is one load.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <utility>
+
+#include "base/ensure.h"
+#include "state/node.h"
+
+namespace drover::state {
+
+class WalkPlaces {
+ public:
+  struct Place {
+    NodeRef next = kNoNode;  // the node to be met next
+    bool cut_off = false;    // the tree was cleared under the walk
+    std::atomic<bool> claimed{true};
+    Place* older = nullptr;
+  };
+
+  WalkPlaces() = default;
+  WalkPlaces(const WalkPlaces&) = delete;
+  WalkPlaces& operator=(const WalkPlaces&) = delete;
+  ~WalkPlaces() {
+    ENSURE(!any(), "the tree outlives its walks");
+    for (Place* place = newest_.load(); place != nullptr;) delete std::exchange(place, place->older);
+  }
+
+  // --- by walks ---
+  Place& claim(NodeRef start) {
+    walks_.fetch_add(1, std::memory_order_relaxed);
+    Place& place = free_or_new();
+    place.next = start;
+    place.cut_off = false;
+    return place;
+  }
+  void release(Place& place) {
+    place.claimed.store(false, std::memory_order_release);
+    walks_.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+  // --- by the writer ---
+  bool any() const { return walks_.load(std::memory_order_relaxed) != 0; }
+  template <class Visit>
+  void for_each(Visit visit) {
+    for (Place* place = newest_.load(std::memory_order_acquire); place != nullptr; place = place->older) {
+      if (place->claimed.load(std::memory_order_acquire)) visit(*place);
+    }
+  }
+
+ private:
+  Place& free_or_new() {
+    Place* newest = newest_.load(std::memory_order_acquire);
+    for (Place* place = newest; place != nullptr; place = place->older) {
+      bool expected = false;
+      if (place->claimed.compare_exchange_strong(expected, true, std::memory_order_acquire)) return *place;
+    }
+    auto* fresh = new Place;
+    fresh->older = newest;
+    while (!newest_.compare_exchange_weak(fresh->older, fresh, std::memory_order_acq_rel)) {
+    }
+    return *fresh;
+  }
+
+  std::atomic<Place*> newest_{nullptr};
+  std::atomic<std::size_t> walks_{0};
+};
+
+}  // namespace drover::state

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/journal.h"
+
+#include <utility>
+#include <vector>
+
+#include "base/ensure.h"
+#include "storage/set_aside.h"
+
+namespace drover::storage {
+namespace {
+
+// Enough to look into what went wrong, and not so much that the disk fills.
+constexpr std::size_t kSetAsideKept = 2;
+
+}  // namespace
+
+IoResult<Journal> Journal::open(Disk& disk, const DataDirs& dirs, const LogTail& tail,
+                                const TxnLogOptions& options) {
+  Journal journal(disk, dirs, options);
+  TRY(journal.open_log(tail));
+  return journal;
+}
+
+Journal Journal::closed(Disk& disk, const DataDirs& dirs, const TxnLogOptions& options) {
+  return Journal(disk, dirs, options);
+}
+
+IoResult<void> Journal::open_log(const LogTail& tail) {
+  TRY_ASSIGN(TxnLogWriter log, TxnLogWriter::open(*disk_, dirs_.logs, tail, options_));
+  log_.emplace(std::move(log));
+  return {};
+}
+
+TxnLogWriter& Journal::log() {
+  ENSURE(log_.has_value(), "a log is used only behind a history that is whole");
+  return *log_;
+}
+
+IoResult<void> Journal::save_epoch(EpochFile which, std::uint32_t epoch) {
+  return write_epoch(*disk_, dirs_.snapshots, which, epoch);
+}
+
+IoResult<TruncateReport> Journal::truncate(Zxid last) {
+  if (!log_) return std::unexpected(data_error("there is no whole history here that could be truncated"));
+  TRY(log_->sync());
+  log_.reset();
+  TRY_ASSIGN(TruncateReport report, truncate_history(*disk_, dirs_, last));
+  TRY(open_log(report.tail));
+  return report;
+}
+
+IoResult<void> Journal::discard() {
+  log_.reset();
+  TRY(set_aside_history(*disk_, dirs_));
+  TRY(remove_old_set_aside(*disk_, dirs_, kSetAsideKept));
+  return open_log({});
+}
+
+IoResult<std::string> Journal::replace(Zxid zxid, const WriteState& write, const SnapshotOptions& options) {
+  if (zxid < Zxid{0})
+    return std::unexpected(data_error("no state has the zxid " + std::to_string(raw(zxid))));
+  log_.reset();
+  // The old history goes first. The other way round, a crash would leave logs and snapshots from after
+  // `zxid` beside the new snapshot, and recovery would go on with them as if they had been agreed on.
+  // A directory without history is left as it is: if it was new before, it still is until the state is here.
+  TRY_ASSIGN(const bool history, has_history(*disk_, dirs_));
+  std::vector<std::string> set_aside;
+  if (history) {
+    TRY_ASSIGN(set_aside, set_aside_history(*disk_, dirs_));
+  }
+  TRY_ASSIGN(std::string name, write_snapshot(zxid, write, options));
+  TRY(set_replacing_mark(*disk_, dirs_, Replacing::kNo));
+  TRY(remove_initialize_mark(*disk_, dirs_));
+  for (const std::string& directory : set_aside) TRY(remove_set_aside(*disk_, directory));
+  // Such as a crash kept another call from removing.
+  TRY(remove_old_set_aside(*disk_, dirs_, kSetAsideKept));
+  TRY(open_log({}));
+  return name;
+}
+
+IoResult<std::string> Journal::write_snapshot(Zxid zxid, const WriteState& write,
+                                              const SnapshotOptions& options) {
+  TRY_ASSIGN(SnapshotWriter snapshot, SnapshotWriter::open(*disk_, dirs_.snapshots, zxid, options));
+  TRY(write(snapshot));
+  return snapshot.finish();
+}
+
+}  // namespace drover::storage

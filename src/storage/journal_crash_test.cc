@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Power loss after every single disk operation of truncate(), discard() and replace(), with every fate of
+// what was not synced, and again while the next life recovers: never a mixture of two histories, never a
+// directory that takes itself for new, and the same order can be carried out afterwards.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "storage/journal_testing.h"
+
+namespace drover::storage::testing {
+namespace {
+
+constexpr int kTears = 6;
+
+struct Order {
+  std::function<bool(Journal&)> run;
+  std::function<void(World&)> expect_found;  // after a crash anywhere in it
+  std::function<void(World&)> expect_done;   // after it returned, and then a crash
+};
+
+void expect_epochs_untouched(World& w) {
+  EXPECT_EQ(*read_epoch(w.disk, w.dirs().snapshots, EpochFile::kCurrent), kCurrentEpoch);
+  EXPECT_EQ(*read_epoch(w.disk, w.dirs().snapshots, EpochFile::kAccepted), kAcceptedEpoch);
+}
+
+// A crash after operation `k` of the order, and another one in the recovery behind it.
+void crash_and_check(const Past& past, const DataDirs& dirs, const Order& order, std::uint64_t k,
+                     Survival survival, std::uint64_t seed) {
+  World w(dirs, seed);
+  begin(w, past);
+  w.disk.power_off_after(k);
+  const bool done = order.run(*w.journal);
+  w.crash(survival);
+  w.disk.power_off_after(seed);
+  (void)w.start();
+  w.crash(survival);
+  ASSERT_TRUE(w.start());
+  EXPECT_FALSE(w.sink.altered);
+  expect_epochs_untouched(w);
+  done ? order.expect_done(w) : order.expect_found(w);
+  if (::testing::Test::HasFailure()) return;
+
+  // Whatever was found, the order can be given again.
+  ASSERT_TRUE(order.run(*w.journal));
+  w.crash(Survival::kLose);
+  ASSERT_TRUE(w.start());
+  order.expect_done(w);
+  expect_epochs_untouched(w);
+}
+
+void sweep(const Past& past, const DataDirs& dirs, const Order& order) {
+  World whole(dirs);
+  begin(whole, past);
+  const std::uint64_t before = whole.disk.operations();
+  ASSERT_TRUE(order.run(*whole.journal));
+  const std::uint64_t operations = whole.disk.operations() - before;
+  for (std::uint64_t k = 0; k <= operations; ++k) {
+    for (const Survival survival : {Survival::kLose, Survival::kKeep, Survival::kTear}) {
+      for (int seed = 0; seed < (survival == Survival::kTear ? kTears : 1); ++seed) {
+        SCOPED_TRACE(past.name + ", logs in " + dirs.logs + ": crash after operation " + std::to_string(k) +
+                     " of " + std::to_string(operations) + ", survival " +
+                     std::to_string(static_cast<int>(survival)) + ", seed " + std::to_string(seed));
+        crash_and_check(past, dirs, order, k, survival, static_cast<std::uint64_t>(seed));
+        if (::testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
+Order replacing(const Past& past, const History& history) {
+  const Zxid zxid = history.back();
+  return {[=](Journal& journal) { return journal.replace(zxid, state_of(history)).has_value(); },
+          [=](World& w) {
+            if (w.report.outcome == RecoveryOutcome::kRecovered) {
+              const bool nothing_done = past.kind == Past::kHistory && w.sink.history == past.history;
+              EXPECT_TRUE(nothing_done || w.sink.history == history) << "a mixture";
+            } else if (past.kind == Past::kNew) {
+              EXPECT_TRUE(w.report.may_start_empty) << "nothing has happened to a new server";
+            } else {
+              expect_asks_for_state(w);
+            }
+          },
+          [=](World& w) {
+            EXPECT_EQ(w.sink.history, history) << w.report.damage;
+            EXPECT_EQ(w.report.last, zxid);
+            EXPECT_FALSE(w.sink.digest) << "the state may be ahead of its name";
+            EXPECT_EQ(replacing_mark(w.disk, w.dirs()), Replacing::kNo);
+            EXPECT_FALSE(*has_initialize_mark(w.disk, w.dirs()));
+          }};
+}
+
+// Back into the epoch of the past's end, before it, and ahead of everything.
+TEST(JournalCrash, ACrashInsideReplaceLeavesTheOldHistoryTheNewOneOrNone) {
+  const std::vector<History> leaders = {range(1, 1, 30), joined(range(1, 1, 20), range(2, 1, 4)),
+                                        joined(range(1, 1, 7), range(5, 1, 3))};
+  for (const Past& past : all_pasts()) {
+    for (const DataDirs& dirs : all_dirs()) {
+      for (const History& history : leaders) {
+        sweep(past, dirs, replacing(past, history));
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+Order discarding(const Past& past) {
+  return {[](Journal& journal) { return journal.discard().has_value(); },
+          [=](World& w) {
+            if (w.report.outcome == RecoveryOutcome::kRecovered) {
+              EXPECT_EQ(past.kind, Past::kHistory);
+              EXPECT_EQ(w.sink.history, past.history) << "a part of the history looks whole";
+            } else if (past.kind != Past::kNew) {
+              expect_asks_for_state(w);
+            }
+          },
+          [](World& w) {
+            expect_asks_for_state(w);
+            EXPECT_EQ(w.report.outcome, RecoveryOutcome::kEmpty);
+            EXPECT_LE(w.set_aside(w.dirs().snapshots).size(), 2u);
+            EXPECT_LE(w.set_aside(w.dirs().logs).size(), 2u);
+          }};
+}
+
+TEST(JournalCrash, ACrashInsideDiscardLeavesTheWholeHistoryOrNone) {
+  for (const Past& past : all_pasts()) {
+    for (const DataDirs& dirs : all_dirs()) {
+      sweep(past, dirs, discarding(past));
+      if (HasFailure()) return;
+    }
+  }
+}
+
+Order truncating(const Past& past, std::size_t keep) {
+  const Zxid last = past.history[keep - 1];
+  const History kept(past.history.begin(), past.history.begin() + static_cast<std::ptrdiff_t>(keep));
+  return {[=](Journal& journal) {
+            const auto report = journal.truncate(last);
+            return report && report->last == last;
+          },
+          [=](World& w) {
+            ASSERT_EQ(w.report.outcome, RecoveryOutcome::kRecovered) << w.report.damage;
+            ASSERT_GE(w.sink.history.size(), keep);
+            ASSERT_LE(w.sink.history.size(), past.history.size());
+            EXPECT_TRUE(std::equal(w.sink.history.begin(), w.sink.history.end(), past.history.begin()));
+          },
+          [=](World& w) { EXPECT_EQ(w.sink.history, kept) << w.report.damage; }};
+}
+
+TEST(JournalCrash, ACrashInsideTruncateLeavesAWholeHistory) {
+  for (const Past& past : {one_epoch(), three_epochs()}) {
+    for (const DataDirs& dirs : all_dirs()) {
+      for (const std::size_t keep : {34u, 20u, 9u}) {
+        sweep(past, dirs, truncating(past, keep));
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+// A failing device ends the process, and the next one finds some of the last changes in the page cache only.
+// Power may go after any operation of its recovery (`lives_for`), and after it.
+bool fail_and_check(const Past& past, const Order& order, std::uint64_t k, std::uint64_t lives_for) {
+  World w(data_dirs("/data", "/logs"), k * 100 + lives_for);
+  begin(w, past);
+  w.disk.inject({.error = EIO, .skip = k});
+  if (order.run(*w.journal)) return false;  // it takes fewer operations than that
+  w.disk.power_off_after(lives_for);
+  const bool told = w.start() && w.report.last != Zxid{-1};
+  const History found = w.sink.history;
+  w.crash(Survival::kTear);
+  EXPECT_TRUE(w.start());
+  order.expect_found(w);
+  if (told) {
+    EXPECT_EQ(w.sink.history, found) << "it has told the others that it has this";
+  }
+  return !::testing::Test::HasFailure();
+}
+
+TEST(JournalCrash, AFailedOperationIsReturnedAndTheNextProcessKnowsWhatItHas) {
+  for (const Past& past : all_pasts()) {
+    const Order replace = replacing(past, joined(range(1, 1, 20), range(2, 1, 4)));
+    for (const Order& order : {replace, discarding(past)}) {
+      for (std::uint64_t lives_for = 0; lives_for < 12; ++lives_for) {
+        for (std::uint64_t k = 0; fail_and_check(past, order, k, lives_for); ++k) {
+        }
+        ASSERT_FALSE(HasFailure()) << past.name << ", power goes after " << lives_for << " operations";
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace drover::storage::testing

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage/set_aside.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "storage/file_names.h"
+#include "storage/log_links.h"
+
+namespace drover::storage {
+namespace {
+
+constexpr std::string_view kPrefix = "set-aside.";
+
+std::string name_of(std::uint32_t number) { return std::string(kPrefix) + std::to_string(number); }
+
+// Nothing for a name that only resembles ours, such as a copy that an operator made.
+std::optional<std::uint32_t> parse_name(std::string_view name) {
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  const std::string_view digits = name.substr(kPrefix.size());
+  std::uint32_t number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return name_of(number) == name ? std::optional(number) : std::nullopt;
+}
+
+std::vector<std::string> directories_of(const DataDirs& dirs) {
+  if (dirs.logs == dirs.snapshots) return {dirs.snapshots};
+  return {dirs.snapshots, dirs.logs};
+}
+
+// Of both directories, in rising order.
+IoResult<std::set<std::uint32_t>> numbers_in_use(Disk& disk, const DataDirs& dirs) {
+  std::set<std::uint32_t> numbers;
+  for (const std::string& directory : directories_of(dirs)) {
+    TRY_ASSIGN(const std::vector<std::string> names, disk.list(directory));
+    for (const std::string& name : names) {
+      if (const auto number = parse_name(name)) numbers.insert(*number);
+    }
+  }
+  return numbers;
+}
+
+struct History {
+  std::vector<std::string> snapshots;
+  std::vector<std::string> logs;
+
+  bool empty() const { return snapshots.empty() && logs.empty(); }
+};
+
+IoResult<History> list_history(Disk& disk, const DataDirs& dirs) {
+  History history;
+  TRY_ASSIGN(const std::vector<SnapshotFile> snapshots, list_snapshots(disk, dirs.snapshots));
+  for (const SnapshotFile& file : snapshots) history.snapshots.push_back(file.name);
+  TRY_ASSIGN(const std::vector<LogFile> logs, list_logs(disk, dirs.logs));
+  for (const LogFile& file : logs) history.logs.push_back(file.name);
+  return history;
+}
+
+// Moves files, and makes both the new place and the gap durable. Returns where they are now.
+IoResult<std::string> move_files(Disk& disk, const std::string& from, const std::string& name,
+                                 const std::vector<std::string>& files) {
+  std::string to = join_path(from, name);
+  TRY(disk.make_directories(to));
+  for (const std::string& file : files) TRY(disk.rename(join_path(from, file), join_path(to, file)));
+  TRY(disk.sync_directory(to));
+  TRY(disk.sync_directory(from));
+  return to;
+}
+
+IoResult<std::vector<std::string>> move_history(Disk& disk, const DataDirs& dirs, History history) {
+  // What the links and the watermark say is about these logs, and would be wrong about the next ones.
+  TRY_ASSIGN(const bool links, disk.exists(join_path(dirs.logs, kLogLinksName)));
+  if (links) history.logs.emplace_back(kLogLinksName);
+  TRY_ASSIGN(const std::set<std::uint32_t> in_use, numbers_in_use(disk, dirs));
+  const std::string name = name_of(in_use.empty() ? 1 : *in_use.rbegin() + 1);
+  std::vector<std::string> made;
+  if (!history.snapshots.empty()) {
+    TRY_ASSIGN(made.emplace_back(), move_files(disk, dirs.snapshots, name, history.snapshots));
+  }
+  if (!history.logs.empty()) {
+    TRY_ASSIGN(std::string to, move_files(disk, dirs.logs, name, history.logs));
+    if (made.empty() || made.front() != to) made.push_back(std::move(to));
+  }
+  return made;
+}
+
+}  // namespace
+
+IoResult<bool> has_history(Disk& disk, const DataDirs& dirs) {
+  TRY_ASSIGN(const History history, list_history(disk, dirs));
+  return !history.empty();
+}
+
+IoResult<std::vector<std::string>> set_aside_history(Disk& disk, const DataDirs& dirs) {
+  TRY_ASSIGN(History history, list_history(disk, dirs));
+  TRY(remove_initialize_mark(disk, dirs));
+  std::vector<std::string> made;
+  if (!history.empty()) {
+    TRY(set_replacing_mark(disk, dirs, Replacing::kMoving));
+    TRY_ASSIGN(made, move_history(disk, dirs, std::move(history)));
+  }
+  TRY(set_replacing_mark(disk, dirs, Replacing::kAwaiting));
+  return made;
+}
+
+IoResult<void> remove_set_aside(Disk& disk, const std::string& directory) {
+  const auto names = disk.list(directory);
+  if (!names) return {};  // Gone, or not a directory at all. Only space is at stake.
+  for (const std::string& name : *names) {
+    if (!parse_snapshot_name(name) && !parse_log_name(name) && name != kLogLinksName) continue;
+    TRY(unlink_if_exists(disk, join_path(directory, name)));
+  }
+  auto removed = disk.remove_directory(directory);
+  if (!removed && removed.error().code == ENOTEMPTY) return {};
+  return removed;
+}
+
+IoResult<void> remove_old_set_aside(Disk& disk, const DataDirs& dirs, std::size_t keep) {
+  TRY_ASSIGN(const std::set<std::uint32_t> numbers, numbers_in_use(disk, dirs));
+  std::size_t surplus = numbers.size() - std::min(keep, numbers.size());
+  for (const std::uint32_t number : numbers) {
+    if (surplus-- == 0) break;
+    for (const std::string& directory : directories_of(dirs)) {
+      TRY(remove_set_aside(disk, join_path(directory, name_of(number))));
+    }
+  }
+  return {};
+}
+
+}  // namespace drover::storage

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Puts a history away that is damaged or not the leader's, so that another can take its place.
+//
+// Files are moved one by one, and a power loss may undo any of the moves: an older snapshot with some logs
+// can be left, which looks whole and is not. Hence the mark of data_dir.h, durable before the first move
+// and changed only after the last one is.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "storage/data_dir.h"
+#include "storage/disk.h"
+
+namespace drover::storage {
+
+// Whether there is any log or snapshot, whatever its state.
+IoResult<bool> has_history(Disk& disk, const DataDirs& dirs);
+
+// Moves every log and snapshot into a directory `set-aside.<n>` beside them: one, or two with the same
+// number when logs and snapshots live apart. Returns those that were made, none without any history.
+//
+// Half done, it leaves what recovery calls damaged; done, an empty directory that may not start on its own.
+// An initialize mark, which spoke of another time, is used up. Epoch files stay: promises outlive data.
+IoResult<std::vector<std::string>> set_aside_history(Disk& disk, const DataDirs& dirs);
+
+// Deletes what was set aside in this directory. Where somebody keeps other things too, those stay.
+IoResult<void> remove_set_aside(Disk& disk, const std::string& directory);
+
+// Deletes what was set aside before the newest `keep` times.
+IoResult<void> remove_old_set_aside(Disk& disk, const DataDirs& dirs, std::size_t keep);
+
+}  // namespace drover::storage
