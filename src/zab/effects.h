@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything that agreement can ask of the world. Nothing else leaves zab.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "zab/election.h"
+#include "zab/txn_batch.h"
+
+namespace drover::zab {
+
+// A connection on the quorum port. Accepted ones are numbered by the host, dialled ones by Peer.
+enum class LinkId : std::uint64_t {};
+inline constexpr LinkId kNoLink{0};
+inline constexpr std::uint64_t kDialledLinks = std::uint64_t{1} << 63;  // the bit that tells them apart
+
+// --- the disk: carried out one after the other, each durable before the next begins. This order is what
+// makes "history, then epoch, then ACK" true (ZOOKEEPER-4643, 4646, 4785): the answer to one order says that
+// all earlier ones are safe.
+
+struct AppendTxns {
+  TxnBatchPtr batch;  // answered by on_durable(batch->last)
+};
+enum class EpochKind { kAccepted, kCurrent };
+struct SaveEpoch {
+  EpochKind kind{};
+  std::uint32_t epoch = 0;  // answered by on_epoch_saved()
+};
+struct TruncateLog {
+  Zxid last{};  // answered by on_truncated()
+};
+// The state received from the leader replaces everything older. Answered by on_snapshot_saved().
+struct SaveSnapshot {
+  Zxid zxid{};
+};
+using DiskOrder = std::variant<AppendTxns, SaveEpoch, TruncateLog, SaveSnapshot>;
+
+// --- links ---
+
+struct LinkSend {
+  LinkId link{};
+  std::string bytes;
+  // The state as it is now is streamed here, before what follows. `bytes` is empty then.
+  bool snapshot = false;
+};
+struct Dial {
+  LinkId link{};
+  ServerId server{};
+};
+
+// --- for the replica ---
+
+enum class Role : std::uint8_t { kLooking, kFollowing, kLeading, kObserving };
+
+// What a peer said that is not about agreement: REQUEST, REVALIDATE, SYNC, PING's sessions.
+struct PeerMessage {
+  LinkId link{};
+  ServerId from{};
+  wire::PacketType type{};
+  Zxid zxid{};
+  std::string data;
+  std::vector<wire::Identity> identities;
+};
+
+struct Effects {
+  std::vector<NotificationSend> notify;
+  std::vector<DiskOrder> disk;
+  std::size_t disk_counted = 0;  // how many of them Peer has already counted as open
+  std::vector<LinkSend> send;    // in order for each link
+  std::vector<LinkId> close;     // after what was sent
+  std::optional<Dial> dial;
+  std::vector<PeerMessage> messages;
+  // The state that follows on this link replaces ours; tell when it is complete (on_snapshot_received).
+  std::optional<LinkId> receive_snapshot;
+  // The tree holds transactions that the leader does not have: it must be read anew from disk, after the
+  // truncation just ordered.
+  bool reload_state = false;
+  // The history here does not fit the leader's and cannot be cut to fit: put it away, begin as one who knows
+  // nothing (on_history_discarded).
+  bool discard_history = false;
+  std::vector<std::string> log;  // lines for the operator
+
+  std::string& to(LinkId link) {
+    if (send.empty() || send.back().link != link || send.back().snapshot) send.push_back({link, {}, false});
+    return send.back().bytes;
+  }
+};
+
+}  // namespace drover::zab

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is said to whom and when, and when an election is over. How votes are counted is in
+// election_votes.cc.
+#include "zab/election.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/ensure.h"
+
+namespace drover::zab {
+namespace {
+
+using wire::Notification;
+using wire::PeerState;
+
+// Stands for "nobody" and "nothing" where a server that does not vote must name a candidate. Loses against
+// every vote. Java's value, and seen on the wire.
+constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
+
+// A peer may have put the round anywhere, also where it cannot be counted up from.
+std::int64_t next_round(std::int64_t round) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(round) + 1);
+}
+
+}  // namespace
+
+Election::Election(const ElectionConfig& config, const Membership& membership)
+    : config_(config), membership_(membership) {}
+
+void Election::start(Zxid zxid, std::int64_t current_epoch, Instant now,
+                     std::vector<NotificationSend>& sends) {
+  looking_ = true;
+  state_ = PeerState::kLooking;
+  round_ = next_round(round_);
+  received_.clear();
+  settled_.clear();
+  heard_.clear();
+  abstaining_.clear();
+  initial_.leader = membership_.is_voter(config_.me) ? config_.me : ServerId{kNone};
+  initial_.zxid = config_.observer ? Zxid{kNone} : zxid;
+  initial_.peer_epoch = config_.observer ? kNone : current_epoch;
+  propose(initial_, now, sends);
+  consider(now);
+}
+
+void Election::on_notification(ServerId from, const Notification& n, Instant now,
+                               std::vector<NotificationSend>& sends) {
+  if (from == config_.me) return;
+  if (!looking_ && state_ == PeerState::kLooking) return;  // Not begun: there is nothing to say yet.
+  if (!membership_.is_voter(from)) return answer_stranger(from, n, sends);
+  const bool asks = n.state == PeerState::kLooking;
+  if (!looking_) {
+    if (asks) answer(from, sends);
+    return;
+  }
+  heard_.insert(from);
+  // It is in an earlier election and must be told of this one. Who has no vote need not tell anybody: its
+  // word would only be answered, and that answer be answered, and so on.
+  if (asks && n.round < round_ && membership_.is_voter(config_.me)) answer(from, sends);
+  if (!membership_.is_voter(n.leader)) return;
+  switch (n.state) {
+    case PeerState::kLooking: on_candidate(from, n, now, sends); break;
+    case PeerState::kFollowing:
+    case PeerState::kLeading: on_settled(from, n); break;
+    case PeerState::kObserving: break;
+  }
+}
+
+void Election::on_time(Instant now, std::vector<NotificationSend>& sends) {
+  if (!looking_) return;
+  consider(now);
+  if (!looking_ || now < repeat_at_) return;
+  interval_ms_ = std::max<std::int64_t>(1, std::min(2 * interval_ms_, config_.notification_max_ms));
+  tell_voters(now, sends);
+}
+
+std::optional<Instant> Election::next_time() const {
+  if (!looking_) return std::nullopt;
+  return quorum_since_ ? std::min(repeat_at_, decision_time()) : repeat_at_;
+}
+
+void Election::set_reachable(ServerId server, bool reachable) {
+  if (reachable) {
+    unreachable_.erase(server);
+  } else if (membership_.is_voter(server)) {
+    unreachable_.insert(server);
+  }
+}
+
+void Election::set_membership(const Membership& membership) {
+  membership_ = membership;
+  std::erase_if(unreachable_, [&](ServerId server) { return !membership_.is_voter(server); });
+}
+
+// --- talking ---
+
+// What this server says when it is asked now. Once settled, the round is the vote's own: those who look
+// compare it with what the others that are settled say.
+Notification Election::current() const {
+  const Vote& vote = looking_ ? proposal_ : vote_;
+  Notification n;
+  n.state = state_;
+  n.leader = vote.leader;
+  n.zxid = vote.zxid;
+  n.round = vote.round;
+  n.peer_epoch = vote.peer_epoch;
+  n.config = membership_.text;
+  return n;
+}
+
+void Election::tell_voters(Instant now, std::vector<NotificationSend>& sends) {
+  const Notification n = current();
+  for (const ServerId voter : membership_.voters) {
+    if (voter != config_.me) sends.push_back({voter, n});
+  }
+  repeat_at_ = now + interval_ms_;
+}
+
+void Election::answer(ServerId to, std::vector<NotificationSend>& sends) const {
+  sends.push_back({to, current()});
+}
+
+// Observers, and servers that are no members (yet), learn from us who leads. Only a question is answered, and
+// while looking only one to which our round is news: two servers that each take the other for a stranger
+// would otherwise answer each other's answers for ever.
+void Election::answer_stranger(ServerId from, const Notification& n,
+                               std::vector<NotificationSend>& sends) const {
+  if (n.state != PeerState::kLooking) return;
+  const bool observer = membership_.observers.contains(from);
+  if (looking_ && !(n.round < round_ || (observer && n.round == round_))) return;
+  answer(from, sends);
+}
+
+// --- deciding ---
+
+Instant Election::decision_time() const {
+  ENSURE(quorum_since_.has_value(), "only what a quorum wants is decided");
+  return everybody_agrees() ? *quorum_since_ : *quorum_since_ + config_.finalize_ms;
+}
+
+void Election::consider(Instant now) {
+  const bool electable = proposal_.leader == config_.me ? can_lead() : membership_.is_voter(proposal_.leader);
+  if (!electable || !agreed(received_, {proposal_, PeerState::kLooking, 0})) {
+    quorum_since_.reset();
+    return;
+  }
+  if (!quorum_since_) quorum_since_ = now;
+  if (now >= decision_time()) decide(proposal_);
+}
+
+void Election::decide(const Vote& vote) {
+  ENSURE(looking_, "an election is decided once");
+  ENSURE(membership_.is_voter(vote.leader), "a leader is a voter");
+  ENSURE(vote.leader != config_.me || can_lead(), "who has no history or no weight does not lead");
+  vote_ = vote;
+  round_ = vote.round;
+  looking_ = false;
+  quorum_since_.reset();
+  if (vote.leader == config_.me) {
+    state_ = PeerState::kLeading;
+  } else {
+    state_ = config_.observer ? PeerState::kObserving : PeerState::kFollowing;
+  }
+}
+
+}  // namespace drover::zab

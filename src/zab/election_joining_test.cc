@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One server and those that are settled: how it joins them, what it answers once it is settled itself, and
+// servers that have no vote.
+#include "zab/election.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "zab/election_testing.h"
+
+namespace drover::zab {
+namespace {
+
+using testing::kNone;
+using testing::Server;
+using testing::vote_of;
+using testing::voters;
+using wire::PeerState;
+
+constexpr auto kLooking = PeerState::kLooking;
+constexpr auto kFollowing = PeerState::kFollowing;
+constexpr auto kLeading = PeerState::kLeading;
+
+// --- joining what is established ---
+
+TEST(Joining, ALateServerFollowsTheLeaderThatAQuorumFollows) {
+  // The ensemble was elected in round 5 and moved to epoch 8; the newcomer is in its first.
+  Server s(1, voters(3));
+  s.look({.epoch = 7, .zxid = 3});
+  s.hear(2, {.state = kFollowing, .leader = 3, .zxid = 4, .round = 5, .epoch = 8});
+  EXPECT_EQ(s.leader(), 0) << "the leader has not said so itself";
+  s.hear(3, {.state = kLeading, .leader = 3, .zxid = 6, .round = 5, .epoch = 8});
+  EXPECT_EQ(s.leader(), 3) << "zxids may differ";
+  EXPECT_EQ(s.election.vote(), (Vote{ServerId{3}, Zxid{6}, 5, 8}));
+  EXPECT_EQ(s.election.round(), 5);
+}
+
+TEST(Joining, AServerWithABetterHistoryJoinsToo) {
+  Server s(3, voters(3));
+  s.look({.epoch = 9, .zxid = 999});
+  s.hear(2, {.state = kLeading, .leader = 2, .round = 5, .epoch = 8});
+  s.hear(1, {.state = kFollowing, .leader = 2, .round = 4, .epoch = 8});
+  EXPECT_EQ(s.leader(), 2) << "rounds of settled servers may differ";
+}
+
+TEST(Joining, NobodyFollowsALeaderThatDoesNotConfirm) {
+  Server s(1, voters(5));
+  s.look();
+  for (const std::int64_t from : {2, 3, 4}) {
+    s.hear(from, {.state = kFollowing, .leader = 5, .round = 5, .epoch = 8});
+  }
+  EXPECT_EQ(s.wait(10'000).leader(), 0);
+  s.hear(5, {.state = kFollowing, .leader = 5, .round = 5, .epoch = 8});
+  EXPECT_EQ(s.leader(), 0) << "following oneself is not leading";
+}
+
+TEST(Joining, NobodyFollowsALeaderThatNobodyElseFollows) {
+  Server s(1, voters(3));
+  s.look().hear(3, {.state = kLeading, .leader = 3, .round = 5, .epoch = 8});
+  EXPECT_EQ(s.wait(10'000).leader(), 0);
+}
+
+TEST(Joining, SettledVotesOfDifferentEpochsAreDifferent) {
+  Server s(1, voters(3));
+  s.look();
+  s.hear(3, {.state = kLeading, .leader = 3, .round = 5, .epoch = 8});
+  s.hear(2, {.state = kFollowing, .leader = 3, .round = 4, .epoch = 7});
+  EXPECT_EQ(s.leader(), 0);
+  // Unless one of the two is too old to know the new epoch.
+  s.hear(2, {.state = kFollowing, .leader = 3, .round = 4, .epoch = 7, .version = 0});
+  EXPECT_EQ(s.leader(), 3);
+}
+
+TEST(Joining, VotesOfTheSameRoundCountWhetherSettledOrNot) {
+  // 2 decided first; 3 hears that it leads, and its own vote makes the quorum.
+  Server s(3, voters(3));
+  s.look({.zxid = 4}).hear(2, {.state = kFollowing, .leader = 3, .zxid = 4});
+  EXPECT_EQ(s.leader(), 3);
+  EXPECT_EQ(s.election.vote(), (Vote{ServerId{3}, Zxid{4}, 1, 1}));
+}
+
+TEST(Joining, InTheSameRoundNotAllNeedKnowTheNewEpochYet) {
+  Server s(1, voters(3));
+  s.look({.zxid = 1});
+  s.hear(3, {.state = kLeading, .leader = 3, .zxid = 4, .epoch = 2});
+  s.hear(2, {.state = kFollowing, .leader = 3, .zxid = 4, .epoch = 1});
+  EXPECT_EQ(s.leader(), 3);
+}
+
+TEST(Joining, AWordOfAnEarlierRoundIsNoneOfThisRound) {
+  Server s(1, voters(5));
+  s.look({.zxid = 1});
+  for (const std::int64_t from : {2, 3}) s.hear(from, {.state = kFollowing, .leader = 5, .epoch = 1});
+  s.hear(4, {.leader = 4, .round = 6});
+  s.hear(5, {.state = kLeading, .leader = 5, .round = 6, .epoch = 2});
+  EXPECT_EQ(s.leader(), 0);
+}
+
+TEST(Joining, AWordOfAnEarlierElectionIsForgotten) {
+  Server s(1, voters(3));
+  s.look().hear(2, {.state = kFollowing, .leader = 3, .round = 5}).look();
+  s.hear(3, {.state = kLeading, .leader = 3, .round = 5});
+  EXPECT_EQ(s.leader(), 0) << "2 may have left 3 since";
+}
+
+TEST(Joining, AFormerLeaderDoesNotLeadOnVotesOfAnotherRound) {
+  Server s(3, voters(3));
+  s.look().look({.zxid = 4});
+  s.hear(1, {.state = kFollowing, .leader = 3, .zxid = 4, .round = 1});
+  s.hear(2, {.state = kFollowing, .leader = 3, .zxid = 4, .round = 1});
+  EXPECT_EQ(s.leader(), 0);
+}
+
+TEST(Joining, ObserversDoNotCount) {
+  Server s(1, voters(3));
+  s.look().hear(3, {.state = kLeading, .leader = 3}).hear(2, {.state = PeerState::kObserving, .leader = 3});
+  EXPECT_EQ(s.leader(), 0);
+}
+
+// --- servers that do not know their history ---
+
+TEST(Recovering, ServersAloneElectNobody) {
+  Server s(1, voters(3));
+  s.look({.zxid = -1});
+  s.hear(2, {.leader = 2, .zxid = -1}).hear(3, {.leader = 3, .zxid = -1});
+  s.hear(2, {.leader = 1, .zxid = -1}).hear(3, {.leader = 1, .zxid = -1});
+  EXPECT_EQ(s.wait(100'000).leader(), 0);
+}
+
+TEST(Recovering, AServerDoesNotTakePartWithOneThatKnowsIts) {
+  Server recovering(1, voters(3));
+  recovering.look({.zxid = -1}).sent();
+  recovering.hear(2, {.leader = 2, .zxid = 9, .round = 4});
+  EXPECT_EQ(recovering.election.round(), 1);
+  EXPECT_EQ(recovering.wait(100'000).leader(), 0);
+  EXPECT_EQ(recovering.election.proposal().zxid, Zxid{-1});
+
+  Server knowing(2, voters(3));
+  knowing.look({.zxid = 9}).hear(1, {.leader = 1, .zxid = -1}).hear(1, {.leader = 2, .zxid = -1, .round = 7});
+  EXPECT_EQ(knowing.election.round(), 1);
+  EXPECT_EQ(knowing.wait(100'000).leader(), 0);
+}
+
+TEST(Recovering, AServerFollowsAnEstablishedLeader) {
+  Server s(1, voters(3));
+  s.look({.zxid = -1});
+  s.hear(2, {.state = kFollowing, .leader = 3, .round = 5})
+      .hear(3, {.state = kLeading, .leader = 3, .round = 5});
+  EXPECT_EQ(s.leader(), 3);
+}
+
+TEST(Recovering, AServerDoesNotLeadThoughItsFollowersHaveNotNoticed) {
+  // It led round 1, lost its disk, and came back before the others gave up on it.
+  Server s(3, voters(3));
+  s.look({.zxid = -1});
+  s.hear(1, {.state = kFollowing, .leader = 3, .zxid = 9})
+      .hear(2, {.state = kFollowing, .leader = 3, .zxid = 9});
+  EXPECT_EQ(s.wait(10'000).leader(), 0);
+}
+
+// --- observers ---
+
+TEST(Observers, ProposeNobodyAndFindTheLeader) {
+  Server s(4, voters(3, 1), true);
+  s.look({.epoch = 9, .zxid = 99});
+  const auto sent = s.sent();
+  ASSERT_EQ(sent.size(), 3u);
+  EXPECT_EQ(vote_of(sent[0].notification), (Vote{ServerId{kNone}, Zxid{kNone}, 1, kNone}));
+  s.hear(1, {.state = kFollowing, .leader = 3, .round = 5})
+      .hear(3, {.state = kLeading, .leader = 3, .round = 5});
+  EXPECT_EQ(s.leader(), 3);
+  // It tells voters that look what it became, and they do not count it.
+  s.hear(2, {.leader = 2});
+  EXPECT_EQ(s.sent().at(0).notification.state, PeerState::kObserving);
+}
+
+TEST(Observers, FollowAnElectionOfOthersWithoutAVoteOfTheirOwn) {
+  Server s(4, voters(3, 1), true);
+  s.look().hear(1, {.leader = 3}).wait(10'000);
+  EXPECT_EQ(s.leader(), 0) << "one vote of three";
+  s.hear(3, {.leader = 3}).wait(200);
+  EXPECT_EQ(s.leader(), 3);
+}
+
+TEST(Observers, DoNotAnswerEarlierRounds) {
+  Server s(4, voters(3, 1), true);
+  s.look().look().sent();
+  s.hear(1, {.leader = 1, .round = 1});
+  EXPECT_TRUE(s.sent().empty());
+}
+
+// --- answers ---
+
+Server settled_follower() {
+  Server s(1, voters(3, 1));
+  s.look().hear(2, {.leader = 2, .zxid = 6}).hear(3, {.leader = 2, .zxid = 6});
+  EXPECT_EQ(s.leader(), 2);
+  s.election.settle(kFollowing);
+  s.election.set_established_epoch(2);
+  s.sent();
+  return s;
+}
+
+TEST(Answers, WhoLooksIsToldTheVoteThatWonWithItsRoundAndTheNewEpoch) {
+  Server s = settled_follower();
+  for (const std::int64_t asking : {3, 4, 99}) {  // a voter, an observer, a stranger
+    s.hear(asking, {.leader = asking, .zxid = 99, .round = 8});
+    const auto sent = s.sent();
+    ASSERT_EQ(sent.size(), 1u) << asking;
+    EXPECT_EQ(sent[0].to, ServerId{asking});
+    EXPECT_EQ(sent[0].notification.state, kFollowing);
+    EXPECT_EQ(vote_of(sent[0].notification), (Vote{ServerId{2}, Zxid{6}, 1, 2}));
+    EXPECT_EQ(sent[0].notification.config, "version=0");
+  }
+  EXPECT_EQ(s.leader(), 2);
+}
+
+TEST(Answers, WhoDoesNotLookDidNotAsk) {
+  Server s = settled_follower();
+  for (const std::int64_t from : {3, 4, 99}) s.hear(from, {.state = kFollowing, .leader = 3, .round = 8});
+  EXPECT_TRUE(s.sent().empty());
+}
+
+TEST(Answers, WhileLookingAnObserverHearsTheCandidate) {
+  Server s(1, voters(3, 1));
+  s.look({.zxid = 5}).sent();
+  s.hear(4, {.leader = kNone, .zxid = kNone, .epoch = kNone});
+  const auto sent = s.sent();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].to, ServerId{4});
+  EXPECT_EQ(sent[0].notification.state, kLooking);
+  EXPECT_EQ(vote_of(sent[0].notification), (Vote{ServerId{1}, Zxid{5}, 1, 1}));
+}
+
+TEST(Answers, TwoThatTakeEachOtherForStrangersDoNotAnswerForEver) {
+  Membership only_1 = voters(1), only_2 = voters(1);
+  only_1.voters = {ServerId{1}, ServerId{3}};
+  only_2.voters = {ServerId{2}, ServerId{3}};
+  for (const std::int64_t rounds : {1, 2}) {
+    Server a(1, only_1), b(2, only_2);
+    for (std::int64_t i = 0; i < rounds; ++i) a.look();
+    b.look();
+    a.sent(), b.sent();
+    a.hear(2, {.leader = 2});
+    for (int exchanges = 0; exchanges < 3; ++exchanges) {
+      for (const auto& send : a.sent())
+        b.election.on_notification(ServerId{1}, send.notification, b.now, b.sends);
+      for (const auto& send : b.sent())
+        a.election.on_notification(ServerId{2}, send.notification, a.now, a.sends);
+    }
+    EXPECT_TRUE(a.sent().empty() && b.sent().empty()) << rounds;
+  }
+}
+
+TEST(Answers, BeforeTheFirstElectionThereAreNone) {
+  Server s(1, voters(3));
+  s.hear(2, {.leader = 2}).hear(99, {.leader = 99}).wait(1000);
+  EXPECT_TRUE(s.sent().empty());
+  EXPECT_FALSE(s.election.next_time());
+}
+
+TEST(Answers, WhatComesBackFromOneselfIsIgnored) {
+  Server s(1, voters(3));
+  s.look().hear(1, {.leader = 3, .zxid = 99});
+  EXPECT_EQ(s.election.proposal().leader, ServerId{1});
+}
+
+// --- repetition ---
+
+TEST(Repetition, DoublesUpToItsLimit) {
+  Server s(1, voters(3));
+  s.look().sent();
+  std::int64_t interval = 200;
+  for (int i = 0; i < 12; ++i) {
+    ASSERT_EQ(s.election.next_time(), s.now + interval) << i;
+    EXPECT_TRUE(s.wait(interval - 1).sent().empty());
+    EXPECT_EQ(s.wait(1).sent().size(), 2u);
+    interval = std::min<std::int64_t>(2 * interval, 60'000);
+  }
+  EXPECT_EQ(interval, 60'000);
+}
+
+TEST(Repetition, IsPromptAgainForNews) {
+  Server s(1, voters(3));
+  s.look().wait(200).wait(400).wait(800).sent();
+  s.hear(3, {.leader = 3, .round = 2});
+  s.hear(3, {.leader = 2, .round = 2});  // which takes back the quorum, so only repetition is left
+  EXPECT_EQ(s.election.next_time(), s.now + 200);
+}
+
+TEST(Repetition, EndsWithTheElection) {
+  Server s = settled_follower();
+  EXPECT_TRUE(s.wait(100'000).sent().empty());
+}
+
+}  // namespace
+}  // namespace drover::zab

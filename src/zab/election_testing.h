@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What tests of the election share: ensembles, and notifications as other servers would send them.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "zab/election.h"
+
+namespace drover::zab::testing {
+
+inline constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
+
+inline Membership voters(std::int64_t count, std::int64_t observers = 0) {
+  Membership m;
+  for (std::int64_t n = 1; n <= count; ++n) m.voters.insert(ServerId{n});
+  for (std::int64_t n = 1; n <= observers; ++n) m.observers.insert(ServerId{count + n});
+  m.text = "version=0";
+  return m;
+}
+
+// What a server knows of itself when it begins to look.
+struct History {
+  std::int64_t epoch = 1;
+  std::int64_t zxid = 0;
+};
+
+struct Says {
+  wire::PeerState state = wire::PeerState::kLooking;
+  std::int64_t leader = 0;
+  std::int64_t zxid = 0;
+  std::int64_t round = 1;
+  std::int64_t epoch = 1;
+  std::int32_t version = 2;
+};
+
+inline wire::Notification notification(const Says& says) {
+  wire::Notification n;
+  n.state = says.state;
+  n.leader = ServerId{says.leader};
+  n.zxid = Zxid{says.zxid};
+  n.round = says.round;
+  n.peer_epoch = says.epoch;
+  n.version = says.version;
+  return n;
+}
+
+// Server `me` of an ensemble, and what it has sent since it was last asked.
+class Server {
+ public:
+  Server(std::int64_t me, const Membership& membership, bool observer = false)
+      : election(ElectionConfig{.me = ServerId{me}, .observer = observer}, membership) {}
+
+  Server& look(const History& own = {}) {
+    election.start(Zxid{own.zxid}, own.epoch, now, sends);
+    return *this;
+  }
+  Server& hear(std::int64_t from, const Says& says) {
+    election.on_notification(ServerId{from}, notification(says), now, sends);
+    return *this;
+  }
+  Server& wait(std::int64_t ms) {
+    now = now + ms;
+    election.on_time(now, sends);
+    return *this;
+  }
+  Server& unreachable(std::int64_t server) {
+    election.set_reachable(ServerId{server}, false);
+    return *this;
+  }
+  std::vector<NotificationSend> sent() { return std::exchange(sends, {}); }
+  // Who leads; 0 while looking.
+  std::int64_t leader() const { return election.looking() ? 0 : raw(election.vote().leader); }
+
+  Election election;
+  Instant now{1000};
+  std::vector<NotificationSend> sends;
+};
+
+inline Vote vote_of(const wire::Notification& n) { return {n.leader, n.zxid, n.round, n.peer_epoch}; }
+
+}  // namespace drover::zab::testing

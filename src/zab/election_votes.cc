@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How an election counts: which vote is better, which votes are the same, and whose word is enough.
+#include <algorithm>
+#include <tuple>
+
+#include "zab/election.h"
+
+namespace drover::zab {
+namespace {
+
+using wire::Notification;
+using wire::PeerState;
+
+constexpr Zxid kUnknownHistory{-1};
+
+Vote vote_in(const Notification& n) { return {n.leader, n.zxid, n.round, n.peer_epoch}; }
+
+}  // namespace
+
+// Somebody who looks as well.
+void Election::on_candidate(ServerId from, const Notification& n, Instant now,
+                            std::vector<NotificationSend>& sends) {
+  if (n.zxid == kUnknownHistory) {
+    abstaining_.insert(from);
+    return consider(now);  // Perhaps it was the last one that we waited for.
+  }
+  abstaining_.erase(from);
+  if (initial_.zxid == kUnknownHistory || n.round < round_) return;
+  const Vote vote = vote_in(n);
+  if (n.round > round_) {
+    // We are late: what we counted belongs to an election that is over.
+    round_ = n.round;
+    received_.clear();
+    propose(beats(vote, initial_) ? vote : initial_, now, sends);
+  } else if (beats(vote, proposal_)) {
+    propose(vote, now, sends);
+  }
+  received_[from] = {vote, PeerState::kLooking, 0};
+  consider(now);
+}
+
+// Somebody who follows or leads: perhaps there is a leader already. Its word alone is not enough; a quorum
+// must follow that leader, and the leader itself must say so. Otherwise servers would elect one that has just
+// crashed, over and over, on the word of those who have not noticed yet.
+void Election::on_settled(ServerId from, const Notification& n) {
+  const Vote vote = vote_in(n);
+  if (vote.leader == config_.me && !can_lead()) return;
+  const Received word{vote, n.state, n.version};
+  if (n.round == round_) {
+    // This very election ended without us, so votes that were given while looking count too. The version is
+    // left out, which makes the epoch of settled votes not matter: in one round they mean one election,
+    // though the leader's new epoch may not have reached all of them. (As Java does.)
+    received_[from] = {vote, n.state, 0};
+    if (agreed(received_, word) && leader_confirmed(received_, vote)) return decide(vote);
+  }
+  settled_[from] = word;
+  if (agreed(settled_, word) && leader_confirmed(settled_, vote)) decide(vote);
+}
+
+// Makes `vote` ours and says so. News is repeated soon, in case it is lost, and then more and more rarely.
+void Election::propose(const Vote& vote, Instant now, std::vector<NotificationSend>& sends) {
+  proposal_ = vote;
+  proposal_.round = round_;
+  quorum_since_.reset();
+  if (has_vote()) received_[config_.me] = {proposal_, PeerState::kLooking, 0};
+  interval_ms_ = std::max<std::int64_t>(1, config_.notification_min_ms);
+  tell_voters(now, sends);
+}
+
+// Later epoch, then longer history, then larger id.
+bool Election::beats(const Vote& vote, const Vote& other) const {
+  if (membership_.weight_of(vote.leader) == 0) return false;
+  return std::tuple(vote.peer_epoch, vote.zxid, vote.leader) >
+         std::tuple(other.peer_epoch, other.zxid, other.leader);
+}
+
+// Servers that are settled on one leader may remember its zxid and the round differently (ZOOKEEPER-1805),
+// but an epoch has one leader. Before version 1 they did not learn the new epoch either (ZOOKEEPER-1732).
+bool Election::same(const Received& a, const Received& b) {
+  if (a.state == PeerState::kLooking || b.state == PeerState::kLooking) return a.vote == b.vote;
+  if (a.vote.leader != b.vote.leader) return false;
+  return (a.version > 0) != (b.version > 0) || a.vote.peer_epoch == b.vote.peer_epoch;
+}
+
+bool Election::agreed(const Votes& votes, const Received& on) const {
+  ServerSet supporters;
+  for (const auto& [server, received] : votes) {
+    if (same(received, on)) supporters.insert(server);
+  }
+  return membership_.is_quorum(supporters);
+}
+
+bool Election::leader_confirmed(const Votes& votes, const Vote& vote) const {
+  // Everybody else says that we lead: true only if they mean the election that we are in.
+  if (vote.leader == config_.me) return vote.round == round_;
+  const auto leader = votes.find(vote.leader);
+  return leader != votes.end() && leader->second.state == PeerState::kLeading;
+}
+
+// Whether nobody is left who could name a better candidate than proposal_. Who cannot lead and who cannot be
+// reached need not be asked.
+bool Election::everybody_agrees() const {
+  const Received ours{proposal_, PeerState::kLooking, 0};
+  return std::ranges::all_of(membership_.voters, [&](ServerId voter) {
+    if (voter == config_.me || abstaining_.contains(voter) || membership_.weight_of(voter) == 0) return true;
+    const auto received = received_.find(voter);
+    if (received != received_.end()) return same(received->second, ours);
+    return unreachable_.contains(voter) && !heard_.contains(voter);
+  });
+}
+
+bool Election::has_vote() const {
+  return !config_.observer && membership_.is_voter(config_.me) && initial_.zxid != kUnknownHistory;
+}
+
+bool Election::can_lead() const { return has_vote() && membership_.weight_of(config_.me) != 0; }
+
+bool Election::everybody_is_new() const {
+  const auto says_new = [&](const Votes& votes, ServerId voter) {
+    const auto found = votes.find(voter);
+    if (found == votes.end()) return false;
+    return raw(found->second.vote.zxid) == 0 && found->second.vote.peer_epoch == 0;
+  };
+  return std::all_of(membership_.voters.begin(), membership_.voters.end(), [&](ServerId voter) {
+    return voter == config_.me || says_new(received_, voter) || says_new(settled_, voter);
+  });
+}
+
+}  // namespace drover::zab

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The end of this server's history: what is logged, how much of it is durable, and how much is agreed on.
+//
+//        window begins            committed          durable          last
+//   ... ------|----------------------|-----------------|---------------|
+//             ^ a learner that is here or later gets the difference; one further back, a snapshot
+//
+// One object for all roles, so that a server which changes its role keeps what it knows. Recent transactions
+// stay in memory; which of them are old enough to forget is decided by count and by bytes.
+//
+// Invariant: within an epoch zxids are contiguous. A hole would later be sent to somebody as a DIFF with a
+// transaction missing (ZOOKEEPER-4925), so it is refused where it would begin.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+
+#include "base/ids.h"
+#include "zab/txn_batch.h"
+
+namespace drover::zab {
+
+struct WindowLimits {
+  std::size_t txns = 500;           // zookeeper.commitLogCount
+  std::size_t bytes = 16UL << 20U;  // of them; a window of large transactions must not eat the memory
+};
+
+// Can `next` come right after `last` in a history?
+constexpr bool follows(Zxid next, Zxid last) {
+  if (epoch_of(next) == epoch_of(last)) return raw(next) == raw(last) + 1;
+  return epoch_of(next) > epoch_of(last);
+}
+
+class History {
+ public:
+  explicit History(const WindowLimits& limits = {}) : limits_(limits) {}
+
+  // The history ends at `last`, and nothing before it is at hand: a snapshot.
+  void begin_at(Zxid last);
+  // Its entries follow what is there; everything before is on its way to the disk already.
+  void append(TxnBatchPtr batch);
+  // A committed, durable transaction read back from disk.
+  void replay(Zxid zxid, std::string_view entry);
+  void set_durable(Zxid zxid);
+  void set_committed(Zxid zxid);
+  // The state in memory holds everything up to here; what comes after must stay at hand.
+  void set_applied(Zxid zxid);
+  // What comes after must stay at hand whatever the limits say; nothing: the limits decide.
+  void keep_after(std::optional<Zxid> zxid);
+  // Forgets everything after `last`.
+  void truncate(Zxid last);
+
+  Zxid last() const { return last_; }
+  Zxid durable() const { return durable_; }
+  Zxid committed() const { return committed_; }
+  Zxid applied() const { return applied_; }
+  // Everything after this is in memory.
+  Zxid window_begin() const { return window_begin_; }
+
+  // The newest transaction in the window that is not after `zxid`; window_begin() if all are.
+  Zxid at_or_before(Zxid zxid) const;
+  // Is it a transaction of the window, or the one right before it?
+  bool contains(Zxid zxid) const { return zxid >= window_begin_ && at_or_before(zxid) == zxid; }
+  // Does the window hold any transaction of this epoch? If so, `before` is what comes right before its first.
+  bool first_of_epoch(std::uint32_t epoch, Zxid& before) const;
+
+  // Calls visit(zxid, entry) for each transaction with after < zxid <= until, in order. `after` is not
+  // before window_begin().
+  template <class Visit>
+  void for_each(Zxid after, Zxid until, Visit visit) const {
+    for (const TxnBatchPtr& batch : batches_) {
+      if (batch->last <= after) continue;
+      if (batch->first > until) return;
+      for (std::size_t i = 0; i < batch->size(); ++i) {
+        const Zxid zxid = zxid_at(*batch, i);
+        if (zxid > after && zxid <= until) visit(zxid, batch->entry(i));
+      }
+    }
+  }
+
+ private:
+  static Zxid zxid_at(const TxnBatch& batch, std::size_t i);
+  void forget_old();
+
+  WindowLimits limits_;
+  std::deque<TxnBatchPtr> batches_;
+  std::size_t txns_ = 0;
+  std::size_t bytes_ = 0;
+  Zxid window_begin_{};
+  Zxid last_{};
+  Zxid durable_{};
+  Zxid committed_{};
+  Zxid applied_{};
+  std::optional<Zxid> keep_after_;
+};
+
+}  // namespace drover::zab

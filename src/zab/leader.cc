@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The leader's phases: what needs a quorum, and what happens once there is one.
+#include "zab/leader.h"
+
+#include <algorithm>
+
+#include "base/ensure.h"
+
+namespace drover::zab {
+
+Leader::Leader(const LeaderConfig& config, const Membership& membership, History& history, Epochs epochs,
+               Instant now, Effects& effects)
+    : config_(config),
+      membership_(membership),
+      history_(history),
+      began_with_(epochs),
+      began_with_last_(history.last()),
+      phase_began_(now),
+      next_ping_(now),
+      next_check_(now + config.timing.tick_ms) {
+  history_.set_committed(history_.last());
+  accepted_epochs_[config_.me] = epochs.accepted;
+  choose_epoch(now, effects);
+}
+
+const LearnerLink* Leader::find(LinkId link) const {
+  const auto found = learners_.find(link);
+  return found == learners_.end() ? nullptr : &found->second;
+}
+
+void Leader::end(std::string why) {
+  if (over()) return;
+  phase_ = Phase::kOver;
+  why_over_ = std::move(why);
+}
+
+void Leader::enter(LearnerLink& learner, Stage stage, Instant now) {
+  learner.stage = stage;
+  learner.stage_began = now;
+}
+
+void Leader::drop(LinkId link, std::string why, Effects& effects) {
+  const auto found = learners_.find(link);
+  if (found == learners_.end()) return;
+  effects.log.push_back("closing the link to learner " + std::to_string(raw(found->second.server)) + " (" +
+                        name_of(found->second.stage) + "): " + std::move(why));
+  learners_.erase(found);
+  round_pings_.erase(link);
+  keep_for_learners();
+  effects.close.push_back(link);
+}
+
+bool Leader::is_quorum_with_me(const ServerSet& others) const {
+  ServerSet all = others;
+  all.insert(config_.me);
+  return membership_.is_quorum(all);
+}
+
+void Leader::on_link_accepted(LinkId link, Instant now) {
+  LearnerLink learner;
+  learner.link = link;
+  learner.stage_began = learner.last_heard = learner.expected_since = now;
+  learners_.emplace(link, learner);
+}
+
+void Leader::on_link_down(LinkId link, Instant now, Effects& effects) {
+  learners_.erase(link);
+  round_pings_.erase(link);
+  keep_for_learners();
+  check_confirmation(now, effects);
+}
+
+// --- discovery ---
+
+// An epoch that nobody of a quorum has promised to anybody yet.
+void Leader::choose_epoch(Instant now, Effects& effects) {
+  if (epoch_chosen_) return;
+  ServerSet reported;
+  for (const auto& [server, accepted] : accepted_epochs_) {
+    reported.insert(server);
+    epoch_ = std::max(epoch_, accepted + 1);
+  }
+  if (!membership_.is_quorum(reported)) return;
+  epoch_chosen_ = true;
+  phase_began_ = now;
+  effects.disk.emplace_back(SaveEpoch{EpochKind::kAccepted, epoch_});
+}
+
+void Leader::on_epoch_saved(EpochKind kind, std::uint32_t epoch, Instant now, Effects& effects) {
+  if (epoch != epoch_ || over()) return;
+  if (kind == EpochKind::kAccepted) {
+    epoch_accepted_here_ = true;
+    for (auto& [link, learner] : learners_) {
+      if (learner.stage == Stage::kWaiting) propose_epoch(learner, now, effects);
+    }
+    count_epoch_acks(now, effects);
+  } else {
+    history_current_here_ = true;
+    count_new_leader_acks(now, effects);
+  }
+}
+
+void Leader::count_epoch_acks(Instant now, Effects& effects) {
+  if (!epoch_accepted_here_ || epoch_promised_) return;
+  if (!is_quorum_with_me(promised_)) return;
+  epoch_promised_ = true;
+  phase_ = Phase::kSynchronisation;
+  phase_began_ = now;
+  effects.disk.emplace_back(SaveEpoch{EpochKind::kCurrent, epoch_});
+  for (auto& [link, learner] : learners_) {
+    if (learner.stage == Stage::kPromised) synchronise(learner, now, effects);
+  }
+}
+
+// --- synchronisation ---
+
+void Leader::count_new_leader_acks(Instant now, Effects& effects) {
+  if (phase_ != Phase::kSynchronisation || !history_current_here_) return;
+  ServerSet synced;
+  for (const auto& [link, learner] : learners_) {
+    if (learner.stage == Stage::kSynced && learner.voter) synced.insert(learner.server);
+  }
+  if (!is_quorum_with_me(synced)) return;
+  phase_ = Phase::kBroadcast;
+  phase_began_ = now;
+  next_ping_ = now;
+  next_check_ = now + config_.timing.tick_ms;
+  effects.log.push_back("leading epoch " + std::to_string(epoch_) + " with " + std::to_string(synced.size()) +
+                        " synchronised voters besides this one");
+  // Only now may a follower serve: before, the next leader could still truncate what it shows.
+  for (auto& [link, learner] : learners_) {
+    if (learner.stage == Stage::kSynced) welcome(learner, now, effects);
+  }
+}
+
+// --- time ---
+
+void Leader::on_time(Instant now, Effects& effects) {
+  if (over()) return;
+  if (phase_ != Phase::kBroadcast) {
+    if (now - phase_began_ < config_.timing.init_ms()) return;
+    return end(phase_ == Phase::kDiscovery ? "no quorum of followers came within initLimit"
+                                           : "no quorum was synchronised within initLimit");
+  }
+  if (now >= next_ping_) {
+    next_ping_ = now + config_.timing.ping_ms();
+    ping_all(now, effects);
+    join_confirmation();
+  }
+  if (now >= next_check_) {
+    next_check_ = now + config_.timing.tick_ms;
+    check_liveness(now, effects);
+  }
+}
+
+void Leader::check_liveness(Instant now, Effects& effects) {
+  std::vector<std::pair<LinkId, std::string>> lost;
+  ServerSet alive;
+  for (auto& [link, learner] : learners_) {
+    const bool active = learner.stage == Stage::kActive;
+    const std::int64_t patience = active ? config_.timing.sync_ms() : config_.timing.init_ms();
+    if (learner.observer || learner.acked >= learner.expected) {
+      learner.expected = history_.last();
+      learner.expected_since = now;
+    }
+    if (now - learner.last_heard >= patience) {
+      lost.emplace_back(link, "nothing was heard of it for " + std::to_string(patience) + " ms");
+    } else if (active && now - learner.expected_since >= patience) {
+      lost.emplace_back(link, "it does not acknowledge proposals");
+    } else if (learner.voter && learner.stage >= Stage::kSynced) {
+      alive.insert(learner.server);
+    }
+  }
+  for (auto& [link, why] : lost) drop(link, std::move(why), effects);
+  if (!is_quorum_with_me(alive)) end("a quorum of followers was not heard of within syncLimit");
+}
+
+Instant Leader::next_time() const {
+  if (phase_ != Phase::kBroadcast) return phase_began_ + config_.timing.init_ms();
+  return std::min(next_ping_, next_check_);
+}
+
+}  // namespace drover::zab

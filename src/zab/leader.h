@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Leading: from being elected to committing transactions, in Zab's three phases.
+//
+//   discovery         a quorum reports; an epoch newer than all of theirs is chosen, and promised by a quorum
+//   synchronisation   each learner is brought to our history; a quorum has it on disk (ACK of NEWLEADER)
+//   broadcast         proposals go out in order and are committed in order, each by a quorum of disks
+//
+// The election only guessed who should lead. That we hold everything that was ever committed follows from
+// discovery: among a quorum that has promised to follow nobody older, nobody has a later history than we.
+//
+// Split by subject: leader.cc has the phases, leader_handshake.cc the way of one learner through them,
+// leader_broadcast.cc proposals, acknowledgements and pings.
+//
+// Owned by Peer for as long as it leads. What peers say is input and never trusted; a confused learner loses
+// its link, it cannot stop us.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "wire/quorum.h"
+#include "zab/effects.h"
+#include "zab/history.h"
+#include "zab/leader_handshake.h"
+#include "zab/membership.h"
+#include "zab/timing.h"
+
+namespace drover::zab {
+
+struct LeaderConfig {
+  ServerId me{};
+  Timing timing;
+  bool force_snapshot = false;
+};
+
+class Leader {
+ public:
+  enum class Phase : std::uint8_t { kDiscovery, kSynchronisation, kBroadcast, kOver };
+  struct Epochs {
+    std::uint32_t accepted = 0;
+    std::uint32_t current = 0;
+  };
+
+  // Everything we have logged counts as committed from here on: it will be, or we do not lead.
+  Leader(const LeaderConfig& config, const Membership& membership, History& history, Epochs epochs,
+         Instant now, Effects& effects);
+
+  void on_link_accepted(LinkId link, Instant now);
+  void on_packet(LinkId link, const wire::QuorumPacket& packet, Instant now, Effects& effects);
+  void on_link_down(LinkId link, Instant now, Effects& effects);
+  // The snapshot that effects.send asked for has been handed to the link.
+  void on_state_sent(LinkId link, Instant now, Effects& effects);
+  // history.durable() has moved.
+  void on_durable(Instant now, Effects& effects);
+  void on_epoch_saved(EpochKind kind, std::uint32_t epoch, Instant now, Effects& effects);
+  void on_time(Instant now, Effects& effects);
+  Instant next_time() const;
+
+  // Only in broadcast. The batch continues history.last() or begins the epoch.
+  void propose(TxnBatchPtr batch, Instant now, Effects& effects);
+  // `sync`: answered when everything proposed so far is committed and we are known to have led after the
+  // question. A learner's is answered on its link; for our own clients released_syncs() reaches the number
+  // returned. What is proposed later is committed later than the answer, as in Java: a learner relies on it.
+  std::uint64_t sync(std::optional<LinkId> asking, Instant now, Effects& effects);
+  std::uint64_t released_syncs() const { return released_; }
+
+  Phase phase() const { return phase_; }
+  bool over() const { return phase_ == Phase::kOver; }
+  const std::string& why_over() const { return why_over_; }
+  std::uint32_t epoch() const { return epoch_; }
+  // No further transaction fits into this epoch: it must end once everything is committed.
+  static constexpr std::uint32_t kCounterMax = 0xffff'ffff;
+  void step_down(std::string why) { end(std::move(why)); }
+
+  const std::map<LinkId, LearnerLink>& learners() const { return learners_; }
+  // For the monitor.
+  struct Sizes {
+    std::size_t last = 0;
+    std::size_t min = 0;
+    std::size_t max = 0;
+  };
+  const Sizes& proposal_bytes() const { return sizes_; }
+  std::int64_t outstanding() const {
+    return epoch_of(history_.last()) == epoch_ && history_.last() > history_.committed()
+               ? counter_of(history_.last()) -
+                     (epoch_of(history_.committed()) == epoch_ ? counter_of(history_.committed()) : 0)
+               : 0;
+  }
+  std::size_t pending_syncs() const { return syncs_.size(); }
+  const LearnerLink* find(LinkId link) const;
+
+ private:
+  friend class Invariants;
+  using Stage = LearnerLink::Stage;
+
+  void end(std::string why);
+  void enter(LearnerLink& learner, Stage stage, Instant now);
+  void drop(LinkId link, std::string why, Effects& effects);
+  bool is_quorum_with_me(const ServerSet& others) const;
+
+  // leader_handshake.cc
+  void on_info(LearnerLink& learner, const wire::QuorumPacket& packet, Instant now, Effects& effects);
+  void on_epoch_ack(LearnerLink& learner, const wire::QuorumPacket& packet, Instant now, Effects& effects);
+  void on_new_leader_ack(LearnerLink& learner, const wire::QuorumPacket& packet, Instant now,
+                         Effects& effects);
+  void on_active_packet(LearnerLink& learner, const wire::QuorumPacket& packet, Instant now,
+                        Effects& effects);
+  void propose_epoch(LearnerLink& learner, Instant now, Effects& effects);
+  void synchronise(LearnerLink& learner, Instant now, Effects& effects);
+  void send_history(LearnerLink& learner, Zxid after, Instant now, Effects& effects);
+  void keep_for_learners();
+  void welcome(LearnerLink& learner, Instant now, Effects& effects);
+
+  // leader.cc
+  void choose_epoch(Instant now, Effects& effects);
+  void count_epoch_acks(Instant now, Effects& effects);
+  void count_new_leader_acks(Instant now, Effects& effects);
+  void check_liveness(Instant now, Effects& effects);
+
+  // leader_broadcast.cc
+  void on_ack(LearnerLink& learner, Zxid zxid, Instant now, Effects& effects);
+  void on_ping_reply(LearnerLink& learner, const wire::QuorumPacket& packet, Effects& effects);
+  void commit_ready(Instant now, Effects& effects);
+  bool has_quorum(Zxid zxid) const;
+  void ping_all(Instant now, Effects& effects);
+  Zxid ready_to_commit() const;
+  void commit_until(Zxid until, Effects& effects);
+  void begin_confirmation(Instant now, Effects& effects);
+  void join_confirmation();
+  void check_confirmation(Instant now, Effects& effects);
+
+  LeaderConfig config_;
+  const Membership& membership_;
+  History& history_;
+  Phase phase_ = Phase::kDiscovery;
+  std::string why_over_;
+  Epochs began_with_;     // our own summary: nobody in the quorum may know more
+  Zxid began_with_last_;  // likewise
+  std::uint32_t epoch_ = 0;
+  bool epoch_chosen_ = false;
+  bool epoch_accepted_here_ = false;   // durable in our own file
+  bool epoch_promised_ = false;        // by a quorum
+  bool history_current_here_ = false;  // currentEpoch is durable: our own ACK of NEWLEADER
+  Instant phase_began_;
+  Instant next_ping_;
+  Instant next_check_;
+  std::map<LinkId, LearnerLink> learners_;
+  std::map<ServerId, std::uint32_t> accepted_epochs_;  // of the voters that have reported, ours included
+  ServerSet promised_;  // voters that promised this epoch to us, even if their link has broken since
+
+  // Are we still the leader? One round of pings at a time answers everybody who asked before it began.
+  struct Sync {
+    std::uint64_t ticket = 0;
+    Zxid after{};  // what was proposed before it
+    std::optional<LinkId> asking;
+  };
+  std::deque<Sync> syncs_;
+  Sizes sizes_;
+  std::uint64_t asked_ = 0;
+  std::uint64_t released_ = 0;
+  std::uint64_t round_for_ = 0;  // the last ticket that the round under way answers; 0: none is
+  std::uint64_t confirmed_ = 0;
+  std::map<LinkId, std::uint64_t> round_pings_;  // the answer that counts
+};
+
+}  // namespace drover::zab

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Proposals out, acknowledgements in, commits in order.
+#include <algorithm>
+
+#include "base/ensure.h"
+#include "wire/quorum.h"
+#include "zab/leader.h"
+
+namespace drover::zab {
+
+using wire::PacketType;
+
+void Leader::propose(TxnBatchPtr batch, Instant, Effects& effects) {
+  ENSURE(phase_ == Phase::kBroadcast, "only an established leader proposes");
+  ENSURE(epoch_of(batch->first) == epoch_ && epoch_of(batch->last) == epoch_,
+         "a leader proposes in its own epoch");
+  std::string packets;
+  packets.reserve(batch->bytes.size() + batch->size() * 24);
+  for (std::size_t i = 0; i < batch->size(); ++i) {
+    const std::string_view entry = batch->entry(i);
+    sizes_.last = entry.size();
+    sizes_.min = sizes_.max == 0 ? entry.size() : std::min(sizes_.min, entry.size());
+    sizes_.max = std::max(sizes_.max, entry.size());
+    wire::append_packet(packets, PacketType::kProposal,
+                        Zxid{raw(batch->first) + static_cast<std::int64_t>(i)}, entry);
+  }
+  for (const auto& [link, learner] : learners_) {
+    if (learner.is_forwarded_to() && !learner.observer) effects.to(link).append(packets);
+  }
+  history_.append(batch);
+  effects.disk.emplace_back(AppendTxns{std::move(batch)});
+}
+
+void Leader::on_durable(Instant now, Effects& effects) {
+  if (!over()) commit_ready(now, effects);
+}
+
+void Leader::on_ack(LearnerLink& learner, Zxid zxid, Instant now, Effects& effects) {
+  if (counter_of(zxid) == 0) return;  // of NEWLEADER, once more, after UPTODATE
+  if (learner.observer) return drop(learner.link, "an observer acknowledges proposals", effects);
+  if (zxid <= learner.acked) return;  // Late: others have decided without it.
+  if (zxid > history_.last())
+    return drop(learner.link, "it acknowledges what was never proposed, so it follows another history",
+                effects);
+  learner.acked = zxid;
+  commit_ready(now, effects);
+}
+
+bool Leader::has_quorum(Zxid zxid) const {
+  ServerSet have;
+  for (const auto& [link, learner] : learners_) {
+    if (learner.voter && learner.stage >= Stage::kSynced && learner.acked >= zxid)
+      have.insert(learner.server);
+  }
+  if (history_.durable() >= zxid) have.insert(config_.me);
+  return membership_.is_quorum(have);
+}
+
+// The latest transaction that is on the disks of a quorum.
+Zxid Leader::ready_to_commit() const {
+  std::vector<Zxid> candidates{history_.durable()};
+  for (const auto& [link, learner] : learners_) {
+    if (learner.voter) candidates.push_back(learner.acked);
+  }
+  std::sort(candidates.begin(), candidates.end(), std::greater<>());
+  const auto ready =
+      std::find_if(candidates.begin(), candidates.end(), [&](Zxid z) { return has_quorum(z); });
+  return ready == candidates.end() ? history_.committed() : std::min(*ready, history_.last());
+}
+
+// Commits strictly in zxid order. Nothing is committed before we are established: until then what counts is
+// the ACK of NEWLEADER. A sync keeps its place between what was proposed before it and after.
+void Leader::commit_ready(Instant, Effects& effects) {
+  if (phase_ != Phase::kBroadcast) return;
+  const Zxid ready = history_.committed() == history_.last() ? history_.last() : ready_to_commit();
+  for (;;) {
+    const Zxid until = syncs_.empty() ? ready : std::min(ready, syncs_.front().after);
+    if (until > history_.committed()) commit_until(until, effects);
+    if (syncs_.empty() || confirmed_ < syncs_.front().ticket) return;
+    if (history_.committed() < syncs_.front().after) return;
+    const Sync answered = syncs_.front();
+    syncs_.pop_front();
+    released_ = answered.ticket;
+    if (answered.asking && learners_.contains(*answered.asking))
+      wire::append_packet(effects.to(*answered.asking), PacketType::kSync, Zxid{0});
+  }
+}
+
+void Leader::commit_until(Zxid until, Effects& effects) {
+  ENSURE(epoch_of(until) == epoch_, "a leader commits only what it proposed itself");
+  std::string commits;
+  std::string informs;
+  const bool has_observers = std::any_of(learners_.begin(), learners_.end(), [](const auto& each) {
+    return each.second.observer && each.second.is_forwarded_to();
+  });
+  history_.for_each(history_.committed(), until, [&](Zxid zxid, std::string_view entry) {
+    wire::append_packet(commits, PacketType::kCommit, zxid);
+    if (has_observers) wire::append_packet(informs, PacketType::kInform, zxid, entry);
+  });
+  history_.set_committed(until);
+  for (const auto& [link, learner] : learners_) {
+    if (learner.is_forwarded_to()) effects.to(link).append(learner.observer ? informs : commits);
+  }
+}
+
+// --- pings ---
+
+void Leader::ping_all(Instant, Effects& effects) {
+  for (auto& [link, learner] : learners_) {
+    if (learner.stage != Stage::kActive) continue;
+    ++learner.pings_sent;
+    wire::append_packet(effects.to(link), PacketType::kPing, history_.last());
+  }
+}
+
+void Leader::on_ping_reply(LearnerLink& learner, const wire::QuorumPacket& packet, Effects& effects) {
+  if (learner.pings_answered == learner.pings_sent)
+    return drop(learner.link, "it answers pings that were not sent", effects);
+  ++learner.pings_answered;
+  if (packet.data && !packet.data->empty()) {
+    effects.messages.push_back(
+        {learner.link, learner.server, packet.type, packet.zxid, std::string(*packet.data), {}});
+  }
+}
+
+std::uint64_t Leader::sync(std::optional<LinkId> asking, Instant now, Effects& effects) {
+  syncs_.push_back({++asked_, history_.last(), asking});
+  if (round_for_ == 0) begin_confirmation(now, effects);
+  return asked_;
+}
+
+// A follower answers pings in order, and only while it follows us. So an answer to a ping that was sent
+// after the question proves that it did so after the question was asked.
+void Leader::begin_confirmation(Instant now, Effects& effects) {
+  round_for_ = asked_;
+  ping_all(now, effects);
+  round_pings_.clear();
+  join_confirmation();
+  check_confirmation(now, effects);
+}
+
+// Those whom no ping of this round has reached yet take part with the last one they were sent.
+void Leader::join_confirmation() {
+  if (round_for_ == 0) return;
+  for (const auto& [link, learner] : learners_) {
+    if (learner.stage == Stage::kActive && learner.voter) round_pings_.emplace(link, learner.pings_sent);
+  }
+}
+
+void Leader::check_confirmation(Instant now, Effects& effects) {
+  if (round_for_ == 0 || over()) return;
+  ServerSet answered;
+  for (const auto& [link, ping] : round_pings_) {
+    const auto found = learners_.find(link);
+    if (found != learners_.end() && found->second.pings_answered >= ping)
+      answered.insert(found->second.server);
+  }
+  if (!is_quorum_with_me(answered)) return;
+  confirmed_ = round_for_;
+  round_for_ = 0;
+  commit_ready(now, effects);
+  if (asked_ > confirmed_) begin_confirmation(now, effects);
+}
+
+}  // namespace drover::zab

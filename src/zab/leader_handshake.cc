@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One learner's way from a new link to being level with us.
+#include "zab/leader_handshake.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "wire/quorum.h"
+#include "zab/leader.h"
+#include "zab/sync_plan.h"
+
+namespace drover::zab {
+namespace {
+
+using wire::PacketType;
+
+Zxid epoch_start(std::uint32_t epoch) { return Zxid{static_cast<std::int64_t>(epoch) << 32}; }
+
+}  // namespace
+
+const char* name_of(LearnerLink::Stage stage) {
+  switch (stage) {
+    case LearnerLink::Stage::kGreeting: return "greeting";
+    case LearnerLink::Stage::kWaiting: return "waiting for an epoch";
+    case LearnerLink::Stage::kPromising: return "promising the epoch";
+    case LearnerLink::Stage::kPromised: return "waiting for a quorum of promises";
+    case LearnerLink::Stage::kSending: return "receiving our state";
+    case LearnerLink::Stage::kSyncing: return "synchronising";
+    case LearnerLink::Stage::kSynced: return "synchronised";
+    case LearnerLink::Stage::kActive: return "active";
+  }
+  return "?";
+}
+
+void Leader::on_packet(LinkId link, const wire::QuorumPacket& packet, Instant now, Effects& effects) {
+  const auto found = learners_.find(link);
+  if (found == learners_.end() || over()) return;
+  LearnerLink& learner = found->second;
+  learner.last_heard = now;
+  switch (learner.stage) {
+    case Stage::kGreeting: return on_info(learner, packet, now, effects);
+    case Stage::kPromising: return on_epoch_ack(learner, packet, now, effects);
+    case Stage::kSyncing: return on_new_leader_ack(learner, packet, now, effects);
+    case Stage::kSynced:
+    case Stage::kActive: return on_active_packet(learner, packet, now, effects);
+    case Stage::kWaiting:
+    case Stage::kPromised:
+    case Stage::kSending: return drop(link, "it speaks out of turn", effects);
+  }
+}
+
+void Leader::on_info(LearnerLink& learner, const wire::QuorumPacket& packet, Instant now, Effects& effects) {
+  const bool observer = packet.type == PacketType::kObserverInfo;
+  if (!observer && packet.type != PacketType::kFollowerInfo)
+    return drop(learner.link, "its first packet is neither FOLLOWERINFO nor OBSERVERINFO", effects);
+  const auto info = wire::decode_learner_info(packet.data);
+  if (!info) return drop(learner.link, "its greeting does not name it", effects);
+  learner.server = info->server;
+  if (info->protocol_version < wire::kQuorumProtocolVersion)
+    return drop(learner.link, "it speaks the protocol before 3.4, which cannot synchronise safely", effects);
+  // Whoever gets the tree gets all of it, whatever its ACLs say: only members do.
+  if (!membership_.is_member(info->server) || info->server == config_.me)
+    return drop(learner.link, "it is not a member of this ensemble", effects);
+  if (info->config_version > membership_.version)
+    return drop(learner.link, "it knows a later membership than we", effects);
+
+  learner.observer = observer;
+  learner.voter = !observer && membership_.is_voter(info->server);
+  enter(learner, Stage::kWaiting, now);
+  // One link for each server: the newer one is the one that it still knows of.
+  for (auto other = learners_.begin(); other != learners_.end();) {
+    const auto& [link, rival] = *other++;
+    if (link != learner.link && rival.server == learner.server && rival.stage != Stage::kGreeting)
+      drop(link, "the same server has come again", effects);
+  }
+  const std::uint32_t accepted = epoch_of(packet.zxid);
+  if (!epoch_chosen_) {
+    if (learner.voter)
+      accepted_epochs_[learner.server] = accepted;
+    else
+      epoch_ = std::max(epoch_, accepted + 1);
+    choose_epoch(now, effects);
+  }
+  if (epoch_accepted_here_) propose_epoch(learner, now, effects);
+}
+
+void Leader::propose_epoch(LearnerLink& learner, Instant now, Effects& effects) {
+  enter(learner, Stage::kPromising, now);
+  wire::append_packet(effects.to(learner.link), PacketType::kLeaderInfo, epoch_start(epoch_),
+                      wire::encode_int(wire::kQuorumProtocolVersion));
+}
+
+void Leader::on_epoch_ack(LearnerLink& learner, const wire::QuorumPacket& packet, Instant now,
+                          Effects& effects) {
+  const auto current = wire::decode_int(packet.data);
+  if (packet.type != PacketType::kAckEpoch || !current)
+    return drop(learner.link, "it does not answer LEADERINFO with ACKEPOCH", effects);
+  learner.reported_last = packet.zxid;
+  // -1: it had promised this epoch before, perhaps to another candidate. It may be synchronised, but only a
+  // first promise counts, so that no two leaders can be established in one epoch.
+  const bool promised_before = *current == -1;
+  if (!promised_before) {
+    const auto theirs = std::pair{static_cast<std::uint32_t>(*current), packet.zxid};
+    if (theirs > std::pair{began_with_.current, began_with_last_}) {
+      return drop(learner.link, "it has a later history than we: it should lead", effects);
+    }
+  }
+  // Who does not know its own history may follow, but its promise proves nothing about what was committed.
+  if (!promised_before && learner.voter && raw(packet.zxid) >= 0) promised_.insert(learner.server);
+  enter(learner, Stage::kPromised, now);
+  count_epoch_acks(now, effects);
+  if (epoch_promised_ && learner.stage == Stage::kPromised) synchronise(learner, now, effects);
+}
+
+void Leader::synchronise(LearnerLink& learner, Instant now, Effects& effects) {
+  const SyncPlan plan = plan_sync(history_, {.learner_last = learner.reported_last,
+                                             .our_epoch = began_with_.current,
+                                             .force_snapshot = config_.force_snapshot});
+  const auto told = [&](const char* how) {
+    effects.log.push_back("learner " + std::to_string(raw(learner.server)) + " is brought level by " + how);
+  };
+  switch (plan.kind) {
+    case SyncPlan::Kind::kDiff:
+      told("DIFF");
+      wire::append_packet(effects.to(learner.link), PacketType::kDiff, history_.committed());
+      return send_history(learner, plan.from, now, effects);
+    case SyncPlan::Kind::kTrunc:
+      told("TRUNC");
+      wire::append_packet(effects.to(learner.link), PacketType::kTrunc, plan.from);
+      return send_history(learner, plan.from, now, effects);
+    case SyncPlan::Kind::kSnap:
+      told("SNAP");
+      learner.sent = history_.applied();  // What is sent is the state in memory.
+      enter(learner, Stage::kSending, now);
+      keep_for_learners();
+      wire::append_packet(effects.to(learner.link), PacketType::kSnap, learner.sent);
+      effects.send.push_back({learner.link, {}, true});
+  }
+}
+
+// The state that was sent holds some of what was committed meanwhile. It is exact once all of that has come
+// again, so NEWLEADER waits until the state has left (ZOOKEEPER-3104).
+void Leader::on_state_sent(LinkId link, Instant now, Effects& effects) {
+  const auto found = learners_.find(link);
+  if (found == learners_.end() || over() || found->second.stage != Stage::kSending) return;
+  found->second.last_heard = now;
+  send_history(found->second, found->second.sent, now, effects);
+  keep_for_learners();
+}
+
+// What a learner will be sent behind our state must still be there then.
+void Leader::keep_for_learners() {
+  std::optional<Zxid> keep;
+  for (const auto& [link, learner] : learners_) {
+    if (learner.stage == Stage::kSending && (!keep || learner.sent < *keep)) keep = learner.sent;
+  }
+  history_.keep_after(keep);
+}
+
+// Committed transactions as proposal and commit, then NEWLEADER, then, to those who acknowledge, what is
+// still undecided. Not before NEWLEADER: servers of 3.8 then forget it, and stumble over its commit.
+void Leader::send_history(LearnerLink& learner, Zxid after, Instant now, Effects& effects) {
+  std::string& out = effects.to(learner.link);
+  history_.for_each(after, history_.committed(), [&](Zxid zxid, std::string_view entry) {
+    wire::append_packet(out, PacketType::kProposal, zxid, entry);
+    wire::append_packet(out, PacketType::kCommit, zxid);
+  });
+  learner.acked = history_.committed();
+  enter(learner, Stage::kSyncing, now);
+  wire::append_packet(out, PacketType::kNewLeader, epoch_start(epoch_), membership_.text);
+  if (learner.observer) return;
+  history_.for_each(history_.committed(), history_.last(), [&](Zxid zxid, std::string_view entry) {
+    wire::append_packet(out, PacketType::kProposal, zxid, entry);
+  });
+}
+
+void Leader::on_new_leader_ack(LearnerLink& learner, const wire::QuorumPacket& packet, Instant now,
+                               Effects& effects) {
+  if (packet.type != PacketType::kAck)
+    return drop(learner.link, "it does not acknowledge NEWLEADER", effects);
+  if (packet.zxid != epoch_start(epoch_)) {
+    // Servers of 3.8 log on another thread, which may be faster (ZOOKEEPER-4685). It counts once NEWLEADER is
+    // acknowledged, and not before.
+    if (packet.zxid > history_.last())
+      return drop(learner.link, "it acknowledges what was never proposed", effects);
+    learner.early_acked = std::max(learner.early_acked, packet.zxid);
+    return;
+  }
+  learner.acked = std::max(learner.acked, learner.early_acked);
+  enter(learner, Stage::kSynced, now);
+  if (phase_ == Phase::kBroadcast) return welcome(learner, now, effects);
+  count_new_leader_acks(now, effects);
+}
+
+void Leader::welcome(LearnerLink& learner, Instant now, Effects& effects) {
+  enter(learner, Stage::kActive, now);
+  learner.expected_since = now;
+  wire::append_packet(effects.to(learner.link), PacketType::kUpToDate, Zxid{-1});
+}
+
+void Leader::on_active_packet(LearnerLink& learner, const wire::QuorumPacket& packet, Instant now,
+                              Effects& effects) {
+  switch (packet.type) {
+    case PacketType::kAck: return on_ack(learner, packet.zxid, now, effects);
+    case PacketType::kPing: on_ping_reply(learner, packet, effects); return check_confirmation(now, effects);
+    case PacketType::kRequest:
+    case PacketType::kRevalidate:
+      if (learner.stage != Stage::kActive) return drop(learner.link, "it sends requests too early", effects);
+      effects.messages.push_back({learner.link, learner.server, packet.type, packet.zxid,
+                                  std::string(packet.data.value_or("")), packet.identities});
+      return;
+    default: return drop(learner.link, "it sends what a learner does not send", effects);
+  }
+}
+
+}  // namespace drover::zab

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the leader knows of one learner, from its first word until it is level.
+//
+//   kGreeting     the link is open                           <- FOLLOWERINFO / OBSERVERINFO
+//   kWaiting      its accepted epoch counts towards ours     -> LEADERINFO, once a quorum has come
+//   kPromising    it makes the epoch durable                 <- ACKEPOCH with its history's end
+//   kPromised     waits until a quorum has promised          -> DIFF | TRUNC | SNAP
+//   kSending      our state is on its way to it              -> transactions, NEWLEADER
+//   kSyncing      it makes our history durable               <- ACK of NEWLEADER
+//   kSynced       waits until a quorum has                   -> UPTODATE
+//   kActive       proposals, acknowledgements, pings
+#pragma once
+
+#include <cstdint>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "zab/effects.h"
+
+namespace drover::zab {
+
+struct LearnerLink {
+  enum class Stage : std::uint8_t {
+    kGreeting,
+    kWaiting,
+    kPromising,
+    kPromised,
+    kSending,
+    kSyncing,
+    kSynced,
+    kActive
+  };
+
+  LinkId link{};
+  Stage stage = Stage::kGreeting;
+  ServerId server{};
+  bool observer = false;  // gets INFORM instead of PROPOSAL and COMMIT
+  bool voter = false;
+  Zxid reported_last{};  // in ACKEPOCH
+  // Everything up to here is durable there. One number is enough: learners log in order, so that an
+  // acknowledgement speaks for all before it.
+  Zxid acked{};
+  Instant stage_began;
+  Instant last_heard;
+  // It should acknowledge everything up to `expected`, asked for at `expected_since`.
+  Zxid expected{};
+  Instant expected_since;
+  std::uint64_t pings_sent = 0;
+  std::uint64_t pings_answered = 0;
+
+  Zxid sent{};         // what the state that is on its way holds at least
+  Zxid early_acked{};  // acknowledged before NEWLEADER was, as servers of 3.8 may do
+
+  // From here on it is told of every proposal and commit.
+  bool is_forwarded_to() const { return stage >= Stage::kSyncing; }
+};
+
+const char* name_of(LearnerLink::Stage stage);
+
+}  // namespace drover::zab

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zab/learner.h"
+
+#include <algorithm>
+
+#include "base/ensure.h"
+#include "wire/txns.h"
+
+namespace drover::zab {
+namespace {
+
+using wire::PacketType;
+
+// A leader that is elected but not yet listening is not missed for long; one that has died meanwhile must be.
+constexpr int kFailedDialsMax = 12;
+
+Zxid epoch_start(std::uint32_t epoch) { return Zxid{static_cast<std::int64_t>(epoch) << 32}; }
+
+}  // namespace
+
+Learner::Learner(const LearnerConfig& config, const Membership& membership, History& history,
+                 const Start& start, Instant now, Effects& effects)
+    : config_(config),
+      membership_(membership),
+      history_(history),
+      start_(start),
+      phase_began_(now),
+      last_heard_(now) {
+  effects.dial = Dial{start.link, start.leader};
+}
+
+void Learner::end(std::string why) {
+  if (over()) return;
+  phase_ = Phase::kOver;
+  why_over_ = std::move(why);
+}
+
+void Learner::on_dial_failed(Instant now) {
+  if (phase_ != Phase::kDialling) return;
+  last_heard_ = now;
+  if (++failed_dials_ >= kFailedDialsMax) end("the elected leader cannot be reached");
+}
+
+void Learner::on_link_up(Instant now, Effects& effects) {
+  if (phase_ != Phase::kDialling) return;
+  phase_ = Phase::kDiscovery;
+  phase_began_ = last_heard_ = now;
+  const wire::LearnerInfo info{config_.me, wire::kQuorumProtocolVersion, membership_.version};
+  wire::append_packet(out(effects), config_.observer ? PacketType::kObserverInfo : PacketType::kFollowerInfo,
+                      epoch_start(start_.accepted), wire::encode(info));
+}
+
+void Learner::on_packet(const wire::QuorumPacket& packet, Instant now, Effects& effects) {
+  last_heard_ = now;
+  switch (phase_) {
+    case Phase::kDiscovery: return on_leader_info(packet, effects);
+    case Phase::kSync:
+    case Phase::kSynced: return on_sync_packet(packet, effects);
+    case Phase::kBroadcast: return on_broadcast_packet(packet, effects);
+    case Phase::kDialling:
+    case Phase::kOver: return;
+  }
+}
+
+// --- discovery ---
+
+void Learner::on_leader_info(const wire::QuorumPacket& packet, Effects& effects) {
+  const auto version = wire::decode_int(packet.data);
+  if (packet.type != PacketType::kLeaderInfo || !version) {
+    return end("the leader's first packet is " + std::string(name_of(packet.type)) + ", not LEADERINFO");
+  }
+  if (epoch_asked_) return end("the leader proposes an epoch twice");
+  epoch_asked_ = true;
+  epoch_ = epoch_of(packet.zxid);
+  if (epoch_ < start_.accepted) return end("the leader's epoch is older than the one promised");
+  promised_before_ = epoch_ == start_.accepted;
+  if (promised_before_) return send_epoch_ack(effects);
+  // Durable before it is said: or after a crash we could promise an older epoch to somebody else.
+  effects.disk.emplace_back(SaveEpoch{EpochKind::kAccepted, epoch_});
+}
+
+void Learner::send_epoch_ack(Effects& effects) {
+  const std::int32_t current = promised_before_ ? -1 : static_cast<std::int32_t>(start_.current);
+  const Zxid last = start_.knows_history ? history_.last() : Zxid{-1};
+  wire::append_packet(out(effects), PacketType::kAckEpoch, last, wire::encode_int(current));
+  phase_ = Phase::kSync;
+}
+
+void Learner::on_epoch_saved(EpochKind kind, std::uint32_t epoch, Effects& effects) {
+  if (over() || epoch != epoch_) return;
+  if (kind == EpochKind::kAccepted && phase_ == Phase::kDiscovery) {
+    start_.accepted = epoch;
+    return send_epoch_ack(effects);
+  }
+  if (kind != EpochKind::kCurrent || phase_ != Phase::kSync || !new_leader_seen_) return;
+  // Orders to the disk are carried out one after the other: the history was durable before the epoch.
+  start_.current = epoch;
+  start_.knows_history = true;
+  new_leader_acked_ = true;
+  phase_ = Phase::kSynced;
+  wire::append_packet(out(effects), PacketType::kAck, epoch_start(epoch_));
+  acknowledge(effects);
+}
+
+// --- synchronisation ---
+
+void Learner::on_sync_packet(const wire::QuorumPacket& packet, Effects& effects) {
+  if (!sync_begun_) return begin_sync(packet, effects);
+  switch (packet.type) {
+    case PacketType::kProposal: return on_proposal(packet);
+    case PacketType::kCommit:
+    case PacketType::kCommitAndActivate: return on_commit(packet.zxid);
+    case PacketType::kInform: on_proposal(packet); return on_commit(packet.zxid);
+    case PacketType::kNewLeader: return on_new_leader(packet, effects);
+    case PacketType::kUpToDate: return on_up_to_date(effects);
+    // Nothing is asked of the leader yet, so these speak to nobody; Java's learners ignore them here too.
+    case PacketType::kPing:
+    case PacketType::kSync:
+    case PacketType::kRevalidate: return;
+    default: return end("the leader sends " + std::string(name_of(packet.type)) + " while synchronising");
+  }
+}
+
+void Learner::begin_sync(const wire::QuorumPacket& packet, Effects& effects) {
+  sync_begun_ = true;
+  effects.log.push_back("the leader brings us level by " + std::string(name_of(packet.type)) + ", epoch " +
+                        std::to_string(epoch_) + ", from zxid " + std::to_string(raw(history_.last())));
+  switch (packet.type) {
+    case PacketType::kDiff:
+      // The leader has what we have. Only what it sends moves us on: its own last zxid, which the packet
+      // carries, is a claim that this history cannot make before the transactions are here (ZOOKEEPER-2355).
+      if (!start_.knows_history) return end("the leader sends a difference to a history that is unknown");
+      history_.set_committed(history_.last());
+      break;
+    case PacketType::kTrunc: truncate(packet.zxid, effects); break;
+    case PacketType::kSnap:
+      receiving_snapshot_ = true;
+      snapshot_zxid_ = packet.zxid;
+      effects.receive_snapshot = start_.link;
+      return;
+    default: return end("the leader begins to synchronise with " + std::string(name_of(packet.type)));
+  }
+  received_ = committed_ = history_.last();
+}
+
+void Learner::truncate(Zxid last, Effects& effects) {
+  // A point that we never logged, or that lies before what is at hand, says that the histories parted
+  // somewhere we cannot see. Then only the leader's whole state helps.
+  if (!start_.knows_history || !history_.contains(last)) {
+    effects.discard_history = true;
+    return end("the leader's history and ours have parted before zxid " + std::to_string(raw(last)));
+  }
+  // Of what was applied nothing goes, unless it was read from the log at start without knowing its fate.
+  if (last < history_.committed()) effects.reload_state = true;
+  effects.disk.emplace_back(TruncateLog{last});
+  history_.truncate(last);
+  history_.set_committed(last);
+}
+
+void Learner::on_snapshot_received(Effects& effects) {
+  ENSURE(receiving_snapshot_, "a snapshot was asked for");
+  receiving_snapshot_ = false;
+  history_.begin_at(snapshot_zxid_);
+  received_ = committed_ = snapshot_zxid_;
+  effects.disk.emplace_back(SaveSnapshot{snapshot_zxid_});
+}
+
+void Learner::on_proposal(const wire::QuorumPacket& packet) {
+  const std::string_view entry = packet.data.value_or(std::string_view{});
+  if (entry.size() < wire::kTxnHeaderBytes || wire::zxid_of_entry(entry) != packet.zxid)
+    return end("a proposal does not carry the transaction it names");
+  if (!follows(packet.zxid, received_)) return end("the leader leaves a transaction out");
+  if (!gathering_) gathering_ = std::make_shared<TxnBatch>();
+  gathering_->add(packet.zxid, entry);
+  received_ = packet.zxid;
+}
+
+void Learner::on_commit(Zxid zxid) {
+  if (over()) return;
+  if (zxid > received_ || !follows(zxid, committed_)) return end("the leader commits out of order");
+  committed_ = zxid;
+}
+
+void Learner::flush(Effects& effects) {
+  if (gathering_ && !over()) {
+    const TxnBatchPtr batch = std::move(gathering_);
+    history_.append(batch);
+    effects.disk.emplace_back(AppendTxns{batch});
+  }
+  gathering_.reset();
+  if (over() || committed_ <= history_.committed()) return;
+  if (history_.at_or_before(committed_) != committed_)
+    return end("the leader commits what it never proposed");
+  history_.set_committed(committed_);
+}
+
+void Learner::on_new_leader(const wire::QuorumPacket& packet, Effects& effects) {
+  if (new_leader_seen_) return end("the leader says NEWLEADER twice");
+  if (packet.zxid != epoch_start(epoch_)) return end("NEWLEADER names another epoch than LEADERINFO");
+  flush(effects);
+  if (over()) return;
+  new_leader_seen_ = true;
+  acked_ = history_.committed();
+  effects.disk.emplace_back(SaveEpoch{EpochKind::kCurrent, epoch_});
+}
+
+void Learner::on_up_to_date(Effects& effects) {
+  if (!new_leader_acked_) return end("the leader says UPTODATE before we acknowledged NEWLEADER");
+  phase_ = Phase::kBroadcast;
+  level_at_ = committed_;
+  wire::append_packet(out(effects), PacketType::kAck, epoch_start(epoch_));
+}
+
+// --- broadcast ---
+
+void Learner::on_broadcast_packet(const wire::QuorumPacket& packet, Effects& effects) {
+  switch (packet.type) {
+    case PacketType::kProposal: return on_proposal(packet);
+    case PacketType::kCommit:
+    case PacketType::kCommitAndActivate: return on_commit(packet.zxid);
+    case PacketType::kInform: on_proposal(packet); return on_commit(packet.zxid);
+    case PacketType::kInformAndActivate: {
+      // The leader's choice of the next leader comes first; reconfiguration is not followed here.
+      wire::QuorumPacket plain = packet;
+      if (!packet.data || packet.data->size() < 8) return end("INFORMANDACTIVATE without its transaction");
+      plain.data = packet.data->substr(8);
+      on_proposal(plain);
+      return on_commit(packet.zxid);
+    }
+    case PacketType::kPing:
+    case PacketType::kSync:
+    case PacketType::kRevalidate:
+      // What was committed before it is known before it is looked at.
+      flush(effects);
+      effects.messages.push_back(
+          {start_.link, start_.leader, packet.type, packet.zxid, std::string(packet.data.value_or("")), {}});
+      return;
+    case PacketType::kUpToDate: return;
+    default: return end("the leader sends " + std::string(name_of(packet.type)) + " after UPTODATE");
+  }
+}
+
+void Learner::on_durable(Effects& effects) {
+  if (!over()) acknowledge(effects);
+}
+
+// Each transaction by itself: Java's leader counts votes for every one.
+void Learner::acknowledge(Effects& effects) {
+  if (config_.observer || !new_leader_acked_ || history_.durable() <= acked_) return;
+  std::string& to_leader = out(effects);
+  history_.for_each(acked_, history_.durable(), [&](Zxid zxid, std::string_view) {
+    wire::append_packet(to_leader, PacketType::kAck, zxid);
+  });
+  acked_ = history_.durable();
+}
+
+void Learner::send(PacketType type, Zxid zxid, std::string_view data, Effects& effects) {
+  if (phase_ == Phase::kBroadcast) wire::append_packet(out(effects), type, zxid, data);
+}
+
+void Learner::send_request(std::string_view data, const std::vector<wire::Identity>& identities,
+                           Effects& effects) {
+  if (phase_ == Phase::kBroadcast) wire::append_request_packet(out(effects), data, identities);
+}
+
+// --- time ---
+
+void Learner::on_time(Instant now) {
+  if (over() || now < next_time()) return;
+  if (phase_ == Phase::kBroadcast) return end("nothing was heard of the leader within syncLimit");
+  end(phase_ == Phase::kDialling ? "the elected leader was not reached within initLimit"
+                                 : "the leader did not bring us level within initLimit");
+}
+
+Instant Learner::next_time() const {
+  if (phase_ == Phase::kDialling) return phase_began_ + config_.timing.init_ms();
+  return last_heard_ + (phase_ == Phase::kBroadcast ? config_.timing.sync_ms() : config_.timing.init_ms());
+}
+
+}  // namespace drover::zab

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Following or observing a leader: be brought to its history, then log what it proposes.
+//
+//   kDialling      waiting for the link                       -> FOLLOWERINFO
+//   kDiscovery     <- LEADERINFO; the epoch made durable      -> ACKEPOCH
+//   kSync          <- DIFF | TRUNC | SNAP, transactions, NEWLEADER; all of it made durable, then the epoch
+//                                                             -> ACK of NEWLEADER
+//   kSynced        <- UPTODATE                                -> ACK
+//   kBroadcast     <- PROPOSAL, COMMIT (INFORM for observers) -> ACK of what is durable
+//
+// Proposals are logged as they come, even before the leader is known to be established; but nothing is
+// acknowledged before NEWLEADER is (ZOOKEEPER-4685), and nothing is shown to clients before UPTODATE.
+//
+// Transactions of one read from the network go to the log as one batch: on_packet() gathers, and flush()
+// hands over.
+//
+// Owned by Peer for as long as it follows. A leader that breaks the rules loses us; it cannot stop us.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "wire/quorum.h"
+#include "zab/effects.h"
+#include "zab/history.h"
+#include "zab/membership.h"
+#include "zab/timing.h"
+
+namespace drover::zab {
+
+struct LearnerConfig {
+  ServerId me{};
+  bool observer = false;
+  Timing timing;
+};
+
+class Learner {
+ public:
+  enum class Phase : std::uint8_t { kDialling, kDiscovery, kSync, kSynced, kBroadcast, kOver };
+  struct Start {
+    std::uint32_t accepted = 0;
+    std::uint32_t current = 0;
+    bool knows_history = true;  // false: damaged or wiped disk
+    ServerId leader{};
+    LinkId link{};  // dialled
+  };
+
+  Learner(const LearnerConfig& config, const Membership& membership, History& history, const Start& start,
+          Instant now, Effects& effects);
+
+  void on_link_up(Instant now, Effects& effects);
+  void on_dial_failed(Instant now);
+  void on_packet(const wire::QuorumPacket& packet, Instant now, Effects& effects);
+  // The end of one read from the network.
+  void flush(Effects& effects);
+  // Bytes came that are not packets: the leader's state.
+  void on_heard(Instant now) { last_heard_ = now; }
+  // The leader's state is complete in memory.
+  void on_snapshot_received(Effects& effects);
+  void on_link_down() { end("the link to the leader is lost"); }
+
+  void on_durable(Effects& effects);
+  void on_epoch_saved(EpochKind kind, std::uint32_t epoch, Effects& effects);
+  void on_time(Instant now);
+  Instant next_time() const;
+
+  // Only in broadcast.
+  void send(wire::PacketType type, Zxid zxid, std::string_view data, Effects& effects);
+  void send_request(std::string_view data, const std::vector<wire::Identity>& identities, Effects& effects);
+
+  Phase phase() const { return phase_; }
+  bool over() const { return phase_ == Phase::kOver; }
+  const std::string& why_over() const { return why_over_; }
+  std::uint32_t epoch() const { return epoch_; }
+  ServerId leader() const { return start_.leader; }
+  LinkId link() const { return start_.link; }
+  // The state in memory is half the leader's: it is good for nothing but being replaced.
+  bool is_receiving_snapshot() const { return receiving_snapshot_; }
+  // The last transaction that was committed before UPTODATE; nothing before that packet came. What the leader
+  // applied while it sent its state follows NEWLEADER, but is committed here before our ACK of that is
+  // answered: so a state that was sent while the leader went on is exact once all of this is applied, and not
+  // earlier.
+  std::optional<Zxid> level_at() const { return level_at_; }
+
+ private:
+  void end(std::string why);
+  void on_leader_info(const wire::QuorumPacket& packet, Effects& effects);
+  void send_epoch_ack(Effects& effects);
+  void on_sync_packet(const wire::QuorumPacket& packet, Effects& effects);
+  void begin_sync(const wire::QuorumPacket& packet, Effects& effects);
+  void truncate(Zxid last, Effects& effects);
+  void on_proposal(const wire::QuorumPacket& packet);
+  void on_commit(Zxid zxid);
+  void on_new_leader(const wire::QuorumPacket& packet, Effects& effects);
+  void on_up_to_date(Effects& effects);
+  void on_broadcast_packet(const wire::QuorumPacket& packet, Effects& effects);
+  void acknowledge(Effects& effects);
+  std::string& out(Effects& effects) { return effects.to(start_.link); }
+
+  LearnerConfig config_;
+  const Membership& membership_;
+  History& history_;
+  Start start_;
+  Phase phase_ = Phase::kDialling;
+  std::string why_over_;
+  std::uint32_t epoch_ = 0;
+  bool promised_before_ = false;  // this very epoch, to a leader that may have been another
+  bool epoch_asked_ = false;      // LEADERINFO has come
+  bool sync_begun_ = false;       // DIFF, TRUNC or SNAP has come
+  bool receiving_snapshot_ = false;
+  bool new_leader_seen_ = false;
+  bool new_leader_acked_ = false;
+  std::optional<Zxid> level_at_;
+  Zxid snapshot_zxid_{};
+  Zxid received_{};   // last transaction received
+  Zxid committed_{};  // last one known to be committed; becomes history's at flush()
+  Zxid acked_{};
+  std::shared_ptr<TxnBatch> gathering_;
+  int failed_dials_ = 0;
+  Instant phase_began_;
+  Instant last_heard_;
+};
+
+}  // namespace drover::zab

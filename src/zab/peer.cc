@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "zab/peer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ensure.h"
+
+namespace drover::zab {
+namespace {
+
+constexpr std::size_t kHeldLinksMax = 64;
+
+ElectionConfig election_config(const PeerConfig& config) {
+  return {.me = config.me,
+          .observer = config.observer,
+          .notification_min_ms = config.notification_min_ms,
+          .notification_max_ms = config.notification_max_ms,
+          .finalize_ms = config.finalize_ms};
+}
+
+}  // namespace
+
+Peer::Peer(const PeerConfig& config, Membership membership, History history, const PeerStart& start)
+    : config_(config),
+      membership_(std::move(membership)),
+      history_(std::move(history)),
+      epochs_(start),
+      election_(election_config(config), membership_) {}
+
+bool Peer::active() const {
+  if (leader_) return leader_->phase() == Leader::Phase::kBroadcast;
+  return learner_ && learner_->phase() == Learner::Phase::kBroadcast;
+}
+
+void Peer::start(Instant now, Effects& effects) {
+  election_due_ = true;
+  settle(now, effects);
+}
+
+// --- roles ---
+
+void Peer::settle(Instant now, Effects& effects) {
+  if (leader_ && leader_->over()) look(leader_->why_over(), now, effects);
+  if (learner_ && learner_->over()) look(learner_->why_over(), now, effects);
+  count_orders(effects);
+  if (election_due_ && orders_open_ == 0 && !reloading_ && !discarding_) begin_election(now, effects);
+  if (role_ == Role::kLooking && !election_due_ && !election_.looking()) begin_role(now, effects);
+  count_orders(effects);
+  if (active() && !was_active_) {
+    was_active_ = true;
+    election_.set_established_epoch(epochs_.current_epoch);
+  }
+}
+
+void Peer::count_orders(Effects& effects) {
+  for (; effects.disk_counted < effects.disk.size(); ++effects.disk_counted, ++orders_open_) {
+    const auto* save = std::get_if<SaveEpoch>(&effects.disk[effects.disk_counted]);
+    if (epochs_.fresh && save && save->kind == EpochKind::kCurrent) {
+      // A new history begins with a snapshot of nothing: from then on a log without any is damage.
+      const auto at = effects.disk.begin() + static_cast<std::ptrdiff_t>(effects.disk_counted);
+      effects.disk.insert(at, SaveSnapshot{history_.last()});
+    }
+    const DiskOrder& order = effects.disk[effects.disk_counted];
+    if (std::holds_alternative<SaveSnapshot>(order)) epochs_.fresh = false;
+    if (const auto* cut = std::get_if<TruncateLog>(&order)) rewinds_.push_back(cut->last);
+    if (const auto* snapshot = std::get_if<SaveSnapshot>(&order)) rewinds_.push_back(snapshot->zxid);
+  }
+}
+
+void Peer::look(std::string why, Instant now, Effects& effects) {
+  why_looking_ = std::move(why);
+  effects.log.push_back("looking for a leader: " + why_looking_);
+  end_role(effects);
+  role_ = Role::kLooking;
+  election_due_ = true;
+  (void)now;
+}
+
+void Peer::end_role(Effects& effects) {
+  was_active_ = false;
+  if (leader_) {
+    for (const auto& [link, learner] : leader_->learners()) effects.close.push_back(link);
+    leader_.reset();
+    history_.keep_after(std::nullopt);
+  }
+  if (learner_) {
+    // Half of the leader's state is nobody's state; what is on the disk is still whole (ZOOKEEPER-3642).
+    if (learner_->is_receiving_snapshot()) effects.reload_state = true;
+    effects.close.push_back(learner_->link());
+    learner_.reset();
+  }
+  if (effects.discard_history) {
+    discarding_ = true;
+    effects.reload_state = false;
+  }
+  if (effects.reload_state) reloading_ = true;
+}
+
+void Peer::begin_election(Instant now, Effects& effects) {
+  election_due_ = false;
+  ENSURE(history_.durable() == history_.last(), "a vote speaks of what is on the disk");
+  const Zxid last = epochs_.knows_history ? history_.last() : Zxid{-1};
+  election_.start(last, epochs_.current_epoch, now, effects.notify);
+  for (const auto& [from, early] : std::exchange(early_, {})) {
+    if (now - early.at > config_.notification_max_ms) continue;
+    election_.on_notification(from, early.notification, now, effects.notify);
+  }
+}
+
+void Peer::begin_role(Instant now, Effects& effects) {
+  const ServerId chosen = election_.vote().leader;
+  if (chosen == config_.me) {
+    lead(now, effects);
+  } else {
+    follow(chosen, now, effects);
+  }
+}
+
+void Peer::lead(Instant now, Effects& effects) {
+  role_ = Role::kLeading;
+  election_.settle(wire::PeerState::kLeading);
+  effects.log.push_back("elected in round " + std::to_string(election_.round()) +
+                        "; waiting for a quorum of followers");
+  leader_ = std::make_unique<Leader>(
+      LeaderConfig{config_.me, config_.timing, config_.force_snapshot}, membership_, history_,
+      Leader::Epochs{epochs_.accepted_epoch, epochs_.current_epoch}, now, effects);
+  auto held = std::move(held_);
+  held_.clear();
+  for (auto& [link, early] : held) {
+    leader_->on_link_accepted(link, now);
+    if (!early.info) continue;
+    early.info->data = early.info_data;
+    leader_->on_packet(link, *early.info, now, effects);
+  }
+}
+
+void Peer::follow(ServerId leader, Instant now, Effects& effects) {
+  role_ = config_.observer ? Role::kObserving : Role::kFollowing;
+  election_.settle(config_.observer ? wire::PeerState::kObserving : wire::PeerState::kFollowing);
+  effects.log.push_back("following server " + std::to_string(raw(leader)) + ", elected in round " +
+                        std::to_string(election_.round()));
+  for (const auto& [link, early] : held_) effects.close.push_back(link);
+  held_.clear();
+  const bool knows = epochs_.knows_history && (!epochs_.fresh || election_.everybody_is_new());
+  if (!knows) effects.log.push_back("this server does not know its history, so its vote does not count yet");
+  learner_ = std::make_unique<Learner>(LearnerConfig{config_.me, config_.observer, config_.timing},
+                                       membership_, history_,
+                                       Learner::Start{epochs_.accepted_epoch, epochs_.current_epoch, knows,
+                                                      leader, LinkId{kDialledLinks | ++next_dial_}},
+                                       now, effects);
+}
+
+void Peer::propose(TxnBatchPtr batch, Instant now, Effects& effects) {
+  leader_->propose(std::move(batch), now, effects);
+  count_orders(effects);
+}
+
+void Peer::step_down(std::string why, Instant now, Effects& effects) {
+  if (leader_) leader_->step_down(std::move(why));
+  settle(now, effects);
+}
+
+void Peer::discard_history(std::string why, Instant now, Effects& effects) {
+  effects.discard_history = true;
+  look(std::move(why), now, effects);
+  settle(now, effects);
+}
+
+// --- election ---
+
+void Peer::remember(ServerId from, const wire::Notification& notification, Instant now) {
+  if (!membership_.is_member(from)) return;
+  if (notification.state == wire::PeerState::kLooking || election_due_) {
+    early_[from] = {notification, now};
+  } else {
+    early_.erase(from);
+  }
+}
+
+void Peer::on_notification(ServerId from, const wire::Notification& notification, Instant now,
+                           Effects& effects) {
+  if (role_ == Role::kLooking && election_due_) {
+    // Our own vote is not known yet. Who speaks now does not repeat it soon.
+    remember(from, notification, now);
+    return;
+  }
+  if (role_ != Role::kLooking) remember(from, notification, now);
+  election_.on_notification(from, notification, now, effects.notify);
+  settle(now, effects);
+}
+
+// --- links ---
+
+void Peer::on_link_accepted(LinkId link, Instant now, Effects& effects) {
+  if (leader_) {
+    leader_->on_link_accepted(link, now);
+  } else if (role_ == Role::kLooking && held_.size() < kHeldLinksMax) {
+    held_[link].since = now;  // It knows the result of the election before we do.
+  } else {
+    effects.close.push_back(link);
+  }
+  settle(now, effects);
+}
+
+void Peer::on_link_up(LinkId link, Instant now, Effects& effects) {
+  if (learner_ && learner_->link() == link) {
+    learner_->on_link_up(now, effects);
+  } else {
+    effects.close.push_back(link);
+  }
+  settle(now, effects);
+}
+
+void Peer::on_dial_failed(LinkId link, Instant now, Effects& effects) {
+  if (learner_ && learner_->link() == link) learner_->on_dial_failed(now);
+  settle(now, effects);
+}
+
+void Peer::on_link_down(LinkId link, Instant now, Effects& effects) {
+  held_.erase(link);
+  if (leader_) leader_->on_link_down(link, now, effects);
+  if (learner_ && learner_->link() == link) learner_->on_link_down();
+  settle(now, effects);
+}
+
+void Peer::on_packet(LinkId link, const wire::QuorumPacket& packet, Instant now, Effects& effects) {
+  if (leader_) {
+    leader_->on_packet(link, packet, now, effects);
+  } else if (learner_ && learner_->link() == link) {
+    learner_->on_packet(packet, now, effects);
+  } else if (const auto held = held_.find(link); held != held_.end()) {
+    if (held->second.info) {  // It may only greet; everything else waits for an answer.
+      held_.erase(held);
+      effects.close.push_back(link);
+    } else {
+      held->second.info = packet;
+      held->second.info_data = std::string(packet.data.value_or(""));
+    }
+  }
+  settle(now, effects);
+}
+
+void Peer::on_packets_end(LinkId link, Instant now, Effects& effects) {
+  if (learner_ && learner_->link() == link) learner_->flush(effects);
+  settle(now, effects);
+}
+
+void Peer::on_heard(LinkId link, Instant now) {
+  if (learner_ && learner_->link() == link) learner_->on_heard(now);
+}
+
+void Peer::on_snapshot_received(Instant now, Effects& effects) {
+  if (learner_ && learner_->is_receiving_snapshot()) learner_->on_snapshot_received(effects);
+  settle(now, effects);
+}
+
+void Peer::on_state_sent(LinkId link, Instant now, Effects& effects) {
+  if (leader_) leader_->on_state_sent(link, now, effects);
+  settle(now, effects);
+}
+
+// --- answers of the disk ---
+
+void Peer::on_durable(Zxid last, Instant now, Effects& effects, std::size_t orders) {
+  ENSURE(orders_open_ >= orders, "the disk answers orders");
+  orders_open_ -= orders;
+  // Transactions that were cut off since may come again under the same zxid: their being durable once says
+  // nothing about now.
+  if (!rewinds_.empty()) return settle(now, effects);
+  history_.set_durable(last);
+  if (leader_) leader_->on_durable(now, effects);
+  if (learner_) learner_->on_durable(effects);
+  settle(now, effects);
+}
+
+void Peer::on_epoch_saved(EpochKind kind, std::uint32_t epoch, Instant now, Effects& effects) {
+  ENSURE(orders_open_ > 0, "the disk answers orders");
+  --orders_open_;
+  std::uint32_t& saved = kind == EpochKind::kAccepted ? epochs_.accepted_epoch : epochs_.current_epoch;
+  ENSURE(epoch >= saved, "epochs only rise");
+  saved = epoch;
+  if (leader_) leader_->on_epoch_saved(kind, epoch, now, effects);
+  if (learner_) learner_->on_epoch_saved(kind, epoch, effects);
+  settle(now, effects);
+}
+
+void Peer::end_rewind() {
+  ENSURE(orders_open_ > 0 && !rewinds_.empty(), "the disk answers orders");
+  --orders_open_;
+  if (rewinds_.size() == 1) history_.set_durable(rewinds_.front());
+  rewinds_.pop_front();
+}
+
+void Peer::on_truncated(Instant now, Effects& effects) {
+  end_rewind();
+  settle(now, effects);
+}
+
+void Peer::on_truncate_failed(Instant now, Effects& effects) {
+  ENSURE(orders_open_ > 0 && !rewinds_.empty(), "the disk answers orders");
+  --orders_open_;
+  rewinds_.pop_front();
+  discard_history("what the leader does not have cannot be cut off", now, effects);
+}
+
+void Peer::on_snapshot_saved(Instant now, Effects& effects) {
+  end_rewind();
+  // It was sent by a leader that a quorum had promised to follow, so it holds everything committed.
+  epochs_.knows_history = true;
+  settle(now, effects);
+}
+
+void Peer::on_state_reloaded(Instant now, Effects& effects) {
+  reloading_ = false;
+  // As at a start: everything on the disk is in the state, and a leader will tell what of it was not agreed
+  // on.
+  if (!leader_ && !learner_) history_.set_committed(history_.last());
+  settle(now, effects);
+}
+
+void Peer::on_history_discarded(Instant now, Effects& effects) {
+  discarding_ = false;
+  epochs_.knows_history = false;
+  history_.begin_at(Zxid{0});
+  settle(now, effects);
+}
+
+// --- time ---
+
+void Peer::on_time(Instant now, Effects& effects) {
+  if (leader_) leader_->on_time(now, effects);
+  if (learner_) learner_->on_time(now);
+  if (role_ == Role::kLooking && !election_due_) election_.on_time(now, effects.notify);
+  for (auto held = held_.begin(); held != held_.end();) {
+    if (now - held->second.since < config_.timing.init_ms()) {
+      ++held;
+      continue;
+    }
+    effects.close.push_back(held->first);
+    held = held_.erase(held);
+  }
+  settle(now, effects);
+}
+
+std::optional<Instant> Peer::next_time() const {
+  if (leader_) return leader_->next_time();
+  if (learner_) return learner_->next_time();
+  if (election_due_) return std::nullopt;
+  return election_.next_time();
+}
+
+}  // namespace drover::zab

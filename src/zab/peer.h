@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One server among others: it looks for a leader, leads or follows, and when that ends it looks again.
+//
+// Holds what outlives a role: the history, the epochs, the election. Inputs run to their end and append to
+// `effects` what the world must do; every order to the disk is answered, and a new election does not begin
+// before all of them are, because a vote speaks of what is on the disk.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "wire/quorum.h"
+#include "zab/effects.h"
+#include "zab/election.h"
+#include "zab/history.h"
+#include "zab/leader.h"
+#include "zab/learner.h"
+#include "zab/membership.h"
+#include "zab/timing.h"
+
+namespace drover::zab {
+
+struct PeerConfig {
+  ServerId me{};
+  bool observer = false;
+  Timing timing;
+  std::int64_t notification_min_ms = 200;
+  std::int64_t notification_max_ms = 60'000;
+  std::int64_t finalize_ms = 200;
+  bool force_snapshot = false;
+};
+
+// What recovery found.
+struct PeerStart {
+  std::uint32_t accepted_epoch = 0;
+  std::uint32_t current_epoch = 0;
+  bool knows_history = true;  // false: damaged, or empty and not meant to be
+  // Empty, and nobody said whether that is meant: a new server, or one whose disk was lost. It counts as one
+  // that knows its (empty) history only if every voter is as new; otherwise as one that knows nothing.
+  bool fresh = false;
+};
+
+class Peer {
+ public:
+  Peer(const PeerConfig& config, Membership membership, History history, const PeerStart& start);
+
+  // --- inputs ---
+  void start(Instant now, Effects& effects);
+  void on_notification(ServerId from, const wire::Notification& notification, Instant now, Effects& effects);
+  void on_reachable(ServerId server, bool reachable) { election_.set_reachable(server, reachable); }
+  void on_link_accepted(LinkId link, Instant now, Effects& effects);
+  void on_link_up(LinkId link, Instant now, Effects& effects);
+  void on_dial_failed(LinkId link, Instant now, Effects& effects);
+  void on_link_down(LinkId link, Instant now, Effects& effects);
+  void on_packet(LinkId link, const wire::QuorumPacket& packet, Instant now, Effects& effects);
+  // All packets that came together have been given.
+  void on_packets_end(LinkId link, Instant now, Effects& effects);
+  void on_heard(LinkId link, Instant now);
+  void on_snapshot_received(Instant now, Effects& effects);
+  void on_state_sent(LinkId link, Instant now, Effects& effects);
+  // Answers to orders, in their order.
+  // `orders`: how many AppendTxns it answers at once.
+  void on_durable(Zxid last, Instant now, Effects& effects, std::size_t orders = 1);
+  void on_epoch_saved(EpochKind kind, std::uint32_t epoch, Instant now, Effects& effects);
+  void on_truncated(Instant now, Effects& effects);
+  // The files cannot be cut where the leader wants it; they are unchanged.
+  void on_truncate_failed(Instant now, Effects& effects);
+  void on_snapshot_saved(Instant now, Effects& effects);
+  // effects.reload_state and discard_history are carried out.
+  void on_state_reloaded(Instant now, Effects& effects);
+  void on_history_discarded(Instant now, Effects& effects);
+  void on_time(Instant now, Effects& effects);
+  std::optional<Instant> next_time() const;
+
+  // --- by the replica ---
+  // Only while leading, in broadcast.
+  void propose(TxnBatchPtr batch, Instant now, Effects& effects);
+  // Our state is not what the leader's transactions make: begin anew from nothing.
+  void discard_history(std::string why, Instant now, Effects& effects);
+  void step_down(std::string why, Instant now, Effects& effects);
+  void set_applied(Zxid zxid) { history_.set_applied(zxid); }
+
+  Role role() const { return role_; }
+  // In broadcast: clients may be served.
+  bool active() const;
+  Leader* leader() { return leader_.get(); }
+  const Leader* leader() const { return leader_.get(); }
+  Learner* learner() { return learner_.get(); }
+  const Learner* learner() const { return learner_.get(); }
+  const Election& election() const { return election_; }
+  const History& history() const { return history_; }
+  const Membership& membership() const { return membership_; }
+  const PeerConfig& config() const { return config_; }
+  std::uint32_t accepted_epoch() const { return epochs_.accepted_epoch; }
+  std::uint32_t current_epoch() const { return epochs_.current_epoch; }
+  bool knows_history() const { return epochs_.knows_history; }
+  // Why the last election began.
+  const std::string& why_looking() const { return why_looking_; }
+  std::size_t orders_open() const { return orders_open_; }
+
+ private:
+  friend class Invariants;
+  struct HeldLink {
+    std::optional<wire::QuorumPacket> info;
+    std::string info_data;
+    Instant since;
+  };
+
+  // Runs after every input: ends roles that are over, begins what was decided, counts orders.
+  void settle(Instant now, Effects& effects);
+  void count_orders(Effects& effects);
+  void end_rewind();
+  void look(std::string why, Instant now, Effects& effects);
+  void remember(ServerId from, const wire::Notification& notification, Instant now);
+  void begin_election(Instant now, Effects& effects);
+  void begin_role(Instant now, Effects& effects);
+  void lead(Instant now, Effects& effects);
+  void follow(ServerId leader, Instant now, Effects& effects);
+  void end_role(Effects& effects);
+
+  PeerConfig config_;
+  Membership membership_;
+  History history_;
+  PeerStart epochs_;
+  Election election_;
+  Role role_ = Role::kLooking;
+  std::unique_ptr<Leader> leader_;
+  std::unique_ptr<Learner> learner_;
+  std::string why_looking_ = "this server has started";
+  bool election_due_ = false;  // begins when the disk is quiet
+  bool was_active_ = false;
+  bool reloading_ = false;
+  bool discarding_ = false;
+  std::size_t orders_open_ = 0;
+  // Orders under way that take the history back, and where to: until they are done the disk speaks of
+  // transactions that are no longer ours.
+  std::deque<Zxid> rewinds_;
+  std::uint64_t next_dial_ = 0;
+  // Who looked for a leader when we did not, or before our own vote was known: heard once it is. The newest
+  // of each. They repeat themselves only rarely, so that an election would have to wait for it.
+  struct Early {
+    wire::Notification notification;
+    Instant at;
+  };
+  std::map<ServerId, Early> early_;
+  // Learners that came before we knew that we lead.
+  std::map<LinkId, HeldLink> held_;
+};
+
+}  // namespace drover::zab

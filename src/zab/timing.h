@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The three numbers of zoo.cfg that say how long servers wait for each other.
+#pragma once
+
+#include <cstdint>
+
+namespace drover::zab {
+
+struct Timing {
+  std::int64_t tick_ms = 2000;
+  std::int64_t init_limit_ticks = 10;
+  std::int64_t sync_limit_ticks = 5;
+
+  std::int64_t ping_ms() const { return tick_ms / 2 > 0 ? tick_ms / 2 : 1; }
+  // Until a learner is level with its leader, and a leader has its quorum.
+  std::int64_t init_ms() const { return tick_ms * init_limit_ticks; }
+  // Afterwards: silence for this long ends the link.
+  std::int64_t sync_ms() const { return tick_ms * sync_limit_ticks; }
+};
+
+}  // namespace drover::zab
