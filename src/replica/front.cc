@@ -164,9 +164,9 @@ void Front::on_frame(Conn& c, std::string_view frame, Instant now) {
 
 void Front::on_connect(Conn& c, std::string_view frame, Instant) {
   const auto request = wire::decode_connect_request(frame);
-  if (!request) return end(c);
+  if (!request || serving_ == Serving::kNo) return end(c);
   // This client has seen what we have not; it must find a server that has.
-  if (request->last_zxid_seen > machine_.last_zxid) {
+  if (request->last_zxid_seen > std::max(machine_.last_zxid, floor_)) {
     ++stats_.zxid_ahead;
     return end(c);
   }
@@ -210,9 +210,11 @@ void Front::answer_connect(Conn& c, bool valid) {
 void Front::on_request(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now) {
   if (header.op == OpCode::kAuth) return on_auth(c, header, body);
   if (header.op == OpCode::kSasl) return on_sasl(c, header, body);
+  if (serving_ == Serving::kNo) return end(c);
   if (!is_authenticated(c)) return refuse(c, header, ErrorCode::kSessionClosedRequireSaslAuth, Zxid{});
   if (header.op == OpCode::kCreateSession) return refuse(c, header, ErrorCode::kUnimplemented, Zxid{-1});
-  if (state::is_write(header.op)) return forward(c, header, body, now);
+  const bool to_leader = header.op == OpCode::kSync && config_.forward_sync;
+  if (state::is_write(header.op) || to_leader) return forward(c, header, body, now);
   if (!state::is_read(header.op)) return refuse(c, header, ErrorCode::kUnimplemented, Zxid{-1});
   if (c.waiting) return wait(c, header, body, now);
   answer(c, {header.xid, header.op, body, c.who.get(), now}, now, c.out);
@@ -288,7 +290,8 @@ void Front::enqueue(Conn& c, Waiting::Entry entry, std::string_view body) {
   Waiting& waiting = *c.waiting;
   entry.body_bytes = static_cast<std::uint32_t>(body.size());
   entry.offset = waiting.bytes.size();
-  if (!entry.is_write) waiting.bytes.append(body);
+  // A sync is answered like a read, once the leader has had its say.
+  if (!entry.is_write || entry.op == OpCode::kSync) waiting.bytes.append(body);
   waiting.body_bytes += body.size();
   waiting.reply_bytes += entry.reply_bytes;
   waiting.entries.push_back(std::move(entry));
@@ -305,7 +308,7 @@ void Front::forward(Conn& c, const wire::RequestHeader& header, std::string_view
            .op = header.op,
            .received = now,
            .reply_bytes = 0,
-           .who = nullptr},
+           .who = header.op == OpCode::kSync ? c.who : nullptr},
           body);
   // Nothing that comes behind it on this connection is heard.
   if (header.op == OpCode::kCloseSession) c.phase = Phase::kEnding;

@@ -47,7 +47,11 @@ struct FrontConfig {
   std::size_t identities_max = 128;               // per connection
   state::WatchLimits watches;
   std::vector<std::string> required_schemes;  // enforce.auth.schemes; empty: none
+  bool forward_sync = false;                  // in an ensemble the leader answers `sync`
 };
+
+// Whether clients get anything here. A server among others serves only while it leads or follows.
+enum class Serving : std::uint8_t { kNo, kYes };
 
 // Counted since start; the server adds up all fronts.
 struct FrontStats {
@@ -105,6 +109,9 @@ class Front {
   };
   void on_result(ConnId id, const WriteResult& result, Instant now);
   void on_session_answer(const SessionAnswer& answer);
+  // `floor`: this server's state is at least as new as that, even if its last transaction is older. Going
+  // to kNo closes every connection: what they were told last is all that this server can vouch for.
+  void set_serving(Serving serving, Zxid floor);
   bool has_staged() const { return !staged_.empty(); }
 
   // --- by the I/O thread, without a lock ---
@@ -119,6 +126,7 @@ class Front {
   // Close the socket once the output is sent.
   bool closing(ConnId id) const { return find(id)->closing; }
 
+  Serving serving() const { return serving_; }
   const state::Watches& watches() const { return watches_; }
   const FrontStats& stats() const { return stats_; }
   FrontStats& stats() { return stats_; }
@@ -267,6 +275,8 @@ class Front {
 
   FrontConfig config_;
   const state::Machine& machine_;
+  Serving serving_ = Serving::kYes;
+  Zxid floor_{};
   std::vector<std::unique_ptr<Conn>> conns_;
   std::vector<std::uint32_t> free_slots_;
   std::vector<std::unique_ptr<Waiting>> spare_;  // queues without work keep no memory in connections

@@ -61,12 +61,18 @@ void Front::on_result(ConnId id, const WriteResult& result, Instant now) {
          "a write's result finds the write at the head of the queue");
   const Waiting::Entry write = dequeue(*c);
   const std::size_t from = staged_bytes_.size();
-  if (result.applied) {
+  const bool moved = result.applied && result.applied->type == OpCode::kError &&
+                     result.applied->error == ErrorCode::kSessionMoved;
+  if (moved) return drop(*c);  // Another server has this session now; Java closes without a word, too.
+  if (result.op == OpCode::kSync) {
+    const std::string_view body = std::string_view(c->waiting->bytes).substr(write.offset, write.body_bytes);
+    answer(*c, {write.xid, write.op, body, write.who.get(), write.received}, now, staged_bytes_);
+  } else if (result.applied) {
     append_write_reply(staged_bytes_, result.op, result.xid, machine_.last_zxid, *result.applied);
   } else {
     wire::append_bare_reply(staged_bytes_, {result.xid, machine_.last_zxid, result.error});
   }
-  count_reply(*c, write.op, write.xid, write.received, now);
+  if (result.op != OpCode::kSync) count_reply(*c, write.op, write.xid, write.received, now);
   if (!answer_waiting(*c, from, now)) {
     staged_bytes_.resize(from);
     return drop(*c);
@@ -124,6 +130,18 @@ void Front::forget_waiting(Conn& c) {
   outstanding_ -= c.waiting->size();
   outstanding_bytes_ -= c.waiting->body_bytes;
   c.waiting.reset();
+}
+
+void Front::set_serving(Serving serving, Zxid floor) {
+  serving_ = serving;
+  floor_ = floor;
+  if (serving != Serving::kNo) return;
+  for (const auto& c : conns_) {
+    if (!c->in_use || c->dropped) continue;
+    forget_waiting(*c);
+    c->dropped = true;
+    staged_.push_back({Staged::Kind::kDrop, c->id(), 0, 0, {}});
+  }
 }
 
 // The connection ends here; results of what it still has under way find nobody.

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One server's brain: it orders writes, decides sessions, and applies what is durable.
+// Requests and state of one server: it turns writes into transactions or passes them to who may, decides
+// sessions, and applies what is agreed on.
 //
-// Pure: time and durability come in as inputs, everything to be done goes out as effects. A write is
-// prepared against the state as it will be, handed to the log, and applied (so that anybody can see it)
-// only when on_durable() says that it survives power loss. Acknowledging early is impossible by structure.
+// Pure: time and durability come in as inputs, everything to be done goes out as effects. A transaction is
+// applied (so that anybody can see it) only when the caller says that it is decided: for a server alone
+// when it survives power loss, in an ensemble also when a quorum has it. Acknowledging early is impossible by
+// structure.
 //
-// The caller holds the tree's writer lock around on_durable(), which is the only input that changes the
-// tree. The fronts hear of each transaction as it is applied, before the next one is: they fire watches
+// What a server does with a request depends on its service:
+//
+//   kAlone      prepares it, logs it, applies it                        (a standalone server)
+//   kLeading    the same, but the log is the ensemble's                 replica_leading.cc
+//   kLearning   sends it to the leader and waits for its transaction    replica_learning.cc
+//   kNone       refuses: it does not know who leads
+//
+// The caller holds the tree's writer lock around everything that applies transactions or changes the
+// service. The fronts hear of each transaction as it is applied, before the next one is: they fire watches
 // and answer reads that waited for it from exactly the state it made.
 #pragma once
 
@@ -15,6 +24,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -28,16 +38,23 @@
 #include "state/machine.h"
 #include "state/pending_changes.h"
 #include "state/prepare.h"
+#include "wire/quorum.h"
 
 namespace drover::replica {
 
+enum class Service : std::uint8_t { kAlone, kNone, kLeading, kLearning };
+
 struct ReplicaConfig {
+  Service service = Service::kAlone;  // to begin with
   std::int64_t tick_ms = 3000;
   SessionId first_session{};  // ids count up from here
   std::int64_t container_check_ms = 60'000;
   std::int64_t container_max_per_minute = 10'000;
   std::int64_t container_never_used_ms = 0;  // 0: such containers stay
   std::int64_t sessions_per_second = 0;      // new sessions; 0: no limit
+  bool leader_serves = true;                 // leaderServes: a leader has clients of its own
+  // The counter of an epoch's last transaction: one more, and it would run into the epoch (ZOOKEEPER-1277).
+  std::uint32_t last_counter = 0xffff'fffe;
 };
 
 struct ReplicaStats {
@@ -53,16 +70,16 @@ struct ReplicaStats {
 
 class Replica {
  public:
-  // `machine` is what recovery gave; it and the fronts outlive the replica. Every session in it gets a full
-  // timeout from now on.
+  // `machine` is what recovery gave; it and the fronts outlive the replica. Alone, every session in it gets a
+  // full timeout from now on.
   Replica(const ReplicaConfig& config, state::Machine& machine, std::vector<Front*> fronts, Instant now);
 
   // Sessions that own ephemerals but do not exist: left behind by a crash. Call once, before other inputs.
   void close_orphans(WallTime wall, Effects& effects);
 
   void on_front(FrontId front, ToReplica& batch, Instant now, WallTime wall, Effects& effects);
-  // Everything up to `last` is durable. Call it also when nothing new is while has_refused(): writes that
-  // were refused are answered here too.
+  // Everything up to `last` is decided. Call it also when nothing new is while has_answers(): writes that
+  // were refused, and syncs, are answered here too.
   void on_durable(Zxid last, Instant now);
   void on_tick(Instant now, WallTime wall, Effects& effects);
 
@@ -70,12 +87,47 @@ class Replica {
   // deletes and the end of sessions still go through, on space that the log has in reserve.
   void set_disk_full(bool full) { disk_full_ = full; }
 
-  bool has_refused() const {
-    return !in_flight_.empty() && in_flight_.front().refusal != ErrorCode::kOk &&
-           in_flight_.front().zxid <= machine_.last_zxid;
-  }
-  std::size_t in_flight() const { return in_flight_.size(); }
+  // --- in an ensemble; by Member ---
+  // Under the writer lock.
+  void begin_leading(std::uint32_t epoch, Instant now, WallTime wall, Effects& effects);
+  void begin_learning(std::uint32_t epoch, Instant now);
+  void end_service();
+  // What /zookeeper/config says: every server writes it for itself, outside of any transaction, as in Java.
+  void publish_membership(std::string_view text, std::int64_t version, WallTime wall);
+  // Logged, and to be applied once decided; whoever proposed it.
+  void add_unapplied(LogAppendPtr batch);
+  // What was logged after `last` is taken back. Not what was applied.
+  void forget_unapplied_after(Zxid last);
+  // A transaction came out otherwise than its digest says: this state is not the leader's. Nothing more is
+  // applied.
+  std::optional<Zxid> diverged_at() const { return diverged_at_; }
+  // Digests of transactions up to here say nothing: the state was sent while they were being applied.
+  void set_inexact_until(Zxid zxid) { inexact_until_ = zxid; }
+  void forget_divergence() { diverged_at_.reset(); }
+
+  // Leading.
+  void on_forwarded(zab::LinkId learner, const wire::ForwardedRequest& request,
+                    const state::IdentitiesPtr& who, Instant now, WallTime wall, Effects& effects);
+  bool revalidate(zab::LinkId learner, const wire::TouchedSession& session, Instant now, Effects& effects);
+  void touch(const wire::TouchedSession& session, Instant now) { expiry_.touch(session.session, now); }
+  // The oldest sync that has none yet gets its number; it is answered once `released` reaches it.
+  void set_sync_ticket(std::uint64_t ticket);
+  void set_released_syncs(std::uint64_t released) { released_syncs_ = released; }
+  std::uint64_t released_syncs() const { return released_syncs_; }
+  // No transaction fits into the epoch any more.
+  bool is_exhausted() const { return exhausted_; }
+
+  // Learning.
+  void on_revalidated(const wire::Revalidated& answer, Effects& effects);
+  // The leader has answered the oldest sync; `committed` is what was committed before it.
+  void on_sync_answered(Zxid committed);
+  // Sessions heard of since the last time.
+  void take_touched(std::string& out);
+
+  bool has_answers() const;
+  std::size_t in_flight() const { return in_flight_.size() + awaiting_.size(); }
   Zxid last_proposed() const { return last_proposed_; }
+  Service service() const { return service_; }
   const Expiry& expiry() const { return expiry_; }
   const ReplicaStats& stats() const { return stats_; }
   std::size_t session_count() const { return sessions_.size(); }
@@ -84,25 +136,47 @@ class Replica {
   struct Session {
     std::int32_t timeout_ms = 0;
     bool closing = false;
-    std::optional<FrontId> front;  // where its connection is
+    std::optional<FrontId> front;  // where its connection is, if it is here
     ConnId conn;
+    zab::LinkId learner = zab::kNoLink;  // whose connection it is otherwise; nobody's: whoever asks first
   };
-  // A transaction on its way: who waits for it.
+  // A request on its way: who waits for it.
   struct InFlight {
     Zxid zxid{};
     SessionId session{};
     std::int32_t xid = 0;
     wire::OpCode op{};
-    std::optional<FrontId> front;
-    ConnId conn;
+    std::optional<FrontId> front{};
+    ConnId conn{};
     // Not kOk: refused without a transaction, and answered when everything before it is.
     ErrorCode refusal = ErrorCode::kOk;
+    std::uint64_t ticket = 0;                 // of a sync
+    std::vector<std::uint32_t> create2 = {};  // of a multi: the elements that want a Stat
   };
   struct Unapplied {
     LogAppendPtr log;
     std::size_t next = 0;  // entry
   };
+  struct AnsweredSync {
+    Zxid after{};
+    SessionId session{};
+  };
+  struct Asking {
+    FrontId front{};
+    ConnId conn;
+    std::int32_t timeout_ms = 0;
+  };
 
+  // replica.cc
+  void end_session(const InFlight& waiting);
+  void tell(const InFlight& waiting, const state::ApplyResult& result, Instant now);
+  void apply_next(std::string_view entry, Instant now);
+  void answer_proposed(const wire::TxnEntry& txn, const state::ApplyResult& result, Instant now);
+  void answer_due(Instant now);
+  bool is_due(const InFlight& waiting) const;
+  Front& front(FrontId id) { return *fronts_[static_cast<std::size_t>(id)]; }
+
+  // replica_leading.cc: alone, too
   void on_write(FrontId front, const ClientWrite& write, std::string_view body, WallTime wall,
                 Effects& effects);
   ErrorCode refusal_of(wire::OpCode op, std::string_view body);
@@ -112,23 +186,32 @@ class Replica {
   void reconnect(FrontId front, const SessionRequest& request, Instant now, Effects& effects);
   void close_session(SessionId session, WallTime wall);
   bool session_allowed(Instant now);
+  ErrorCode check_owner(zab::LinkId learner, SessionId session);
+  void track_sessions(Instant now);
   void reap(WallTime wall);
   void propose(const state::WriteRequest& request, const InFlight& waiting, WallTime wall);
   void hand_over(Effects& effects);
-  void apply_next(std::string_view entry, Instant now);
-  void end_session(const InFlight& waiting);
-  void tell(const InFlight& waiting, const state::ApplyResult& result, Instant now);
-  void answer_refused(Instant now);
-  Front& front(FrontId id) { return *fronts_[static_cast<std::size_t>(id)]; }
+  SessionId new_session_id();
+  // What must be applied before something that is asked now can be answered.
+  Zxid last_in_flight() const { return in_flight_.empty() ? machine_.last_zxid : in_flight_.back().zxid; }
+
+  // replica_learning.cc
+  void learn_front(FrontId front, ToReplica& batch, Effects& effects);
+  void forward(FrontId front, const ClientWrite& write, std::string_view body, Effects& effects);
+  void ask_for_session(FrontId front, const SessionRequest& request, Effects& effects);
+  void answer_awaiting(const wire::TxnHeader& header, const state::ApplyResult& result, Instant now);
+  void answer_synced(Instant now);
+  std::optional<InFlight> take_awaiting(SessionId session, std::int32_t xid);
 
   ReplicaConfig config_;
+  Service service_;
   state::Machine& machine_;
   std::vector<Front*> fronts_;
-  state::PendingChanges pending_;
+  std::unique_ptr<state::PendingChanges> pending_;
   boost::unordered_flat_map<SessionId, Session> sessions_;
   Expiry expiry_;
   std::vector<Instant> heard_until_;  // by front
-  std::deque<InFlight> in_flight_;
+  std::deque<InFlight> in_flight_;    // leading or alone: by zxid
   std::deque<Unapplied> unapplied_;
   std::shared_ptr<LogAppend> gathering_;
   state::TreeEvents events_;  // scratch
@@ -138,7 +221,18 @@ class Replica {
   Instant bucket_filled_;
   std::int64_t session_tokens_ = 0;
   bool disk_full_ = false;
+  bool exhausted_ = false;
+  Zxid inexact_until_{};
+  std::optional<Zxid> diverged_at_;
+  std::uint64_t released_syncs_ = 0;
   ReplicaStats stats_;
+
+  // learning
+  boost::unordered_flat_map<SessionId, std::deque<InFlight>> awaiting_;  // their transactions, by session
+  std::deque<SessionId> asked_syncs_;                                    // in the order of asking
+  std::deque<AnsweredSync> answered_syncs_;
+  boost::unordered_flat_map<SessionId, std::vector<Asking>> revalidating_;
+  boost::unordered_flat_map<SessionId, std::int32_t> touched_;
 };
 
 }  // namespace drover::replica

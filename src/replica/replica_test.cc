@@ -265,4 +265,15 @@ TEST(ReaperLimits, AtMostTheSharePerCheck) {
 }
 
 }  // namespace
+TEST(Replica, ACreate2InsideAMultiIsAnsweredWithItsStatThoughItsTransactionDoesNotTell) {
+  Harness h;
+  Client c = connected(h);
+  const Reply reply =
+      c.ask(OpCode::kMulti,
+            multi_body({{OpCode::kCreate, create_body("/a")}, {OpCode::kCreate2, create_body("/b")}}));
+  // type, done, error, path "/a" | the same for "/b" with a Stat | the end
+  EXPECT_EQ(reply.body.size(), 15u + 15u + wire::kStatBytes + 9u);
+  EXPECT_EQ(wire::load_be<std::int32_t>(reply.body.data() + 15), static_cast<std::int32_t>(OpCode::kCreate2));
+}
+
 }  // namespace drover::replica

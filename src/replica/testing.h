@@ -62,7 +62,7 @@ class Harness {
       if (config_.durable_at_once && replica->last_proposed() > machine.last_zxid) {
         replica->on_durable(replica->last_proposed(), now);
         more = true;
-      } else if (replica->has_refused()) {
+      } else if (replica->has_answers()) {
         replica->on_durable(machine.last_zxid, now);
         more = true;
       }

@@ -115,6 +115,9 @@ Result<void> Preparation::multi(std::string& out, ErrorCode& first_error) {
   if (!ops->empty() && (ops->front().op == OpCode::kGetData || ops->front().op == OpCode::kGetChildren)) {
     return std::unexpected(ErrorCode::kMarshallingError);
   }
+  // Each part looks whether the session may act; where there is none, nobody would, and a late copy of the
+  // request would pass the session's own later ones.
+  if (ops->empty()) TRY(session_alive());
 
   const std::size_t start = out.size();
   wire::Writer w(out);
@@ -136,6 +139,9 @@ Result<void> Preparation::multi(std::string& out, ErrorCode& first_error) {
       type = OpCode::kError;
       append_error(record, first_error);
     }
+    // A follower of 3.8 does not know create2 inside a multi, and would apply nothing of it. The records are
+    // the same; whether a Stat is wanted is the business of whoever answers.
+    if (type == OpCode::kCreate2) type = OpCode::kCreate;
     w.i32(static_cast<std::int32_t>(type));
     w.string(record);
     if (out.size() - start > m_.options.txn_bytes_max) {

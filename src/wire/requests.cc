@@ -226,4 +226,14 @@ std::optional<std::vector<MultiOp>> decode_multi(Reader& r, std::size_t ops_max)
   }
 }
 
+std::vector<std::uint32_t> create2_in_multi(std::string_view body, std::size_t ops_max) {
+  std::vector<std::uint32_t> positions;
+  Reader r(body);
+  const auto ops = decode_multi(r, ops_max);
+  for (std::uint32_t i = 0; ops && i < ops->size(); ++i) {
+    if ((*ops)[i].op == OpCode::kCreate2) positions.push_back(i);
+  }
+  return positions;
+}
+
 }  // namespace drover::wire

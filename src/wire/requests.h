@@ -144,6 +144,8 @@ struct MultiOp {
 // All elements, or nullopt when any is malformed, of an unknown type, or reads and writes are mixed.
 // `ops_max` bounds how many one request may bring.
 std::optional<std::vector<MultiOp>> decode_multi(Reader& r, std::size_t ops_max);
+// Which elements of a multi are create2; their transactions do not tell. Empty for what is no multi.
+std::vector<std::uint32_t> create2_in_multi(std::string_view body, std::size_t ops_max);
 
 // Between the elements of multi requests and responses.
 struct MultiHeader {

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replica/member.h"
+
+#include <algorithm>
+#include <limits>
+#include <variant>
+
+#include "base/ensure.h"
+
+namespace drover::replica {
+namespace {
+
+using wire::PacketType;
+
+// Inexact, and nobody knows yet until when.
+constexpr Zxid kUnknown{std::numeric_limits<std::int64_t>::max()};
+
+bool contains(const std::vector<zab::LinkId>& links, zab::LinkId link) {
+  return std::find(links.begin(), links.end(), link) != links.end();
+}
+
+}  // namespace
+
+Member::Member(const MemberConfig& config, MemberStart start, Replica& replica, state::Machine& machine,
+               StateReceiver& receiver)
+    : config_(config),
+      peer_(config.peer, std::move(start.membership), std::move(start.history), start.peer),
+      replica_(replica),
+      machine_(machine),
+      receiver_(receiver),
+      builder_(machine),
+      inexact_until_(start.exact ? Zxid{0} : kUnknown) {}
+
+// --- inputs ---
+
+void Member::start(Instant now, Effects& effects) {
+  peer_.start(now, effects.zab);
+  after(now, wall_, effects);
+}
+
+void Member::on_front(FrontId front, ToReplica& batch, Instant now, WallTime wall, Effects& effects) {
+  wall_ = wall;
+  replica_.on_front(front, batch, now, wall, effects);
+  after(now, wall, effects);
+}
+
+void Member::on_notification(ServerId from, const wire::Notification& notification, Instant now,
+                             Effects& effects) {
+  peer_.on_notification(from, notification, now, effects.zab);
+  after(now, wall_, effects);
+}
+
+void Member::on_link_accepted(zab::LinkId link, Instant now, Effects& effects) {
+  peer_.on_link_accepted(link, now, effects.zab);
+  after(now, wall_, effects);
+}
+
+void Member::on_link_up(zab::LinkId link, Instant now, Effects& effects) {
+  peer_.on_link_up(link, now, effects.zab);
+  after(now, wall_, effects);
+}
+
+void Member::on_dial_failed(zab::LinkId link, Instant now, Effects& effects) {
+  peer_.on_dial_failed(link, now, effects.zab);
+  after(now, wall_, effects);
+}
+
+void Member::on_link_down(zab::LinkId link, Instant now, Effects& effects) {
+  peer_.on_link_down(link, now, effects.zab);
+  after(now, wall_, effects);
+}
+
+void Member::on_state_sent(zab::LinkId link, Instant now, Effects& effects) {
+  peer_.on_state_sent(link, now, effects.zab);
+  after(now, wall_, effects);
+}
+
+void Member::lose_link(zab::LinkId link, std::string why, Instant now, Effects& effects) {
+  effects.zab.log.push_back("closing a link on the quorum port: " + std::move(why));
+  effects.zab.close.push_back(link);
+  peer_.on_link_down(link, now, effects.zab);
+}
+
+std::size_t Member::on_link_bytes(zab::LinkId link, std::string_view bytes, Instant now, WallTime wall,
+                                  Effects& effects) {
+  wall_ = wall;
+  std::size_t taken = 0;
+  if (receiving_ == link) {
+    taken = feed_state(link, bytes, now, effects);
+  } else {
+    wire::QuorumPacket packet;
+    while (!receiving_ && !contains(effects.zab.close, link)) {
+      const wire::DecodedPacket decoded = wire::decode_packet(bytes.substr(taken), config_.packets, packet);
+      if (decoded.status == wire::Decoded::kNeedMore) break;
+      if (decoded.status == wire::Decoded::kBad) {
+        lose_link(link, "what came is no packet", now, effects);
+        break;
+      }
+      taken += decoded.bytes;
+      peer_.on_packet(link, packet, now, effects.zab);
+      // What a packet says is dealt with before the next one: their order is the protocol.
+      handle_messages(now, wall, effects);
+      if (effects.zab.receive_snapshot) {
+        receiving_ = std::exchange(effects.zab.receive_snapshot, std::nullopt);
+        receiving_zxid_ = packet.zxid;
+        receiving_begun_ = false;
+        state_unusable_ = true;
+      }
+    }
+    peer_.on_packets_end(link, now, effects.zab);
+  }
+  after(now, wall, effects);
+  return contains(effects.zab.close, link) ? bytes.size() : taken;
+}
+
+std::size_t Member::feed_state(zab::LinkId link, std::string_view bytes, Instant now, Effects& effects) {
+  peer_.on_heard(link, now);
+  if (!receiving_begun_) {
+    receiving_begun_ = true;
+    inexact_until_ = kUnknown;
+    builder_.reset();
+    receiver_.begin(builder_);
+  }
+  const auto taken = receiver_.feed(bytes);
+  if (!taken) {
+    lose_link(link, "the leader's state cannot be read", now, effects);
+    return bytes.size();
+  }
+  if (receiver_.done()) {
+    builder_.loaded(receiving_zxid_);
+    builder_.finish();
+    receiving_.reset();
+    state_unusable_ = false;
+    peer_.on_snapshot_received(now, effects.zab);
+  }
+  return *taken;
+}
+
+void Member::on_durable(Zxid last, Instant now, Effects& effects, std::size_t orders) {
+  peer_.on_durable(last, now, effects.zab, orders);
+  after(now, wall_, effects);
+}
+
+void Member::on_epoch_saved(zab::EpochKind kind, std::uint32_t epoch, Instant now, Effects& effects) {
+  peer_.on_epoch_saved(kind, epoch, now, effects.zab);
+  after(now, wall_, effects);
+}
+
+void Member::on_truncated(Instant now, Effects& effects) {
+  peer_.on_truncated(now, effects.zab);
+  after(now, wall_, effects);
+}
+
+void Member::on_truncate_failed(Instant now, Effects& effects) {
+  peer_.on_truncate_failed(now, effects.zab);
+  after(now, wall_, effects);
+}
+
+void Member::on_state_saved(Instant now, Effects& effects) {
+  peer_.on_snapshot_saved(now, effects.zab);
+  after(now, wall_, effects);
+}
+
+void Member::on_state_reloaded(bool exact, Instant now, Effects& effects) {
+  state_unusable_ = false;
+  inexact_until_ = exact ? Zxid{0} : kUnknown;
+  peer_.set_applied(machine_.last_zxid);
+  peer_.on_state_reloaded(now, effects.zab);
+  after(now, wall_, effects);
+}
+
+void Member::on_history_discarded(Instant now, Effects& effects) {
+  state_unusable_ = false;
+  replica_.forget_divergence();
+  replica_.forget_unapplied_after(Zxid{-1});
+  peer_.on_history_discarded(now, effects.zab);
+  after(now, wall_, effects);
+}
+
+void Member::on_tick(Instant now, WallTime wall, Effects& effects) {
+  wall_ = wall;
+  replica_.on_tick(now, wall, effects);
+  after(now, wall, effects);
+}
+
+void Member::on_time(Instant now, Effects& effects) {
+  peer_.on_time(now, effects.zab);
+  after(now, wall_, effects);
+}
+
+// --- between replica and peer ---
+
+void Member::after(Instant now, WallTime wall, Effects& effects) {
+  propose_all(now, effects);
+  send_to_leader(effects);
+  handle_messages(now, wall, effects);
+  note_orders(effects);
+  if (effects.zab.reload_state || effects.zab.discard_history) state_unusable_ = true;
+  // A transfer that its link did not survive.
+  if (receiving_ && !(peer_.learner() && peer_.learner()->is_receiving_snapshot())) receiving_.reset();
+  const zab::History& history = peer_.history();
+  if (replica_.is_exhausted() && peer_.leader() && history.committed() == history.last())
+    peer_.step_down("this epoch has no zxid left", now, effects.zab);
+}
+
+void Member::propose_all(Instant now, Effects& effects) {
+  zab::Leader* leader = peer_.leader();
+  const bool leading =
+      leader && leader->phase() == zab::Leader::Phase::kBroadcast && replica_.service() == Service::kLeading;
+  for (Ordered& next : effects.ordered) {
+    // Decided for an epoch that has ended meanwhile: nobody was told, nobody will be.
+    if (!leading) break;
+    if (next.is_sync()) {
+      replica_.set_sync_ticket(leader->sync(std::nullopt, now, effects.zab));
+    } else {
+      peer_.propose(std::move(next.batch), now, effects.zab);
+    }
+    note_orders(effects);
+  }
+  effects.ordered.clear();
+}
+
+// Orders to the disk change what there is to apply.
+void Member::note_orders(Effects& effects) {
+  for (; effects.orders_seen < effects.zab.disk.size(); ++effects.orders_seen) {
+    const zab::DiskOrder& order = effects.zab.disk[effects.orders_seen];
+    if (const auto* append = std::get_if<zab::AppendTxns>(&order)) replica_.add_unapplied(append->batch);
+    if (const auto* cut = std::get_if<zab::TruncateLog>(&order)) replica_.forget_unapplied_after(cut->last);
+    if (std::holds_alternative<zab::SaveSnapshot>(order)) replica_.forget_unapplied_after(Zxid{-1});
+  }
+}
+
+void Member::send_to_leader(Effects& effects) {
+  zab::Learner* learner = peer_.learner();
+  for (const ToLeader& message : effects.to_leader) {
+    if (!learner) break;
+    std::string data;
+    if (message.kind == ToLeader::Kind::kRevalidate) {
+      wire::append_touched(data, {message.session, message.timeout_ms});
+      learner->send(PacketType::kRevalidate, Zxid{-1}, data, effects.zab);
+    } else {
+      static const state::Identities kNone;
+      wire::append_forwarded(data, {message.session, message.cxid, message.op, message.body});
+      learner->send_request(data, message.who ? *message.who : kNone, effects.zab);
+    }
+  }
+  effects.to_leader.clear();
+}
+
+void Member::handle_messages(Instant now, WallTime wall, Effects& effects) {
+  std::vector<zab::PeerMessage> messages;
+  messages.swap(effects.zab.messages);
+  for (const zab::PeerMessage& message : messages) {
+    if (peer_.leader()) {
+      on_learner_message(message, now, wall, effects);
+    } else if (peer_.learner()) {
+      on_leader_message(message, effects);
+    }
+  }
+  if (!messages.empty()) propose_all(now, effects);
+}
+
+void Member::on_learner_message(const zab::PeerMessage& message, Instant now, WallTime wall,
+                                Effects& effects) {
+  if (message.type == PacketType::kPing) {
+    const auto touched = wire::decode_touched(message.data);
+    if (!touched) return lose_link(message.link, "a ping's sessions cannot be read", now, effects);
+    for (const wire::TouchedSession& session : *touched) replica_.touch(session, now);
+  } else if (message.type == PacketType::kRevalidate) {
+    const auto asked = wire::decode_touched(message.data);
+    if (!asked || asked->size() != 1)
+      return lose_link(message.link, "a REVALIDATE cannot be read", now, effects);
+    const bool valid = replica_.revalidate(message.link, asked->front(), now, effects);
+    wire::append_packet(effects.zab.to(message.link), PacketType::kRevalidate, Zxid{-1},
+                        wire::encode(wire::Revalidated{asked->front().session, valid}));
+  } else {
+    const auto request = wire::decode_forwarded(message.data);
+    if (!request) return lose_link(message.link, "a REQUEST cannot be read", now, effects);
+    if (request->op == wire::OpCode::kSync) {
+      propose_all(now, effects);
+      peer_.leader()->sync(message.link, now, effects.zab);
+    } else {
+      replica_.on_forwarded(message.link, *request,
+                            std::make_shared<const state::Identities>(message.identities), now, wall,
+                            effects);
+      propose_all(now, effects);
+    }
+  }
+}
+
+void Member::on_leader_message(const zab::PeerMessage& message, Effects& effects) {
+  if (message.type == PacketType::kPing) {
+    std::string touched;
+    replica_.take_touched(touched);
+    peer_.learner()->send(PacketType::kPing, message.zxid, touched, effects.zab);
+  } else if (message.type == PacketType::kSync) {
+    replica_.on_sync_answered(peer_.history().committed());
+  } else if (const auto answer = wire::decode_revalidated(message.data)) {
+    replica_.on_revalidated(*answer, effects);
+  }
+}
+
+// --- the tree ---
+
+Service Member::wanted_service() const {
+  if (!peer_.active() || state_unusable_) return Service::kNone;
+  if (peer_.leader()) return Service::kLeading;
+  // Before that the state may be older than what its clients have seen elsewhere, or hold some of what comes
+  // next: what was agreed on is not yet on this disk.
+  return machine_.last_zxid < *peer_.learner()->level_at() ? Service::kNone : Service::kLearning;
+}
+
+// What a server shows is committed, and on its own disk.
+Zxid Member::applicable() const {
+  const zab::History& history = peer_.history();
+  return std::min(history.committed(), history.durable());
+}
+
+bool Member::has_tree_work() const {
+  if (replica_.service() != wanted_service()) return true;
+  if (state_unusable_ || replica_.diverged_at()) return false;
+  const bool released = peer_.leader() && replica_.released_syncs() != peer_.leader()->released_syncs();
+  return applicable() > machine_.last_zxid || released || replica_.has_answers();
+}
+
+// What a leader has committed it has logged, and what it applied while it sent its state comes again before
+// UPTODATE. So a leader's own state is exact, and a learner's once it has applied all that came before that.
+void Member::look_whether_exact() {
+  if (inexact_until_ == kUnknown) {
+    if (peer_.leader()) inexact_until_ = peer_.history().last();
+    if (peer_.learner() && peer_.learner()->level_at()) inexact_until_ = *peer_.learner()->level_at();
+  }
+  replica_.set_inexact_until(inexact_until_);
+}
+
+void Member::work_on_tree(Instant now, WallTime wall, Effects& effects) {
+  wall_ = wall;
+  const Service wanted = wanted_service();
+  if (replica_.service() != wanted && replica_.service() != Service::kNone) replica_.end_service();
+  if (!state_unusable_) {
+    look_whether_exact();
+    if (peer_.leader()) replica_.set_released_syncs(peer_.leader()->released_syncs());
+    replica_.on_durable(applicable(), now);
+    peer_.set_applied(machine_.last_zxid);
+  }
+  if (const auto at = replica_.diverged_at()) {
+    replica_.end_service();
+    peer_.discard_history(
+        "transaction " + std::to_string(raw(*at)) + " makes another state here than at the leader", now,
+        effects.zab);
+  } else if (replica_.service() != wanted) {
+    replica_.publish_membership(peer_.membership().text, peer_.membership().version, wall);
+    if (wanted == Service::kLeading) {
+      replica_.begin_leading(peer_.leader()->epoch(), now, wall, effects);
+    } else if (wanted == Service::kLearning) {
+      replica_.begin_learning(peer_.learner()->epoch(), now);
+    }
+  }
+  after(now, wall, effects);
+}
+
+}  // namespace drover::replica

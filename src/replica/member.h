@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One server of an ensemble: joins agreement (zab::Peer) and state (Replica).
+//
+// The peer says in which order transactions come and which are committed; the replica makes them from
+// requests and applies them. Here messages between servers that are not about agreement find their handler,
+// proposals find their leader, and the service begins and ends with the role.
+//
+// Pure like both. The host feeds inputs and carries effects out. Inputs that only talk to peers need no lock;
+// what touches the tree or the fronts is left for work_on_tree(), which the host calls under the writer lock
+// while has_tree_work().
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "replica/effects.h"
+#include "replica/replica.h"
+#include "replica/state_builder.h"
+#include "state/machine.h"
+#include "zab/peer.h"
+
+namespace drover::replica {
+
+// Takes the leader's state out of its stream. The format is storage's, what to do with it ours: the host
+// joins them.
+class StateReceiver {
+ public:
+  virtual ~StateReceiver() = default;
+  // What comes goes to the builder, which outlives the transfer.
+  virtual void begin(StateBuilder& builder) = 0;
+  // Takes whole records and returns how many bytes they were; nothing: this is no state.
+  virtual std::optional<std::size_t> feed(std::string_view bytes) = 0;
+  virtual bool done() const = 0;
+};
+
+struct MemberConfig {
+  zab::PeerConfig peer;
+  wire::PacketLimits packets;
+};
+
+// What recovery found.
+struct MemberStart {
+  zab::Membership membership;
+  zab::History history;
+  zab::PeerStart peer;
+  // The state in memory is exactly what the history makes. Otherwise it may hold some of what comes next: a
+  // leader's state that was saved while it was still behind.
+  bool exact = true;
+};
+
+class Member {
+ public:
+  // The replica begins without service. It, the machine and the receiver outlive the member.
+  Member(const MemberConfig& config, MemberStart start, Replica& replica, state::Machine& machine,
+         StateReceiver& receiver);
+
+  // --- inputs ---
+  void start(Instant now, Effects& effects);
+  void on_front(FrontId front, ToReplica& batch, Instant now, WallTime wall, Effects& effects);
+  void on_notification(ServerId from, const wire::Notification& notification, Instant now, Effects& effects);
+  void on_reachable(ServerId server, bool reachable) { peer_.on_reachable(server, reachable); }
+  void on_link_accepted(zab::LinkId link, Instant now, Effects& effects);
+  void on_link_up(zab::LinkId link, Instant now, Effects& effects);
+  void on_dial_failed(zab::LinkId link, Instant now, Effects& effects);
+  void on_link_down(zab::LinkId link, Instant now, Effects& effects);
+  // The state that effects.zab.send asked for has been handed to the link.
+  void on_state_sent(zab::LinkId link, Instant now, Effects& effects);
+  // Returns how many bytes it took. Under the writer lock if is_receiving_state(); it returns early when that
+  // begins, so that the host can look again.
+  std::size_t on_link_bytes(zab::LinkId link, std::string_view bytes, Instant now, WallTime wall,
+                            Effects& effects);
+  bool is_receiving_state() const { return receiving_.has_value(); }
+
+  // Answers to effects.zab.disk, in its order.
+  void on_durable(Zxid last, Instant now, Effects& effects, std::size_t orders = 1);
+  void on_epoch_saved(zab::EpochKind kind, std::uint32_t epoch, Instant now, Effects& effects);
+  void on_truncated(Instant now, Effects& effects);
+  void on_truncate_failed(Instant now, Effects& effects);
+  void on_state_saved(Instant now, Effects& effects);
+  // Answers to effects.zab.reload_state and discard_history.
+  void on_state_reloaded(bool exact, Instant now, Effects& effects);
+  void on_history_discarded(Instant now, Effects& effects);
+
+  void on_tick(Instant now, WallTime wall, Effects& effects);
+  void on_time(Instant now, Effects& effects);
+  std::optional<Instant> next_time() const { return peer_.next_time(); }
+
+  bool has_tree_work() const;
+  void work_on_tree(Instant now, WallTime wall, Effects& effects);
+
+  const zab::Peer& peer() const { return peer_; }
+  zab::Peer& peer() { return peer_; }
+  Replica& replica() { return replica_; }
+  const Replica& replica() const { return replica_; }
+
+ private:
+  Service wanted_service() const;
+  Zxid applicable() const;
+  void after(Instant now, WallTime wall, Effects& effects);
+  void note_orders(Effects& effects);
+  void propose_all(Instant now, Effects& effects);
+  void send_to_leader(Effects& effects);
+  void handle_messages(Instant now, WallTime wall, Effects& effects);
+  void on_learner_message(const zab::PeerMessage& message, Instant now, WallTime wall, Effects& effects);
+  void on_leader_message(const zab::PeerMessage& message, Effects& effects);
+  std::size_t feed_state(zab::LinkId link, std::string_view bytes, Instant now, Effects& effects);
+  void look_whether_exact();
+  void lose_link(zab::LinkId link, std::string why, Instant now, Effects& effects);
+
+  MemberConfig config_;
+  zab::Peer peer_;
+  Replica& replica_;
+  state::Machine& machine_;
+  StateReceiver& receiver_;
+  StateBuilder builder_;
+  std::optional<zab::LinkId> receiving_;  // the state that comes on this link
+  Zxid receiving_zxid_{};
+  bool receiving_begun_ = false;
+  bool state_unusable_ = false;  // half received, or about to be read anew
+  Zxid inexact_until_{};
+  WallTime wall_{};  // of the last input that knew it
+};
+
+}  // namespace drover::replica

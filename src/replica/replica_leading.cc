@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Deciding: a server alone, or the leader of an ensemble, turns requests into transactions and watches over
+// sessions.
+#include <algorithm>
+
+#include "base/ensure.h"
+#include "replica/replica.h"
+#include "wire/requests.h"
+#include "wire/txns.h"
+
+namespace drover::replica {
+namespace {
+
+using wire::OpCode;
+
+const state::Identities kNobody;
+
+// Whether a full disk forbids it. What shrinks the state must remain possible, or nobody could make room.
+bool grows_state(OpCode op) {
+  switch (op) {
+    case OpCode::kDelete:
+    case OpCode::kDeleteContainer:
+    case OpCode::kCloseSession: return false;
+    default: return true;
+  }
+}
+
+}  // namespace
+
+// --- beginning and end of leading ---
+
+void Replica::track_sessions(Instant now) {
+  sessions_.clear();
+  expiry_ = Expiry(config_.tick_ms);
+  for (const auto& [session, timeout_ms] : machine_.sessions) {
+    sessions_.emplace(session, Session{timeout_ms, false, std::nullopt, {}, zab::kNoLink});
+    expiry_.set(session, timeout_ms, now);
+  }
+}
+
+// Every session gets a full timeout: nobody has counted while there was no leader.
+void Replica::begin_leading(std::uint32_t epoch, Instant now, WallTime wall, Effects& effects) {
+  ENSURE(service_ == Service::kNone, "a service ends before the next begins");
+  service_ = Service::kLeading;
+  last_proposed_ = Zxid{static_cast<std::int64_t>(epoch) << 32};
+  exhausted_ = false;
+  released_syncs_ = 0;
+  pending_ = std::make_unique<state::PendingChanges>(machine_.tree);
+  next_reap_ = now + config_.container_check_ms;
+  track_sessions(now);
+  const auto serving = config_.leader_serves ? Serving::kYes : Serving::kNo;
+  for (Front* each : fronts_) each->set_serving(serving, last_proposed_);
+  close_orphans(wall, effects);
+}
+
+void Replica::end_service() {
+  service_ = Service::kNone;
+  exhausted_ = false;  // The next epoch begins anew, and may be led by this server too.
+  for (Front* each : fronts_) each->set_serving(Serving::kNo, {});
+  in_flight_.clear();
+  gathering_.reset();
+  sessions_.clear();
+  expiry_ = Expiry(config_.tick_ms);
+  awaiting_.clear();
+  asked_syncs_.clear();
+  answered_syncs_.clear();
+  revalidating_.clear();
+  touched_.clear();
+}
+
+void Replica::close_orphans(WallTime wall, Effects& effects) {
+  std::vector<SessionId> orphans;
+  for (const auto& [session, nodes] : machine_.tree.ephemerals()) {
+    if (!machine_.sessions.contains(session)) orphans.push_back(session);
+  }
+  std::sort(orphans.begin(), orphans.end());
+  for (const SessionId session : orphans) close_session(session, wall);
+  hand_over(effects);
+}
+
+void Replica::on_write(FrontId front, const ClientWrite& write, std::string_view body, WallTime wall,
+                       Effects& effects) {
+  const auto found = sessions_.find(write.session);
+  const bool known = found != sessions_.end() && !found->second.closing;
+  if (write.op == OpCode::kSync) {
+    // Everything before it is proposed before it, and everything behind it after.
+    hand_over(effects);
+    effects.ordered.push_back({nullptr});
+    in_flight_.push_back({.zxid = last_in_flight(),
+                          .session = write.session,
+                          .xid = write.xid,
+                          .op = write.op,
+                          .front = front,
+                          .conn = write.conn});
+    return;
+  }
+  if (known && (found->second.front != front || found->second.conn != write.conn)) {
+    // The session has moved to another connection; whatever this one still says is not the client's word.
+    effects.answers.push_back({SessionAnswer::Kind::kDropped, front, write.conn, {}});
+    return;
+  }
+  if (const ErrorCode refusal = refusal_of(write.op, body); refusal != ErrorCode::kOk) {
+    in_flight_.push_back({.zxid = last_in_flight(),
+                          .session = write.session,
+                          .xid = write.xid,
+                          .op = write.op,
+                          .front = front,
+                          .conn = write.conn,
+                          .refusal = refusal});
+    return;
+  }
+  if (write.op == OpCode::kCloseSession && known) found->second.closing = true;
+  propose(
+      {.session = write.session,
+       .cxid = write.xid,
+       .op = write.op,
+       .body = body,
+       .who = write.who.get(),
+       .session_error = known ? ErrorCode::kOk : ErrorCode::kSessionExpired},
+      {.zxid = {},
+       .session = write.session,
+       .xid = write.xid,
+       .op = write.op,
+       .front = front,
+       .conn = write.conn,
+       .create2 = write.op == OpCode::kMulti ? wire::create2_in_multi(body, machine_.options.multi_ops_max)
+                                             : std::vector<std::uint32_t>{}},
+      wall);
+}
+
+// What must not become a transaction at all.
+ErrorCode Replica::refusal_of(OpCode op, std::string_view body) {
+  if (disk_full_ && grows_state(op)) {
+    ++stats_.writes_refused_disk_full;
+    return ErrorCode::kSystemError;
+  }
+  // Java reads a reconfig before it takes a zxid for it, unlike every other write.
+  if (op == OpCode::kReconfig && !wire::is_reconfig_request(body)) return ErrorCode::kMarshallingError;
+  return ErrorCode::kOk;
+}
+
+void Replica::on_session_request(FrontId front, const SessionRequest& request, Instant now, WallTime wall,
+                                 Effects& effects) {
+  if (raw(request.session) != 0) {
+    reconnect(front, request, now, effects);
+  } else if (disk_full_ || !session_allowed(now)) {
+    ++stats_.sessions_throttled;
+    effects.answers.push_back({SessionAnswer::Kind::kDropped, front, request.conn, {}});
+  } else {
+    create_session(front, request, now, wall);
+  }
+}
+
+// A token bucket of one second: every new session is a write that all servers must make durable.
+bool Replica::session_allowed(Instant now) {
+  if (config_.sessions_per_second <= 0) return true;
+  const std::int64_t earned = (now - bucket_filled_) * config_.sessions_per_second / 1000;
+  if (earned > 0) {
+    session_tokens_ = std::min(config_.sessions_per_second, session_tokens_ + earned);
+    bucket_filled_ = now;
+  }
+  return session_tokens_ > 0 && session_tokens_-- > 0;
+}
+
+SessionId Replica::new_session_id() {
+  while (sessions_.contains(SessionId{next_session_}) ||
+         machine_.sessions.contains(SessionId{next_session_}) || next_session_ == 0) {
+    ++next_session_;
+  }
+  return SessionId{next_session_++};
+}
+
+void Replica::create_session(FrontId front, const SessionRequest& request, Instant now, WallTime wall) {
+  const SessionId session = new_session_id();
+  sessions_.emplace(session, Session{request.timeout_ms, false, front, request.conn, zab::kNoLink});
+  expiry_.set(session, request.timeout_ms, now);
+  ++stats_.sessions_created;
+
+  std::string body;
+  wire::Writer w(body);
+  w.i32(request.timeout_ms);
+  propose({.session = session, .cxid = 0, .op = OpCode::kCreateSession, .body = body, .who = &kNobody},
+          {.zxid = {},
+           .session = session,
+           .xid = 0,
+           .op = OpCode::kCreateSession,
+           .front = front,
+           .conn = request.conn,
+           .refusal = ErrorCode::kOk},
+          wall);
+}
+
+void Replica::reconnect(FrontId front, const SessionRequest& request, Instant now, Effects& effects) {
+  const auto found = sessions_.find(request.session);
+  // A session whose creation is not yet durable was never told to anybody, so nobody can ask for it.
+  const bool alive =
+      found != sessions_.end() && !found->second.closing && machine_.sessions.contains(request.session);
+  if (!alive) {
+    ++stats_.reconnects_refused;
+    effects.answers.push_back({SessionAnswer::Kind::kNot, front, request.conn, {}});
+    return;
+  }
+  ++stats_.reconnects;
+  Session& session = found->second;
+  if (session.front)
+    effects.answers.push_back({SessionAnswer::Kind::kDropped, *session.front, session.conn, {}});
+  session.learner = zab::kNoLink;
+  session.front = front;
+  session.conn = request.conn;
+  session.timeout_ms = request.timeout_ms;
+  expiry_.set(request.session, request.timeout_ms, now);
+  effects.answers.push_back({SessionAnswer::Kind::kThere, front, request.conn, request.session});
+}
+
+void Replica::close_session(SessionId session, WallTime wall) {
+  if (const auto found = sessions_.find(session); found != sessions_.end()) found->second.closing = true;
+  propose({.session = session, .cxid = 0, .op = OpCode::kCloseSession, .body = {}, .who = &kNobody},
+          {.zxid = {},
+           .session = session,
+           .xid = 0,
+           .op = OpCode::kCloseSession,
+           .front = std::nullopt,
+           .conn = {},
+           .refusal = ErrorCode::kOk},
+          wall);
+}
+
+void Replica::on_tick(Instant now, WallTime wall, Effects& effects) {
+  if (service_ == Service::kNone || service_ == Service::kLearning) return;
+  // A front that is late with its touches delays expiry; it must never cause it.
+  const Instant horizon = *std::min_element(heard_until_.begin(), heard_until_.end());
+  for (const SessionId session : expiry_.expired(std::min(horizon, now))) {
+    ++stats_.sessions_expired;
+    close_session(session, wall);
+  }
+  if (now >= next_reap_) {
+    next_reap_ = now + config_.container_check_ms;
+    reap(wall);
+  }
+  hand_over(effects);
+}
+
+void Replica::reap(WallTime wall) {
+  const state::Tree& tree = machine_.tree;
+  std::vector<std::string> candidates;
+  const auto most = static_cast<std::size_t>(
+      std::max<std::int64_t>(1, config_.container_max_per_minute * config_.container_check_ms / 60'000));
+  const auto consider = [&](state::NodeRef ref, bool due) {
+    if (!due || tree.at(ref).child_count > 0 || candidates.size() >= most) return;
+    // A change in flight may have made the node young, or another one; then it is looked at next time.
+    std::string path = tree.path_of(ref);
+    const auto soon = pending_->find(path);
+    if (soon && soon->stat == state::persisted_stat(tree.at(ref))) candidates.push_back(std::move(path));
+  };
+  for (const state::NodeRef ref : tree.containers()) {
+    const state::Node& node = tree.at(ref);
+    const bool unused_too_long =
+        config_.container_never_used_ms > 0 && wall.ms - node.mtime > config_.container_never_used_ms;
+    consider(ref, node.cversion > 0 || unused_too_long);
+  }
+  for (const state::NodeRef ref : tree.ttl_nodes()) {
+    const state::Node& node = tree.at(ref);
+    consider(ref, wall.ms - node.mtime > state::ttl_of_owner(node.ephemeral_owner));
+  }
+  std::string body;
+  for (const std::string& path : candidates) {
+    ++stats_.containers_deleted;
+    body.clear();
+    wire::Writer w(body);
+    w.string(path);
+    propose({.session = {}, .cxid = 0, .op = OpCode::kDeleteContainer, .body = body, .who = &kNobody},
+            {.zxid = {},
+             .session = {},
+             .xid = 0,
+             .op = OpCode::kDeleteContainer,
+             .front = std::nullopt,
+             .conn = {},
+             .refusal = ErrorCode::kOk},
+            wall);
+  }
+}
+
+void Replica::propose(const state::WriteRequest& request, const InFlight& waiting, WallTime wall) {
+  if (service_ == Service::kLeading && counter_of(last_proposed_) >= config_.last_counter) {
+    // The leader steps down when everything so far is committed; who asked is not told, and asks again.
+    exhausted_ = true;
+    return;
+  }
+  if (!gathering_) gathering_ = std::make_shared<LogAppend>();
+  last_proposed_ = next(last_proposed_);
+  if (gathering_->ends.empty()) gathering_->first = last_proposed_;
+  state::prepare(machine_, *pending_, request, last_proposed_, wall, gathering_->bytes);
+  gathering_->ends.push_back(static_cast<std::uint32_t>(gathering_->bytes.size()));
+  gathering_->last = last_proposed_;
+  in_flight_.push_back(waiting);
+  in_flight_.back().zxid = last_proposed_;
+}
+
+void Replica::hand_over(Effects& effects) {
+  if (!gathering_) return;
+  if (service_ == Service::kLeading) {
+    effects.ordered.push_back({std::move(gathering_)});  // comes back by add_unapplied() once it is proposed
+  } else {
+    ENSURE(!effects.append, "one input hands over one batch");
+    effects.append = gathering_;
+    unapplied_.push_back({std::move(gathering_), 0});
+  }
+  gathering_.reset();
+}
+
+// --- for learners ---
+
+// Who may speak for the session? The last who created or revalidated it; after an election whoever does so
+// first, because nobody remembers.
+ErrorCode Replica::check_owner(zab::LinkId learner, SessionId session) {
+  const auto found = sessions_.find(session);
+  if (found == sessions_.end() || found->second.closing) return ErrorCode::kSessionExpired;
+  Session& s = found->second;
+  if (!s.front && s.learner == zab::kNoLink) s.learner = learner;
+  return s.learner == learner ? ErrorCode::kOk : ErrorCode::kSessionMoved;
+}
+
+void Replica::on_forwarded(zab::LinkId learner, const wire::ForwardedRequest& request,
+                           const state::IdentitiesPtr& who, Instant now, WallTime wall, Effects& effects) {
+  if (service_ != Service::kLeading) return;
+  const bool creates = request.op == OpCode::kCreateSession;
+  if (!creates && !state::is_write(request.op)) return;  // Nothing to decide; the learner knows better.
+  ErrorCode error = ErrorCode::kOk;
+  if (creates) {
+    wire::Reader r(request.body);
+    const std::int32_t timeout_ms = r.i32();
+    if (!r.ok()) return;
+    sessions_.insert_or_assign(request.session, Session{timeout_ms, false, std::nullopt, {}, learner});
+    expiry_.set(request.session, timeout_ms, now);
+    ++stats_.sessions_created;
+  } else {
+    error = check_owner(learner, request.session);
+    if (error == ErrorCode::kOk && request.op == OpCode::kCloseSession)
+      sessions_.find(request.session)->second.closing = true;
+    // The learner waits for a transaction, so that a refusal must become one.
+    if (error == ErrorCode::kOk) error = refusal_of(request.op, request.body);
+  }
+  propose({.session = request.session,
+           .cxid = request.cxid,
+           .op = request.op,
+           .body = request.body,
+           .who = who ? who.get() : &kNobody,
+           .session_error = error},
+          {.session = request.session, .xid = request.cxid, .op = request.op}, wall);
+  hand_over(effects);
+}
+
+bool Replica::revalidate(zab::LinkId learner, const wire::TouchedSession& asked, Instant now,
+                         Effects& effects) {
+  const auto found = sessions_.find(asked.session);
+  const bool alive = found != sessions_.end() && !found->second.closing;
+  ++(alive ? stats_.reconnects : stats_.reconnects_refused);
+  if (!alive) return false;
+  Session& session = found->second;
+  // The client is there now, whoever held its connection before.
+  if (session.front) {
+    effects.answers.push_back({SessionAnswer::Kind::kDropped, *session.front, session.conn, {}});
+    session.front.reset();
+  }
+  session.learner = learner;
+  expiry_.touch(asked.session, now);
+  return true;
+}
+
+void Replica::set_sync_ticket(std::uint64_t ticket) {
+  for (InFlight& waiting : in_flight_) {
+    if (waiting.op != OpCode::kSync || waiting.ticket != 0) continue;
+    waiting.ticket = ticket;
+    return;
+  }
+}
+
+}  // namespace drover::replica

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Learning: requests that change something go to the leader, and are answered when their transactions come
+// back. Session and xid of a transaction tell whose it is.
+#include <algorithm>
+
+#include "base/ensure.h"
+#include "replica/replica.h"
+#include "wire/requests.h"
+#include "wire/txns.h"
+
+namespace drover::replica {
+
+using wire::OpCode;
+
+void Replica::begin_learning(std::uint32_t epoch, Instant) {
+  ENSURE(service_ == Service::kNone, "a service ends before the next begins");
+  service_ = Service::kLearning;
+  const Zxid floor{static_cast<std::int64_t>(epoch) << 32};
+  for (Front* each : fronts_) each->set_serving(Serving::kYes, floor);
+}
+
+void Replica::learn_front(FrontId front, ToReplica& batch, Effects& effects) {
+  for (const SessionTouch& touch : batch.touched) {
+    if (const auto found = sessions_.find(touch.session); found != sessions_.end())
+      touched_[touch.session] = found->second.timeout_ms;
+  }
+  for (const SessionRequest& request : batch.sessions) ask_for_session(front, request, effects);
+  const std::string_view bytes = batch.bytes;
+  for (const ClientWrite& write : batch.writes) {
+    forward(front, write, bytes.substr(write.offset, write.length), effects);
+  }
+}
+
+void Replica::forward(FrontId front, const ClientWrite& write, std::string_view body, Effects& effects) {
+  const auto found = sessions_.find(write.session);
+  const bool moved =
+      found != sessions_.end() && (found->second.front != front || found->second.conn != write.conn);
+  if (moved) {
+    effects.answers.push_back({SessionAnswer::Kind::kDropped, front, write.conn, {}});
+    return;
+  }
+  awaiting_[write.session].push_back(
+      {.session = write.session, .xid = write.xid, .op = write.op, .front = front, .conn = write.conn});
+  if (write.op == OpCode::kMulti)
+    awaiting_[write.session].back().create2 = wire::create2_in_multi(body, machine_.options.multi_ops_max);
+  if (write.op == OpCode::kSync) asked_syncs_.push_back(write.session);
+  effects.to_leader.push_back({.kind = ToLeader::Kind::kRequest,
+                               .session = write.session,
+                               .cxid = write.xid,
+                               .op = write.op,
+                               .body = std::string(body),
+                               .who = write.who});
+}
+
+void Replica::ask_for_session(FrontId front, const SessionRequest& request, Effects& effects) {
+  if (raw(request.session) != 0) {
+    revalidating_[request.session].push_back({front, request.conn, request.timeout_ms});
+    effects.to_leader.push_back({.kind = ToLeader::Kind::kRevalidate,
+                                 .session = request.session,
+                                 .body = {},
+                                 .who = nullptr,
+                                 .timeout_ms = request.timeout_ms});
+    return;
+  }
+  const SessionId session = new_session_id();
+  sessions_.emplace(session, Session{request.timeout_ms, false, front, request.conn, zab::kNoLink});
+  awaiting_[session].push_back(
+      {.session = session, .xid = 0, .op = OpCode::kCreateSession, .front = front, .conn = request.conn});
+  std::string body;
+  wire::Writer(body).i32(request.timeout_ms);
+  effects.to_leader.push_back({.kind = ToLeader::Kind::kRequest,
+                               .session = session,
+                               .cxid = 0,
+                               .op = OpCode::kCreateSession,
+                               .body = std::move(body),
+                               .who = nullptr});
+}
+
+void Replica::on_revalidated(const wire::Revalidated& answer, Effects& effects) {
+  const auto found = revalidating_.find(answer.session);
+  if (found == revalidating_.end() || found->second.empty()) return;
+  // The leader answers in the order of asking.
+  const Asking asking = found->second.front();
+  found->second.erase(found->second.begin());
+  if (found->second.empty()) revalidating_.erase(found);
+  if (!answer.valid) {
+    ++stats_.reconnects_refused;
+    effects.answers.push_back({SessionAnswer::Kind::kNot, asking.front, asking.conn, {}});
+    return;
+  }
+  ++stats_.reconnects;
+  const auto [session, is_new] = sessions_.try_emplace(answer.session);
+  if (!is_new && session->second.front)
+    effects.answers.push_back(
+        {SessionAnswer::Kind::kDropped, *session->second.front, session->second.conn, {}});
+  session->second = Session{asking.timeout_ms, false, asking.front, asking.conn, zab::kNoLink};
+  touched_[answer.session] = asking.timeout_ms;
+  effects.answers.push_back({SessionAnswer::Kind::kThere, asking.front, asking.conn, answer.session});
+}
+
+void Replica::take_touched(std::string& out) {
+  for (const auto& [session, timeout_ms] : touched_) wire::append_touched(out, {session, timeout_ms});
+  touched_.clear();
+}
+
+// --- answers ---
+
+std::optional<Replica::InFlight> Replica::take_awaiting(SessionId session, std::int32_t xid) {
+  const auto found = awaiting_.find(session);
+  if (found == awaiting_.end() || found->second.front().xid != xid) return std::nullopt;
+  const InFlight waiting = found->second.front();
+  found->second.pop_front();
+  if (found->second.empty()) awaiting_.erase(found);
+  return waiting;
+}
+
+void Replica::answer_awaiting(const wire::TxnHeader& header, const state::ApplyResult& result, Instant now) {
+  const auto waiting = take_awaiting(header.session, header.cxid);
+  if (result.type == OpCode::kCloseSession) {
+    InFlight ending{.session = header.session, .op = OpCode::kCloseSession};
+    if (waiting) ending = *waiting;
+    end_session(ending);
+    touched_.erase(header.session);
+  }
+  if (waiting && waiting->front) tell(*waiting, result, now);
+}
+
+void Replica::on_sync_answered(Zxid committed) {
+  if (asked_syncs_.empty()) return;
+  answered_syncs_.push_back({committed, asked_syncs_.front()});
+  asked_syncs_.pop_front();
+}
+
+void Replica::answer_synced(Instant now) {
+  while (!answered_syncs_.empty() && answered_syncs_.front().after <= machine_.last_zxid) {
+    const SessionId session = answered_syncs_.front().session;
+    answered_syncs_.pop_front();
+    const auto found = awaiting_.find(session);
+    if (found == awaiting_.end() || found->second.front().op != OpCode::kSync) continue;
+    const auto waiting = take_awaiting(session, found->second.front().xid);
+    front(*waiting->front)
+        .on_result(waiting->conn, {waiting->op, waiting->xid, nullptr, ErrorCode::kOk}, now);
+  }
+}
+
+}  // namespace drover::replica
