@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "server/config.h"
+#include "server/local_ensemble.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "server/version.h"
@@ -26,6 +27,7 @@ constexpr std::string_view kHelp = R"(drover: a coordination service that speaks
 usage: drover COMMAND [ARGUMENTS]
 
   server     run a server in the foreground (drover server --help)
+  ensemble   run an ensemble of servers on this machine (drover ensemble --help)
   version    print the version
 
 Documentation: README.md and docs/ of the source tree.
@@ -85,12 +87,6 @@ int serve(const std::vector<std::string>& arguments) {
     return 1;
   }
   for (const std::string& warning : loaded->warnings) server::log_warn("config", "{}", warning);
-  if (!config.ensemble.members.servers.empty()) {
-    std::fprintf(stderr,
-                 "drover: %s names an ensemble (server.N); this version runs standalone servers only\n",
-                 loaded->file.c_str());
-    return kUsageExit;
-  }
   raise_descriptor_limit();
   auto started = server::Server::start(config);
   if (!started) {
@@ -124,6 +120,13 @@ int main(int argc, char** argv) {
       return 0;
     }
     return serve({words.begin() + 1, words.end()});
+  }
+  if (command == "ensemble") {
+    if (has_help()) {
+      std::fputs(server::kEnsembleHelp, stdout);
+      return 0;
+    }
+    return server::run_ensemble({words.begin() + 1, words.end()});
   }
   if (command == "help" || command == "--help" || command == "-h") {
     std::fwrite(kHelp.data(), 1, kHelp.size(), stdout);

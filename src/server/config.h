@@ -36,7 +36,9 @@ struct StorageSettings {
   Compression snapshot_compression = Compression::kNone;
   bool snapshot_trust_empty = false;
   bool data_dir_autocreate = true;
-  bool db_autocreate = true;
+  // Whether an empty directory is a new database. Unset: alone yes, in an ensemble if all others are empty
+  // too.
+  std::optional<bool> db_autocreate;
   bool digest_enabled = true;
   bool serialize_last_processed_zxid = true;
   bool close_session_txn = true;

@@ -187,6 +187,10 @@ Setter lenient_switch(bool& target) {
   };
 }
 
+Setter lenient_switch(std::optional<bool>& target) {
+  return [&target](std::string_view value) { return lenient_switch(target.emplace())(value); };
+}
+
 Setter word_switch(bool& target, WordSwitch words) {
   return [&target, words](std::string_view value) {
     target = (value == words.word) == words.when_equal;

@@ -96,6 +96,7 @@ Setter file_size(std::int64_t& target);
 
 Setter strict_switch(bool& target);
 Setter lenient_switch(bool& target);
+Setter lenient_switch(std::optional<bool>& target);
 // A switch of words: `word` makes it `when_equal`, everything else the opposite; `other` is the usual one.
 struct WordSwitch {
   std::string_view word;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "server/clock.h"
+#include "server/log.h"
 
 namespace drover::server {
 
@@ -19,17 +20,27 @@ std::vector<replica::Front*> fronts_of(const std::vector<Core::FrontPort>& ports
 
 Core::Core(const replica::ReplicaConfig& config, state::Machine& machine, TreeLock& lock,
            std::vector<FrontPort> fronts)
-    : lock_(lock),
+    : machine_(machine),
+      lock_(lock),
       fronts_(std::move(fronts)),
       replica_(config, machine, fronts_of(fronts_), monotonic_now()),
-      applied_(machine.last_zxid),
-      durable_(machine.last_zxid) {}
+      applied_(machine.last_zxid) {}
 
-void Core::start(Instant, WallTime wall) {
+void Core::join(std::unique_ptr<replica::Member> member, PeerPort* peers) {
+  member_ = std::move(member);
+  peers_ = peers;
+}
+
+void Core::start(Instant now, WallTime wall) {
   std::lock_guard running(replica_mutex_);
   replica::Effects effects;
-  replica_.close_orphans(wall, effects);
+  if (member_) {
+    member_->start(now, effects);
+  } else {
+    replica_.close_orphans(wall, effects);
+  }
   carry_out(effects);
+  settle(now);
 }
 
 void Core::post(replica::FrontId front, replica::ToReplica batch) {
@@ -40,10 +51,10 @@ void Core::post(replica::FrontId front, replica::ToReplica batch) {
   wake_();
 }
 
-void Core::post_durable(Zxid last) {
+void Core::post_done(const LogAnswer& answer) {
   {
     std::lock_guard lock(inbox_mutex_);
-    durable_ = std::max(durable_, last);
+    answers_.push_back(answer);
   }
   wake_();
 }
@@ -57,36 +68,116 @@ void Core::post_disk_full(bool full) {
 }
 
 bool Core::run(Instant now) {
-  Zxid durable{};
   std::optional<bool> disk_full;
   {
     std::lock_guard lock(inbox_mutex_);
     working_.swap(inbox_);
-    durable = durable_;
+    answers_working_.swap(answers_);
     disk_full = std::exchange(disk_full_, std::nullopt);
   }
-  if (working_.empty() && durable <= applied_ && !disk_full) return false;
-
+  if (working_.empty() && answers_working_.empty() && !disk_full) {
+    if (peers_) peers_->flush();
+    return member_ != nullptr;
+  }
   std::lock_guard running(replica_mutex_);
   if (disk_full) replica_.set_disk_full(*disk_full);
   // First what is decided, then what is new: it is judged against a smaller set of pending changes.
-  if (durable > applied_) apply_durable(durable, now);
+  for (const LogAnswer& answer : answers_working_) give_answer(answer, now);
+  answers_working_.clear();
+  settle(now);
   const WallTime wall = wall_now();
   for (Posted& posted : working_) {
     replica::Effects effects;
-    replica_.on_front(posted.front, posted.batch, now, wall, effects);
+    if (member_) {
+      member_->on_front(posted.front, posted.batch, now, wall, effects);
+    } else {
+      replica_.on_front(posted.front, posted.batch, now, wall, effects);
+    }
     carry_out(effects);
   }
   working_.clear();
-  if (replica_.has_refused()) apply_durable(applied_, now);
+  settle(now);
+  if (peers_) peers_->flush();
   return true;
+}
+
+void Core::give_answer(const LogAnswer& answer, Instant now) {
+  if (!member_) {
+    if (answer.last > applied_) apply_durable(answer.last, now);
+    return;
+  }
+  using Kind = LogAnswer::Kind;
+  replica::Effects effects;
+  switch (answer.kind) {
+    case Kind::kDurable: member_->on_durable(answer.last, now, effects, answer.orders); break;
+    case Kind::kEpochSaved: member_->on_epoch_saved(answer.epoch_kind, answer.epoch, now, effects); break;
+    case Kind::kTruncated: member_->on_truncated(now, effects); break;
+    case Kind::kNotTruncated: member_->on_truncate_failed(now, effects); break;
+    case Kind::kStateSaved: member_->on_state_saved(now, effects); break;
+    case Kind::kReloaded: member_->on_state_reloaded(answer.exact, now, effects); break;
+    case Kind::kDiscarded: member_->on_history_discarded(now, effects); break;
+  }
+  carry_out(effects);
+}
+
+void Core::settle(Instant now) {
+  if (!member_) {
+    if (replica_.has_answers()) apply_durable(applied_, now);
+    return;
+  }
+  while (member_->has_tree_work()) {
+    replica::Effects effects;
+    with_writer_lock([&] { member_->work_on_tree(now, wall_now(), effects); });
+    carry_out(effects);
+  }
+}
+
+std::size_t Core::on_link_bytes(zab::LinkId link, std::string_view bytes, Instant now) {
+  std::lock_guard running(replica_mutex_);
+  const WallTime wall = wall_now();
+  std::size_t taken = 0;
+  for (bool more = true; more && taken < bytes.size();) {
+    replica::Effects effects;
+    const auto give = [&] {
+      const std::size_t n = member_->on_link_bytes(link, bytes.substr(taken), now, wall, effects);
+      taken += n;
+      more = n > 0;
+    };
+    if (member_->is_receiving_state()) {
+      with_writer_lock(give);
+    } else {
+      give();
+    }
+    carry_out(effects);
+    settle(now);
+  }
+  return taken;
+}
+
+std::optional<Instant> Core::next_time() const {
+  if (!member_) return std::nullopt;
+  auto next = peers_->next_time();
+  if (const auto peer = member_->next_time(); peer && (!next || *peer < *next)) next = peer;
+  return next;
+}
+
+void Core::on_time(Instant now) {
+  if (!member_) return;
+  peers_->on_time(now);
+  if (const auto due = member_->next_time(); !due || *due > now) return;
+  input(now, [&](replica::Member& member, replica::Effects& effects) { member.on_time(now, effects); });
 }
 
 void Core::tick(Instant now) {
   std::lock_guard running(replica_mutex_);
   replica::Effects effects;
-  replica_.on_tick(now, wall_now(), effects);
+  if (member_) {
+    member_->on_tick(now, wall_now(), effects);
+  } else {
+    replica_.on_tick(now, wall_now(), effects);
+  }
   carry_out(effects);
+  settle(now);
 }
 
 bool Core::idle() {
@@ -115,6 +206,15 @@ void Core::apply_durable(Zxid last, Instant now) {
 
 void Core::carry_out(replica::Effects& effects) {
   if (effects.append) log_->submit(std::move(effects.append));
+  if (member_) {
+    for (zab::DiskOrder& order : effects.zab.disk) {
+      std::visit([&](auto& each) { log_->submit(LogOrder{std::move(each)}); }, order);
+    }
+    if (effects.zab.reload_state) log_->submit(LogOrder{ReloadState{}});
+    if (effects.zab.discard_history) log_->submit(LogOrder{DiscardHistory{}});
+    for (const std::string& line : effects.zab.log) log_info("ensemble", "{}", line);
+    peers_->carry_out(effects.zab);
+  }
   if (effects.answers.empty()) return;
   with_writer_lock([&] {
     for (const replica::SessionAnswer& answer : effects.answers) {

@@ -13,11 +13,23 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "replica/member.h"
 #include "replica/replica.h"
 #include "server/log_thread.h"
 #include "server/tree_lock.h"
 
 namespace drover::server {
+
+// The links to other servers, as the core uses them.
+class PeerPort {
+ public:
+  virtual ~PeerPort() = default;
+  virtual void carry_out(zab::Effects& effects) = 0;
+  // Sends what carry_out() has left in the links' outputs.
+  virtual void flush() = 0;
+  virtual void on_time(Instant now) = 0;
+  virtual std::optional<Instant> next_time() const = 0;
+};
 
 class Core {
  public:
@@ -32,23 +44,42 @@ class Core {
   // Before anything runs.
   void attach(LogThread* log) { log_ = log; }
   void set_waker(std::function<void()> wake) { wake_ = std::move(wake); }
+  // This server is one of several. The replica was made without service.
+  std::unique_ptr<replica::Member> make_member(const replica::MemberConfig& config,
+                                               replica::MemberStart start, replica::StateReceiver& receiver) {
+    return std::make_unique<replica::Member>(config, std::move(start), replica_, machine_, receiver);
+  }
+  void join(std::unique_ptr<replica::Member> member, PeerPort* peers);
   void start(Instant now, WallTime wall);
 
   // --- from any thread ---
   void post(replica::FrontId front, replica::ToReplica batch);
-  void post_durable(Zxid last);
+  void post_done(const LogAnswer& answer);
   void post_disk_full(bool full);
 
   // --- on the core's thread ---
   // Handles everything posted; false when there was nothing.
   bool run(Instant now);
   void tick(Instant now);
+  // Timers of the ensemble; nothing when this server is alone.
+  std::optional<Instant> next_time() const;
+  void on_time(Instant now);
+  // What the links to other servers have to tell: `give(member, effects)`.
+  template <class Give>
+  void input(Instant now, Give give) {
+    std::lock_guard running(replica_mutex_);
+    replica::Effects effects;
+    give(*member_, effects);
+    carry_out(effects);
+    settle(now);
+  }
+  std::size_t on_link_bytes(zab::LinkId link, std::string_view bytes, Instant now);
 
   // Facts for the four-letter words: call `look` while nothing of the replica changes.
   template <class Look>
   void look_at(Look look) {
     std::lock_guard lock(replica_mutex_);
-    look(replica_);
+    look(replica_, member_.get());
   }
   bool idle();
 
@@ -58,11 +89,15 @@ class Core {
     replica::ToReplica batch;
   };
   void apply_durable(Zxid last, Instant now);
+  void give_answer(const LogAnswer& answer, Instant now);
+  // Applies what is decided, until nothing is left to do.
+  void settle(Instant now);
   void carry_out(replica::Effects& effects);
   // Runs `change` under the writer lock, then wakes the fronts that it has left something for.
   template <class Change>
   void with_writer_lock(Change change);
 
+  state::Machine& machine_;
   TreeLock& lock_;
   std::vector<FrontPort> fronts_;
   LogThread* log_ = nullptr;
@@ -70,12 +105,15 @@ class Core {
 
   std::mutex replica_mutex_;  // held by whoever runs the core; contended only by four-letter words
   replica::Replica replica_;
+  std::unique_ptr<replica::Member> member_;  // null: a server alone
+  PeerPort* peers_ = nullptr;
   Zxid applied_{};
   std::vector<Posted> working_;
+  std::vector<LogAnswer> answers_working_;
 
   std::mutex inbox_mutex_;
   std::vector<Posted> inbox_;
-  Zxid durable_{};
+  std::vector<LogAnswer> answers_;
   std::optional<bool> disk_full_;
 };
 

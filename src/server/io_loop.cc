@@ -54,7 +54,10 @@ void IoLoop::run() {
 
 int IoLoop::timeout() const {
   if (!again_.empty()) return 0;
-  const Instant next = std::min(next_tick_, next_sweep_);
+  Instant next = std::min(next_tick_, next_sweep_);
+  if (hosts_core_) {
+    if (const auto core = core_->next_time()) next = std::min(next, *core);
+  }
   return static_cast<int>(std::max<std::int64_t>(0, next - monotonic_now()));
 }
 
@@ -62,6 +65,7 @@ void IoLoop::round(int timeout_ms) {
   loop_->run_once(timeout_ms);
   process();
   tick();
+  if (hosts_core_) core_->on_time(loop_->now());
   if (hosts_core_ && core_->run(loop_->now())) {
     TreeLock::Reading reading(lock_, static_cast<std::size_t>(id_));
     front_.collect();

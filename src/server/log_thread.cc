@@ -22,8 +22,11 @@ std::uint64_t now_ns() { return static_cast<std::uint64_t>(read_clock_ns(CLOCK_M
 
 }  // namespace
 
-LogThread::LogThread(storage::TxnLogWriter writer, const LogThreadOptions& options, Callbacks callbacks)
-    : writer_(std::move(writer)), options_(options), callbacks_(std::move(callbacks)), random_(options.seed) {
+LogThread::LogThread(storage::Journal journal, const LogThreadOptions& options, Callbacks callbacks)
+    : journal_(std::move(journal)),
+      options_(options),
+      callbacks_(std::move(callbacks)),
+      random_(options.seed) {
   choose_next_snapshot();
   thread_ = std::thread([this] {
     pthread_setname_np(pthread_self(), "drover-log");
@@ -40,11 +43,11 @@ LogThread::~LogThread() {
   thread_.join();
 }
 
-void LogThread::submit(replica::LogAppendPtr append) {
+void LogThread::submit(LogOrder order) {
   bool wake = false;
   {
     std::lock_guard lock(mutex_);
-    queue_.push_back(std::move(append));
+    queue_.push_back(std::move(order));
     wake = waiting_;
   }
   if (wake) work_.notify_one();
@@ -56,55 +59,103 @@ LogThread::Stats LogThread::stats() const {
 }
 
 void LogThread::run() {
-  storage::LogBatch batch;
-  while (take(batch)) {
-    write(batch);
-    sync();
-    callbacks_.durable(batch.last);
-    count_towards_snapshot(batch);
+  std::vector<LogOrder> orders;
+  const auto is_append = [](const LogOrder& order) { return std::holds_alternative<zab::AppendTxns>(order); };
+  while (take(orders)) {
+    for (std::size_t i = 0; i < orders.size();) {
+      if (!is_append(orders[i])) {
+        carry_out(orders[i++]);
+        continue;
+      }
+      std::size_t end = i;
+      while (end < orders.size() && is_append(orders[end])) ++end;
+      append(orders, i, end);
+      i = end;
+    }
   }
 }
 
-// Everything submitted so far, as one batch; false when there is nothing and will be nothing.
-bool LogThread::take(storage::LogBatch& batch) {
-  std::vector<replica::LogAppendPtr> appends;
-  {
-    std::unique_lock lock(mutex_);
-    const auto ready = [&] { return !queue_.empty() || stopping_; };
-    waiting_ = true;
-    while (full_ && !work_.wait_for(lock, kSpaceCheck, ready)) {
-      // Nobody writes while growth is refused, so nobody else would notice that there is space again.
-      lock.unlock();
-      look_for_space(0, 1);
-      lock.lock();
-    }
-    work_.wait(lock, ready);
-    waiting_ = false;
-    if (queue_.empty()) return false;
-    appends.swap(queue_);
+// Everything submitted so far; false when there is nothing and will be nothing.
+bool LogThread::take(std::vector<LogOrder>& orders) {
+  orders.clear();
+  std::unique_lock lock(mutex_);
+  const auto ready = [&] { return !queue_.empty() || stopping_; };
+  waiting_ = true;
+  while (full_ && !work_.wait_for(lock, kSpaceCheck, ready)) {
+    // Nobody writes while growth is refused, so nobody else would notice that there is space again.
+    lock.unlock();
+    look_for_space(0, 1);
+    lock.lock();
   }
-  batch.clear();
-  batch.first = appends.front()->first;
-  batch.last = appends.back()->last;
-  for (const replica::LogAppendPtr& append : appends) {
-    const auto base = static_cast<std::uint32_t>(batch.bytes.size());
-    batch.bytes.append(append->bytes);
-    for (const std::uint32_t end : append->ends) batch.ends.push_back(base + end);
+  work_.wait(lock, ready);
+  waiting_ = false;
+  orders.swap(queue_);
+  return !orders.empty();
+}
+
+// All of them with one write and one sync.
+void LogThread::append(const std::vector<LogOrder>& orders, std::size_t first, std::size_t end) {
+  batch_.clear();
+  for (std::size_t i = first; i < end; ++i) {
+    const zab::TxnBatch& txns = *std::get<zab::AppendTxns>(orders[i]).batch;
+    if (i == first) batch_.first = txns.first;
+    batch_.last = txns.last;
+    const auto base = static_cast<std::uint32_t>(batch_.bytes.size());
+    batch_.bytes.append(txns.bytes);
+    for (const std::uint32_t entry_end : txns.ends) batch_.ends.push_back(base + entry_end);
   }
-  return true;
+  write(batch_);
+  sync();
+  callbacks_.done({.kind = LogAnswer::Kind::kDurable, .last = batch_.last, .orders = end - first});
+  count_towards_snapshot(batch_);
+}
+
+template <class T>
+T LogThread::must(IoResult<T> result) {
+  if (!result) callbacks_.fatal(result.error());
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+void LogThread::carry_out(const LogOrder& order) {
+  // A snapshot of the old state that got its name after the history has changed would bring it back.
+  const bool rewrites = !std::holds_alternative<zab::SaveEpoch>(order);
+  if (rewrites) callbacks_.pause_snapshots();
+  if (const auto* save = std::get_if<zab::SaveEpoch>(&order)) {
+    must(journal_.save_epoch(save->kind == zab::EpochKind::kAccepted ? storage::EpochFile::kAccepted
+                                                                     : storage::EpochFile::kCurrent,
+                             save->epoch));
+    callbacks_.done({.kind = LogAnswer::Kind::kEpochSaved, .epoch_kind = save->kind, .epoch = save->epoch});
+  } else if (const auto* cut = std::get_if<zab::TruncateLog>(&order)) {
+    const auto done = journal_.truncate(cut->last);
+    // Code 0: the files lead nowhere near that point, and are unchanged.
+    if (!done && done.error().code != 0) callbacks_.fatal(done.error());
+    callbacks_.done({.kind = done ? LogAnswer::Kind::kTruncated : LogAnswer::Kind::kNotTruncated});
+  } else if (const auto* snapshot = std::get_if<zab::SaveSnapshot>(&order)) {
+    must(journal_.replace(snapshot->zxid, callbacks_.write_state, options_.snapshots));
+    callbacks_.done({.kind = LogAnswer::Kind::kStateSaved});
+  } else if (std::holds_alternative<ReloadState>(order)) {
+    const bool exact = must(callbacks_.reload_state());
+    callbacks_.done({.kind = LogAnswer::Kind::kReloaded, .exact = exact});
+  } else if (std::holds_alternative<DiscardHistory>(order)) {
+    callbacks_.clear_state();
+    must(journal_.discard());
+    callbacks_.done({.kind = LogAnswer::Kind::kDiscarded});
+  }
+  if (rewrites) callbacks_.resume_snapshots();
 }
 
 void LogThread::look_for_space(std::uint64_t bytes, std::uint64_t entries) {
-  const auto ahead = writer_.reserve(bytes + kReserveBytes, entries);
-  if (!ahead && (writer_.failed() || ahead.error().code != ENOSPC)) callbacks_.fatal(ahead.error());
+  if (!journal_.is_open()) return set_full(false);
+  const auto ahead = journal_.log().reserve(bytes + kReserveBytes, entries);
+  if (!ahead && (journal_.log().failed() || ahead.error().code != ENOSPC)) callbacks_.fatal(ahead.error());
   set_full(!ahead);
 }
 
 void LogThread::write(const storage::LogBatch& batch) {
   // Space for more than this batch, or the disk counts as full: growth must stop before the log does.
   look_for_space(batch.bytes.size(), batch.ends.size());
-  if (auto done = writer_.append(batch); !done) {
-    if (writer_.failed() || done.error().code != ENOSPC) callbacks_.fatal(done.error());
+  if (auto done = journal_.log().append(batch); !done) {
+    if (journal_.log().failed() || done.error().code != ENOSPC) callbacks_.fatal(done.error());
     wait_for_space(batch);
   }
 }
@@ -119,9 +170,9 @@ void LogThread::wait_for_space(const storage::LogBatch& batch) {
       if (stopping_) callbacks_.fatal(io_error(ENOSPC, "no space for the last transactions"));
       work_.wait_for(lock, kSpaceCheck, [&] { return stopping_; });
     }
-    const auto done = writer_.append(batch);
+    const auto done = journal_.log().append(batch);
     if (done) return;
-    if (writer_.failed() || done.error().code != ENOSPC) callbacks_.fatal(done.error());
+    if (journal_.log().failed() || done.error().code != ENOSPC) callbacks_.fatal(done.error());
   }
 }
 
@@ -138,7 +189,7 @@ void LogThread::set_full(bool full) {
 
 void LogThread::sync() {
   const std::uint64_t begin = now_ns();
-  if (auto done = writer_.sync(); !done) callbacks_.fatal(done.error());
+  if (auto done = journal_.log().sync(); !done) callbacks_.fatal(done.error());
   const std::uint64_t took = now_ns() - begin;
   if (took > static_cast<std::uint64_t>(options_.fsync_warning_ms) * 1'000'000) {
     log_warn("log", "fsync took {} ms: the disk is slow, and every write waits for it", took / 1'000'000);
@@ -167,7 +218,7 @@ void LogThread::count_towards_snapshot(const storage::LogBatch& batch) {
   txns_since_snapshot_ = 0;
   bytes_since_snapshot_ = 0;
   choose_next_snapshot();
-  writer_.roll();
+  journal_.log().roll();
   callbacks_.want_snapshot();
 }
 

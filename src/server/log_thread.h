@@ -6,6 +6,9 @@
 // cannot be made durable ends the process: the log's word is what clients were told. A full disk is the
 // exception, as long as nothing was written: the batch waits for space, and the core is told, so that it
 // refuses to grow the state.
+//
+// In an ensemble it also saves epochs, cuts history back and replaces it, in the order in which it was told:
+// that order is what "durable" means there (zab/effects.h).
 #pragma once
 
 #include <condition_variable>
@@ -17,13 +20,15 @@
 
 #include "base/random.h"
 #include "replica/effects.h"
-#include "storage/txn_log_writer.h"
+#include "server/log_orders.h"
+#include "storage/journal.h"
 
 namespace drover::server {
 
 struct LogThreadOptions {
   std::int64_t snap_count = 100'000;
-  std::int64_t snap_bytes = 0;  // 0: no such trigger
+  std::int64_t snap_bytes = 0;         // 0: no such trigger
+  storage::SnapshotOptions snapshots;  // how a leader's state is saved
   std::int64_t fsync_warning_ms = 1000;
   std::uint64_t seed = 1;
 };
@@ -31,19 +36,27 @@ struct LogThreadOptions {
 class LogThread {
  public:
   struct Callbacks {
-    std::function<void(Zxid)> durable;    // everything up to here
+    std::function<void(const LogAnswer&)> done;
     std::function<void(bool)> disk_full;  // it is, or no longer
     std::function<void()> want_snapshot;  // enough has happened since the last one
     // Bytes of the newest snapshot: a log shorter than half of it is cheaper to replay than to replace.
     std::function<std::uint64_t()> snapshot_bytes;
     std::function<void(const IoError&)> fatal;  // does not return
+
+    // Of an ensemble. Each keeps the tree's lock itself.
+    std::function<IoResult<void>(storage::SnapshotWriter&)> write_state;
+    std::function<IoResult<bool>()> reload_state;  // whether it is exact
+    std::function<void()> clear_state;
+    std::function<void()> pause_snapshots;  // returns when none is being written
+    std::function<void()> resume_snapshots;
   };
 
-  LogThread(storage::TxnLogWriter writer, const LogThreadOptions& options, Callbacks callbacks);
+  LogThread(storage::Journal journal, const LogThreadOptions& options, Callbacks callbacks);
   // Writes what was submitted, then ends.
   ~LogThread();
 
-  void submit(replica::LogAppendPtr append);
+  void submit(replica::LogAppendPtr append) { submit(LogOrder{zab::AppendTxns{std::move(append)}}); }
+  void submit(LogOrder order);
   struct Stats {
     std::uint64_t syncs = 0;
     std::uint64_t txns = 0;
@@ -56,7 +69,11 @@ class LogThread {
 
  private:
   void run();
-  bool take(storage::LogBatch& batch);
+  bool take(std::vector<LogOrder>& orders);
+  void append(const std::vector<LogOrder>& orders, std::size_t first, std::size_t end);
+  void carry_out(const LogOrder& order);
+  template <class T>
+  T must(IoResult<T> result);
   void write(const storage::LogBatch& batch);
   void look_for_space(std::uint64_t bytes, std::uint64_t entries);
   void wait_for_space(const storage::LogBatch& batch);
@@ -65,7 +82,8 @@ class LogThread {
   void count_towards_snapshot(const storage::LogBatch& batch);
   void choose_next_snapshot();
 
-  storage::TxnLogWriter writer_;
+  storage::Journal journal_;
+  storage::LogBatch batch_;  // scratch
   LogThreadOptions options_;
   Callbacks callbacks_;
   Random random_;
@@ -77,7 +95,7 @@ class LogThread {
 
   mutable std::mutex mutex_;
   std::condition_variable work_;
-  std::vector<replica::LogAppendPtr> queue_;
+  std::vector<LogOrder> queue_;
   bool waiting_ = false;
   bool stopping_ = false;
   Stats stats_;

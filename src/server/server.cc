@@ -11,23 +11,29 @@
 
 #include "net/event_loop.h"
 #include "net/listener.h"
+#include "replica/state_builder.h"
 #include "server/acceptor.h"
 #include "server/clock.h"
 #include "server/connection_counter.h"
 #include "server/core.h"
+#include "server/ensemble_host.h"
+#include "server/ensemble_settings.h"
 #include "server/io_loop.h"
 #include "server/log.h"
 #include "server/log_thread.h"
+#include "server/receive_state.h"
 #include "server/settings.h"
 #include "server/snapshot_thread.h"
-#include "server/state_loader.h"
 #include "server/tree_lock.h"
 #include "server/version.h"
 #include "server/word_facts.h"
 #include "state/machine.h"
 #include "storage/data_dir.h"
+#include "storage/epoch_files.h"
+#include "storage/journal.h"
 #include "storage/posix_disk.h"
 #include "storage/recovery.h"
+#include "storage/recovery_sink_adapter.h"
 
 namespace drover::server {
 namespace {
@@ -55,16 +61,16 @@ std::size_t io_thread_count(const ServerConfig& config) {
   _exit(kStorageFailureExit);
 }
 
-class StandaloneServer final : public Server, public IoLoopHost {
+class ServerProcess final : public Server, public IoLoopHost {
  public:
-  explicit StandaloneServer(const ServerConfig& config)
+  explicit ServerProcess(const ServerConfig& config)
       : config_(config),
         io_count_(io_thread_count(config)),
         machine_(state_options(config, random_seed())),
-        lock_(io_count_ + 1),
+        lock_(io_count_ + 3),
         counter_(static_cast<std::size_t>(config.limits.connections_per_ip),
                  static_cast<std::size_t>(config.limits.connections)) {}
-  ~StandaloneServer() override { shut_down(); }
+  ~ServerProcess() override { shut_down(); }
 
   IoResult<void> open();
   void run() override;
@@ -76,8 +82,14 @@ class StandaloneServer final : public Server, public IoLoopHost {
   int secure_port() const override { return secure_port_; }
 
  private:
+  bool is_member() const { return config_.ensemble.is_distributed(); }
   IoResult<void> recover();
   IoResult<void> begin_empty();
+  IoResult<void> open_journal();
+  void start_log_thread();
+  IoResult<void> join_ensemble();
+  IoResult<bool> reload_state();
+  void clear_state();
   IoResult<void> open_log_and_threads();
   IoResult<void> open_ports();
   IoResult<std::unique_ptr<Acceptor>> open_port(const Endpoint& endpoint, PortKind kind);
@@ -94,9 +106,11 @@ class StandaloneServer final : public Server, public IoLoopHost {
   storage::PosixDisk disk_;
   std::optional<storage::DataDir> data_dir_;
   state::Machine machine_;
-  TreeLock lock_;  // one slot for each I/O thread, the last for snapshots
+  TreeLock lock_;  // one slot for each I/O thread, then snapshots, the log thread, the core's streams
   ConnectionCounter counter_;
   storage::RecoveryReport recovered_;
+  replica::MemberStart member_start_;
+  std::optional<storage::Journal> journal_;  // until the log thread has it
   std::uint64_t digest_mismatches_ = 0;
   std::int64_t startup_ms_ = 0;
   std::atomic<std::int64_t> trace_mask_{306};
@@ -108,6 +122,8 @@ class StandaloneServer final : public Server, public IoLoopHost {
   std::unique_ptr<SnapshotThread> snapshots_;
   std::unique_ptr<LogThread> log_thread_;
   std::unique_ptr<net::EventLoop> core_loop_;  // null: an I/O thread hosts the core
+  std::unique_ptr<ReceiveState> receiver_;
+  std::unique_ptr<EnsembleHost> peers_;
   std::vector<std::thread> threads_;
   std::atomic<bool> core_stopping_{false};
 
@@ -120,45 +136,75 @@ class StandaloneServer final : public Server, public IoLoopHost {
   std::atomic<bool> stopping_{false};
 };
 
-IoResult<void> StandaloneServer::open() {
+IoResult<void> ServerProcess::open() {
   TRY(recover());
+  TRY(open_journal());
   TRY(open_log_and_threads());
+  if (is_member()) TRY(join_ensemble());
   TRY(open_ports());
   startup_ms_ = monotonic_now() - started_;
   log_what_is_served();
   return {};
 }
 
-IoResult<void> StandaloneServer::recover() {
+IoResult<void> ServerProcess::recover() {
   const auto dirs = storage::data_dirs(config_.data_dir, config_.data_log_dir);
   TRY_ASSIGN(data_dir_, storage::DataDir::open(disk_, dirs, {.create = config_.storage.data_dir_autocreate}));
-  StateLoader loader(machine_);
-  TRY_ASSIGN(recovered_, storage::recover(disk_, dirs, recovery_options(config_), loader));
+  zab::History history(window_limits(config_));
+  bool begun = false;
+  replica::StateBuilder builder(machine_, [&](Zxid zxid, std::string_view entry) {
+    if (!is_member()) return;
+    if (!std::exchange(begun, true)) history.begin_at(builder.loaded_at());
+    history.replay(zxid, entry);
+  });
+  storage::RecoverySinkAdapter sink(builder);
+  TRY_ASSIGN(recovered_, storage::recover(disk_, dirs, recovery_options(config_), sink));
   for (const std::string& finding : recovered_.findings) log_warn("recovery", "{}", finding);
-  if (recovered_.damaged()) {
+  if (recovered_.damaged() && is_member()) {
+    log_error("recovery", "{}: this server asks the leader for its state, and does not vote until it has it",
+              recovered_.damage);
+    clear_state();
+    member_start_.peer.knows_history = false;
+  } else if (recovered_.damaged()) {
     return std::unexpected(
         data_error(recovered_.damage +
                    ": the server does not start on a part of its history. Restore the files from "
                    "a backup, or keep a copy and repair them"));
+  } else if (recovered_.outcome == storage::RecoveryOutcome::kEmpty) {
+    TRY(begin_empty());
+  } else {
+    builder.finish();
   }
-  if (recovered_.outcome == storage::RecoveryOutcome::kEmpty) return begin_empty();
-  loader.finish();
-  for (const std::string& finding : loader.findings()) {
+  for (const std::string& finding : builder.findings()) {
     log_error("recovery", "{}", finding);
     ++digest_mismatches_;
   }
+  if (!begun || raw(machine_.last_zxid) <= 0) history.begin_at(machine_.last_zxid);
+  member_start_.history = std::move(history);
+  member_start_.exact = builder.is_exact();
   return {};
 }
 
-IoResult<void> StandaloneServer::begin_empty() {
+IoResult<void> ServerProcess::begin_empty() {
+  machine_.tree.ensure_special_nodes();
+  machine_.last_zxid = Zxid{0};
+  if (is_member() && !recovered_.may_start_empty) {
+    log_warn("recovery", "{} is empty and was not initialized: this server asks the leader for its state",
+             config_.data_dir);
+    member_start_.peer.knows_history = false;
+    return {};
+  }
+  // Nobody said that an empty disk is right. It is if all others are as empty; what they say decides.
+  if (is_member() && !config_.storage.db_autocreate && !recovered_.has_initialize_mark) {
+    member_start_.peer.fresh = true;
+    return {};
+  }
   if (!recovered_.may_start_empty) {
     return std::unexpected(
         data_error(config_.data_dir +
                    " is empty, and zookeeper.db.autocreate=false: put a file named `initialize` "
                    "beside version-2 if a new database is meant"));
   }
-  machine_.tree.ensure_special_nodes();
-  machine_.last_zxid = Zxid{0};
   // From here on a log without any snapshot is damage.
   const auto first = write_snapshot(disk_, data_dir_->dirs().snapshots, machine_, lock_, io_count_,
                                     snapshot_options(config_));
@@ -166,7 +212,55 @@ IoResult<void> StandaloneServer::begin_empty() {
   return storage::remove_initialize_mark(disk_, data_dir_->dirs());
 }
 
-IoResult<void> StandaloneServer::open_log_and_threads() {
+IoResult<void> ServerProcess::open_journal() {
+  const storage::DataDirs& dirs = data_dir_->dirs();
+  if (recovered_.damaged()) {
+    journal_ = storage::Journal::closed(disk_, dirs, txn_log_options(config_));
+    return {};
+  }
+  TRY_ASSIGN(journal_, storage::Journal::open(disk_, dirs, recovered_.tail, txn_log_options(config_)));
+  return {};
+}
+
+// What was logged and never agreed on is gone from the disk; the state is what the disk says.
+IoResult<bool> ServerProcess::reload_state() {
+  TreeLock::Writing alone(lock_);
+  replica::StateBuilder builder(machine_);
+  builder.reset();
+  storage::RecoverySinkAdapter sink(builder);
+  storage::RecoveryOptions options = recovery_options(config_);
+  options.repair = false;
+  TRY_ASSIGN(const storage::RecoveryReport report, storage::recover(disk_, data_dir_->dirs(), options, sink));
+  if (report.damaged()) return std::unexpected(data_error(report.damage));
+  builder.finish();
+  return builder.is_exact();
+}
+
+void ServerProcess::clear_state() {
+  TreeLock::Writing alone(lock_);
+  replica::StateBuilder builder(machine_);
+  builder.reset();
+  machine_.tree.ensure_special_nodes();
+  machine_.last_zxid = Zxid{0};
+}
+
+IoResult<void> ServerProcess::join_ensemble() {
+  const EnsembleConfig& e = config_.ensemble;
+  TRY_ASSIGN(const storage::Epochs epochs,
+             storage::load_epochs(disk_, data_dir_->dirs().snapshots, machine_.last_zxid));
+  for (const std::string& finding : epochs.findings) log_warn("recovery", "{}", finding);
+  member_start_.peer.accepted_epoch = epochs.accepted;
+  member_start_.peer.current_epoch = epochs.current;
+  member_start_.membership = zab_membership(e.members);
+  receiver_ = std::make_unique<ReceiveState>(config_);
+  auto member = core_->make_member(member_config(config_), std::move(member_start_), *receiver_);
+  net::EventLoop& loop = core_loop_ ? *core_loop_ : io_loops_.front()->events();
+  TRY_ASSIGN(peers_, EnsembleHost::open(config_, {loop, *core_, machine_, lock_, io_count_ + 2}));
+  core_->join(std::move(member), peers_.get());
+  return {};
+}
+
+IoResult<void> ServerProcess::open_log_and_threads() {
   std::vector<Core::FrontPort> fronts;
   for (std::size_t i = 0; i < io_count_; ++i) {
     TRY_ASSIGN(auto loop, net::EventLoop::create());
@@ -179,8 +273,6 @@ IoResult<void> StandaloneServer::open_log_and_threads() {
   snapshots_ = std::make_unique<SnapshotThread>(
       disk_, data_dir_->dirs(), machine_, lock_, io_count_, snapshot_options(config_),
       [this](const SnapshotResult& done) { snapshot_bytes_ = done.bytes; });
-  TRY_ASSIGN(auto writer, storage::TxnLogWriter::open(disk_, data_dir_->dirs().logs, recovered_.tail,
-                                                      txn_log_options(config_)));
   // The core may be woken as soon as the log thread runs.
   if (io_count_ > 1) {
     TRY_ASSIGN(core_loop_, net::EventLoop::create());
@@ -188,19 +280,34 @@ IoResult<void> StandaloneServer::open_log_and_threads() {
   } else {
     core_->set_waker([this] { io_loops_.front()->wake(); });
   }
-  log_thread_ = std::make_unique<LogThread>(
-      std::move(writer), log_thread_options(config_, random_seed()),
-      LogThread::Callbacks{.durable = [this](Zxid last) { core_->post_durable(last); },
-                           .disk_full = [this](bool full) { core_->post_disk_full(full); },
-                           .want_snapshot = [this] { snapshots_->request(); },
-                           .snapshot_bytes = [this] { return snapshot_bytes_.load(); },
-                           .fatal = die_of_storage});
-  core_->attach(log_thread_.get());
   for (const auto& io : io_loops_) io->attach(core_.get(), core_loop_ == nullptr);
+  start_log_thread();
   return {};
 }
 
-IoResult<void> StandaloneServer::open_ports() {
+void ServerProcess::start_log_thread() {
+  LogThreadOptions options = log_thread_options(config_, random_seed());
+  options.snapshots = snapshot_options(config_).writer;
+  log_thread_ = std::make_unique<LogThread>(
+      std::move(*journal_), options,
+      LogThread::Callbacks{.done = [this](const LogAnswer& answer) { core_->post_done(answer); },
+                           .disk_full = [this](bool full) { core_->post_disk_full(full); },
+                           .want_snapshot = [this] { snapshots_->request(); },
+                           .snapshot_bytes = [this] { return snapshot_bytes_.load(); },
+                           .fatal = die_of_storage,
+                           .write_state =
+                               [this](storage::SnapshotWriter& writer) {
+                                 return write_state(writer, machine_, lock_, io_count_ + 1);
+                               },
+                           .reload_state = [this] { return reload_state(); },
+                           .clear_state = [this] { clear_state(); },
+                           .pause_snapshots = [this] { snapshots_->pause(); },
+                           .resume_snapshots = [this] { snapshots_->resume(); }});
+  journal_.reset();
+  core_->attach(log_thread_.get());
+}
+
+IoResult<void> ServerProcess::open_ports() {
   TRY_ASSIGN(accept_loop_, net::EventLoop::create());
   if (config_.secure_client || config_.client_port_unification) {
     TRY_ASSIGN(tls_, net::TlsContextHolder::load(to_tls_options(config_.tls, net::TlsRole::kServer)));
@@ -217,7 +324,7 @@ IoResult<void> StandaloneServer::open_ports() {
   return {};
 }
 
-IoResult<std::unique_ptr<Acceptor>> StandaloneServer::open_port(const Endpoint& endpoint, PortKind kind) {
+IoResult<std::unique_ptr<Acceptor>> ServerProcess::open_port(const Endpoint& endpoint, PortKind kind) {
   net::ListenOptions options;
   options.host = endpoint.host;
   options.port = endpoint.port;
@@ -232,8 +339,15 @@ IoResult<std::unique_ptr<Acceptor>> StandaloneServer::open_port(const Endpoint& 
   return acceptor;
 }
 
-void StandaloneServer::log_what_is_served() const {
-  log_info("server", "drover {} is serving, standalone", kVersion);
+void ServerProcess::log_what_is_served() const {
+  if (is_member()) {
+    const EnsembleConfig& e = config_.ensemble;
+    log_info("server", "drover {} is server {} of an ensemble with {} voters and {} observers", kVersion,
+             raw(*e.my_id), e.members.voters(), e.members.observers());
+    log_info("server", "  peers     {}", to_text(e.members.servers.at(*e.my_id)));
+  } else {
+    log_info("server", "drover {} is serving, standalone", kVersion);
+  }
   if (plain_) {
     log_info("server", "  clients   {}{}", plain_->local().to_text().substr(1),
              config_.client_port_unification ? " (TLS and plain)" : "");
@@ -253,7 +367,7 @@ void StandaloneServer::log_what_is_served() const {
   }
 }
 
-void StandaloneServer::start_threads() {
+void ServerProcess::start_threads() {
   core_->start(monotonic_now(), wall_now());
   for (std::size_t i = 0; i < io_loops_.size(); ++i) {
     threads_.emplace_back([this, i] {
@@ -264,12 +378,15 @@ void StandaloneServer::start_threads() {
   if (core_loop_) threads_.emplace_back([this] { run_core_thread(); });
 }
 
-void StandaloneServer::run_core_thread() {
+void ServerProcess::run_core_thread() {
   pthread_setname_np(pthread_self(), "drover-core");
   const std::int64_t period_ms = std::max(10, std::min(config_.tick_time_ms / 2, 1000));
   Instant next_tick = core_loop_->refresh_now();
   while (!core_stopping_.load(std::memory_order_acquire)) {
-    core_loop_->run_once(static_cast<int>(std::max<std::int64_t>(0, next_tick - monotonic_now())));
+    Instant next = next_tick;
+    if (const auto peers = core_->next_time()) next = std::min(next, *peers);
+    core_loop_->run_once(static_cast<int>(std::max<std::int64_t>(0, next - monotonic_now())));
+    core_->on_time(core_loop_->now());
     core_->run(core_loop_->now());
     if (core_loop_->now() < next_tick) continue;
     core_->tick(core_loop_->now());
@@ -277,7 +394,7 @@ void StandaloneServer::run_core_thread() {
   }
 }
 
-void StandaloneServer::run() {
+void ServerProcess::run() {
   start_threads();
   // After a crash the log may be long; a fresh snapshot makes the next start short.
   if (recovered_.txns_replayed > static_cast<std::uint64_t>(config_.storage.snap_count) / 2)
@@ -306,12 +423,12 @@ void StandaloneServer::run() {
 }
 
 // Those who have sent a write get their answer, within reason.
-void StandaloneServer::drain() {
+void ServerProcess::drain() {
   const Instant give_up = monotonic_now() + kDrainMs;
   while (!core_->idle() && monotonic_now() < give_up) accept_loop_->run_once(5);
 }
 
-void StandaloneServer::shut_down() {
+void ServerProcess::shut_down() {
   for (const auto& io : io_loops_) io->stop();
   core_stopping_.store(true, std::memory_order_release);
   if (core_loop_) core_loop_->wake();
@@ -319,17 +436,18 @@ void StandaloneServer::shut_down() {
   threads_.clear();
   log_thread_.reset();  // syncs what is left
   snapshots_.reset();
+  peers_.reset();
 }
 
-std::string StandaloneServer::answer_word(Word word, std::string_view bytes_behind,
-                                          const std::string& remote) {
+std::string ServerProcess::answer_word(Word word, std::string_view bytes_behind, const std::string& remote) {
   if (word == Word::kStmk) trace_mask_ = trace_mask_of(bytes_behind).value_or(trace_mask_.load());
   Facts facts;
-  core_->look_at([&](const replica::Replica& replica) {
+  core_->look_at([&](const replica::Replica& replica, const replica::Member* member) {
     TreeLock::Writing everybody(lock_);
     FactSources sources{.config = config_,
                         .machine = machine_,
                         .replica = replica,
+                        .member = member,
                         .fronts = {},
                         .log = log_thread_->stats(),
                         .snapshots = snapshots_->stats(),
@@ -360,7 +478,7 @@ std::string StandaloneServer::answer_word(Word word, std::string_view bytes_behi
 }  // namespace
 
 IoResult<std::unique_ptr<Server>> Server::start(const ServerConfig& config) {
-  auto server = std::make_unique<StandaloneServer>(config);
+  auto server = std::make_unique<ServerProcess>(config);
   TRY(server->open());
   return server;
 }

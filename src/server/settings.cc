@@ -13,9 +13,9 @@ constexpr std::size_t kNoLimit = static_cast<std::size_t>(-1) / 2;
 
 // The top byte tells which server made it, the next five the time: ids of different servers and of
 // different starts do not meet. One server of its own is number 1, as in Java.
-SessionId first_session(WallTime now) {
+SessionId first_session(WallTime now, std::int64_t server) {
   const auto ms = static_cast<std::uint64_t>(now.ms);
-  const std::uint64_t id = ((ms << 24) >> 8) | (std::uint64_t{1} << 56);
+  const std::uint64_t id = ((ms << 24) >> 8) | (static_cast<std::uint64_t>(server) << 56);
   return SessionId{static_cast<std::int64_t>(id)};
 }
 
@@ -49,7 +49,10 @@ state::Options state_options(const ServerConfig& config, std::uint64_t hash_seed
 replica::ReplicaConfig replica_config(const ServerConfig& config, WallTime now) {
   replica::ReplicaConfig r;
   r.tick_ms = config.tick_time_ms;
-  r.first_session = first_session(now);
+  const bool member = config.ensemble.is_distributed();
+  r.first_session = first_session(now, member ? raw(*config.ensemble.my_id) : 1);
+  if (member) r.service = replica::Service::kNone;
+  r.leader_serves = config.ensemble.leader_serves;
   r.container_check_ms = config.features.container_check_interval_ms;
   r.container_max_per_minute = config.features.container_max_per_minute;
   r.container_never_used_ms = config.features.container_max_never_used_ms;
@@ -73,6 +76,7 @@ IoLoopConfig io_loop_config(const ServerConfig& config, std::size_t fronts) {
       positive_or(config.limits.watches / static_cast<std::int64_t>(fronts), kNoLimit);
   if (config.auth.enforce_auth) io.front.required_schemes = config.auth.enforce_schemes;
   if (config.auth.require_sasl) io.front.required_schemes = {"sasl"};
+  io.front.forward_sync = config.ensemble.is_distributed();
   io.tick_ms = config.tick_time_ms;
   io.first_frame_ms = config.deadlines.first_frame_ms;
   io.started_frame_ms = config.deadlines.started_frame_ms;
@@ -120,7 +124,7 @@ storage::TxnLogOptions txn_log_options(const ServerConfig& config) {
 
 storage::RecoveryOptions recovery_options(const ServerConfig& config) {
   return {.trust_empty = config.storage.snapshot_trust_empty,
-          .autocreate = config.storage.db_autocreate,
+          .autocreate = config.storage.db_autocreate.value_or(true),
           .repair = true};
 }
 

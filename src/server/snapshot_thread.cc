@@ -6,78 +6,36 @@
 
 #include <algorithm>
 #include <chrono>
-#include <vector>
 
+#include "replica/snapshot_cursor.h"
 #include "server/clock.h"
 #include "server/log.h"
 
 namespace drover::server {
 namespace {
 
-// How much is copied under the lock at a time: some tens of microseconds.
-constexpr std::size_t kNodesPerStep = 256;
-constexpr std::size_t kBytesPerStep = 256 * 1024;
+using Progress = replica::SnapshotCursor::Progress;
+
 constexpr int kSnapshotNice = 19;
 
-// Nodes copied out of the tree, so that the file is written without the lock.
-struct Step {
-  struct Item {
-    std::size_t path_end;
-    std::size_t data_end;
-    bool null_data;
-    std::int64_t acl;
-    wire::StatPersisted stat;
-  };
-  std::string bytes;  // path, data, path, data, …
-  std::vector<Item> items;
+// A walk that is given up ends under the lock, like everything that it does.
+class LockedCursor : public replica::SnapshotCursor {
+ public:
+  LockedCursor(state::Machine& machine, TreeLock& lock, std::size_t slot)
+      : SnapshotCursor(machine), lock_(lock), slot_(slot) {}
+  ~LockedCursor() {
+    TreeLock::Reading reading(lock_, slot_);
+    end();
+  }
+  LockedCursor(const LockedCursor&) = delete;
+  LockedCursor& operator=(const LockedCursor&) = delete;
+
+ private:
+  TreeLock& lock_;
+  std::size_t slot_;
 };
 
-// False when the walk is over.
-bool copy_step(state::Tree& tree, Step& step) {
-  step.bytes.clear();
-  step.items.clear();
-  while (step.items.size() < kNodesPerStep && step.bytes.size() < kBytesPerStep) {
-    const state::NodeRef ref = tree.walk_position();
-    if (ref == state::kNoNode) return false;
-    const state::Node& node = tree.at(ref);
-    if (ref != tree.root()) step.bytes.append(tree.path_of(ref));
-    const std::size_t path_end = step.bytes.size();
-    const wire::Nullable data = node.data();
-    if (data) step.bytes.append(*data);
-    step.items.push_back(
-        {path_end, step.bytes.size(), !data, static_cast<std::int32_t>(node.acl), persisted_stat(node)});
-    tree.advance_walk();
-  }
-  return true;
-}
-
-void write_step(storage::SnapshotWriter& writer, const Step& step) {
-  const std::string_view bytes = step.bytes;
-  std::size_t start = 0;
-  for (const Step::Item& item : step.items) {
-    const std::string_view path = bytes.substr(start, item.path_end - start);
-    const std::string_view data = bytes.substr(item.path_end, item.data_end - item.path_end);
-    writer.node(path, item.null_data ? wire::Nullable{} : wire::Nullable{data}, item.acl, item.stat);
-    start = item.data_end;
-  }
-}
-
-struct Beginning {
-  Zxid zxid{};
-  std::vector<std::pair<SessionId, std::int32_t>> sessions;
-  std::vector<std::pair<std::int64_t, state::AclListPtr>> acls;
-};
-
-Beginning begin(state::Machine& machine) {
-  Beginning b;
-  b.zxid = machine.last_zxid;
-  b.sessions.assign(machine.sessions.begin(), machine.sessions.end());
-  b.acls = machine.tree.acls().all();
-  machine.tree.begin_walk();
-  return b;
-}
-
-void write_beginning(storage::SnapshotWriter& writer, const Beginning& b) {
+void write_beginning(storage::SnapshotWriter& writer, const replica::SnapshotBeginning& b) {
   writer.begin_sessions(static_cast<std::uint32_t>(b.sessions.size()));
   for (const auto& [session, timeout_ms] : b.sessions) writer.session(session, timeout_ms);
   writer.begin_acls(static_cast<std::uint32_t>(b.acls.size()));
@@ -88,12 +46,14 @@ void write_beginning(storage::SnapshotWriter& writer, const Beginning& b) {
 
 IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& directory,
                                         state::Machine& machine, TreeLock& lock, std::size_t slot,
-                                        const SnapshotThreadOptions& options) {
+                                        const SnapshotThreadOptions& options,
+                                        const std::atomic<bool>* give_up) {
   const std::int64_t started = monotonic_now().ms;
-  Beginning beginning;
+  LockedCursor cursor(machine, lock, slot);
+  replica::SnapshotBeginning beginning;
   {
     TreeLock::Reading reading(lock, slot);
-    beginning = begin(machine);
+    beginning = cursor.begin();
   }
   TRY_ASSIGN(storage::SnapshotWriter writer,
              storage::SnapshotWriter::open(disk, directory, beginning.zxid, options.writer));
@@ -102,12 +62,16 @@ IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& 
   SnapshotResult result;
   result.zxid = beginning.zxid;
   storage::SnapshotSeals seals;
-  Step step;
-  for (bool more = true; more && !writer.failed();) {
+  replica::SnapshotNodes nodes;
+  auto progress = Progress::kMore;
+  while (progress == Progress::kMore && !writer.failed()) {
+    if (give_up && give_up->load(std::memory_order_acquire)) {
+      return std::unexpected(data_error("the history is about to change"));
+    }
     {
       TreeLock::Reading reading(lock, slot);
-      more = copy_step(machine.tree, step);
-      if (!more) {
+      progress = cursor.step(nodes);
+      if (progress == Progress::kEnd) {
         // The digest is the one at the end of the walk: replay compares when it gets there.
         if (machine.options.digest_enabled) {
           seals.digest =
@@ -116,17 +80,36 @@ IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& 
         if (options.with_last_processed) seals.last_processed = machine.last_zxid;
       }
     }
-    write_step(writer, step);
-    result.nodes += step.items.size();
-    result.bytes += step.bytes.size() + step.items.size() * (wire::kStatPersistedBytes + 16);
+    nodes.for_each([&](const auto&... node) { writer.node(node...); });
+    result.nodes += nodes.size();
+    result.bytes += nodes.bytes() + nodes.size() * (wire::kStatPersistedBytes + 16);
   }
-  {
-    TreeLock::Reading reading(lock, slot);
-    machine.tree.end_walk();
+  if (progress == Progress::kCutOff) {
+    return std::unexpected(data_error("a leader's state replaced the one that was being written"));
   }
   TRY_ASSIGN(result.file, writer.finish(seals));
   result.took_ms = monotonic_now().ms - started;
   return result;
+}
+
+IoResult<void> write_state(storage::SnapshotWriter& writer, state::Machine& machine, TreeLock& lock,
+                           std::size_t slot) {
+  LockedCursor cursor(machine, lock, slot);
+  {
+    TreeLock::Reading reading(lock, slot);
+    write_beginning(writer, cursor.begin());
+  }
+  replica::SnapshotNodes nodes;
+  auto progress = Progress::kMore;
+  while (progress == Progress::kMore && !writer.failed()) {
+    {
+      TreeLock::Reading reading(lock, slot);
+      progress = cursor.step(nodes);
+    }
+    nodes.for_each([&](const auto&... node) { writer.node(node...); });
+  }
+  if (progress == Progress::kCutOff) return std::unexpected(data_error("the state was replaced meanwhile"));
+  return {};  // Whatever failed, finish() tells.
 }
 
 SnapshotThread::SnapshotThread(storage::Disk& disk, storage::DataDirs dirs, state::Machine& machine,
@@ -156,6 +139,20 @@ SnapshotThread::~SnapshotThread() {
   thread_.join();
 }
 
+void SnapshotThread::pause() {
+  std::unique_lock lock(mutex_);
+  paused_ = true;
+  idle_.wait(lock, [&] { return !busy_; });
+}
+
+void SnapshotThread::resume() {
+  {
+    std::lock_guard lock(mutex_);
+    paused_ = false;
+  }
+  work_.notify_one();
+}
+
 void SnapshotThread::request() {
   {
     std::lock_guard lock(mutex_);
@@ -175,27 +172,38 @@ void SnapshotThread::run() {
     bool wanted = false;
     {
       std::unique_lock lock(mutex_);
-      const auto ready = [&] { return requested_ || stopping_; };
+      const auto ready = [&] { return (requested_ && !paused_) || stopping_; };
       if (options_.purge_interval_ms > 0) {
         work_.wait_for(
             lock, std::chrono::milliseconds(std::max<std::int64_t>(0, next_purge - monotonic_now())), ready);
       } else {
         work_.wait(lock, ready);
       }
+      work_.wait(lock, [&] { return !paused_ || stopping_; });
       if (stopping_) return;
       wanted = std::exchange(requested_, false);
+      busy_ = true;
     }
     if (wanted) snapshot();
     if (options_.purge_interval_ms > 0 && ((wanted && too_large()) || monotonic_now() >= next_purge)) {
       purge();
       next_purge = monotonic_now() + options_.purge_interval_ms;
     }
+    {
+      std::lock_guard lock(mutex_);
+      busy_ = false;
+    }
+    idle_.notify_one();
   }
 }
 
 void SnapshotThread::snapshot() {
-  const auto result = write_snapshot(disk_, dirs_.snapshots, machine_, lock_, slot_, options_);
+  const auto result = write_snapshot(disk_, dirs_.snapshots, machine_, lock_, slot_, options_, &paused_);
   std::unique_lock lock(mutex_);
+  if (!result && paused_) {
+    requested_ = true;  // again, afterwards
+    return;
+  }
   if (!result) {
     ++stats_.failures;
     lock.unlock();

@@ -7,6 +7,7 @@
 // everything up to it; replay of what came after is idempotent.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -42,7 +43,11 @@ struct SnapshotResult {
 // One snapshot, now, on the calling thread. `slot` is the caller's in the lock.
 IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& directory,
                                         state::Machine& machine, TreeLock& lock, std::size_t slot,
-                                        const SnapshotThreadOptions& options);
+                                        const SnapshotThreadOptions& options,
+                                        const std::atomic<bool>* give_up = nullptr);
+// The same into a writer that somebody else opened and will finish, without seals.
+IoResult<void> write_state(storage::SnapshotWriter& writer, state::Machine& machine, TreeLock& lock,
+                           std::size_t slot);
 
 class SnapshotThread {
  public:
@@ -50,6 +55,11 @@ class SnapshotThread {
                  std::size_t slot, const SnapshotThreadOptions& options,
                  std::function<void(const SnapshotResult&)> finished);
   ~SnapshotThread();
+
+  // From pause() to resume() no file is written or removed; a snapshot that was being written is given up.
+  // By one other thread.
+  void pause();
+  void resume();
 
   // Asks for a snapshot; one that is being written is not followed by another for that.
   void request();
@@ -82,8 +92,11 @@ class SnapshotThread {
 
   mutable std::mutex mutex_;
   std::condition_variable work_;
+  std::condition_variable idle_;
   bool requested_ = false;
   bool stopping_ = false;
+  bool busy_ = false;
+  std::atomic<bool> paused_{false};
   Stats stats_;
   std::thread thread_;
 };

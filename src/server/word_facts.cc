@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <map>
 
+#include "server/ensemble_facts.h"
 #include "server/version.h"
 
 namespace drover::server {
@@ -82,7 +83,8 @@ ConfFacts conf_of(const FactSources& s) {
   f.min_session_timeout_ms = s.config.min_session_timeout_ms;
   f.max_session_timeout_ms = s.config.max_session_timeout_ms;
   f.listen_backlog = s.config.listen_backlog;
-  f.server_id = ServerId{0};
+  f.server_id = s.member ? *s.config.ensemble.my_id : ServerId{0};
+  if (s.member) f.quorum = quorum_of(s.config.ensemble);
   return f;
 }
 
@@ -222,6 +224,7 @@ std::vector<Metric> metrics_of(const FactSources& s, const replica::FrontStats& 
   m.db_init_ms = summary_of(1, startup, startup, startup);
   m.startup_txns_loaded = summary_of(1, s.startup_txns, s.startup_txns, s.startup_txns);
   std::vector<Metric> metrics = monitor_metrics(m);
+  if (s.member) append_ensemble_metrics(*s.member, metrics);
   metrics.push_back({"disk_full_refusals", static_cast<std::int64_t>(r.writes_refused_disk_full)});
   return metrics;
 }
@@ -243,6 +246,7 @@ Facts collect_facts(const FactSources& s, const Needs& needs) {
   facts.last_zxid = s.machine.last_zxid;
   facts.node_count = static_cast<std::int64_t>(s.machine.tree.node_count());
   facts.trace_mask = s.trace_mask;
+  if (s.member) add_role(*s.member, facts);
   facts.conf = conf_of(s);
   if (needs.directory_sizes) {
     facts.data_dir_bytes = directory_bytes(s.config.data_dir);

@@ -11,6 +11,7 @@
 
 #include "base/time.h"
 #include "replica/front.h"
+#include "replica/member.h"
 #include "replica/replica.h"
 #include "server/config.h"
 #include "server/four_letter_words.h"
@@ -25,6 +26,7 @@ struct FactSources {
   const ServerConfig& config;
   const state::Machine& machine;
   const replica::Replica& replica;
+  const replica::Member* member;  // null: a server alone
   std::vector<const replica::Front*> fronts;
   LogThread::Stats log;
   SnapshotThread::Stats snapshots;

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/ensemble_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace drover::server {
+namespace {
+
+using Stage = zab::LearnerLink::Stage;
+
+std::string_view phase_name(const zab::Peer& peer) {
+  using LeaderPhase = zab::Leader::Phase;
+  using LearnerPhase = zab::Learner::Phase;
+  if (const zab::Leader* leader = peer.leader()) {
+    switch (leader->phase()) {
+      case LeaderPhase::kDiscovery: return "discovery";
+      case LeaderPhase::kSynchronisation: return "synchronization";
+      default: return "broadcast";
+    }
+  }
+  if (const zab::Learner* learner = peer.learner()) {
+    switch (learner->phase()) {
+      case LearnerPhase::kDialling:
+      case LearnerPhase::kDiscovery: return "discovery";
+      case LearnerPhase::kSync:
+      case LearnerPhase::kSynced: return "synchronization";
+      default: return "broadcast";
+    }
+  }
+  return "election";
+}
+
+std::string_view role_name(zab::Role role) {
+  switch (role) {
+    case zab::Role::kLooking: return "looking";
+    case zab::Role::kFollowing: return "following";
+    case zab::Role::kLeading: return "leading";
+    case zab::Role::kObserving: return "observing";
+  }
+  return "looking";
+}
+
+std::int64_t count_learners(const zab::Leader& leader, bool (*counts)(const zab::LearnerLink&)) {
+  return std::count_if(leader.learners().begin(), leader.learners().end(),
+                       [&](const auto& each) { return counts(each.second); });
+}
+
+// How many transactions of ours a learner has not acknowledged; observers acknowledge none.
+std::int64_t lag_of(const zab::Leader& leader, const zab::LearnerLink& learner, const zab::History& history) {
+  if (learner.observer || history.last() <= learner.acked) return 0;
+  const bool same_epoch = epoch_of(learner.acked) == leader.epoch();
+  return same_epoch ? raw(history.last()) - raw(learner.acked) : counter_of(history.last());
+}
+
+void append_leader_metrics(const zab::Leader& leader, const zab::History& history,
+                           std::vector<Metric>& metrics) {
+  const auto count = [&](std::string_view name, bool (*counts)(const zab::LearnerLink&)) {
+    metrics.push_back({std::string(name), count_learners(leader, counts)});
+  };
+  using Link = zab::LearnerLink;
+  count("learners", [](const Link& l) { return l.stage >= Stage::kSyncing; });
+  count("synced_followers", [](const Link& l) { return l.stage == Stage::kActive && l.voter; });
+  count("synced_non_voting_followers",
+        [](const Link& l) { return l.stage == Stage::kActive && !l.voter && !l.observer; });
+  count("synced_observers", [](const Link& l) { return l.stage == Stage::kActive && l.observer; });
+  metrics.push_back({"proposals_outstanding", static_cast<std::int64_t>(leader.outstanding())});
+  metrics.push_back({"pending_syncs", static_cast<std::int64_t>(leader.pending_syncs())});
+  for (const auto& [link, learner] : leader.learners()) {
+    if (learner.stage < Stage::kPromised) continue;
+    const auto prefix = fmt::format("learner_{}", raw(learner.server));
+    metrics.push_back({prefix + "_state", std::string(name_of(learner.stage))});
+    metrics.push_back({prefix + "_lag", lag_of(leader, learner, history)});
+  }
+}
+
+}  // namespace
+
+void add_role(const replica::Member& member, Facts& facts) {
+  const zab::Peer& peer = member.peer();
+  facts.serving = member.replica().service() != replica::Service::kNone;
+  switch (peer.role()) {
+    case zab::Role::kLeading: facts.mode = ServerMode::kLeader; break;
+    case zab::Role::kObserving: facts.mode = ServerMode::kObserver; break;
+    default: facts.mode = ServerMode::kFollower;
+  }
+  facts.peer_state = fmt::format("{} - {}", role_name(peer.role()), phase_name(peer));
+  if (peer.leader() && peer.leader()->proposal_bytes().max > 0) {
+    const auto& sizes = peer.leader()->proposal_bytes();
+    facts.proposal_bytes = {static_cast<std::int64_t>(sizes.last), static_cast<std::int64_t>(sizes.min),
+                            static_cast<std::int64_t>(sizes.max)};
+  }
+}
+
+ConfFacts::Quorum quorum_of(const EnsembleConfig& config) {
+  ConfFacts::Quorum q;
+  q.init_limit_ticks = config.init_limit_ticks;
+  q.sync_limit_ticks = config.sync_limit_ticks;
+  const PeerSpec& self = config.members.servers.at(*config.my_id);
+  for (const PeerAddress& address : self.addresses) {
+    if (!q.election_ports.empty()) q.election_ports += '|';
+    if (!q.quorum_ports.empty()) q.quorum_ports += '|';
+    q.election_ports += std::to_string(address.election_port);
+    q.quorum_ports += std::to_string(address.quorum_port);
+  }
+  q.peer_type = self.type == PeerType::kObserver ? 1 : 0;
+  q.membership = to_text(config.members);
+  return q;
+}
+
+void append_ensemble_metrics(const replica::Member& member, std::vector<Metric>& metrics) {
+  const zab::Peer& peer = member.peer();
+  metrics.push_back({"quorum_size", static_cast<std::int64_t>(peer.membership().voters.size())});
+  if (const zab::Leader* leader = peer.leader()) append_leader_metrics(*leader, peer.history(), metrics);
+  const ServerId leading = peer.leader()    ? peer.config().me
+                           : peer.learner() ? peer.learner()->leader()
+                                            : ServerId{-1};
+  metrics.push_back({"leader_id", raw(leading)});
+  metrics.push_back({"accepted_epoch", static_cast<std::int64_t>(peer.accepted_epoch())});
+  metrics.push_back({"current_epoch", static_cast<std::int64_t>(peer.current_epoch())});
+  metrics.push_back({"election_round", peer.election().round()});
+  metrics.push_back({"last_logged_zxid", fmt::format("{:#x}", raw(peer.history().last()))});
+  metrics.push_back({"last_committed_zxid", fmt::format("{:#x}", raw(peer.history().committed()))});
+  metrics.push_back({"knows_history", std::int64_t{peer.knows_history() ? 1 : 0}});
+  metrics.push_back({"last_election_reason", peer.why_looking()});
+}
+
+}  // namespace drover::server

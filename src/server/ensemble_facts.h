@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a member of an ensemble tells about itself in four-letter words: its role, its epoch, who follows, how
+// far behind each learner is, and why the last election happened.
+#pragma once
+
+#include "replica/member.h"
+#include "server/config.h"
+#include "server/four_letter_words.h"
+
+namespace drover::server {
+
+// Role and peer state; whether it serves.
+void add_role(const replica::Member& member, Facts& facts);
+ConfFacts::Quorum quorum_of(const EnsembleConfig& config);
+// Java's metrics of a leader and of a member, then our own.
+void append_ensemble_metrics(const replica::Member& member, std::vector<Metric>& metrics);
+
+}  // namespace drover::server

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/ensemble_host.h"
+
+#include <algorithm>
+
+#include "server/log.h"
+#include "server/settings.h"
+#include "storage/snapshot_stream.h"
+#include "wire/quorum.h"
+
+namespace drover::server {
+namespace {
+
+// A learner that is this far behind its own link is not slow, it has stopped: it can come again. Nobody else
+// waits for it meanwhile.
+constexpr std::size_t kQueuedBytesMax = std::size_t{256} << 20;
+// Of the state, in a link's output at a time.
+constexpr std::size_t kStreamAheadBytes = 512 * 1024;
+constexpr int kRedialMs = 20;
+constexpr int kDialMs = 1000;
+
+std::vector<net::Endpoint> endpoints(const PeerSpec& server, std::uint16_t PeerAddress::* port) {
+  std::vector<net::Endpoint> all;
+  for (const PeerAddress& address : server.addresses) all.push_back({address.host, address.*port});
+  return all;
+}
+
+}  // namespace
+
+IoResult<std::unique_ptr<EnsembleHost>> EnsembleHost::open(const ServerConfig& config, const Parts& parts) {
+  std::unique_ptr<EnsembleHost> host(new EnsembleHost(config, parts));
+  TRY(host->load_tls());
+  TRY(host->open_ports());
+  return host;
+}
+
+EnsembleHost::~EnsembleHost() {
+  for (auto& [id, link] : links_) end_stream(link);
+}
+
+IoResult<void> EnsembleHost::load_tls() {
+  if (!config_.ensemble.ssl_quorum && !config_.ensemble.port_unification) return {};
+  TRY_ASSIGN(server_tls_,
+             net::TlsContextHolder::load(to_tls_options(config_.quorum_tls, net::TlsRole::kServer)));
+  TRY_ASSIGN(client_tls_,
+             net::TlsContextHolder::load(to_tls_options(config_.quorum_tls, net::TlsRole::kClient)));
+  return {};
+}
+
+IoResult<void> EnsembleHost::open_ports() {
+  const EnsembleConfig& e = config_.ensemble;
+  const PeerSpec& self = e.members.servers.at(*e.my_id);
+  const net::PeerTls tls{.server = server_tls_.get(),
+                         .client = e.ssl_quorum ? client_tls_.get() : nullptr,
+                         .accepts_plain = !e.ssl_quorum || e.port_unification};
+  const auto listen_at = [&](std::vector<net::Endpoint> own) {
+    if (e.quorum_listen_on_all_ips) own = {{"", own.front().port}};
+    return own;
+  };
+  TRY_ASSIGN(resolver_, net::Resolver::create(parts_.loop));
+  net::ElectionLinksConfig election;
+  election.me = *e.my_id;
+  election.my_addresses = endpoints(self, &PeerAddress::election_port);
+  election.listen = listen_at(election.my_addresses);
+  for (const auto& [id, server] : e.members.servers) {
+    election.peers[id] = endpoints(server, &PeerAddress::election_port);
+  }
+  election.connect_timeout_ms = e.connect_timeout_ms;
+  election.tls = tls;
+  TRY_ASSIGN(election_,
+             net::ElectionLinks::open(
+                 parts_.loop, *resolver_, std::move(election),
+                 {.on_notification =
+                      [this](ServerId from, std::string_view frame) {
+                        const auto notification = wire::decode_notification(frame);
+                        if (!notification) return;
+                        const Instant now = parts_.loop.now();
+                        parts_.core.input(now, [&](replica::Member& member, replica::Effects& effects) {
+                          member.on_notification(from, *notification, now, effects);
+                        });
+                      },
+                  .on_reachable =
+                      [this](ServerId peer, bool reachable) {
+                        parts_.core.input(parts_.loop.now(), [&](replica::Member& member, replica::Effects&) {
+                          member.on_reachable(peer, reachable);
+                        });
+                      },
+                  .on_trouble = [](const std::string& line) { log_info("election", "{}", line); }}));
+  net::PeerListenerOptions quorum;
+  quorum.at = listen_at(endpoints(self, &PeerAddress::quorum_port));
+  quorum.tls = tls;
+  TRY_ASSIGN(listener_, net::PeerListener::open(parts_.loop, *this, quorum));
+  return {};
+}
+
+// --- what agreement asks for ---
+
+void EnsembleHost::carry_out(zab::Effects& effects) {
+  for (const zab::NotificationSend& each : effects.notify) {
+    std::string frame;
+    wire::append_notification(frame, each.notification);
+    election_->send(each.to, std::move(frame));
+  }
+  for (zab::LinkSend& each : effects.send) send(each);
+  for (const zab::LinkId id : effects.close) close(id);
+  if (effects.dial) dial(*effects.dial);
+}
+
+void EnsembleHost::send(zab::LinkSend& send) {
+  const auto found = links_.find(send.link);
+  if (found == links_.end()) return;
+  Link& link = found->second;
+  if (send.snapshot) return begin_stream(link);
+  if (link.stream) {
+    link.stream->behind.append(send.bytes);
+  } else {
+    link.link->output().append(send.bytes);
+    link.dirty = true;
+  }
+  check_queue(link);
+}
+
+void EnsembleHost::check_queue(Link& link) {
+  const std::size_t queued = link.link->queued_bytes() + (link.stream ? link.stream->behind.size() : 0);
+  if (queued <= kQueuedBytesMax) return;
+  log_warn("ensemble", "a learner does not take what it is sent ({} MB wait): its link is closed",
+           queued >> 20);
+  broken_.push_back(link.id);
+}
+
+void EnsembleHost::flush() {
+  for (auto& [id, link] : links_) {
+    if (!link.dirty) continue;
+    link.dirty = false;
+    link.link->flush();
+  }
+  graveyard_.clear();
+}
+
+void EnsembleHost::dial(const zab::Dial& dial) {
+  const EnsembleConfig& e = config_.ensemble;
+  const auto server = e.members.servers.find(dial.server);
+  Link& link = links_[dial.link];
+  link.id = dial.link;
+  net::DialPlan plan;
+  if (server != e.members.servers.end())
+    plan.attempt.to = endpoints(server->second, &PeerAddress::quorum_port);
+  plan.attempt.tls = e.ssl_quorum ? client_tls_.get() : nullptr;
+  plan.attempt.timeout_ms = kDialMs;
+  plan.until = parts_.loop.now() + kDialMs;
+  plan.retry_ms = kRedialMs;
+  link.link = net::PeerLink::dial(parts_.loop, *resolver_, *this, std::move(plan));
+}
+
+void EnsembleHost::close(zab::LinkId id) {
+  const auto found = links_.find(id);
+  if (found == links_.end()) return;
+  end_stream(found->second);
+  found->second.link->flush();
+  found->second.link->close();
+  graveyard_.push_back(std::move(found->second.link));
+  links_.erase(found);
+}
+
+// --- the state, to a learner ---
+
+void EnsembleHost::begin_stream(Link& link) {
+  link.stream = std::make_unique<StateStream>(parts_.machine);
+  TreeLock::Reading reading(parts_.lock, parts_.slot);
+  const replica::SnapshotBeginning b = link.stream->cursor.begin();
+  std::string& out = link.link->output();
+  storage::append_snapshot_count(out, b.sessions.size());
+  for (const auto& [session, timeout_ms] : b.sessions)
+    storage::append_snapshot_session(out, session, timeout_ms);
+  storage::append_snapshot_count(out, b.acls.size());
+  for (const auto& [key, list] : b.acls) storage::append_snapshot_acl(out, key, list->bytes);
+  link.dirty = true;
+  link.link->ask_writable();
+}
+
+void EnsembleHost::pump(Link& link) {
+  using Progress = replica::SnapshotCursor::Progress;
+  std::string& out = link.link->output();
+  replica::SnapshotNodes nodes;
+  auto progress = Progress::kMore;
+  while (progress == Progress::kMore && link.link->queued_bytes() < kStreamAheadBytes) {
+    {
+      TreeLock::Reading reading(parts_.lock, parts_.slot);
+      progress = link.stream->cursor.step(nodes);
+    }
+    nodes.for_each([&](const auto&... node) { storage::append_snapshot_node(out, node...); });
+  }
+  if (progress == Progress::kCutOff) {
+    broken_.push_back(link.id);
+    return;
+  }
+  if (progress == Progress::kMore) {
+    link.link->ask_writable();
+    return link.link->flush();
+  }
+  storage::append_snapshot_stream_end(out);
+  out.append(link.stream->behind);
+  end_stream(link);
+  link.dirty = true;
+  const Instant now = parts_.loop.now();
+  parts_.core.input(now, [&, id = link.id](replica::Member& member, replica::Effects& effects) {
+    member.on_state_sent(id, now, effects);
+  });
+}
+
+void EnsembleHost::end_stream(Link& link) {
+  if (!link.stream) return;
+  TreeLock::Reading reading(parts_.lock, parts_.slot);
+  link.stream.reset();
+}
+
+// --- what the links tell ---
+
+EnsembleHost::Link* EnsembleHost::find(const net::PeerLink& link) {
+  const auto found = std::find_if(links_.begin(), links_.end(),
+                                  [&](const auto& each) { return each.second.link.get() == &link; });
+  return found == links_.end() ? nullptr : &found->second;
+}
+
+void EnsembleHost::on_accepted(net::Stream stream, const net::Address& peer) {
+  const zab::LinkId id{++next_link_};
+  auto opened = net::PeerLink::accept(parts_.loop, *this, std::move(stream), peer);
+  if (!opened) return log_warn("ensemble", "{}", opened.error().what);
+  Link& link = links_[id];
+  link.id = id;
+  link.link = std::move(*opened);
+  const Instant now = parts_.loop.now();
+  parts_.core.input(now, [&](replica::Member& member, replica::Effects& effects) {
+    member.on_link_accepted(id, now, effects);
+  });
+}
+
+void EnsembleHost::on_refused(const net::Address& peer, const std::string& reason) {
+  log_debug("ensemble", "a connection from {} came to nothing: {}", peer.to_text(), reason);
+}
+
+void EnsembleHost::on_connected(net::PeerLink& link) {
+  const Link* found = find(link);
+  if (!found) return;
+  const Instant now = parts_.loop.now();
+  parts_.core.input(now, [&, id = found->id](replica::Member& member, replica::Effects& effects) {
+    member.on_link_up(id, now, effects);
+  });
+}
+
+std::size_t EnsembleHost::on_bytes(net::PeerLink& link, std::string_view bytes) {
+  const Link* found = find(link);
+  if (!found) return bytes.size();
+  return parts_.core.on_link_bytes(found->id, bytes, parts_.loop.now());
+}
+
+void EnsembleHost::on_writable(net::PeerLink& link) {
+  Link* found = find(link);
+  if (found && found->stream) pump(*found);
+}
+
+void EnsembleHost::on_closed(net::PeerLink& link, const std::string& reason) {
+  Link* found = find(link);
+  if (!found) return;
+  const zab::LinkId id = found->id;
+  log_info("ensemble", "a link on the quorum port is gone: {}", reason);
+  end_stream(*found);
+  graveyard_.push_back(std::move(found->link));
+  links_.erase(id);
+  const Instant now = parts_.loop.now();
+  parts_.core.input(now, [&](replica::Member& member, replica::Effects& effects) {
+    member.on_link_down(id, now, effects);
+  });
+}
+
+// --- time ---
+
+void EnsembleHost::on_time(Instant now) {
+  election_->on_time(now);
+  listener_->on_time(now);
+  std::vector<zab::LinkId> due;
+  for (const auto& [id, link] : links_) {
+    if (const auto next = link.link->next_time(); next && *next <= now) due.push_back(id);
+  }
+  for (const zab::LinkId id : due) {
+    if (const auto found = links_.find(id); found != links_.end()) found->second.link->on_time(now);
+  }
+  for (const zab::LinkId id : std::exchange(broken_, {})) {
+    close(id);
+    parts_.core.input(now, [&](replica::Member& member, replica::Effects& effects) {
+      member.on_link_down(id, now, effects);
+    });
+  }
+}
+
+std::optional<Instant> EnsembleHost::next_time() const {
+  std::optional<Instant> next = election_->next_time();
+  const auto consider = [&](const std::optional<Instant>& other) {
+    if (other && (!next || *other < *next)) next = other;
+  };
+  consider(listener_->next_time());
+  for (const auto& [id, link] : links_) consider(link.link->next_time());
+  if (!broken_.empty()) consider(Instant{0});
+  return next;
+}
+
+std::optional<EnsembleHost::LinkFacts> EnsembleHost::facts(zab::LinkId id) const {
+  const auto found = links_.find(id);
+  if (found == links_.end()) return std::nullopt;
+  const Link& link = found->second;
+  return LinkFacts{link.link->peer().to_text(),
+                   link.link->queued_bytes() + (link.stream ? link.stream->behind.size() : 0),
+                   link.stream != nullptr};
+}
+
+}  // namespace drover::server

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sockets of a server among others: election links, the quorum port, and one link for each learner or
+// to the leader. Carries out what agreement asks for, and tells the core what comes back.
+//
+// Everything here runs on the core's thread, inside its event loop.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "net/election_link.h"
+#include "net/event_loop.h"
+#include "net/peer_link.h"
+#include "net/peer_listener.h"
+#include "net/resolver.h"
+#include "net/tls_context_holder.h"
+#include "replica/snapshot_cursor.h"
+#include "server/config.h"
+#include "server/core.h"
+#include "server/tree_lock.h"
+#include "zab/effects.h"
+
+namespace drover::server {
+
+class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, private net::PeerListener::Owner {
+ public:
+  struct Parts {
+    net::EventLoop& loop;
+    Core& core;
+    state::Machine& machine;
+    TreeLock& lock;
+    std::size_t slot;  // in the lock, for streaming the state
+  };
+  // Opens both ports. The parts outlive it.
+  static IoResult<std::unique_ptr<EnsembleHost>> open(const ServerConfig& config, const Parts& parts);
+  ~EnsembleHost() override;
+
+  void carry_out(zab::Effects& effects) override;
+  void flush() override;
+  void on_time(Instant now) override;
+  std::optional<Instant> next_time() const override;
+
+  // What a link has queued, for the monitor.
+  struct LinkFacts {
+    std::string peer;
+    std::size_t queued_bytes = 0;
+    bool sending_state = false;
+  };
+  std::optional<LinkFacts> facts(zab::LinkId link) const;
+
+ private:
+  // The state on its way to a learner, and what must follow it.
+  struct StateStream {
+    explicit StateStream(state::Machine& machine) : cursor(machine) {}
+    replica::SnapshotCursor cursor;
+    std::string behind;
+  };
+  struct Link {
+    zab::LinkId id{};
+    std::unique_ptr<net::PeerLink> link;
+    std::unique_ptr<StateStream> stream;
+    bool dirty = false;
+  };
+
+  EnsembleHost(const ServerConfig& config, const Parts& parts) : config_(config), parts_(parts) {}
+  IoResult<void> open_ports();
+  IoResult<void> load_tls();
+
+  // quorum port
+  void on_accepted(net::Stream stream, const net::Address& peer) override;
+  void on_refused(const net::Address& peer, const std::string& reason) override;
+  void on_connected(net::PeerLink& link) override;
+  std::size_t on_bytes(net::PeerLink& link, std::string_view bytes) override;
+  void on_writable(net::PeerLink& link) override;
+  void on_closed(net::PeerLink& link, const std::string& reason) override;
+
+  void dial(const zab::Dial& dial);
+  void send(zab::LinkSend& send);
+  void begin_stream(Link& link);
+  void pump(Link& link);
+  void end_stream(Link& link);
+  void close(zab::LinkId id);
+  void check_queue(Link& link);
+  Link* find(const net::PeerLink& link);
+
+  const ServerConfig& config_;
+  Parts parts_;
+  std::unique_ptr<net::TlsContextHolder> server_tls_;
+  std::unique_ptr<net::TlsContextHolder> client_tls_;
+  std::unique_ptr<net::Resolver> resolver_;
+  std::unique_ptr<net::ElectionLinks> election_;
+  std::unique_ptr<net::PeerListener> listener_;
+  std::map<zab::LinkId, Link> links_;
+  std::vector<std::unique_ptr<net::PeerLink>> graveyard_;  // closed, perhaps from within their own callback
+  std::vector<zab::LinkId> broken_;                        // by us; the core is told when it is not busy
+  std::uint64_t next_link_ = 0;
+};
+
+}  // namespace drover::server

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/ensemble_settings.h"
+
+namespace drover::server {
+
+zab::Membership zab_membership(const Membership& members) {
+  zab::Membership m;
+  for (const auto& [id, server] : members.servers) {
+    (server.type == PeerType::kObserver ? m.observers : m.voters).insert(id);
+  }
+  m.groups = members.groups;
+  m.weights = members.weights;
+  m.version = members.version;
+  m.text = to_text(members);
+  return m;
+}
+
+zab::WindowLimits window_limits(const ServerConfig& config) {
+  return {.txns = static_cast<std::size_t>(config.ensemble.commit_log_count)};
+}
+
+replica::MemberConfig member_config(const ServerConfig& config) {
+  const EnsembleConfig& e = config.ensemble;
+  replica::MemberConfig m;
+  m.peer.me = *e.my_id;
+  m.peer.observer = e.members.servers.at(*e.my_id).type == PeerType::kObserver;
+  m.peer.timing = {.tick_ms = config.tick_time_ms,
+                   .init_limit_ticks = e.init_limit_ticks,
+                   .sync_limit_ticks = e.sync_limit_ticks};
+  m.peer.notification_min_ms = e.notification_interval_min_ms;
+  m.peer.notification_max_ms = e.notification_interval_max_ms;
+  m.peer.force_snapshot = e.force_snapshot_sync;
+  // A transaction may be longer than the request it came from, by what jute.maxbuffer.extrasize allows.
+  m.packets.data_bytes_max = static_cast<std::size_t>(config.limits.jute_max_buffer) +
+                             static_cast<std::size_t>(config.limits.jute_extra_size) + 1024;
+  return m;
+}
+
+}  // namespace drover::server
