@@ -164,11 +164,13 @@ void LogThread::count_towards_snapshot(const storage::LogBatch& batch) {
   // Replaying this log takes less time than writing a large tree over and over would.
   const auto snapshot_bytes = static_cast<std::int64_t>(callbacks_.snapshot_bytes());
   if (!by_size && bytes_since_snapshot_ < snapshot_bytes / 2) return;
+  // A file ends where a snapshot begins. Ending one costs several syncs, for which every write waits: not
+  // again and again while one long snapshot is being written.
+  if (!callbacks_.want_snapshot()) return;
   txns_since_snapshot_ = 0;
   bytes_since_snapshot_ = 0;
   choose_next_snapshot();
   writer_.roll();
-  callbacks_.want_snapshot();
 }
 
 // Servers of an ensemble must not all write a snapshot at the same moment, hence the random half.

@@ -33,7 +33,8 @@ class LogThread {
   struct Callbacks {
     std::function<void(Zxid)> durable;    // everything up to here
     std::function<void(bool)> disk_full;  // it is, or no longer
-    std::function<void()> want_snapshot;  // enough has happened since the last one
+    // Enough has happened since the last one. False: one is being written, ask again.
+    std::function<bool()> want_snapshot;
     // Bytes of the newest snapshot: a log shorter than half of it is cheaper to replay than to replace.
     std::function<std::uint64_t()> snapshot_bytes;
     std::function<void(const IoError&)> fatal;  // does not return

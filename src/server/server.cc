@@ -192,7 +192,7 @@ IoResult<void> StandaloneServer::open_log_and_threads() {
       std::move(writer), log_thread_options(config_, random_seed()),
       LogThread::Callbacks{.durable = [this](Zxid last) { core_->post_durable(last); },
                            .disk_full = [this](bool full) { core_->post_disk_full(full); },
-                           .want_snapshot = [this] { snapshots_->request(); },
+                           .want_snapshot = [this] { return snapshots_->request(); },
                            .snapshot_bytes = [this] { return snapshot_bytes_.load(); },
                            .fatal = die_of_storage});
   core_->attach(log_thread_.get());

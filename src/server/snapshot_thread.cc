@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
+#include <cerrno>
 #include <vector>
 
 #include "server/clock.h"
@@ -18,6 +18,13 @@ namespace {
 constexpr std::size_t kNodesPerStep = 256;
 constexpr std::size_t kBytesPerStep = 256 * 1024;
 constexpr int kSnapshotNice = 19;
+
+// The log's fdatasync waits for what is on its way to the same disk. So a snapshot goes there in pieces that
+// are over soon, and after each the disk belongs to the log for four times as long. docs/performance.md,
+// "Snapshots", has the measurements; the limit keeps a slow disk from making it last for ever.
+constexpr std::uint64_t kPieceBytes = 256 * 1024;
+constexpr int kPausePerPiece = 4;
+constexpr std::chrono::milliseconds kPauseMax{20};
 
 // Nodes copied out of the tree, so that the file is written without the lock.
 struct Step {
@@ -84,11 +91,28 @@ void write_beginning(storage::SnapshotWriter& writer, const Beginning& b) {
   for (const auto& [key, list] : b.acls) writer.acl(key, list->bytes);
 }
 
+// False when the snapshot is to be given up.
+bool settle(storage::SnapshotWriter& writer, const SnapshotPace& pace) {
+  if (!pace || writer.unsynced_bytes() < kPieceBytes) return true;
+  const auto begin = std::chrono::steady_clock::now();
+  writer.sync();
+  return pace(std::chrono::steady_clock::now() - begin);
+}
+
+void end_walk(state::Machine& machine, TreeLock& lock, std::size_t slot) {
+  TreeLock::Reading reading(lock, slot);
+  machine.tree.end_walk();
+}
+
 }  // namespace
+
+std::chrono::nanoseconds pause_after(std::chrono::nanoseconds took) {
+  return std::min<std::chrono::nanoseconds>(took * kPausePerPiece, kPauseMax);
+}
 
 IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& directory,
                                         state::Machine& machine, TreeLock& lock, std::size_t slot,
-                                        const SnapshotThreadOptions& options) {
+                                        const SnapshotThreadOptions& options, const SnapshotPace& pace) {
   const std::int64_t started = monotonic_now().ms;
   Beginning beginning;
   {
@@ -119,11 +143,12 @@ IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& 
     write_step(writer, step);
     result.nodes += step.items.size();
     result.bytes += step.bytes.size() + step.items.size() * (wire::kStatPersistedBytes + 16);
+    if (!settle(writer, pace)) {
+      end_walk(machine, lock, slot);
+      return std::unexpected(io_error(ECANCELED, "write a snapshot"));
+    }
   }
-  {
-    TreeLock::Reading reading(lock, slot);
-    machine.tree.end_walk();
-  }
+  end_walk(machine, lock, slot);
   TRY_ASSIGN(result.file, writer.finish(seals));
   result.took_ms = monotonic_now().ms - started;
   return result;
@@ -156,12 +181,14 @@ SnapshotThread::~SnapshotThread() {
   thread_.join();
 }
 
-void SnapshotThread::request() {
+bool SnapshotThread::request() {
   {
     std::lock_guard lock(mutex_);
+    if (requested_ || busy_) return false;
     requested_ = true;
   }
   work_.notify_one();
+  return true;
 }
 
 SnapshotThread::Stats SnapshotThread::stats() const {
@@ -175,6 +202,7 @@ void SnapshotThread::run() {
     bool wanted = false;
     {
       std::unique_lock lock(mutex_);
+      busy_ = false;
       const auto ready = [&] { return requested_ || stopping_; };
       if (options_.purge_interval_ms > 0) {
         work_.wait_for(
@@ -184,6 +212,7 @@ void SnapshotThread::run() {
       }
       if (stopping_) return;
       wanted = std::exchange(requested_, false);
+      busy_ = true;
     }
     if (wanted) snapshot();
     if (options_.purge_interval_ms > 0 && ((wanted && too_large()) || monotonic_now() >= next_purge)) {
@@ -194,7 +223,9 @@ void SnapshotThread::run() {
 }
 
 void SnapshotThread::snapshot() {
-  const auto result = write_snapshot(disk_, dirs_.snapshots, machine_, lock_, slot_, options_);
+  const auto result = write_snapshot(disk_, dirs_.snapshots, machine_, lock_, slot_, options_,
+                                     [this](std::chrono::nanoseconds took) { return pause(took); });
+  if (!result && result.error().code == ECANCELED) return;
   std::unique_lock lock(mutex_);
   if (!result) {
     ++stats_.failures;
@@ -213,6 +244,12 @@ void SnapshotThread::snapshot() {
   log_info("snapshot", "{} nodes up to zxid {:#x} in {} ms: {}", result->nodes, raw(result->zxid),
            result->took_ms, result->file);
   finished_(*result);
+}
+
+// False when the thread is to end.
+bool SnapshotThread::pause(std::chrono::nanoseconds took) {
+  std::unique_lock lock(mutex_);
+  return !work_.wait_for(lock, pause_after(took), [&] { return stopping_; });
 }
 
 // Under heavy load files pile up faster than the interval: purge reads whole snapshots to verify them, so

@@ -7,6 +7,7 @@
 // everything up to it; replay of what came after is idempotent.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -39,20 +40,28 @@ struct SnapshotResult {
   std::int64_t took_ms = 0;
 };
 
-// One snapshot, now, on the calling thread. `slot` is the caller's in the lock.
+// Called after each piece, with the time that the disk took for it; false gives the snapshot up.
+using SnapshotPace = std::function<bool(std::chrono::nanoseconds took)>;
+
+// One snapshot, now, on the calling thread. `slot` is the caller's in the lock. With a pace it goes to the
+// disk in small pieces; without one, as fast as it can. Fails with ECANCELED when it was given up.
 IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& directory,
                                         state::Machine& machine, TreeLock& lock, std::size_t slot,
-                                        const SnapshotThreadOptions& options);
+                                        const SnapshotThreadOptions& options, const SnapshotPace& pace = {});
+
+// How long to leave the disk to the log after a piece for which it took so long.
+std::chrono::nanoseconds pause_after(std::chrono::nanoseconds took);
 
 class SnapshotThread {
  public:
   SnapshotThread(storage::Disk& disk, storage::DataDirs dirs, state::Machine& machine, TreeLock& lock,
                  std::size_t slot, const SnapshotThreadOptions& options,
                  std::function<void(const SnapshotResult&)> finished);
+  // Gives up a snapshot that is being written: the log holds everything.
   ~SnapshotThread();
 
-  // Asks for a snapshot; one that is being written is not followed by another for that.
-  void request();
+  // Asks for a snapshot. False, and without effect, while one is being written or files are purged.
+  bool request();
 
   struct Stats {
     std::uint64_t snapshots = 0;
@@ -69,6 +78,7 @@ class SnapshotThread {
  private:
   void run();
   void snapshot();
+  bool pause(std::chrono::nanoseconds took);
   void purge();
   bool too_large() const;
 
@@ -83,6 +93,7 @@ class SnapshotThread {
   mutable std::mutex mutex_;
   std::condition_variable work_;
   bool requested_ = false;
+  bool busy_ = false;
   bool stopping_ = false;
   Stats stats_;
   std::thread thread_;
