@@ -62,7 +62,7 @@ void IoLoop::round(int timeout_ms) {
   loop_->run_once(timeout_ms);
   process();
   tick();
-  if (hosts_core_ && core_->run(loop_->now())) {
+  if (hosts_core_ && run_core()) {
     TreeLock::Reading reading(lock_, static_cast<std::size_t>(id_));
     front_.collect();
   }
@@ -70,6 +70,12 @@ void IoLoop::round(int timeout_ms) {
   answer_words();
   take_newcomers();
   graveyard_.clear();
+}
+
+// Twice: what the first run gave to the log may be durable when it returns.
+bool IoLoop::run_core() {
+  const bool first = core_->run(loop_->now());
+  return core_->run(loop_->now()) || first;
 }
 
 // The frames of this round. First what the core has sent: an event must be in the output before a read

@@ -103,6 +103,7 @@ class IoLoop {
 
   void round(int timeout_ms);
   void process();
+  bool run_core();
   void feed(ClientConnection& c, std::string_view bytes);
   void greet(ClientConnection& c);
   void begin_client(ClientConnection& c);

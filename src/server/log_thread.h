@@ -26,6 +26,10 @@ struct LogThreadOptions {
   std::int64_t snap_bytes = 0;  // 0: no such trigger
   std::int64_t fsync_warning_ms = 1000;
   std::uint64_t seed = 1;
+  // submit() may write and sync by itself as long as the disk is quick. Only where the caller has nothing
+  // better to do meanwhile than to wait.
+  bool sync_on_caller = false;
+  std::uint64_t quick_sync_ns = 2'000'000;
 };
 
 class LogThread {
@@ -44,6 +48,7 @@ class LogThread {
   // Writes what was submitted, then ends.
   ~LogThread();
 
+  // From one thread at a time.
   void submit(replica::LogAppendPtr append);
   struct Stats {
     std::uint64_t syncs = 0;
@@ -58,6 +63,8 @@ class LogThread {
  private:
   void run();
   bool take(storage::LogBatch& batch);
+  bool may_borrow(const replica::LogAppend& append) const;
+  void make_durable(const storage::LogBatch& batch);
   void write(const storage::LogBatch& batch);
   void look_for_space(std::uint64_t bytes, std::uint64_t entries);
   void wait_for_space(const storage::LogBatch& batch);
@@ -79,8 +86,12 @@ class LogThread {
   mutable std::mutex mutex_;
   std::condition_variable work_;
   std::vector<replica::LogAppendPtr> queue_;
-  bool waiting_ = false;
+  bool waiting_ = false;   // this thread sleeps, and uses nothing of the above
+  bool borrowed_ = false;  // submit() has the writer, and this thread must leave it alone
   bool stopping_ = false;
+  int quick_syncs_ = 0;  // in a row
+  std::uint64_t borrow_after_ns_ = 0;
+  storage::LogBatch borrowed_batch_;  // only submit() uses it
   Stats stats_;
   std::thread thread_;  // last: it uses all of the above
 };

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/ensure.h"
@@ -30,6 +31,7 @@ replica::LogAppendPtr append_of(Zxid zxid) {
 class Log {
  public:
   explicit Log(const LogThreadOptions& options) {
+    store_.options.preallocate_bytes = std::uint64_t{16} << 20;
     store_.start();
     thread_ = std::make_unique<LogThread>(
         *std::move(store_.writer), options,
@@ -51,6 +53,13 @@ class Log {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] { return durable_ == zx(1, c); });
     }
+    next_ = last + 1;
+  }
+
+  void append_next() { append(next_, next_); }
+  // The log thread may be on its way to its wait still, and then it is the one to sync.
+  void append_until_on_caller(std::uint32_t first) {
+    for (next_ = first; on_caller == 0 && next_ < 100'000;) append_next();
   }
 
   std::vector<std::string> files_after_end() {
@@ -65,18 +74,22 @@ class Log {
 
   std::atomic<bool> snapshots_start{true};
   std::atomic<int> asked{0};
+  std::atomic<int> on_caller{0};  // batches that submit() made durable by itself
 
  private:
   void on_durable(Zxid last) {
+    if (std::this_thread::get_id() == submitter_) ++on_caller;
     std::lock_guard lock(mutex_);
     durable_ = last;
     changed_.notify_one();
   }
 
+  const std::thread::id submitter_ = std::this_thread::get_id();
   Store store_;
   std::mutex mutex_;
   std::condition_variable changed_;
   Zxid durable_{};
+  std::uint32_t next_ = 1;
   std::unique_ptr<LogThread> thread_;
 };
 
@@ -97,6 +110,38 @@ TEST(LogThread, DoesNotEndFilesWhileASnapshotIsBeingWritten) {
   log.append(101, 110);
   EXPECT_EQ(log.files_after_end().size(), 2u);
   EXPECT_GE(log.asked, 80) << "it is asked for until one begins";
+}
+
+TEST(LogThread, SyncsOnTheCallersThreadOnlyAfterARowOfQuickSyncs) {
+  Log log({.snap_count = 1'000'000, .sync_on_caller = true});
+  log.append(1, 64);
+  EXPECT_EQ(log.on_caller, 0);
+  log.append_until_on_caller(65);
+  EXPECT_GT(log.on_caller, 0);
+  EXPECT_EQ(log.files_after_end().size(), 1u);
+}
+
+TEST(LogThread, DoesNotSyncOnTheCallersThreadUnlessToldTo) {
+  Log log({.snap_count = 1'000'000});
+  log.append(1, 300);
+  EXPECT_EQ(log.on_caller, 0);
+}
+
+TEST(LogThread, LetsOneSlowSyncEndSyncingOnTheCallersThread) {
+  Log log({.snap_count = 1'000'000, .sync_on_caller = true, .quick_sync_ns = 1});
+  log.append(1, 300);
+  EXPECT_EQ(log.on_caller, 0) << "no sync is that quick";
+}
+
+TEST(LogThread, LeavesTheBeginningOfAFileToItsOwnThread) {
+  // A new file costs several syncs, during which the caller could not answer reads.
+  Log log({.snap_count = 200, .sync_on_caller = true});
+  log.append(1, 64);
+  log.append_until_on_caller(65);
+  while (log.asked == 0) log.append_next();
+  const int before = log.on_caller;
+  log.append_next();
+  EXPECT_EQ(log.on_caller, before);
 }
 
 }  // namespace

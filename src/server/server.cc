@@ -189,7 +189,7 @@ IoResult<void> StandaloneServer::open_log_and_threads() {
     core_->set_waker([this] { io_loops_.front()->wake(); });
   }
   log_thread_ = std::make_unique<LogThread>(
-      std::move(writer), log_thread_options(config_, random_seed()),
+      std::move(writer), log_thread_options(config_, random_seed(), core_loop_ == nullptr),
       LogThread::Callbacks{.durable = [this](Zxid last) { core_->post_durable(last); },
                            .disk_full = [this](bool full) { core_->post_disk_full(full); },
                            .want_snapshot = [this] { return snapshots_->request(); },
