@@ -39,6 +39,9 @@ state::Options state_options(const ServerConfig& config, std::uint64_t hash_seed
   o.super_digest = config.auth.super_digest.reveal();
   o.x509_super_user = config.auth.x509_super_user;
   o.path_bytes_max = positive_or(config.limits.path_bytes, kNoLimit);
+  // A list and what comes with it must fit a transaction; the smallest buffers leave the list half of it.
+  const auto buffer = static_cast<std::size_t>(std::max(0, config.limits.jute_max_buffer));
+  o.acl_bytes_max = std::max(buffer / 2, buffer - std::min<std::size_t>(buffer, 1024));
   o.acl_entries_max = positive_or(config.limits.acl_entries, kNoLimit);
   o.multi_ops_max = positive_or(config.limits.multi_operations, kNoLimit);
   o.txn_bytes_max = static_cast<std::size_t>(config.limits.jute_max_buffer) +
