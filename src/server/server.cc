@@ -178,7 +178,9 @@ IoResult<void> StandaloneServer::open_log_and_threads() {
   core_ = std::make_unique<Core>(replica_config(config_, wall_now()), machine_, lock_, std::move(fronts));
   snapshots_ = std::make_unique<SnapshotThread>(
       disk_, data_dir_->dirs(), machine_, lock_, io_count_, snapshot_options(config_),
-      [this](const SnapshotResult& done) { snapshot_bytes_ = done.bytes; });
+      SnapshotThread::Callbacks{
+          .finished = [this](const SnapshotResult& done) { snapshot_bytes_ = done.bytes; },
+          .fatal = die_of_storage});
   TRY_ASSIGN(auto writer, storage::TxnLogWriter::open(disk_, data_dir_->dirs().logs, recovered_.tail,
                                                       txn_log_options(config_)));
   // The core may be woken as soon as the log thread runs.

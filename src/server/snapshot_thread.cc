@@ -156,14 +156,14 @@ IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& 
 
 SnapshotThread::SnapshotThread(storage::Disk& disk, storage::DataDirs dirs, state::Machine& machine,
                                TreeLock& lock, std::size_t slot, const SnapshotThreadOptions& options,
-                               std::function<void(const SnapshotResult&)> finished)
-    : disk_(disk),
+                               Callbacks callbacks)
+    : disk_(disk, dirs.logs, callbacks.fatal),
       dirs_(std::move(dirs)),
       machine_(machine),
       lock_(lock),
       slot_(slot),
       options_(options),
-      finished_(std::move(finished)) {
+      callbacks_(std::move(callbacks)) {
   thread_ = std::thread([this] {
     pthread_setname_np(pthread_self(), "drover-snap");
     // Nobody waits for a snapshot. (On Linux this is the thread's priority, not the process's.)
@@ -243,7 +243,7 @@ void SnapshotThread::snapshot() {
   lock.unlock();
   log_info("snapshot", "{} nodes up to zxid {:#x} in {} ms: {}", result->nodes, raw(result->zxid),
            result->took_ms, result->file);
-  finished_(*result);
+  callbacks_.finished(*result);
 }
 
 // False when the thread is to end.
@@ -254,7 +254,7 @@ bool SnapshotThread::pause(std::chrono::nanoseconds took) {
 
 // Under heavy load files pile up faster than the interval: purge reads whole snapshots to verify them, so
 // it does not run behind each one.
-bool SnapshotThread::too_large() const {
+bool SnapshotThread::too_large() {
   if (!options_.purge.bytes_max) return false;
   const auto bytes = storage::history_bytes(disk_, dirs_);
   return bytes && *bytes > *options_.purge.bytes_max;

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "base/result.h"
+#include "server/log_directory_guard.h"
 #include "server/tree_lock.h"
 #include "state/machine.h"
 #include "storage/data_dir.h"
@@ -54,9 +55,13 @@ std::chrono::nanoseconds pause_after(std::chrono::nanoseconds took);
 
 class SnapshotThread {
  public:
+  struct Callbacks {
+    std::function<void(const SnapshotResult&)> finished;
+    // The log's directory could not be synced; does not return. See log_directory_guard.h.
+    std::function<void(const IoError&)> fatal;
+  };
   SnapshotThread(storage::Disk& disk, storage::DataDirs dirs, state::Machine& machine, TreeLock& lock,
-                 std::size_t slot, const SnapshotThreadOptions& options,
-                 std::function<void(const SnapshotResult&)> finished);
+                 std::size_t slot, const SnapshotThreadOptions& options, Callbacks callbacks);
   // Gives up a snapshot that is being written: the log holds everything.
   ~SnapshotThread();
 
@@ -80,15 +85,15 @@ class SnapshotThread {
   void snapshot();
   bool pause(std::chrono::nanoseconds took);
   void purge();
-  bool too_large() const;
+  bool too_large();
 
-  storage::Disk& disk_;
+  LogDirectoryGuard disk_;
   storage::DataDirs dirs_;
   state::Machine& machine_;
   TreeLock& lock_;
   std::size_t slot_;
   SnapshotThreadOptions options_;
-  std::function<void(const SnapshotResult&)> finished_;
+  Callbacks callbacks_;
 
   mutable std::mutex mutex_;
   std::condition_variable work_;

@@ -84,12 +84,13 @@ TEST_F(SnapshotThreads, TakeNoRequestWhileTheyAreBusy) {
   std::condition_variable changed;
   int finished = 0;
   bool go_on = false;
-  SnapshotThread thread(disk_, dirs_, machine_, lock_, 0, {}, [&](const SnapshotResult&) {
+  const auto on_finished = [&](const SnapshotResult&) {
     std::unique_lock lock(mutex);
     ++finished;
     changed.notify_all();
     changed.wait(lock, [&] { return go_on; });
-  });
+  };
+  SnapshotThread thread(disk_, dirs_, machine_, lock_, 0, {}, {.finished = on_finished, .fatal = {}});
   EXPECT_TRUE(thread.request());
   {
     std::unique_lock lock(mutex);
@@ -101,6 +102,21 @@ TEST_F(SnapshotThreads, TakeNoRequestWhileTheyAreBusy) {
   while (!thread.request()) std::this_thread::yield();
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return finished == 2; });
+}
+
+TEST(LogDirectoryGuard, EndsTheProcessOnlyForTheDirectoryOfTheLog) {
+  storage::MemoryDisk disk(1);
+  ASSERT_TRUE(disk.make_directories("/logs"));
+  ASSERT_TRUE(disk.make_directories("/snapshots"));
+  int fatal = 0;
+  LogDirectoryGuard guard(disk, "/logs", [&](const IoError&) { ++fatal; });
+  for (const char* directory : {"/logs", "/snapshots"}) {
+    disk.inject({.error = EIO, .only = storage::DiskOperation::kSyncDirectory});
+    EXPECT_FALSE(guard.sync_directory(directory));
+  }
+  EXPECT_EQ(fatal, 1);
+  EXPECT_TRUE(guard.sync_directory("/logs"));
+  EXPECT_EQ(fatal, 1);
 }
 
 }  // namespace

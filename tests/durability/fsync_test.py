@@ -219,6 +219,19 @@ def a_purge_that_cannot_delete_does_not_end_the_server():
         check_restart(server, acknowledged, set())
 
 
+def a_purge_whose_sync_of_the_logs_directory_fails_ends_the_server():
+    # The error is reported once. If purge ignored it, the next log file's name could be lost without a word.
+    with failing_server(ROLLING) as server:
+        server.start()
+        session = server.session()
+        acknowledged = {f"/n{n}" for n in range(50)}
+        session.create_all([(path, path.encode()) for path in sorted(acknowledged)])
+        # Nobody writes any more, so it is purge that meets it.
+        server.disk.arm(FailingDisk.FSYNC, LOG_DIRECTORY, FailingDisk.FAIL)
+        check_died_of_storage(server, "fsync")
+        check_restart(server, acknowledged, set())
+
+
 def a_slow_sync_delays_writes_and_nothing_else():
     a_slow_sync_does_not_delay_reads(quick_writes_before=0)
 
@@ -313,6 +326,7 @@ if __name__ == "__main__":
         a_snapshot_that_cannot_be_renamed_does_not_end_the_server,
         a_snapshot_whose_name_is_not_durable_does_not_end_the_server,
         a_purge_that_cannot_delete_does_not_end_the_server,
+        a_purge_whose_sync_of_the_logs_directory_fails_ends_the_server,
         a_slow_sync_delays_writes_and_nothing_else,
         a_disk_that_becomes_slow_holds_up_reads_once,
         a_start_whose_sync_of_the_old_log_fails_is_refused,
