@@ -179,7 +179,7 @@ void Front::on_connect(Conn& c, std::string_view frame, Instant) {
     ++stats_.bad_passwords;
     return answer_connect(c, /*valid=*/false);
   }
-  outbox_.sessions.push_back({c.id(), request->session, c.timeout_ms});
+  outbox_.sessions.push_back({c.id(), request->session, c.timeout_ms, c.ip});
 }
 
 void Front::answer_connect(Conn& c, bool valid) {

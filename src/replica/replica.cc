@@ -38,8 +38,7 @@ Replica::Replica(const ReplicaConfig& config, state::Machine& machine, std::vect
       last_proposed_(machine.last_zxid),
       next_session_(raw(config.first_session)),
       next_reap_(now + config.container_check_ms),
-      bucket_filled_(now),
-      session_tokens_(config.sessions_per_second) {
+      session_rate_(config.session_rate) {
   for (const auto& [session, timeout_ms] : machine_.sessions) {
     sessions_.emplace(session, Session{timeout_ms, false, std::nullopt, {}});
     expiry_.set(session, timeout_ms, now);
@@ -113,23 +112,12 @@ void Replica::on_session_request(FrontId front, const SessionRequest& request, I
                                  Effects& effects) {
   if (raw(request.session) != 0) {
     reconnect(front, request, now, effects);
-  } else if (disk_full_ || !session_allowed(now)) {
+  } else if (disk_full_ || !session_rate_.allow(request.address, now)) {
     ++stats_.sessions_throttled;
     effects.answers.push_back({SessionAnswer::Kind::kDropped, front, request.conn, {}});
   } else {
     create_session(front, request, now, wall);
   }
-}
-
-// A token bucket of one second: every new session is a write that all servers must make durable.
-bool Replica::session_allowed(Instant now) {
-  if (config_.sessions_per_second <= 0) return true;
-  const std::int64_t earned = (now - bucket_filled_) * config_.sessions_per_second / 1000;
-  if (earned > 0) {
-    session_tokens_ = std::min(config_.sessions_per_second, session_tokens_ + earned);
-    bucket_filled_ = now;
-  }
-  return session_tokens_ > 0 && session_tokens_-- > 0;
 }
 
 void Replica::create_session(FrontId front, const SessionRequest& request, Instant now, WallTime wall) {

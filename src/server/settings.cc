@@ -56,7 +56,8 @@ replica::ReplicaConfig replica_config(const ServerConfig& config, WallTime now) 
   r.container_check_ms = config.features.container_check_interval_ms;
   r.container_max_per_minute = config.features.container_max_per_minute;
   r.container_never_used_ms = config.features.container_max_never_used_ms;
-  r.sessions_per_second = config.limits.sessions_per_second;
+  r.session_rate.per_second = config.limits.sessions_per_second;
+  r.session_rate.per_second_per_address = config.limits.sessions_per_second_per_address;
   return r;
 }
 
