@@ -215,9 +215,14 @@ void IoLoop::detect(ClientConnection& c) {
     log_warn("tls", "{}: {}", c.peer.to_text(), started.error().what);
     return close(c);
   }
+  begin_handshake(c);
+  handshake(c);
+}
+
+void IoLoop::begin_handshake(ClientConnection& c) {
   c.phase = ClientConnection::Phase::kTls;
   c.deadline = loop_->now() + config_.tls_handshake_ms;
-  handshake(c);
+  ++stats_.tls_handshakes;
 }
 
 void IoLoop::handshake(ClientConnection& c) {
@@ -233,6 +238,7 @@ void IoLoop::handshake(ClientConnection& c) {
 }
 
 void IoLoop::begin_protocol(ClientConnection& c) {
+  if (c.phase == ClientConnection::Phase::kTls) --stats_.tls_handshakes;
   c.phase = ClientConnection::Phase::kGreeting;
   c.deadline = loop_->now() + config_.first_frame_ms;
   c.tls.reset();
@@ -244,6 +250,7 @@ void IoLoop::receive(ClientConnection& c) {
   if (c.phase == ClientConnection::Phase::kClient && !front_.reading(c.id)) {
     // Whatever the client goes on to say waits in the kernel.
     c.paused = true;
+    ++stats_.paused;
     return update_events(c);
   }
   do {
@@ -330,6 +337,7 @@ void IoLoop::close(ClientConnection& c) {
     TreeLock::Reading reading(lock_, static_cast<std::size_t>(id_));
     front_.close(c.id);
   }
+  if (c.phase == ClientConnection::Phase::kTls) --stats_.tls_handshakes;
   loop_->remove(c.stream.fd(), &c);
   counter_.leave(c.peer.ip_text());
   c.stream.close();
@@ -363,8 +371,6 @@ void IoLoop::open(Newcomer& newcomer) {
     c.phase = ClientConnection::Phase::kDetecting;
     c.tls = std::move(newcomer.tls);
   } else if (newcomer.tls) {
-    c.phase = ClientConnection::Phase::kTls;
-    c.deadline = loop_->now() + config_.tls_handshake_ms;
     if (auto started = c.stream.start_tls(std::move(newcomer.tls), {"", c.peer}); !started) {
       log_warn("tls", "{}: {}", c.peer.to_text(), started.error().what);
       counter_.leave(c.peer.ip_text());
@@ -372,6 +378,7 @@ void IoLoop::open(Newcomer& newcomer) {
       free_.push_back(index);
       return;
     }
+    begin_handshake(c);
   }
   c.registered = c.stream.events_for({.read = true, .write = false});
   if (auto added = loop_->add(c.stream.fd(), c.registered, &c); !added) {

@@ -59,10 +59,12 @@ LogThread::~LogThread() {
 
 void LogThread::submit(replica::LogAppendPtr append) {
   bool wake = false;
+  const std::uint64_t submitted_ns = now_ns();
   {
     std::lock_guard lock(mutex_);
     borrowed_ = may_borrow(*append);
     if (!borrowed_) {
+      if (queue_.empty()) oldest_ns_ = submitted_ns;
       queue_.push_back(std::move(append));
       wake = waiting_;
     }
@@ -70,7 +72,7 @@ void LogThread::submit(replica::LogAppendPtr append) {
   if (wake) work_.notify_one();
   if (!append) return;
   gather({&append, 1}, borrowed_batch_);
-  make_durable(borrowed_batch_);
+  make_durable(borrowed_batch_, submitted_ns);
   std::lock_guard lock(mutex_);
   borrowed_ = false;
   if (stopping_) work_.notify_one();
@@ -94,21 +96,29 @@ LogThread::Stats LogThread::stats() const {
 
 void LogThread::run() {
   storage::LogBatch batch;
-  while (take(batch)) {
-    make_durable(batch);
-  }
+  while (const auto submitted_ns = take(batch)) make_durable(batch, *submitted_ns);
 }
 
-void LogThread::make_durable(const storage::LogBatch& batch) {
+void LogThread::make_durable(const storage::LogBatch& batch, std::uint64_t submitted_ns) {
   write(batch);
   sync();
   callbacks_.durable(batch.last);
+  count(batch, submitted_ns);
   count_towards_snapshot(batch);
 }
 
-// Everything submitted so far, as one batch; false when there is nothing and will be nothing.
-bool LogThread::take(storage::LogBatch& batch) {
+void LogThread::count(const storage::LogBatch& batch, std::uint64_t submitted_ns) {
+  std::lock_guard lock(mutex_);
+  stats_.txns += batch.ends.size();
+  stats_.bytes += batch.bytes.size();
+  stats_.batch_txns.add(batch.ends.size());
+  stats_.queue_and_flush_ms.add((now_ns() - submitted_ns) / 1'000'000);
+}
+
+// Everything submitted so far, as one batch.
+std::optional<std::uint64_t> LogThread::take(storage::LogBatch& batch) {
   std::vector<replica::LogAppendPtr> appends;
+  std::uint64_t submitted_ns = 0;
   {
     std::unique_lock lock(mutex_);
     const auto ready = [&] { return (!queue_.empty() || stopping_) && !borrowed_; };
@@ -123,11 +133,12 @@ bool LogThread::take(storage::LogBatch& batch) {
     }
     work_.wait(lock, ready);
     waiting_ = false;
-    if (queue_.empty()) return false;
+    if (queue_.empty()) return std::nullopt;
     appends.swap(queue_);
+    submitted_ns = oldest_ns_;
   }
   gather(appends, batch);
-  return true;
+  return submitted_ns;
 }
 
 void LogThread::look_for_space(std::uint64_t bytes, std::uint64_t entries) {
@@ -190,11 +201,6 @@ void LogThread::sync() {
 }
 
 void LogThread::count_towards_snapshot(const storage::LogBatch& batch) {
-  {
-    std::lock_guard lock(mutex_);
-    stats_.txns += batch.ends.size();
-    stats_.bytes += batch.bytes.size();
-  }
   txns_since_snapshot_ += static_cast<std::int64_t>(batch.ends.size());
   bytes_since_snapshot_ += static_cast<std::int64_t>(batch.bytes.size());
   const bool by_count = txns_since_snapshot_ > snapshot_after_txns_;

@@ -12,9 +12,11 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
+#include "base/measures.h"
 #include "base/random.h"
 #include "replica/effects.h"
 #include "storage/txn_log_writer.h"
@@ -57,20 +59,24 @@ class LogThread {
     std::uint64_t sync_ns_sum = 0;
     std::uint64_t sync_ns_max = 0;
     std::uint64_t sync_ns_min = 0;
+    Extremes batch_txns;
+    Histogram queue_and_flush_ms;  // from submit() until durable, of the oldest in a batch
   };
   Stats stats() const;
 
  private:
   void run();
-  bool take(storage::LogBatch& batch);
+  // When the oldest of the batch was submitted; none when there is nothing and will be nothing.
+  std::optional<std::uint64_t> take(storage::LogBatch& batch);
   bool may_borrow(const replica::LogAppend& append) const;
-  void make_durable(const storage::LogBatch& batch);
+  void make_durable(const storage::LogBatch& batch, std::uint64_t submitted_ns);
   void write(const storage::LogBatch& batch);
   void look_for_space(std::uint64_t bytes, std::uint64_t entries);
   void wait_for_space(const storage::LogBatch& batch);
   void set_full(bool full);
   void sync();
   void count_towards_snapshot(const storage::LogBatch& batch);
+  void count(const storage::LogBatch& batch, std::uint64_t submitted_ns);
   void choose_next_snapshot();
 
   storage::TxnLogWriter writer_;
@@ -86,8 +92,9 @@ class LogThread {
   mutable std::mutex mutex_;
   std::condition_variable work_;
   std::vector<replica::LogAppendPtr> queue_;
-  bool waiting_ = false;   // this thread sleeps, and uses nothing of the above
-  bool borrowed_ = false;  // submit() has the writer, and this thread must leave it alone
+  std::uint64_t oldest_ns_ = 0;  // when the first of the queue was submitted
+  bool waiting_ = false;         // this thread sleeps, and uses nothing of the above
+  bool borrowed_ = false;        // submit() has the writer, and this thread must leave it alone
   bool stopping_ = false;
   int quick_syncs_ = 0;  // in a row
   std::uint64_t borrow_after_ns_ = 0;

@@ -99,6 +99,8 @@ class StandaloneServer final : public Server, public IoLoopHost {
   storage::RecoveryReport recovered_;
   std::uint64_t digest_mismatches_ = 0;
   std::int64_t startup_ms_ = 0;
+  std::int64_t startup_snapshot_ms_ = 0;
+  std::int64_t startup_txns_ms_ = 0;
   std::atomic<std::int64_t> trace_mask_{306};
 
   std::vector<std::unique_ptr<IoLoop>> io_loops_;
@@ -143,6 +145,8 @@ IoResult<void> StandaloneServer::recover() {
   }
   if (recovered_.outcome == storage::RecoveryOutcome::kEmpty) return begin_empty();
   loader.finish();
+  startup_snapshot_ms_ = loader.snapshot_loaded_at() - started_;
+  startup_txns_ms_ = monotonic_now() - loader.snapshot_loaded_at();
   for (const std::string& finding : loader.findings()) {
     log_error("recovery", "{}", finding);
     ++digest_mismatches_;
@@ -344,6 +348,8 @@ std::string StandaloneServer::answer_word(Word word, std::string_view bytes_behi
       sources.fronts.push_back(&io->front());
       sources.sessionless_expired += io->stats().sessionless_expired;
       sources.tls_failures += io->stats().tls_failures;
+      sources.tls_handshakes += io->stats().tls_handshakes;
+      sources.pauses += io->stats().paused;
     }
     sources.asking = remote;
     sources.connections = counter_.total();
@@ -351,6 +357,8 @@ std::string StandaloneServer::answer_word(Word word, std::string_view bytes_behi
     sources.digest_mismatches = digest_mismatches_;
     sources.startup_ms = startup_ms_;
     sources.startup_txns = recovered_.txns_replayed;
+    sources.startup_snapshot_ms = startup_snapshot_ms_;
+    sources.startup_txns_ms = startup_txns_ms_;
     sources.trace_mask = trace_mask_;
     sources.client_port = config_.client ? client_port_ : -1;
     sources.secure_port = config_.secure_client ? secure_port_ : -1;

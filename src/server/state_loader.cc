@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/path.h"
+#include "server/clock.h"
 #include "wire/txns.h"
 
 namespace drover::server {
@@ -56,6 +57,7 @@ bool StateLoader::node(std::string_view path, const wire::Nullable& data, std::i
 
 void StateLoader::snapshot_loaded(Zxid zxid, const std::optional<storage::SnapshotDigest>& digest) {
   machine_.last_zxid = zxid;
+  snapshot_loaded_at_ = monotonic_now();
   // What is missing in old snapshots must be there before transactions touch it.
   machine_.tree.ensure_special_nodes();
   machine_.quotas.rebuild(machine_.tree);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "state/apply.h"
 #include "state/machine.h"
 #include "storage/recovery.h"
@@ -32,6 +33,8 @@ class StateLoader : public storage::RecoverySink {
   // After everything: indexes that only make sense on the whole tree.
   void finish();
 
+  // When the snapshot had been read, and the transactions began.
+  Instant snapshot_loaded_at() const { return snapshot_loaded_at_; }
   // Lines about trees that did not come out as the log foretold.
   const std::vector<std::string>& findings() const { return findings_; }
 
@@ -44,6 +47,7 @@ class StateLoader : public storage::RecoverySink {
   // Nodes come depth first, so the next one mostly has the parent of the last.
   std::string last_parent_path_;
   state::NodeRef last_parent_ = state::kNoNode;
+  Instant snapshot_loaded_at_;
   state::TreeEvents events_;                        // nobody watches yet
   std::optional<storage::SnapshotDigest> awaited_;  // the snapshot's own digest, at a later zxid
   bool comparable_ = false;                         // digests of transactions can be compared from here on
