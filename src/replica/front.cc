@@ -179,7 +179,7 @@ void Front::on_connect(Conn& c, std::string_view frame, Instant) {
     ++stats_.bad_passwords;
     return answer_connect(c, /*valid=*/false);
   }
-  outbox_.sessions.push_back({c.id(), request->session, c.timeout_ms});
+  outbox_.sessions.push_back({c.id(), request->session, c.timeout_ms, c.ip});
 }
 
 void Front::answer_connect(Conn& c, bool valid) {
@@ -302,6 +302,7 @@ void Front::enqueue(Conn& c, Waiting::Entry entry, std::string_view body) {
 
 void Front::forward(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now) {
   ++stats_.writes;
+  ++totals_.writes;
   enqueue(c,
           {.is_write = true,
            .xid = header.xid,
@@ -332,6 +333,7 @@ void Front::wait(Conn& c, const wire::RequestHeader& header, std::string_view bo
 void Front::answer(Conn& c, const Read& read, Instant now, std::string& out) {
   ++stats_.reads;
   const std::int32_t xid = read.op == OpCode::kPing ? wire::kPingXid : read.xid;
+  const std::size_t from = out.size();
   state::answer_read(machine_, watches_, config_.watches,
                      {.session = c.session,
                       .xid = xid,
@@ -340,18 +342,26 @@ void Front::answer(Conn& c, const Read& read, Instant now, std::string& out) {
                       .who = read.who,
                       .watcher = watcher_of(c.slot)},
                      out);
-  count_reply(c, read.op, read.xid, read.received, now);
+  count_reply(c, {read.op, read.xid, read.received, /*is_write=*/false, out.size() - from}, now);
 }
 
-void Front::count_reply(Conn& c, OpCode op, std::int32_t xid, Instant received, Instant now) {
+void Front::count_reply(Conn& c, const Replied& replied, Instant now) {
   ++stats_.sent;
+  stats_.last_response_bytes = replied.bytes;
+  stats_.response_bytes.add(replied.bytes);
+  totals_.response_bytes += replied.bytes;
   ++c.sent;
-  c.last_op = op;
-  c.last_xid = xid;
+  c.last_op = replied.op;
+  c.last_xid = replied.xid;
   c.last_zxid = machine_.last_zxid;
   c.last_reply = now;
-  if (op == OpCode::kPing) return;  // Pings are not requests that anybody waits for.
-  const auto latency = static_cast<std::uint32_t>(now - received);
+  // Pings are not requests that anybody waits for.
+  if (replied.op != OpCode::kPing) count_latency(c, replied, now);
+}
+
+void Front::count_latency(Conn& c, const Replied& replied, Instant now) {
+  const auto latency = static_cast<std::uint32_t>(now - replied.received);
+  (replied.is_write ? totals_.update_latency_ms : totals_.read_latency_ms).add(latency);
   c.last_latency_ms = latency;
   c.min_latency_ms = c.latency_count == 0 ? latency : std::min(c.min_latency_ms, latency);
   c.max_latency_ms = std::max(c.max_latency_ms, latency);
@@ -362,6 +372,28 @@ void Front::count_reply(Conn& c, OpCode op, std::int32_t xid, Instant received, 
   stats_.latency_max_ms = std::max<std::uint64_t>(stats_.latency_max_ms, latency);
   ++stats_.latency_count;
   stats_.latency_sum_ms += latency;
+}
+
+Extremes& FrontTotals::watches_of(wire::EventType type) {
+  switch (type) {
+    case wire::EventType::kNodeCreated: return created_watches;
+    case wire::EventType::kNodeDeleted: return deleted_watches;
+    case wire::EventType::kNodeDataChanged: return changed_watches;
+    case wire::EventType::kNodeChildrenChanged: break;
+  }
+  return children_watches;
+}
+
+void FrontTotals::add(const FrontTotals& other) {
+  response_bytes += other.response_bytes;
+  watch_bytes += other.watch_bytes;
+  writes += other.writes;
+  created_watches.add(other.created_watches);
+  deleted_watches.add(other.deleted_watches);
+  changed_watches.add(other.changed_watches);
+  children_watches.add(other.children_watches);
+  read_latency_ms.add(other.read_latency_ms);
+  update_latency_ms.add(other.update_latency_ms);
 }
 
 void Front::on_sent(ConnId id) {

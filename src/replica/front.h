@@ -22,6 +22,7 @@
 
 #include "base/error_code.h"
 #include "base/ids.h"
+#include "base/measures.h"
 #include "base/time.h"
 #include "replica/messages.h"
 #include "state/acl.h"
@@ -54,11 +55,27 @@ struct FrontConfig {
 enum class Serving : std::uint8_t { kNo, kYes };
 
 // Counted since start; the server adds up all fronts.
+// Since the start; srst does not reset them, as in Java.
+struct FrontTotals {
+  std::uint64_t response_bytes = 0;
+  std::uint64_t watch_bytes = 0;  // of events
+  std::uint64_t writes = 0;       // handed to the replica
+  // How many watches one change fired, when any.
+  Extremes created_watches;
+  Extremes deleted_watches;
+  Extremes changed_watches;
+  Extremes children_watches;
+  Histogram read_latency_ms;
+  Histogram update_latency_ms;
+
+  Extremes& watches_of(wire::EventType type);
+  void add(const FrontTotals& other);
+};
+
 struct FrontStats {
   std::uint64_t received = 0;  // packets
   std::uint64_t sent = 0;
   std::uint64_t bytes_received = 0;
-  std::uint64_t bytes_sent = 0;
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
   std::uint64_t events = 0;
@@ -72,6 +89,9 @@ struct FrontStats {
   std::uint64_t latency_sum_ms = 0;
   std::uint64_t latency_max_ms = 0;
   std::uint64_t latency_min_ms = 0;
+  // Bytes of an answer to a request.
+  std::uint64_t last_response_bytes = 0;
+  Extremes response_bytes;
 };
 
 class Front {
@@ -130,6 +150,7 @@ class Front {
   const state::Watches& watches() const { return watches_; }
   const FrontStats& stats() const { return stats_; }
   FrontStats& stats() { return stats_; }
+  const FrontTotals& totals() const { return totals_; }
   std::size_t connection_count() const { return open_count_; }
   std::size_t outstanding() const { return outstanding_; }
 
@@ -268,7 +289,15 @@ class Front {
   void forget_waiting(Conn& c);
   void drop(Conn& c);
   void stage_bytes(Conn& c, std::size_t from, Staged::Kind kind);
-  void count_reply(Conn& c, wire::OpCode op, std::int32_t xid, Instant received, Instant now);
+  struct Replied {
+    wire::OpCode op;
+    std::int32_t xid;
+    Instant received;
+    bool is_write;
+    std::size_t bytes;
+  };
+  void count_reply(Conn& c, const Replied& replied, Instant now);
+  void count_latency(Conn& c, const Replied& replied, Instant now);
   void check_output(Conn& c);
   void borrow_buffer(Conn& c);
   static ConnFacts facts(const Conn& c);
@@ -289,6 +318,7 @@ class Front {
   std::string staged_bytes_;
   std::vector<Staged> staged_;
   FrontStats stats_;
+  FrontTotals totals_;
   std::size_t open_count_ = 0;
   std::size_t outstanding_ = 0;
   std::size_t outstanding_bytes_ = 0;

@@ -40,14 +40,17 @@ void Front::on_events(const state::TreeEvents& events, Zxid zxid) {
   for (const state::TreeEvent& event : events.list) {
     watches_.fire(event.type, event.path, fired_);
     if (fired_.empty()) continue;
+    totals_.watches_of(event.type).add(fired_.size());
     // The same bytes for everybody.
     const std::size_t from = staged_bytes_.size();
     wire::append_event(staged_bytes_, event.type, event.path, zxid);
+    const std::size_t bytes = staged_bytes_.size() - from;
     for (const state::WatcherId watcher : fired_) {
       Conn& c = *conns_[static_cast<std::size_t>(watcher)];
       if (event.acl && !state::is_allowed(*event.acl, wire::kRead, *c.who, machine_.options)) continue;
       stage_bytes(c, from, Staged::Kind::kBytes);
       ++stats_.events;
+      totals_.watch_bytes += bytes;
       ++stats_.sent;
       ++c.sent;
     }
@@ -72,7 +75,9 @@ void Front::on_result(ConnId id, const WriteResult& result, Instant now) {
   } else {
     wire::append_bare_reply(staged_bytes_, {result.xid, machine_.last_zxid, result.error});
   }
-  if (result.op != OpCode::kSync) count_reply(*c, write.op, write.xid, write.received, now);
+  if (result.op != OpCode::kSync) {
+    count_reply(*c, {write.op, write.xid, write.received, /*is_write=*/true, staged_bytes_.size() - from}, now);
+  }
   if (!answer_waiting(*c, from, now)) {
     staged_bytes_.resize(from);
     return drop(*c);

@@ -200,6 +200,30 @@ TEST(Events, GoToTheWatchersOfEveryFrontAndDieWithTheConnection) {
 
 // ---- auth, client-protocol §9.6 ----
 
+TEST(Totals, CountWhatWasAnsweredAndWhatFired) {
+  Harness h;
+  Client writer = connected(h);
+  Client watcher = connected(h);
+  writer.send(OpCode::kCreate, create_body("/a"));
+  h.settle();
+  for (Client* c : {&writer, &watcher}) c->send(OpCode::kGetData, path_watch_body("/a", true));
+  writer.send(OpCode::kDelete, path_version_body("/a"));
+  h.settle();
+
+  const FrontTotals& totals = h.front(0).totals();
+  EXPECT_EQ(totals.deleted_watches, (Extremes{1, 2, 2, 2})) << "one change, two watches";
+  EXPECT_EQ(totals.changed_watches.count, 0u);
+  EXPECT_EQ(totals.writes, 2u);
+  EXPECT_EQ(totals.update_latency_ms.extremes().count, 2u);
+  EXPECT_EQ(totals.read_latency_ms.extremes().count, 2u);
+  EXPECT_EQ(totals.watch_bytes, 2u * (4 + 16 + 4 + 4 + 4 + 2)) << "frame, header, type, state and path";
+  EXPECT_EQ(totals.response_bytes, h.front(0).stats().response_bytes.sum);
+  EXPECT_EQ(h.front(0).stats().response_bytes.min, 4u + 16u) << "a delete has no body";
+
+  h.front(0).stats() = {};
+  EXPECT_EQ(h.front(0).totals().writes, 2u) << "srst leaves them alone";
+}
+
 TEST(Auth, IsAnsweredAtOnceWithItsOwnXidAndNoZxid) {
   Harness h(by_hand());
   Client c(h);

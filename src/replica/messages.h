@@ -41,6 +41,7 @@ struct SessionRequest {
   ConnId conn;
   SessionId session{};  // 0: a new one; otherwise the password was right
   std::int32_t timeout_ms = 0;
+  std::string address{};  // of the client, for a new session
 };
 
 struct SessionTouch {

@@ -24,8 +24,7 @@ Replica::Replica(const ReplicaConfig& config, state::Machine& machine, std::vect
       last_proposed_(machine.last_zxid),
       next_session_(raw(config.first_session)),
       next_reap_(now + config.container_check_ms),
-      bucket_filled_(now),
-      session_tokens_(config.sessions_per_second) {
+      session_rate_(config.session_rate) {
   if (service_ == Service::kAlone) {
     track_sessions(now);
   } else {

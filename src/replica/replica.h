@@ -35,6 +35,7 @@
 #include "replica/expiry.h"
 #include "replica/front.h"
 #include "replica/messages.h"
+#include "replica/session_rate.h"
 #include "state/machine.h"
 #include "state/pending_changes.h"
 #include "state/prepare.h"
@@ -51,7 +52,7 @@ struct ReplicaConfig {
   std::int64_t container_check_ms = 60'000;
   std::int64_t container_max_per_minute = 10'000;
   std::int64_t container_never_used_ms = 0;  // 0: such containers stay
-  std::int64_t sessions_per_second = 0;      // new sessions; 0: no limit
+  SessionRateLimits session_rate;            // of new ones
   bool leader_serves = true;                 // leaderServes: a leader has clients of its own
   // The counter of an epoch's last transaction: one more, and it would run into the epoch (ZOOKEEPER-1277).
   std::uint32_t last_counter = 0xffff'fffe;
@@ -185,7 +186,6 @@ class Replica {
   void create_session(FrontId front, const SessionRequest& request, Instant now, WallTime wall);
   void reconnect(FrontId front, const SessionRequest& request, Instant now, Effects& effects);
   void close_session(SessionId session, WallTime wall);
-  bool session_allowed(Instant now);
   ErrorCode check_owner(zab::LinkId learner, SessionId session);
   void track_sessions(Instant now);
   void reap(WallTime wall);
@@ -218,8 +218,7 @@ class Replica {
   Zxid last_proposed_{};
   std::int64_t next_session_ = 0;
   Instant next_reap_;
-  Instant bucket_filled_;
-  std::int64_t session_tokens_ = 0;
+  SessionRate session_rate_;
   bool disk_full_ = false;
   bool exhausted_ = false;
   Zxid inexact_until_{};

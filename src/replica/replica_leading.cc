@@ -144,23 +144,12 @@ void Replica::on_session_request(FrontId front, const SessionRequest& request, I
                                  Effects& effects) {
   if (raw(request.session) != 0) {
     reconnect(front, request, now, effects);
-  } else if (disk_full_ || !session_allowed(now)) {
+  } else if (disk_full_ || !session_rate_.allow(request.address, now)) {
     ++stats_.sessions_throttled;
     effects.answers.push_back({SessionAnswer::Kind::kDropped, front, request.conn, {}});
   } else {
     create_session(front, request, now, wall);
   }
-}
-
-// A token bucket of one second: every new session is a write that all servers must make durable.
-bool Replica::session_allowed(Instant now) {
-  if (config_.sessions_per_second <= 0) return true;
-  const std::int64_t earned = (now - bucket_filled_) * config_.sessions_per_second / 1000;
-  if (earned > 0) {
-    session_tokens_ = std::min(config_.sessions_per_second, session_tokens_ + earned);
-    bucket_filled_ = now;
-  }
-  return session_tokens_ > 0 && session_tokens_-- > 0;
 }
 
 SessionId Replica::new_session_id() {

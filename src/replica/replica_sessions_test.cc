@@ -223,7 +223,7 @@ TEST(Restart, EphemeralsOfSessionsThatAreNotThereAreDeleted) {
 
 TEST(NewSessions, ComeNoFasterThanTheLimit) {
   HarnessConfig config;
-  config.replica.sessions_per_second = 5;
+  config.replica.session_rate.per_second = 5;
   Harness h(config);
   const auto accepted = [&](int asked) {
     int n = 0;
@@ -240,9 +240,19 @@ TEST(NewSessions, ComeNoFasterThanTheLimit) {
   EXPECT_EQ(h.replica->stats().sessions_throttled, 80u - 17u);
 }
 
+TEST(NewSessions, ComeNoFasterFromOneAddressThanItsLimit) {
+  HarnessConfig config;
+  config.replica.session_rate = {.per_second = 100, .per_second_per_address = 3};
+  Harness h(config);
+  int accepted = 0;
+  for (int i = 0; i < 20; ++i) accepted += Client(h).connect().has_value();
+  EXPECT_EQ(accepted, 3) << "all clients here have one address";
+  EXPECT_EQ(h.replica->stats().sessions_throttled, 17u);
+}
+
 TEST(NewSessions, ReconnectsAreNotThrottled) {
   HarnessConfig config;
-  config.replica.sessions_per_second = 1;
+  config.replica.session_rate.per_second = 1;
   Harness h(config);
   Client c = connected(h);
   for (int i = 0; i < 5; ++i) {

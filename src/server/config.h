@@ -55,6 +55,7 @@ struct Limits {
   int connections_per_ip = 60;
   int connections = 10'000;
   int sessions_per_second = 10'000;  // a token bucket of one second; each new session is a write
+  int sessions_per_second_per_address = 1000;
   // Whole server; beyond it busy connections are not read. What the requests may hold is bounded in bytes
   // for each connection, so this is only about their number: Java's 1000 would stop the pipelines of two
   // dozen asynchronous clients while the log could take many more in one sync.

@@ -192,6 +192,9 @@ std::expected<void, ConfigError> complete_and_check(LoadedConfig& loaded, const 
   TRY(complete_listeners(config, context));
   config.limits.jute_extra_size =
       context.draft.jute_extra_size.value_or(std::max(config.limits.jute_max_buffer, 1024));
+  // Whoever lifts the limit of connections from one address has many clients behind it.
+  config.limits.sessions_per_second_per_address = context.draft.session_rate_per_address.value_or(
+      config.limits.connections_per_ip > 0 ? config.limits.sessions_per_second_per_address : 0);
   // A client that may fall back to read-only servers asks them with `isro`, as in Java.
   if (config.features.read_only_mode) config.words.allow(Word::kIsro);
   return {};

@@ -85,6 +85,8 @@ void add_limit_keys(KeyTable& table, Limits& l, Deadlines& t, Draft& d) {
       .key("maxClientCnxns", optional_limit(l.connections_per_ip, Notation::kDecimal))
       .key("maxCnxns", optional_limit(l.connections, Notation::kDecode))
       .key("sessionCreationRate", decoded(l.sessions_per_second, {.unit = "sessions a second"}))
+      .key("sessionCreationRatePerAddress",
+           decoded(d.session_rate_per_address, {.unit = "sessions a second"}))
       .key("globalOutstandingLimit", decoded(l.outstanding_requests, {.min = 1}))
       .key("maxOutstandingPerConnection", decoded(l.outstanding_per_connection, {.min = 1}))
       .key("outputBufferHighWaterInKb", kilobytes(l.output_high_water_bytes, {.min = 1}))

@@ -24,6 +24,7 @@ struct Draft {
   std::optional<int> min_session_timeout_ms;
   std::optional<int> max_session_timeout_ms;
   std::optional<int> jute_extra_size;
+  std::optional<int> session_rate_per_address;
 };
 
 struct Key {

@@ -234,6 +234,16 @@ TEST(ConfigValues, SizesInKilobytesBecomeBytes) {
   EXPECT_EQ(config_of(load_lines("log.maxfilesize=5MB\n")).log.file_bytes_max, 5 << 20);
 }
 
+TEST(ConfigValues, TheSessionRateOfAnAddressIsOffWhereItsConnectionsAreNotLimited) {
+  const auto rate_of = [](const std::string& lines) {
+    return config_of(load_lines(lines)).limits.sessions_per_second_per_address;
+  };
+  EXPECT_EQ(rate_of(""), 1000);
+  EXPECT_EQ(rate_of("maxClientCnxns=0\n"), 0);
+  EXPECT_EQ(rate_of("maxClientCnxns=0\nsessionCreationRatePerAddress=50\n"), 50);
+  EXPECT_EQ(rate_of("sessionCreationRatePerAddress=0\n"), 0);
+}
+
 TEST(ConfigValues, TheExtraSizeFollowsTheBuffer) {
   EXPECT_EQ(config_of(load_lines("", {"-Djute.maxbuffer=5000"})).limits.jute_extra_size, 5000);
   EXPECT_EQ(config_of(load_lines("", {"-Djute.maxbuffer=50"})).limits.jute_extra_size, 1024);

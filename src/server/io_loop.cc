@@ -66,7 +66,7 @@ void IoLoop::round(int timeout_ms) {
   process();
   tick();
   if (hosts_core_) core_->on_time(loop_->now());
-  if (hosts_core_ && core_->run(loop_->now())) {
+  if (hosts_core_ && run_core()) {
     TreeLock::Reading reading(lock_, static_cast<std::size_t>(id_));
     front_.collect();
   }
@@ -74,6 +74,12 @@ void IoLoop::round(int timeout_ms) {
   answer_words();
   take_newcomers();
   graveyard_.clear();
+}
+
+// Twice: what the first run gave to the log may be durable when it returns.
+bool IoLoop::run_core() {
+  const bool first = core_->run(loop_->now());
+  return core_->run(loop_->now()) || first;
 }
 
 // The frames of this round. First what the core has sent: an event must be in the output before a read
@@ -213,9 +219,14 @@ void IoLoop::detect(ClientConnection& c) {
     log_warn("tls", "{}: {}", c.peer.to_text(), started.error().what);
     return close(c);
   }
+  begin_handshake(c);
+  handshake(c);
+}
+
+void IoLoop::begin_handshake(ClientConnection& c) {
   c.phase = ClientConnection::Phase::kTls;
   c.deadline = loop_->now() + config_.tls_handshake_ms;
-  handshake(c);
+  ++stats_.tls_handshakes;
 }
 
 void IoLoop::handshake(ClientConnection& c) {
@@ -231,6 +242,7 @@ void IoLoop::handshake(ClientConnection& c) {
 }
 
 void IoLoop::begin_protocol(ClientConnection& c) {
+  if (c.phase == ClientConnection::Phase::kTls) --stats_.tls_handshakes;
   c.phase = ClientConnection::Phase::kGreeting;
   c.deadline = loop_->now() + config_.first_frame_ms;
   c.tls.reset();
@@ -242,6 +254,7 @@ void IoLoop::receive(ClientConnection& c) {
   if (c.phase == ClientConnection::Phase::kClient && !front_.reading(c.id)) {
     // Whatever the client goes on to say waits in the kernel.
     c.paused = true;
+    ++stats_.paused;
     return update_events(c);
   }
   do {
@@ -328,6 +341,7 @@ void IoLoop::close(ClientConnection& c) {
     TreeLock::Reading reading(lock_, static_cast<std::size_t>(id_));
     front_.close(c.id);
   }
+  if (c.phase == ClientConnection::Phase::kTls) --stats_.tls_handshakes;
   loop_->remove(c.stream.fd(), &c);
   counter_.leave(c.peer.ip_text());
   c.stream.close();
@@ -361,8 +375,6 @@ void IoLoop::open(Newcomer& newcomer) {
     c.phase = ClientConnection::Phase::kDetecting;
     c.tls = std::move(newcomer.tls);
   } else if (newcomer.tls) {
-    c.phase = ClientConnection::Phase::kTls;
-    c.deadline = loop_->now() + config_.tls_handshake_ms;
     if (auto started = c.stream.start_tls(std::move(newcomer.tls), {"", c.peer}); !started) {
       log_warn("tls", "{}: {}", c.peer.to_text(), started.error().what);
       counter_.leave(c.peer.ip_text());
@@ -370,6 +382,7 @@ void IoLoop::open(Newcomer& newcomer) {
       free_.push_back(index);
       return;
     }
+    begin_handshake(c);
   }
   c.registered = c.stream.events_for({.read = true, .write = false});
   if (auto added = loop_->add(c.stream.fd(), c.registered, &c); !added) {

@@ -52,6 +52,8 @@ struct IoLoopStats {
   std::atomic<std::uint64_t> tls_failures{0};
   std::atomic<std::uint64_t> sessionless_expired{0};
   std::atomic<std::uint64_t> words{0};
+  std::atomic<std::uint64_t> paused{0};  // times that a connection was not read on, for what it has in work
+  std::atomic<std::int64_t> tls_handshakes{0};  // under way
 };
 
 class IoLoop {
@@ -103,6 +105,7 @@ class IoLoop {
 
   void round(int timeout_ms);
   void process();
+  bool run_core();
   void feed(ClientConnection& c, std::string_view bytes);
   void greet(ClientConnection& c);
   void begin_client(ClientConnection& c);
@@ -111,6 +114,7 @@ class IoLoop {
   void answer_words();
   void detect(ClientConnection& c);
   void handshake(ClientConnection& c);
+  void begin_handshake(ClientConnection& c);
   void receive(ClientConnection& c);
   void flush_changed();
   void flush(ClientConnection& c);

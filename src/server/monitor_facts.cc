@@ -36,7 +36,6 @@ void append_gauges(std::vector<Metric>& metrics, const MonitorFacts& f) {
 void append_counters(std::vector<Metric>& metrics, const MonitorFacts& f) {
   metrics.insert(metrics.end(), {
                                     {"watch_bytes", f.watch_bytes},
-                                    {"outstanding_changes_removed", f.outstanding_changes_removed},
                                     {"throttled_ops", f.throttled_ops},
                                     {"large_requests_rejected", f.large_requests_rejected},
                                     {"connection_rejected", f.connection_rejected},
@@ -45,19 +44,14 @@ void append_counters(std::vector<Metric>& metrics, const MonitorFacts& f) {
                                     {"digest_mismatches_count", f.digest_mismatches_count},
                                     {"bytes_received_count", f.bytes_received_count},
                                     {"request_throttle_wait_count", f.request_throttle_wait_count},
-                                    {"ensemble_auth_success", f.ensemble_auth_success},
                                     {"prep_processor_request_queued", f.prep_processor_request_queued},
                                     {"connection_request_count", f.connection_request_count},
                                     {"response_bytes", f.response_bytes},
-                                    {"ensemble_auth_fail", f.ensemble_auth_fail},
                                     {"connection_revalidate_count", f.connection_revalidate_count},
                                     {"unrecoverable_error_count", f.unrecoverable_error_count},
                                     {"unsuccessful_handshake", f.unsuccessful_handshake},
                                     {"stale_sessions_expired", f.stale_sessions_expired},
                                     {"sync_processor_request_queued", f.sync_processor_request_queued},
-                                    {"outstanding_changes_queued", f.outstanding_changes_queued},
-                                    {"ensemble_auth_skip", f.ensemble_auth_skip},
-                                    {"tls_handshake_exceeded", f.tls_handshake_exceeded},
                                 });
 }
 
@@ -81,7 +75,6 @@ std::vector<Metric> monitor_metrics(const MonitorFacts& facts) {
   append_percentiles(metrics, "updatelatency", facts.update_latency_ms);
   append_percentiles(metrics, "readlatency", facts.read_latency_ms);
   append_percentiles(metrics, "sync_processor_queue_and_flush_time_ms", facts.sync_queue_and_flush_ms);
-  append_percentiles(metrics, "propagation_latency", facts.propagation_latency_ms);
   return metrics;
 }
 

@@ -3,7 +3,8 @@
 // The metrics of `mntr` that have a meaning here, under Java's names.
 //
 // Java prints many more: those about its own thread pools, the queues between them and its caches are
-// left out, because a constant 0 would look like a measurement. A server adds metrics of its own to the
+// left out, because a constant 0 would look like a measurement. The four constants that stayed are true
+// (docs/compatibility.md, "Metrics"). A server adds metrics of its own to the
 // list that monitor_metrics() returns.
 #pragma once
 
@@ -52,17 +53,11 @@ struct MonitorFacts {
   std::int64_t large_requests_rejected = 0;
   std::int64_t throttled_ops = 0;
   std::int64_t request_throttle_wait_count = 0;
-  std::int64_t ensemble_auth_success = 0;
-  std::int64_t ensemble_auth_fail = 0;
-  std::int64_t ensemble_auth_skip = 0;
   std::int64_t unsuccessful_handshake = 0;
-  std::int64_t tls_handshake_exceeded = 0;
   std::int64_t digest_mismatches_count = 0;
   std::int64_t unrecoverable_error_count = 0;
   std::int64_t prep_processor_request_queued = 0;
   std::int64_t sync_processor_request_queued = 0;
-  std::int64_t outstanding_changes_queued = 0;
-  std::int64_t outstanding_changes_removed = 0;
 
   Summary fsync_ms;
   Summary snapshot_ms;
@@ -77,7 +72,6 @@ struct MonitorFacts {
   Summary node_children_watch_count;
   Percentiles read_latency_ms;
   Percentiles update_latency_ms;
-  Percentiles propagation_latency_ms;
   Percentiles sync_queue_and_flush_ms;
 };
 

@@ -55,6 +55,31 @@ std::size_t io_thread_count(const ServerConfig& config) {
   return cores <= 2 ? 1 : cores - 1;
 }
 
+// Recovery into a state, and when its snapshot was read.
+class TimedSink final : public storage::RecoverySink {
+ public:
+  explicit TimedSink(replica::StateBuilder& builder) : sink_(builder) {}
+
+  void reset() override { sink_.reset(); }
+  bool session(SessionId id, std::int32_t timeout_ms) override { return sink_.session(id, timeout_ms); }
+  bool acl(std::int64_t key, std::string_view jute_list) override { return sink_.acl(key, jute_list); }
+  bool node(std::string_view path, const wire::Nullable& data, std::int64_t acl,
+            const wire::StatPersisted& stat) override {
+    return sink_.node(path, data, acl, stat);
+  }
+  void snapshot_loaded(Zxid zxid, const std::optional<storage::SnapshotDigest>& digest) override {
+    loaded_at_ = monotonic_now();
+    sink_.snapshot_loaded(zxid, digest);
+  }
+  bool txn(Zxid zxid, std::string_view entry) override { return sink_.txn(zxid, entry); }
+
+  Instant loaded_at() const { return loaded_at_; }
+
+ private:
+  storage::RecoverySinkAdapter<replica::StateBuilder> sink_;
+  Instant loaded_at_ = monotonic_now();
+};
+
 // A failed write or sync of the log: what was promised can no longer be kept, so nothing more is promised.
 [[noreturn]] void die_of_storage(const IoError& error) {
   log_error("log", "{}: the process ends, because what is not durable must not be acknowledged", error.what);
@@ -113,6 +138,8 @@ class ServerProcess final : public Server, public IoLoopHost {
   std::optional<storage::Journal> journal_;  // until the log thread has it
   std::uint64_t digest_mismatches_ = 0;
   std::int64_t startup_ms_ = 0;
+  std::int64_t startup_snapshot_ms_ = 0;
+  std::int64_t startup_txns_ms_ = 0;
   std::atomic<std::int64_t> trace_mask_{306};
 
   std::vector<std::unique_ptr<IoLoop>> io_loops_;
@@ -157,7 +184,7 @@ IoResult<void> ServerProcess::recover() {
     if (!std::exchange(begun, true)) history.begin_at(builder.loaded_at());
     history.replay(zxid, entry);
   });
-  storage::RecoverySinkAdapter sink(builder);
+  TimedSink sink(builder);
   TRY_ASSIGN(recovered_, storage::recover(disk_, dirs, recovery_options(config_), sink));
   for (const std::string& finding : recovered_.findings) log_warn("recovery", "{}", finding);
   if (recovered_.damaged() && is_member()) {
@@ -175,6 +202,8 @@ IoResult<void> ServerProcess::recover() {
   } else {
     builder.finish();
   }
+  startup_snapshot_ms_ = sink.loaded_at() - started_;
+  startup_txns_ms_ = monotonic_now() - sink.loaded_at();
   for (const std::string& finding : builder.findings()) {
     log_error("recovery", "{}", finding);
     ++digest_mismatches_;
@@ -272,7 +301,9 @@ IoResult<void> ServerProcess::open_log_and_threads() {
   core_ = std::make_unique<Core>(replica_config(config_, wall_now()), machine_, lock_, std::move(fronts));
   snapshots_ = std::make_unique<SnapshotThread>(
       disk_, data_dir_->dirs(), machine_, lock_, io_count_, snapshot_options(config_),
-      [this](const SnapshotResult& done) { snapshot_bytes_ = done.bytes; });
+      SnapshotThread::Callbacks{
+          .finished = [this](const SnapshotResult& done) { snapshot_bytes_ = done.bytes; },
+          .fatal = die_of_storage});
   // The core may be woken as soon as the log thread runs.
   if (io_count_ > 1) {
     TRY_ASSIGN(core_loop_, net::EventLoop::create());
@@ -286,13 +317,15 @@ IoResult<void> ServerProcess::open_log_and_threads() {
 }
 
 void ServerProcess::start_log_thread() {
-  LogThreadOptions options = log_thread_options(config_, random_seed());
+  // In an ensemble the core has better things to do than to wait for its own disk: the others' disks are at work.
+  const bool may_wait = core_loop_ == nullptr && !is_member();
+  LogThreadOptions options = log_thread_options(config_, random_seed(), may_wait);
   options.snapshots = snapshot_options(config_).writer;
   log_thread_ = std::make_unique<LogThread>(
       std::move(*journal_), options,
       LogThread::Callbacks{.done = [this](const LogAnswer& answer) { core_->post_done(answer); },
                            .disk_full = [this](bool full) { core_->post_disk_full(full); },
-                           .want_snapshot = [this] { snapshots_->request(); },
+                           .want_snapshot = [this] { return snapshots_->request(); },
                            .snapshot_bytes = [this] { return snapshot_bytes_.load(); },
                            .fatal = die_of_storage,
                            .write_state =
@@ -460,6 +493,8 @@ std::string ServerProcess::answer_word(Word word, std::string_view bytes_behind,
       sources.fronts.push_back(&io->front());
       sources.sessionless_expired += io->stats().sessionless_expired;
       sources.tls_failures += io->stats().tls_failures;
+      sources.tls_handshakes += io->stats().tls_handshakes;
+      sources.pauses += io->stats().paused;
     }
     sources.asking = remote;
     sources.connections = counter_.total();
@@ -467,6 +502,8 @@ std::string ServerProcess::answer_word(Word word, std::string_view bytes_behind,
     sources.digest_mismatches = digest_mismatches_;
     sources.startup_ms = startup_ms_;
     sources.startup_txns = recovered_.txns_replayed;
+    sources.startup_snapshot_ms = startup_snapshot_ms_;
+    sources.startup_txns_ms = startup_txns_ms_;
     sources.trace_mask = trace_mask_;
     sources.client_port = config_.client ? client_port_ : -1;
     sources.secure_port = config_.secure_client ? secure_port_ : -1;

@@ -39,6 +39,9 @@ state::Options state_options(const ServerConfig& config, std::uint64_t hash_seed
   o.super_digest = config.auth.super_digest.reveal();
   o.x509_super_user = config.auth.x509_super_user;
   o.path_bytes_max = positive_or(config.limits.path_bytes, kNoLimit);
+  // A list and what comes with it must fit a transaction; the smallest buffers leave the list half of it.
+  const auto buffer = static_cast<std::size_t>(std::max(0, config.limits.jute_max_buffer));
+  o.acl_bytes_max = std::max(buffer / 2, buffer - std::min<std::size_t>(buffer, 1024));
   o.acl_entries_max = positive_or(config.limits.acl_entries, kNoLimit);
   o.multi_ops_max = positive_or(config.limits.multi_operations, kNoLimit);
   o.txn_bytes_max = static_cast<std::size_t>(config.limits.jute_max_buffer) +
@@ -56,7 +59,8 @@ replica::ReplicaConfig replica_config(const ServerConfig& config, WallTime now) 
   r.container_check_ms = config.features.container_check_interval_ms;
   r.container_max_per_minute = config.features.container_max_per_minute;
   r.container_never_used_ms = config.features.container_max_never_used_ms;
-  r.sessions_per_second = config.limits.sessions_per_second;
+  r.session_rate.per_second = config.limits.sessions_per_second;
+  r.session_rate.per_second_per_address = config.limits.sessions_per_second_per_address;
   return r;
 }
 
@@ -86,12 +90,13 @@ IoLoopConfig io_loop_config(const ServerConfig& config, std::size_t fronts) {
   return io;
 }
 
-LogThreadOptions log_thread_options(const ServerConfig& config, std::uint64_t seed) {
+LogThreadOptions log_thread_options(const ServerConfig& config, std::uint64_t seed, bool core_on_io_thread) {
   LogThreadOptions o;
   o.snap_count = std::max(2, config.storage.snap_count);
   o.snap_bytes = std::max<std::int64_t>(0, config.storage.snap_size_limit_kb) * 1024;
   o.fsync_warning_ms = config.storage.fsync_warning_threshold_ms;
   o.seed = seed;
+  o.sync_on_caller = core_on_io_thread;
   return o;
 }
 

@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
+#include <cerrno>
 
 #include "replica/snapshot_cursor.h"
 #include "server/clock.h"
@@ -17,6 +17,13 @@ namespace {
 using Progress = replica::SnapshotCursor::Progress;
 
 constexpr int kSnapshotNice = 19;
+
+// The log's fdatasync waits for what is on its way to the same disk. So a snapshot goes there in pieces that
+// are over soon, and after each the disk belongs to the log for four times as long. docs/performance.md,
+// "Snapshots", has the measurements; the limit keeps a slow disk from making it last for ever.
+constexpr std::uint64_t kPieceBytes = 256 * 1024;
+constexpr int kPausePerPiece = 4;
+constexpr std::chrono::milliseconds kPauseMax{20};
 
 // A walk that is given up ends under the lock, like everything that it does.
 class LockedCursor : public replica::SnapshotCursor {
@@ -42,12 +49,23 @@ void write_beginning(storage::SnapshotWriter& writer, const replica::SnapshotBeg
   for (const auto& [key, list] : b.acls) writer.acl(key, list->bytes);
 }
 
+// False when the snapshot is to be given up.
+bool settle(storage::SnapshotWriter& writer, const SnapshotPace& pace) {
+  if (!pace || writer.unsynced_bytes() < kPieceBytes) return true;
+  const auto begin = std::chrono::steady_clock::now();
+  writer.sync();
+  return pace(std::chrono::steady_clock::now() - begin);
+}
+
 }  // namespace
+
+std::chrono::nanoseconds pause_after(std::chrono::nanoseconds took) {
+  return std::min<std::chrono::nanoseconds>(took * kPausePerPiece, kPauseMax);
+}
 
 IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& directory,
                                         state::Machine& machine, TreeLock& lock, std::size_t slot,
-                                        const SnapshotThreadOptions& options,
-                                        const std::atomic<bool>* give_up) {
+                                        const SnapshotThreadOptions& options, const SnapshotPace& pace) {
   const std::int64_t started = monotonic_now().ms;
   LockedCursor cursor(machine, lock, slot);
   replica::SnapshotBeginning beginning;
@@ -65,9 +83,6 @@ IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& 
   replica::SnapshotNodes nodes;
   auto progress = Progress::kMore;
   while (progress == Progress::kMore && !writer.failed()) {
-    if (give_up && give_up->load(std::memory_order_acquire)) {
-      return std::unexpected(data_error("the history is about to change"));
-    }
     {
       TreeLock::Reading reading(lock, slot);
       progress = cursor.step(nodes);
@@ -83,6 +98,7 @@ IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& 
     nodes.for_each([&](const auto&... node) { writer.node(node...); });
     result.nodes += nodes.size();
     result.bytes += nodes.bytes() + nodes.size() * (wire::kStatPersistedBytes + 16);
+    if (!settle(writer, pace)) return std::unexpected(io_error(ECANCELED, "write a snapshot"));
   }
   if (progress == Progress::kCutOff) {
     return std::unexpected(data_error("a leader's state replaced the one that was being written"));
@@ -114,14 +130,14 @@ IoResult<void> write_state(storage::SnapshotWriter& writer, state::Machine& mach
 
 SnapshotThread::SnapshotThread(storage::Disk& disk, storage::DataDirs dirs, state::Machine& machine,
                                TreeLock& lock, std::size_t slot, const SnapshotThreadOptions& options,
-                               std::function<void(const SnapshotResult&)> finished)
-    : disk_(disk),
+                               Callbacks callbacks)
+    : disk_(disk, dirs.logs, callbacks.fatal),
       dirs_(std::move(dirs)),
       machine_(machine),
       lock_(lock),
       slot_(slot),
       options_(options),
-      finished_(std::move(finished)) {
+      callbacks_(std::move(callbacks)) {
   thread_ = std::thread([this] {
     pthread_setname_np(pthread_self(), "drover-snap");
     // Nobody waits for a snapshot. (On Linux this is the thread's priority, not the process's.)
@@ -142,6 +158,7 @@ SnapshotThread::~SnapshotThread() {
 void SnapshotThread::pause() {
   std::unique_lock lock(mutex_);
   paused_ = true;
+  work_.notify_one();
   idle_.wait(lock, [&] { return !busy_; });
 }
 
@@ -153,12 +170,14 @@ void SnapshotThread::resume() {
   work_.notify_one();
 }
 
-void SnapshotThread::request() {
+bool SnapshotThread::request() {
   {
     std::lock_guard lock(mutex_);
+    if (requested_ || busy_) return false;
     requested_ = true;
   }
   work_.notify_one();
+  return true;
 }
 
 SnapshotThread::Stats SnapshotThread::stats() const {
@@ -198,10 +217,11 @@ void SnapshotThread::run() {
 }
 
 void SnapshotThread::snapshot() {
-  const auto result = write_snapshot(disk_, dirs_.snapshots, machine_, lock_, slot_, options_, &paused_);
+  const auto result = write_snapshot(disk_, dirs_.snapshots, machine_, lock_, slot_, options_,
+                                     [this](std::chrono::nanoseconds took) { return rest(took); });
   std::unique_lock lock(mutex_);
-  if (!result && paused_) {
-    requested_ = true;  // again, afterwards
+  if (!result && result.error().code == ECANCELED) {
+    requested_ = paused_;  // Once more, when that is over; nobody wants it when the server stops.
     return;
   }
   if (!result) {
@@ -220,12 +240,18 @@ void SnapshotThread::snapshot() {
   lock.unlock();
   log_info("snapshot", "{} nodes up to zxid {:#x} in {} ms: {}", result->nodes, raw(result->zxid),
            result->took_ms, result->file);
-  finished_(*result);
+  callbacks_.finished(*result);
+}
+
+// False when the snapshot is to be given up.
+bool SnapshotThread::rest(std::chrono::nanoseconds took) {
+  std::unique_lock lock(mutex_);
+  return !work_.wait_for(lock, pause_after(took), [&] { return stopping_ || paused_; });
 }
 
 // Under heavy load files pile up faster than the interval: purge reads whole snapshots to verify them, so
 // it does not run behind each one.
-bool SnapshotThread::too_large() const {
+bool SnapshotThread::too_large() {
   if (!options_.purge.bytes_max) return false;
   const auto bytes = storage::history_bytes(disk_, dirs_);
   return bytes && *bytes > *options_.purge.bytes_max;

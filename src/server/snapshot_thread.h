@@ -7,7 +7,7 @@
 // everything up to it; replay of what came after is idempotent.
 #pragma once
 
-#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "base/result.h"
+#include "server/log_directory_guard.h"
 #include "server/tree_lock.h"
 #include "state/machine.h"
 #include "storage/data_dir.h"
@@ -40,20 +41,32 @@ struct SnapshotResult {
   std::int64_t took_ms = 0;
 };
 
-// One snapshot, now, on the calling thread. `slot` is the caller's in the lock.
+// Called after each piece, with the time that the disk took for it; false gives the snapshot up.
+using SnapshotPace = std::function<bool(std::chrono::nanoseconds took)>;
+
+// One snapshot, now, on the calling thread. `slot` is the caller's in the lock. With a pace it goes to the
+// disk in small pieces; without one, as fast as it can. Fails with ECANCELED when it was given up.
 IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& directory,
                                         state::Machine& machine, TreeLock& lock, std::size_t slot,
-                                        const SnapshotThreadOptions& options,
-                                        const std::atomic<bool>* give_up = nullptr);
-// The same into a writer that somebody else opened and will finish, without seals.
+                                        const SnapshotThreadOptions& options, const SnapshotPace& pace = {});
+
+// The same into a writer that somebody else opened and will finish, without seals and without a pace.
 IoResult<void> write_state(storage::SnapshotWriter& writer, state::Machine& machine, TreeLock& lock,
                            std::size_t slot);
 
+// How long to leave the disk to the log after a piece for which it took so long.
+std::chrono::nanoseconds pause_after(std::chrono::nanoseconds took);
+
 class SnapshotThread {
  public:
+  struct Callbacks {
+    std::function<void(const SnapshotResult&)> finished;
+    // The log's directory could not be synced; does not return. See log_directory_guard.h.
+    std::function<void(const IoError&)> fatal;
+  };
   SnapshotThread(storage::Disk& disk, storage::DataDirs dirs, state::Machine& machine, TreeLock& lock,
-                 std::size_t slot, const SnapshotThreadOptions& options,
-                 std::function<void(const SnapshotResult&)> finished);
+                 std::size_t slot, const SnapshotThreadOptions& options, Callbacks callbacks);
+  // Gives up a snapshot that is being written: the log holds everything.
   ~SnapshotThread();
 
   // From pause() to resume() no file is written or removed; a snapshot that was being written is given up.
@@ -61,8 +74,8 @@ class SnapshotThread {
   void pause();
   void resume();
 
-  // Asks for a snapshot; one that is being written is not followed by another for that.
-  void request();
+  // Asks for a snapshot. False, and without effect, while one is being written or files are purged.
+  bool request();
 
   struct Stats {
     std::uint64_t snapshots = 0;
@@ -79,24 +92,25 @@ class SnapshotThread {
  private:
   void run();
   void snapshot();
+  bool rest(std::chrono::nanoseconds took);
   void purge();
-  bool too_large() const;
+  bool too_large();
 
-  storage::Disk& disk_;
+  LogDirectoryGuard disk_;
   storage::DataDirs dirs_;
   state::Machine& machine_;
   TreeLock& lock_;
   std::size_t slot_;
   SnapshotThreadOptions options_;
-  std::function<void(const SnapshotResult&)> finished_;
+  Callbacks callbacks_;
 
   mutable std::mutex mutex_;
   std::condition_variable work_;
   std::condition_variable idle_;
   bool requested_ = false;
-  bool stopping_ = false;
   bool busy_ = false;
-  std::atomic<bool> paused_{false};
+  bool stopping_ = false;
+  bool paused_ = false;
   Stats stats_;
   std::thread thread_;
 };

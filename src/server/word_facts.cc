@@ -28,7 +28,8 @@ replica::FrontStats total_of(const std::vector<const replica::Front*>& fronts) {
     total.received += s.received;
     total.sent += s.sent;
     total.bytes_received += s.bytes_received;
-    total.bytes_sent += s.bytes_sent;
+    if (s.response_bytes.count > 0) total.last_response_bytes = s.last_response_bytes;
+    total.response_bytes.add(s.response_bytes);
     total.reads += s.reads;
     total.writes += s.writes;
     total.events += s.events;
@@ -45,6 +46,15 @@ replica::FrontStats total_of(const std::vector<const replica::Front*>& fronts) {
 Summary summary_of(std::uint64_t count, std::uint64_t sum, std::uint64_t min, std::uint64_t max) {
   return {static_cast<std::int64_t>(count), static_cast<std::int64_t>(sum), static_cast<std::int64_t>(min),
           static_cast<std::int64_t>(max)};
+}
+
+Summary summary_of(const Extremes& e) { return summary_of(e.count, e.sum, e.min, e.max); }
+
+Summary once(std::int64_t value) { return {1, value, value, value}; }
+
+Percentiles percentiles_of(const Histogram& h) {
+  const auto at = [&](std::uint64_t per_mille) { return static_cast<std::int64_t>(h.percentile(per_mille)); };
+  return {summary_of(h.extremes()), at(500), at(950), at(990), at(999)};
 }
 
 std::int64_t directory_bytes(const std::string& directory) {
@@ -183,6 +193,24 @@ void add_watches(const FactSources& s, Facts& facts) {
   for (auto& [path, sessions] : by_path) facts.watches_by_path.push_back({path, std::move(sessions)});
 }
 
+void add_front_metrics(const FactSources& s, const replica::FrontStats& total, MonitorFacts& m) {
+  replica::FrontTotals all;
+  for (const replica::Front* front : s.fronts) all.add(front->totals());
+  m.response_bytes = static_cast<std::int64_t>(all.response_bytes);
+  m.watch_bytes = static_cast<std::int64_t>(all.watch_bytes);
+  m.node_created_watch_count = summary_of(all.created_watches);
+  m.node_deleted_watch_count = summary_of(all.deleted_watches);
+  m.node_changed_watch_count = summary_of(all.changed_watches);
+  m.node_children_watch_count = summary_of(all.children_watches);
+  m.read_latency_ms = percentiles_of(all.read_latency_ms);
+  m.update_latency_ms = percentiles_of(all.update_latency_ms);
+  m.prep_processor_request_queued = static_cast<std::int64_t>(all.writes);
+  if (total.response_bytes.count == 0) return;  // -1, as in Java
+  m.last_client_response_size = static_cast<std::int64_t>(total.last_response_bytes);
+  m.min_client_response_size = static_cast<std::int64_t>(total.response_bytes.min);
+  m.max_client_response_size = static_cast<std::int64_t>(total.response_bytes.max);
+}
+
 std::vector<Metric> metrics_of(const FactSources& s, const replica::FrontStats& total, const Facts& facts) {
   MonitorFacts m;
   rlimit descriptors{};
@@ -203,7 +231,6 @@ std::vector<Metric> metrics_of(const FactSources& s, const replica::FrontStats& 
   m.packets_sent = facts.packets_sent;
   m.auth_failed_count = static_cast<std::int64_t>(total.auth_failures);
   m.bytes_received_count = static_cast<std::int64_t>(total.bytes_received);
-  m.response_bytes = static_cast<std::int64_t>(total.bytes_sent);
   const replica::ReplicaStats& r = s.replica.stats();
   m.connection_request_count =
       static_cast<std::int64_t>(r.sessions_created + r.reconnects + r.reconnects_refused);
@@ -220,9 +247,16 @@ std::vector<Metric> metrics_of(const FactSources& s, const replica::FrontStats& 
   m.snapshot_ms = summary_of(s.snapshots.snapshots, static_cast<std::uint64_t>(s.snapshots.sum_ms),
                              static_cast<std::uint64_t>(s.snapshots.min_ms),
                              static_cast<std::uint64_t>(s.snapshots.max_ms));
-  const auto startup = static_cast<std::uint64_t>(s.startup_ms);
-  m.db_init_ms = summary_of(1, startup, startup, startup);
-  m.startup_txns_loaded = summary_of(1, s.startup_txns, s.startup_txns, s.startup_txns);
+  m.db_init_ms = once(s.startup_ms);
+  m.startup_snap_load_ms = once(s.startup_snapshot_ms);
+  m.startup_txns_load_ms = once(s.startup_txns_ms);
+  m.startup_txns_loaded = once(static_cast<std::int64_t>(s.startup_txns));
+  m.sync_batch_size = summary_of(s.log.batch_txns);
+  m.sync_queue_and_flush_ms = percentiles_of(s.log.queue_and_flush_ms);
+  m.sync_processor_request_queued = static_cast<std::int64_t>(s.log.txns);
+  m.request_throttle_wait_count = static_cast<std::int64_t>(s.pauses);
+  m.outstanding_tls_handshake = s.tls_handshakes;
+  add_front_metrics(s, total, m);
   std::vector<Metric> metrics = monitor_metrics(m);
   if (s.member) append_ensemble_metrics(*s.member, metrics);
   metrics.push_back({"disk_full_refusals", static_cast<std::int64_t>(r.writes_refused_disk_full)});

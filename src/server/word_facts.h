@@ -38,9 +38,13 @@ struct FactSources {
   std::uint64_t connections_rejected = 0;
   std::uint64_t sessionless_expired = 0;
   std::uint64_t tls_failures = 0;
+  std::int64_t tls_handshakes = 0;  // under way
+  std::uint64_t pauses = 0;         // of connections with too much in work
   std::uint64_t digest_mismatches = 0;
   std::int64_t startup_ms = 0;
   std::uint64_t startup_txns = 0;
+  std::int64_t startup_snapshot_ms = 0;
+  std::int64_t startup_txns_ms = 0;
   std::int64_t trace_mask = 306;
   int client_port = -1;
   int secure_port = -1;

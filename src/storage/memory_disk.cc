@@ -139,6 +139,7 @@ class MemoryFile final : public File {
     TRY(begin(DiskOperation::kWrite));
     TRY(disk_.grow(*inode_, offset + bytes.size(), path_));
     inode_->change({FileChange::Kind::kWrite, offset, std::string(bytes)});
+    disk_.bytes_written_ += bytes.size();
     return {};
   }
 

@@ -74,6 +74,7 @@ class MemoryDisk final : public Disk {
   // After `n` more changing operations everything fails with EIO and changes nothing, until crash().
   void power_off_after(std::uint64_t n) { power_off_at_ = operations_ + n; }
   std::uint64_t operations() const { return operations_; }
+  std::uint64_t bytes_written() const { return bytes_written_; }
   void inject(DiskFault fault) { faults_.push_back(std::move(fault)); }
   // Whatever was injected and has not come true yet does not.
   void clear_faults() {
@@ -108,6 +109,7 @@ class MemoryDisk final : public Disk {
   std::set<std::string> locks_;
   std::vector<DiskFault> faults_;
   std::uint64_t operations_ = 0;
+  std::uint64_t bytes_written_ = 0;
   std::uint64_t power_off_at_ = UINT64_MAX;
   std::uint64_t capacity_bytes_ = UINT64_MAX;
   std::uint64_t generation_ = 0;  // rises with every crash; older handles are dead

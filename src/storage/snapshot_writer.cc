@@ -11,7 +11,8 @@ namespace drover::storage {
 namespace {
 
 constexpr std::size_t kFlushBytes = std::size_t{256} << 10;
-// A snapshot that reaches the disk in one flush at its end would hold up the log's sync for seconds.
+// For those who do not call sync(): a snapshot that reaches the disk in one flush at its end would hold up
+// the log's sync for seconds.
 constexpr std::uint64_t kSyncEveryBytes = std::uint64_t{16} << 20;
 
 class FileSink final : public ByteSink {
@@ -22,11 +23,13 @@ class FileSink final : public ByteSink {
     TRY(file_->write_at(position_, bytes));
     position_ += bytes.size();
     unsynced_ += bytes.size();
-    if (unsynced_ < kSyncEveryBytes) return {};
+    return unsynced_ < kSyncEveryBytes ? IoResult<void>{} : finish();
+  }
+  IoResult<void> finish() override {
     unsynced_ = 0;
     return file_->sync();
   }
-  IoResult<void> finish() override { return file_->sync(); }
+  std::uint64_t unsynced() const { return unsynced_; }
 
  private:
   std::unique_ptr<File> file_;
@@ -131,6 +134,12 @@ void SnapshotWriter::flush_if_large() {
 }
 
 bool SnapshotWriter::failed() const { return !state_->result; }
+
+std::uint64_t SnapshotWriter::unsynced_bytes() const { return state_->file.unsynced(); }
+
+void SnapshotWriter::sync() {
+  if (state_->result) state_->result = state_->file.finish();
+}
 
 IoResult<std::string> SnapshotWriter::finish(const SnapshotSeals& seals) {
   ENSURE(state_->acls_begun && state_->acls_due == 0, "a snapshot has all its parts");

@@ -46,6 +46,10 @@ class SnapshotWriter {
             const wire::StatPersisted& stat);
 
   bool failed() const;
+  // Handed to the file since it was last synced. What gathers there the log's next sync waits for when both
+  // are on one disk, so whoever writes beside a log calls sync() every now and then.
+  std::uint64_t unsynced_bytes() const;
+  void sync();
   // Seals, syncs and names the file; returns that name. The seals are taken here because a fuzzy
   // snapshot's digest is the one at its end.
   IoResult<std::string> finish(const SnapshotSeals& seals = {});

@@ -17,6 +17,8 @@ const std::string& unnamed() {
 }
 
 constexpr std::uint64_t kBlockBytes = 4096;
+constexpr std::uint64_t kZerosAheadBytes = std::uint64_t{128} << 10;
+constexpr std::size_t kSmallBatchBytes = std::size_t{32} << 10;
 // The watermark is written after every sync but synced itself only this often: it bounds how much of an
 // acknowledged log a power loss can leave without its protection.
 constexpr std::uint64_t kWatermarkSyncBytes = std::uint64_t{4} << 20;
@@ -75,11 +77,26 @@ IoResult<void> TxnLogWriter::write_batch(const LogBatch& batch) {
   }
   ENSURE(last_appended_ == batch.last, "a batch ends with its last zxid");
   unsynced_ = true;
+  const std::size_t bytes = buffer_.size();
+  add_zeros_behind_small_batch();
   TRY(kill(file_->write_at(position_, buffer_)));
-  position_ += buffer_.size();
-  watermark_bytes_ += buffer_.size();
+  position_ += bytes;
+  watermark_bytes_ += bytes;
   txns_ += batch.ends.size();
   return {};
+}
+
+// The first write into a block that was only reserved changes the file's metadata, and its sync must commit
+// the file system's journal: on ext4 half as long again as a sync of data alone (docs/performance.md, "The
+// log's sync"). So a small batch writes the zeros of some blocks behind it as well, and the syncs of the
+// next ones are short. A large batch would use them up at once.
+void TxnLogWriter::add_zeros_behind_small_batch() {
+  const std::uint64_t end = position_ + buffer_.size();
+  if (end <= written_) return;
+  written_ = end;
+  if (buffer_.size() > kSmallBatchBytes) return;
+  written_ = std::max(end, std::min(allocated_, round_up(end + kZerosAheadBytes, kBlockBytes)));
+  buffer_.resize(static_cast<std::size_t>(written_ - position_), '\0');
 }
 
 IoResult<void> TxnLogWriter::sync() {
@@ -111,6 +128,11 @@ IoResult<void> TxnLogWriter::reserve(std::uint64_t entry_bytes, std::uint64_t en
   return grow(position_ + entry_bytes + entries * kFrameOverheadBytes);
 }
 
+bool TxnLogWriter::has_room(std::uint64_t entry_bytes, std::uint64_t entries) const {
+  return file_ && named_ && !roll_due_ &&
+         position_ + entry_bytes + entries * kFrameOverheadBytes + kFrameHeaderBytes <= allocated_;
+}
+
 IoResult<void> TxnLogWriter::begin_file() {
   const auto give_up = [this](IoError error) -> IoResult<void> {
     file_.reset();
@@ -123,6 +145,7 @@ IoResult<void> TxnLogWriter::begin_file() {
   file_ = *std::move(created);
   named_ = false;
   allocated_ = 0;
+  written_ = 0;
   position_ = kLogHeaderBytes;
   if (auto grown = grow(kLogHeaderBytes); !grown) return give_up(grown.error());
   std::string header;

@@ -59,6 +59,9 @@ class TxnLogWriter {
   // without harm. Worth calling when idle after roll(): the new file is then ready before it is needed.
   IoResult<void> reserve(std::uint64_t entry_bytes, std::uint64_t entries = 1);
 
+  // Appending that much would be one write: no new file, no growing.
+  bool has_room(std::uint64_t entry_bytes, std::uint64_t entries) const;
+
   bool failed() const { return failed_; }
   std::uint64_t bytes_since_roll() const {
     return file_ && named_ && !roll_due_ ? position_ - kLogHeaderBytes : 0;
@@ -79,6 +82,7 @@ class TxnLogWriter {
   IoResult<void> finish_file();               // syncs and trims the file that roll() ended
   IoResult<void> grow(std::uint64_t needed);  // allocates blocks for `needed` bytes in all
   IoResult<void> write_batch(const LogBatch& batch);
+  void add_zeros_behind_small_batch();
   IoResult<void> dead() const;
   template <class T>
   IoResult<T> kill(IoResult<T> result);
@@ -95,6 +99,7 @@ class TxnLogWriter {
   bool unsynced_ = false;
   std::uint64_t position_ = 0;
   std::uint64_t allocated_ = 0;
+  std::uint64_t written_ = 0;  // blocks up to here have been written, if only with zeros
   std::uint64_t txns_ = 0;
   std::uint64_t watermark_bytes_ = 0;  // appended since the side file was last synced
   Zxid last_appended_ = kNoLog;

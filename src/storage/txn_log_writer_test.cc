@@ -57,6 +57,28 @@ TEST(TxnLogWriter, KeepsZerosBehindTheLastRecordWhileItGrows) {
   EXPECT_EQ(store.start().last, zx(1, 60));
 }
 
+TEST(TxnLogWriter, WritesZerosAheadOfSmallBatchesSoThatTheNextSyncsAreOfDataOnly) {
+  Store store;
+  store.options.preallocate_bytes = std::uint64_t{1} << 20;
+  store.log({zx(1, 1)});
+  const std::uint64_t before = store.disk.bytes_written();
+  for (std::uint32_t c = 2; c <= 50; ++c) store.log({zx(1, c)});
+  EXPECT_LT(store.disk.bytes_written() - before, 64u << 10) << "the zeros are there already";
+  EXPECT_GT(before, 128u << 10);
+  EXPECT_EQ(store.start().last, zx(1, 50));
+}
+
+TEST(TxnLogWriter, HasRoomForWhatNeedsNeitherGrowthNorANewFile) {
+  Store store;
+  store.start();
+  EXPECT_FALSE(store.writer->has_room(100, 1)) << "there is no file yet";
+  store.log({zx(1, 1)});
+  EXPECT_TRUE(store.writer->has_room(100, 1));
+  EXPECT_FALSE(store.writer->has_room(4096, 1)) << "that is the whole preallocation";
+  store.writer->roll();
+  EXPECT_FALSE(store.writer->has_room(100, 1));
+}
+
 TEST(TxnLogWriter, NamesARolledFileByItsFirstZxidAndGivesTheOldOnesSpareBlocksBack) {
   Store store;
   store.log(range(1, 1, 3));

@@ -20,6 +20,15 @@ METRICS = """
     zk_local_sessions zk_uptime zk_connection_drop_probability zk_last_client_response_size
     zk_max_client_response_size zk_min_client_response_size
 """.split()
+# The tests before this one have read and written: whatever is still 0 is not counted.
+COUNTED_METRICS = """
+    zk_cnt_readlatency zk_cnt_updatelatency zk_max_client_response_size zk_min_client_response_size
+    zk_last_client_response_size zk_response_bytes zk_prep_processor_request_queued
+    zk_sync_processor_request_queued zk_cnt_sync_processor_batch_size zk_max_sync_processor_batch_size
+    zk_cnt_sync_processor_queue_and_flush_time_ms zk_cnt_fsynctime zk_cnt_dbinittime
+    zk_cnt_startup_txns_load_time zk_cnt_startup_snap_load_time zk_connection_request_count
+    zk_bytes_received_count zk_watch_bytes zk_cnt_node_changed_watch_count
+""".split()
 EXACT_METRICS = "zk_server_state zk_znode_count zk_watch_count zk_ephemerals_count zk_global_sessions".split()
 
 servers = [KINDS["java"](), KINDS["drover"]()]
@@ -36,6 +45,9 @@ def prepare(server):
     session.call(4, p.GET_DATA, p.path_watch_body("/a", True))
     session.call(5, p.EXISTS, p.path_watch_body("/nosuch", True))
     session.call(6, p.GET_CHILDREN, p.path_watch_body("/a", True))
+    # A watch that fires is counted, and then set again.
+    session.call(7, p.SET_DATA, p.set_data_body("/a", b"data"))
+    session.call(8, p.GET_DATA, p.path_watch_body("/a", True))
     idle = p.Connection(server.port)
     idle.handshake(timeout_ms=20000)
     return [session, idle]
@@ -142,6 +154,11 @@ def mntr_has_the_metrics_that_dashboards_use():
         check(name in metrics[1], f"mntr lacks {name}")
     for name in EXACT_METRICS:
         check_equal(metrics[1][name], metrics[0][name], name)
+    for name in COUNTED_METRICS:
+        check(name in metrics[0], f"not even the Java server has {name}")
+        check(float(metrics[1].get(name, 0)) > 0, f"{name} is {metrics[1].get(name)} after requests of all kinds")
+    strange = set(metrics[1]) - set(metrics[0]) - {"zk_disk_full_refusals"}
+    check(not strange, f"metrics that Java does not have: {sorted(strange)}")
     first = [[line.split("\t")[0] for line in text.split("\n")[:2]] for text in texts]
     check_equal(first[1], first[0], "first lines")
 

@@ -219,11 +219,40 @@ def a_purge_that_cannot_delete_does_not_end_the_server():
         check_restart(server, acknowledged, set())
 
 
+def a_purge_whose_sync_of_the_logs_directory_fails_ends_the_server():
+    # The error is reported once. If purge ignored it, the next log file's name could be lost without a word.
+    with failing_server(ROLLING) as server:
+        server.start()
+        session = server.session()
+        acknowledged = {f"/n{n}" for n in range(50)}
+        session.create_all([(path, path.encode()) for path in sorted(acknowledged)])
+        # Nobody writes any more, so it is purge that meets it.
+        server.disk.arm(FailingDisk.FSYNC, LOG_DIRECTORY, FailingDisk.FAIL)
+        check_died_of_storage(server, "fsync")
+        check_restart(server, acknowledged, set())
+
+
 def a_slow_sync_delays_writes_and_nothing_else():
+    a_slow_sync_does_not_delay_reads(quick_writes_before=0)
+
+
+def a_disk_that_becomes_slow_holds_up_reads_once():
+    # After many quick syncs the thread that answers reads may sync by itself. It notices with the first slow
+    # one that it should not; a second one would mean that it has not learned.
+    a_slow_sync_does_not_delay_reads(quick_writes_before=300)
+
+
+def a_slow_sync_does_not_delay_reads(quick_writes_before):
     with failing_server() as server:
         server.start()
         writer, reader = server.session(), server.session()
         writer.create("/before", b"data")
+        if quick_writes_before:
+            for n in range(quick_writes_before):
+                writer.create(f"/quick{n}", b"")
+            server.disk.arm(FailingDisk.FDATASYNC, LOG, FailingDisk.DELAY, delay_ms=50)
+            writer.create("/first", b"")
+            check_equal(server.disk.hits, 1, "a sync was slow")
         server.disk.arm(FailingDisk.FDATASYNC, LOG, FailingDisk.DELAY, delay_ms=2000)
         writer.send([(p.CREATE, p.create_body("/slow"))])
         wait_until(lambda: server.disk.inside, "the sync hangs")
@@ -297,7 +326,9 @@ if __name__ == "__main__":
         a_snapshot_that_cannot_be_renamed_does_not_end_the_server,
         a_snapshot_whose_name_is_not_durable_does_not_end_the_server,
         a_purge_that_cannot_delete_does_not_end_the_server,
+        a_purge_whose_sync_of_the_logs_directory_fails_ends_the_server,
         a_slow_sync_delays_writes_and_nothing_else,
+        a_disk_that_becomes_slow_holds_up_reads_once,
         a_start_whose_sync_of_the_old_log_fails_is_refused,
         a_start_whose_side_file_cannot_be_renamed_is_refused,
         a_clean_stop_during_load_keeps_every_acknowledged_write,

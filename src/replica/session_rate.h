@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How fast may new sessions come, from everybody together and from one address?
+//
+// Each new session is a write that all servers must make durable, so a flood of them starves other writes.
+// The limit for all protects the log; the one for an address keeps a single client in a loop from using up
+// what is meant for all. Both allow bursts of one second's worth.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "base/time.h"
+
+namespace drover::replica {
+
+struct SessionRateLimits {
+  std::int64_t per_second = 0;  // 0: no limit
+  std::int64_t per_second_per_address = 0;
+};
+
+class SessionRate {
+ public:
+  explicit SessionRate(const SessionRateLimits& limits) : limits_(limits) {}
+
+  // Counts the session when it is allowed. `address` is the client's in text, without port.
+  bool allow(std::string_view address, Instant now);
+
+  std::size_t remembered_addresses() const { return busy_until_.size(); }
+
+ private:
+  // A bucket as one number: when it will be full again. It has run empty when that is a second away.
+  using BusyUntil = std::int64_t;  // nanoseconds, on Instant's clock
+
+  static bool has_token(BusyUntil until, std::int64_t per_second, std::int64_t now_ns);
+  static BusyUntil take_token(BusyUntil until, std::int64_t per_second, std::int64_t now_ns);
+  void forget_full_buckets(std::int64_t now_ns);
+
+  SessionRateLimits limits_;
+  BusyUntil all_busy_until_ = 0;
+  boost::unordered_flat_map<std::string, BusyUntil> busy_until_;
+};
+
+}  // namespace drover::replica

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/snapshot_thread.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "replica/state_builder.h"
+#include "storage/memory_disk.h"
+#include "storage/recovery.h"
+#include "storage/recovery_sink_adapter.h"
+
+namespace drover::server {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+// A tree whose snapshot takes some tens of pieces.
+class SnapshotThreads : public ::testing::Test {
+ protected:
+  static constexpr int kNodes = 3000;
+
+  SnapshotThreads() {
+    machine_.tree.ensure_special_nodes();
+    machine_.last_zxid = Zxid{kNodes};
+    for (int i = 1; i <= kNodes; ++i) {
+      wire::StatPersisted stat;
+      stat.czxid = stat.mzxid = stat.pzxid = Zxid{i};
+      const std::string path = "/" + std::to_string(i);
+      machine_.tree.insert(machine_.tree.root(), {path, data_, state::kOpenAcl, stat});
+    }
+    EXPECT_TRUE(disk_.make_directories(dirs_.snapshots));
+  }
+
+  IoResult<SnapshotResult> write(const SnapshotPace& pace) {
+    return write_snapshot(disk_, dirs_.snapshots, machine_, lock_, 0, {}, pace);
+  }
+  std::vector<std::string> files() { return *disk_.list(dirs_.snapshots); }
+
+  const std::string data_ = std::string(2000, 'd');
+  storage::MemoryDisk disk_{1};
+  storage::DataDirs dirs_ = storage::data_dirs("/data");
+  state::Machine machine_{state::Options{}};
+  TreeLock lock_{1};
+};
+
+TEST_F(SnapshotThreads, PauseAfterEachPieceSoThatTheLogGetsTheDisk) {
+  int pieces = 0;
+  const auto written = write([&](nanoseconds) {
+    ++pieces;
+    return true;
+  });
+  ASSERT_TRUE(written) << written.error().what;
+  EXPECT_GE(pieces, 15) << "6 MB in pieces of a quarter, each of them synced";
+
+  state::Machine again{state::Options{}};
+  replica::StateBuilder builder(again);
+  storage::RecoverySinkAdapter sink(builder);
+  const auto recovered = storage::recover(disk_, dirs_, {}, sink);
+  ASSERT_TRUE(recovered) << recovered.error().what;
+  EXPECT_EQ(again.tree.node_count(), machine_.tree.node_count());
+}
+
+TEST_F(SnapshotThreads, LeaveNothingBehindWhenASnapshotIsGivenUp) {
+  int pieces = 0;
+  const auto written = write([&](nanoseconds) { return ++pieces < 3; });
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, ECANCELED);
+  EXPECT_TRUE(files().empty());
+}
+
+TEST_F(SnapshotThreads, LeaveTheDiskToTheLogMostOfTheTimeButNotForEver) {
+  EXPECT_EQ(pause_after(milliseconds(1)), milliseconds(4));
+  EXPECT_EQ(pause_after(milliseconds(800)), milliseconds(20)) << "a slow disk still gets its snapshot";
+}
+
+TEST_F(SnapshotThreads, TakeNoRequestWhileTheyAreBusy) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int finished = 0;
+  bool go_on = false;
+  const auto on_finished = [&](const SnapshotResult&) {
+    std::unique_lock lock(mutex);
+    ++finished;
+    changed.notify_all();
+    changed.wait(lock, [&] { return go_on; });
+  };
+  SnapshotThread thread(disk_, dirs_, machine_, lock_, 0, {}, {.finished = on_finished, .fatal = {}});
+  EXPECT_TRUE(thread.request());
+  {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return finished == 1; });
+    EXPECT_FALSE(thread.request()) << "the first has not ended";
+    go_on = true;
+    changed.notify_all();
+  }
+  while (!thread.request()) std::this_thread::yield();
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return finished == 2; });
+}
+
+TEST(LogDirectoryGuard, EndsTheProcessOnlyForTheDirectoryOfTheLog) {
+  storage::MemoryDisk disk(1);
+  ASSERT_TRUE(disk.make_directories("/logs"));
+  ASSERT_TRUE(disk.make_directories("/snapshots"));
+  int fatal = 0;
+  LogDirectoryGuard guard(disk, "/logs", [&](const IoError&) { ++fatal; });
+  for (const char* directory : {"/logs", "/snapshots"}) {
+    disk.inject({.error = EIO, .only = storage::DiskOperation::kSyncDirectory});
+    EXPECT_FALSE(guard.sync_directory(directory));
+  }
+  EXPECT_EQ(fatal, 1);
+  EXPECT_TRUE(guard.sync_directory("/logs"));
+  EXPECT_EQ(fatal, 1);
+}
+
+}  // namespace
+}  // namespace drover::server
