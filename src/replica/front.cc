@@ -115,6 +115,8 @@ ConnId Front::open(const Peer& peer, Instant now) {
 void Front::close(ConnId id) {
   Conn* c = find(id);
   if (!c) return;
+  // Its client was heard of, and may be on its way to another server: the session's time counts from then on.
+  if (c->touched && c->phase == Phase::kConnected) outbox_.touched.push_back({c->session, c->last_heard});
   watches_.forget(watcher_of(c->slot));
   forget_waiting(*c);
   // The slot is free, the generation is not: whatever is still on its way to this connection finds nobody.
