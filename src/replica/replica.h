@@ -52,7 +52,7 @@ struct ReplicaConfig {
   std::int64_t container_check_ms = 60'000;
   std::int64_t container_max_per_minute = 10'000;
   std::int64_t container_never_used_ms = 0;  // 0: such containers stay
-  SessionRateLimits session_rate;            // of new ones
+  SessionRateLimits session_rate{};          // of new ones
   bool leader_serves = true;                 // leaderServes: a leader has clients of its own
   // The counter of an epoch's last transaction: one more, and it would run into the epoch (ZOOKEEPER-1277).
   std::uint32_t last_counter = 0xffff'fffe;

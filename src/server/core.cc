@@ -207,13 +207,15 @@ void Core::apply_durable(Zxid last, Instant now) {
 void Core::carry_out(replica::Effects& effects) {
   if (effects.append) log_->submit(std::move(effects.append));
   if (member_) {
+    for (const std::string& line : effects.zab.log) log_info("ensemble", "{}", line);
+    // Others first: their disks work while ours does, even when we wait for ours ourselves.
+    peers_->carry_out(effects.zab);
+    if (!effects.zab.disk.empty()) peers_->flush();
     for (zab::DiskOrder& order : effects.zab.disk) {
       std::visit([&](auto& each) { log_->submit(LogOrder{std::move(each)}); }, order);
     }
     if (effects.zab.reload_state) log_->submit(LogOrder{ReloadState{}});
     if (effects.zab.discard_history) log_->submit(LogOrder{DiscardHistory{}});
-    for (const std::string& line : effects.zab.log) log_info("ensemble", "{}", line);
-    peers_->carry_out(effects.zab);
   }
   if (effects.answers.empty()) return;
   with_writer_lock([&] {

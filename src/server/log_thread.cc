@@ -36,7 +36,10 @@ void add(storage::LogBatch& batch, const zab::TxnBatch& txns) {
 }  // namespace
 
 LogThread::LogThread(storage::Journal journal, const LogThreadOptions& options, Callbacks callbacks)
-    : journal_(std::move(journal)), options_(options), callbacks_(std::move(callbacks)), random_(options.seed) {
+    : journal_(std::move(journal)),
+      options_(options),
+      callbacks_(std::move(callbacks)),
+      random_(options.seed) {
   choose_next_snapshot();
   thread_ = std::thread([this] {
     pthread_setname_np(pthread_self(), "drover-log");
@@ -76,6 +79,7 @@ void LogThread::submit(replica::LogAppendPtr append) {
 }
 
 void LogThread::submit(LogOrder order) {
+  if (auto* append = std::get_if<zab::AppendTxns>(&order)) return submit(std::move(append->batch));
   bool wake = false;
   {
     std::lock_guard lock(mutex_);
@@ -93,8 +97,8 @@ void LogThread::submit(LogOrder order) {
 bool LogThread::may_borrow(const replica::LogAppend& append) {
   return options_.sync_on_caller && waiting_ && queue_.empty() && !full_ && !stopping_ &&
          quick_syncs_ >= kQuickSyncsBefore && append.ends.size() <= kBorrowTxnsMax &&
-         now_ns() >= borrow_after_ns_ &&
-         journal_.is_open() && journal_.log().has_room(append.bytes.size() + kReserveBytes, append.ends.size());
+         now_ns() >= borrow_after_ns_ && journal_.is_open() &&
+         journal_.log().has_room(append.bytes.size() + kReserveBytes, append.ends.size());
 }
 
 LogThread::Stats LogThread::stats() const {

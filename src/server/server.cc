@@ -317,9 +317,7 @@ IoResult<void> ServerProcess::open_log_and_threads() {
 }
 
 void ServerProcess::start_log_thread() {
-  // In an ensemble the core has better things to do than to wait for its own disk: the others' disks are at work.
-  const bool may_wait = core_loop_ == nullptr && !is_member();
-  LogThreadOptions options = log_thread_options(config_, random_seed(), may_wait);
+  LogThreadOptions options = log_thread_options(config_, random_seed(), core_loop_ == nullptr);
   options.snapshots = snapshot_options(config_).writer;
   log_thread_ = std::make_unique<LogThread>(
       std::move(*journal_), options,

@@ -208,6 +208,8 @@ void Learner::on_up_to_date(Effects& effects) {
   if (!new_leader_acked_) return end("the leader says UPTODATE before we acknowledged NEWLEADER");
   phase_ = Phase::kBroadcast;
   level_at_ = committed_;
+  effects.log.push_back("level with the leader, server " + std::to_string(raw(start_.leader)) +
+                        ", in epoch " + std::to_string(epoch_));
   wire::append_packet(out(effects), PacketType::kAck, epoch_start(epoch_));
 }
 

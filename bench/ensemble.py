@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# How fast are three drover servers beside three of Java ZooKeeper's?
+#
+#   bench/ensemble.py                 every row, both ensembles in turn, one table at the end
+#   bench/ensemble.py set gap         rows whose name contains one of the words
+#   bench/ensemble.py --seconds 5 --tries 3 --json FILE
+#
+# Three servers and the load share this machine. Ratios of one run mean something, absolute figures do not.
+# The load generators are those of bench/compare.py.
+
+import argparse
+import json
+import pathlib
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from compare import BUILD, DROVER, build_tools, free_port
+
+VOTERS = 3
+# name, zkraw arguments, figure, bound: at least (ratio drover/Java) or at most
+LOAD_ROWS = [
+    ("set 9x16", "set 9 16", "ops_s", (">=", 5.0)),
+    ("set 64x16", "set 64 16", "ops_s", (">=", 6.0)),
+    ("mixed 90/10 64x16", "mixed 64 16", "ops_s", (">=", 8.0)),
+    ("get 9x16", "get 9 16", "ops_s", (">=", 10.0)),
+    ("get 64x16", "get 64 16", "ops_s", (">=", 10.0)),
+    ("set 1x1 p50", "set 1 1", "p50_us", ("<=", 0.5)),
+]
+NODES = 1_000_000
+
+
+class Ensemble:
+    """Three servers of one kind on loopback, each with a directory of its own."""
+
+    def __init__(self, kind, scratch, tick_ms=2000):
+        self.kind = kind
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix=f"{kind}-", dir=scratch))
+        self.ports = [(free_port(), free_port(), free_port()) for _ in range(VOTERS)]
+        self.tick_ms = tick_ms
+        self.processes = [None] * VOTERS
+
+    def command(self, i):
+        home = self.directory / f"server-{i + 1}"
+        home.mkdir(exist_ok=True)
+        (home / "myid").write_text(f"{i + 1}\n")
+        config = home / "zoo.cfg"
+        lines = [f"dataDir={home}", f"clientPort={self.ports[i][0]}", f"tickTime={self.tick_ms}", "initLimit=20",
+                 "syncLimit=5", "maxClientCnxns=0", "maxSessionTimeout=60000", "4lw.commands.whitelist=*",
+                 "admin.enableServer=false"]
+        lines += [f"server.{n + 1}=127.0.0.1:{quorum}:{election}"
+                  for n, (_, quorum, election) in enumerate(self.ports)]
+        config.write_text("\n".join(lines) + "\n")
+        if self.kind == "drover":
+            return [str(DROVER), "server", str(config)]
+        return ["java", "-cp", "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar",
+                "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+                "org.apache.zookeeper.server.quorum.QuorumPeerMain", str(config)]
+
+    def start(self, i):
+        log = open(self.directory / f"log-{i + 1}", "ab")
+        self.processes[i] = subprocess.Popen(self.command(i), stdout=log, stderr=log)
+
+    def start_all(self):
+        for i in range(VOTERS):
+            self.start(i)
+        self.wait(lambda: sorted(filter(None, self.roles())) == ["follower", "follower", "leader"])
+
+    def wait(self, condition, seconds=60):
+        deadline = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > deadline:
+                sys.exit(f"ensemble: {self.kind} did not become ready; logs in {self.directory}")
+            time.sleep(0.01)
+
+    def ask(self, i, word):
+        try:
+            with socket.create_connection(("127.0.0.1", self.ports[i][0]), timeout=1) as connection:
+                connection.sendall(word.encode())
+                answer = b""
+                while chunk := connection.recv(65536):
+                    answer += chunk
+                return answer.decode()
+        except OSError:
+            return ""
+
+    def roles(self):
+        found = []
+        for i in range(VOTERS):
+            answer = self.ask(i, "srvr") if self.processes[i] else ""
+            mode = [line[6:] for line in answer.splitlines() if line.startswith("Mode: ")]
+            found.append(mode[0] if mode else None)
+        return found
+
+    def load(self, *arguments, servers=None):
+        chosen = range(VOTERS) if servers is None else servers
+        command = [str(BUILD / "zkraw"), "--servers", ",".join(f"127.0.0.1:{self.ports[i][0]}" for i in chosen),
+                   "--pid", ",".join(str(p.pid) for p in self.processes if p), *map(str, arguments)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if done.returncode != 0:
+            sys.exit(f"ensemble: {' '.join(command)}: {done.stderr[-500:]}")
+        return json.loads(done.stdout)
+
+    def stop(self):
+        for process in self.processes:
+            if process and process.poll() is None:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def load_row(scratch, row, seconds):
+    name, words, figure, _ = row
+    mode, connections, depth = words.split()
+    results = {}
+    for kind in ("java", "drover"):
+        ensemble = Ensemble(kind, scratch)
+        try:
+            ensemble.start_all()
+            extra = ["--reads", 90] if mode == "mixed" else []
+            ensemble.load("--mode", "set", "--conns", 9, "--depth", 16, "--time", 2, "--warm", 0)  # warm up
+            result = ensemble.load("--mode", mode, "--conns", connections, "--depth", depth, *extra, "--time",
+                                   seconds, "--warm", 1)
+            if result.get("bad") or result.get("errors"):
+                sys.exit(f"ensemble: wrong answers from {kind}: {result}")
+            results[kind] = {"value": result[figure], "per_cpu": result["ops_per_srv_cpu_s"]}
+        finally:
+            ensemble.stop()
+        print(f"  {name:22} {kind:7} {results[kind]['value']:>12,.0f}   "
+              f"{results[kind]['per_cpu']:>10,.0f} per CPU second", flush=True)
+    return results
+
+
+def gap_row(scratch, victim, tries):
+    """The longest gap in writes when the leader, or a follower, is killed."""
+    results = {}
+    for kind in ("java", "drover"):
+        gaps = []
+        for _ in range(tries):
+            ensemble = Ensemble(kind, scratch)
+            try:
+                ensemble.start_all()
+                target = ensemble.roles().index(victim)
+                servers = None if victim == "leader" else [i for i in range(VOTERS) if i != target]
+                result = ensemble.load("--mode", "gap", "--kill-pid", ensemble.processes[target].pid,
+                                       "--kill-after", 2000, "--time", 8, servers=servers)
+                gaps.append(result["longest_gap_ms"])
+            finally:
+                ensemble.stop()
+        results[kind] = {"value": statistics.median(gaps), "all": gaps}
+        print(f"  {victim} killed           {kind:7} median {results[kind]['value']:.0f} ms of {gaps}", flush=True)
+    return results
+
+
+def join_row(scratch):
+    """An empty server joins a tree of 1,000,000 nodes; what do the others' writes feel?"""
+    ensemble = Ensemble("drover", scratch)
+    try:
+        ensemble.start_all()
+        victim = ensemble.roles().index("follower")
+        ensemble.load("--mode", "fill", "--count", NODES, "--conns", 4, "--depth", 256)
+        others = [i for i in range(VOTERS) if i != victim]
+        ensemble.processes[victim].send_signal(signal.SIGKILL)
+        ensemble.processes[victim].wait()
+        ensemble.processes[victim] = None
+        shutil.rmtree(ensemble.directory / f"server-{victim + 1}")
+        before = ensemble.load("--mode", "set", "--conns", 4, "--depth", 4, "--time", 5, servers=others)
+        begun = time.monotonic()
+        ensemble.start(victim)
+        meanwhile = ensemble.load("--mode", "set", "--conns", 4, "--depth", 4, "--time", 5, "--warm", 0,
+                                  servers=others)
+        ensemble.wait(lambda: ensemble.roles()[victim] == "follower")
+        joined = join_time(ensemble, victim, begun)
+        print(f"  empty server joins {NODES:,} nodes: {joined:.2f} s; write p99 of the others "
+              f"{before['p99_us'] / 1000:.2f} -> {meanwhile['p99_us'] / 1000:.2f} ms", flush=True)
+        return {"drover": {"value": joined, "p99_before_us": before["p99_us"], "p99_us": meanwhile["p99_us"]}}
+    finally:
+        ensemble.stop()
+
+
+def join_time(ensemble, victim, begun):
+    """From the process's start to its first answer as a follower, by its own log."""
+    log = (ensemble.directory / f"log-{victim + 1}").read_text().splitlines()
+    stamp = {}
+    for line in log:
+        if "is server" in line and "of an ensemble" in line:
+            stamp["start"] = line.split()[0]
+        if "level with the leader" in line:
+            stamp["end"] = line.split()[0]
+    if len(stamp) < 2:
+        return time.monotonic() - begun
+    from datetime import datetime
+    parse = lambda text: datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return (parse(stamp["end"]) - parse(stamp["start"])).total_seconds()
+
+
+def main():
+    parser = argparse.ArgumentParser(description="drover ensembles beside Java ZooKeeper's")
+    parser.add_argument("words", nargs="*", help="rows whose name contains one of these")
+    parser.add_argument("--seconds", type=int, default=5)
+    parser.add_argument("--tries", type=int, default=3, help="of the rows that kill a server")
+    parser.add_argument("--json", help="keep the raw results here")
+    options = parser.parse_args()
+    build_tools()
+    wanted = lambda name: not options.words or any(word in name for word in options.words)
+    scratch = tempfile.mkdtemp(prefix="drover-ensemble-bench-")
+    results = {}
+    try:
+        for row in LOAD_ROWS:
+            if wanted(row[0]):
+                results[row[0]] = load_row(scratch, row, options.seconds)
+        for victim in ("leader", "follower"):
+            if wanted(f"gap {victim}"):
+                results[f"gap {victim}"] = gap_row(scratch, victim, options.tries)
+        if wanted("join"):
+            results["join"] = join_row(scratch)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(results, indent=1))
+    print()
+    bounds = {row[0]: row[3] for row in LOAD_ROWS}
+    for name, result in results.items():
+        if "java" not in result:
+            continue
+        ratio = result["drover"]["value"] / max(result["java"]["value"], 1e-9)
+        bound = bounds.get(name)
+        reach = f"reach {bound[0]} {bound[1]}" if bound else ""
+        print(f"{name:22} java {result['java']['value']:>12,.1f}   drover {result['drover']['value']:>12,.1f}   "
+              f"{ratio:8.3f}x  {reach}")
+
+
+if __name__ == "__main__":
+    main()
