@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <optional>
 
 #include "net/election_test_support.h"
 
@@ -60,21 +61,29 @@ TEST(ElectionLinks, ABurstOfKnocksIsAnsweredOnce) {
   EXPECT_EQ(one.calls.size(), 1u);
 }
 
-TEST(ElectionLinks, AKnockThatCrossedTheLinkOnItsWayIsNotAnswered) {
+// How many connections a knock right behind a new link leaves; nullopt when this machine was too slow to
+// say that it came right behind.
+std::optional<std::size_t> calls_after_a_crossing_knock() {
   World world;
   Node two(world, kTwo);
   SilentPeer one(world);
   two.knows({{kOne, {one.endpoint()}}});
   Visitor knock(world, two.endpoint());
-  ASSERT_TRUE(world.until([&] { return knock.connected == 1; }));
+  EXPECT_TRUE(world.until([&] { return knock.connected == 1; }));
   two.links->send(kOne, "vote of two");
-  ASSERT_TRUE(world.until([&] { return two.links->has_link(kOne) && one.calls.size() == 1; }));
+  EXPECT_TRUE(world.until([&] { return two.links->has_link(kOne) && one.calls.size() == 1; }));
   const Instant up = world.loop().now();
   knock.say(hello_of(kOne));
-  ASSERT_TRUE(world.until([&] { return knock.closed.has_value(); }));
-  if (world.loop().now() - up > 50) GTEST_SKIP() << "this machine is too slow for two things at once";
+  EXPECT_TRUE(world.until([&] { return knock.closed.has_value(); }));
+  if (world.loop().now() - up > 50) return std::nullopt;
   world.run_for(30);
-  EXPECT_EQ(one.calls.size(), 1u);
+  return one.calls.size();
+}
+
+TEST(ElectionLinks, AKnockThatCrossedTheLinkOnItsWayIsNotAnswered) {
+  std::optional<std::size_t> calls;
+  for (int attempt = 0; attempt < 100 && !calls; ++attempt) calls = calls_after_a_crossing_knock();
+  EXPECT_EQ(calls, 1u);
 }
 
 // Long enough after it was made that a knock means something.
