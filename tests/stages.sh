@@ -8,6 +8,7 @@
 logs=$root/build/test-logs
 ctest_under=()  # a command to run ctest under
 fuzz_seconds_in_test=20
+sim_seeds_in_test=1..500
 
 # Tests of real processes, in this order when they exist, and then whatever else has a run.sh.
 process_stages() {
@@ -24,7 +25,7 @@ process_stages() {
 }
 
 all_stages() {
-  printf '%s\n' format layering release asan tsan clang
+  printf '%s\n' format layering release asan tsan clang sim
   [[ -z $(fuzz_targets) ]] || echo fuzz
   process_stages
 }
@@ -65,6 +66,18 @@ stage_tsan() {
 stage_clang() {
   setup_for clang
   build clang
+}
+
+# Whole clusters on virtual time. A failure prints the command that replays it.
+stage_sim() {
+  setup build
+  build release drover-sim
+  local status=0
+  "$root/build/release/bin/drover-sim" --seeds "$sim_seeds_in_test" | tee "$logs/sim.out" || status=$?
+  sed -nE 's/^([0-9]+) runs, ([0-9]+) failed.*/\1 \2/p' "$logs/sim.out" |
+    awk '{ print $1 - $2, $2 }' >"$logs/sim.count"
+  [[ -s $logs/sim.count ]] || rm -f "$logs/sim.count"
+  return "$status"
 }
 
 stage_fuzz() {

@@ -333,6 +333,10 @@ void Member::look_whether_exact() {
   replica_.set_inexact_until(inexact_until_);
 }
 
+bool Member::is_state_exact() const {
+  return !state_unusable_ && peer_.knows_history() && machine_.last_zxid >= inexact_until_;
+}
+
 void Member::work_on_tree(Instant now, WallTime wall, Effects& effects) {
   wall_ = wall;
   const Service wanted = wanted_service();

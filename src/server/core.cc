@@ -130,6 +130,7 @@ void Core::settle(Instant now) {
     with_writer_lock([&] { member_->work_on_tree(now, wall_now(), effects); });
     carry_out(effects);
   }
+  may_snapshot_.store(member_->is_state_exact(), std::memory_order_relaxed);
 }
 
 std::size_t Core::on_link_bytes(zab::LinkId link, std::string_view bytes, Instant now) {

@@ -6,6 +6,7 @@
 // be posted from any thread.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -82,6 +83,8 @@ class Core {
     look(replica_, member_.get());
   }
   bool idle();
+  // From any thread: the state may be written down as a snapshot (Member::is_state_exact).
+  bool may_snapshot() const { return may_snapshot_.load(std::memory_order_relaxed); }
 
  private:
   struct Posted {
@@ -115,6 +118,7 @@ class Core {
   std::vector<Posted> inbox_;
   std::vector<LogAnswer> answers_;
   std::optional<bool> disk_full_;
+  std::atomic<bool> may_snapshot_{true};
 };
 
 }  // namespace drover::server

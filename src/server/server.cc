@@ -323,7 +323,7 @@ void ServerProcess::start_log_thread() {
       std::move(*journal_), options,
       LogThread::Callbacks{.done = [this](const LogAnswer& answer) { core_->post_done(answer); },
                            .disk_full = [this](bool full) { core_->post_disk_full(full); },
-                           .want_snapshot = [this] { return snapshots_->request(); },
+                           .want_snapshot = [this] { return core_->may_snapshot() && snapshots_->request(); },
                            .snapshot_bytes = [this] { return snapshot_bytes_.load(); },
                            .fatal = die_of_storage,
                            .write_state =
@@ -428,8 +428,8 @@ void ServerProcess::run_core_thread() {
 void ServerProcess::run() {
   start_threads();
   // After a crash the log may be long; a fresh snapshot makes the next start short.
-  if (recovered_.txns_replayed > static_cast<std::uint64_t>(config_.storage.snap_count) / 2)
-    snapshots_->request();
+  const bool long_log = recovered_.txns_replayed > static_cast<std::uint64_t>(config_.storage.snap_count) / 2;
+  if (long_log && core_->may_snapshot()) snapshots_->request();
   Instant next_look = accept_loop_->refresh_now();
   while (!stopping_.load(std::memory_order_acquire)) {
     accept_loop_->run_once(1000);

@@ -15,6 +15,7 @@ constexpr std::string_view kReplacingName = "drover.replacing";
 constexpr std::size_t kReplacingBytesMax = 64;
 constexpr std::string_view kMovingText = "moving the old history away\n";
 constexpr std::string_view kAwaitingText = "waiting for a leader's state\n";
+constexpr std::string_view kIncomingText = "a leader's state takes the old history's place\n";
 
 std::string initialize_directory(const DataDirs& dirs) {
   const std::size_t slash = dirs.logs.find_last_of('/');
@@ -103,6 +104,7 @@ IoResult<void> remove_initialize_mark(Disk& disk, const DataDirs& dirs) {
 Replacing replacing_mark(Disk& disk, const DataDirs& dirs) {
   const auto text = read_file(disk, join_path(dirs.snapshots, kReplacingName), kReplacingBytesMax);
   if (!text && text.error().code == ENOENT) return Replacing::kNo;
+  if (text && *text == kIncomingText) return Replacing::kIncoming;
   return text && *text == kAwaitingText ? Replacing::kAwaiting : Replacing::kMoving;
 }
 
@@ -111,8 +113,11 @@ IoResult<void> set_replacing_mark(Disk& disk, const DataDirs& dirs, Replacing ma
     TRY(unlink_if_exists(disk, join_path(dirs.snapshots, kReplacingName)));
     return disk.sync_directory(dirs.snapshots);
   }
+  const std::string_view text = mark == Replacing::kMoving     ? kMovingText
+                                : mark == Replacing::kAwaiting ? kAwaitingText
+                                                               : kIncomingText;
   return replace_file(disk, {dirs.snapshots, std::string(kReplacingName), temporary_name(kReplacingName)},
-                      mark == Replacing::kMoving ? kMovingText : kAwaitingText);
+                      text);
 }
 
 }  // namespace drover::storage

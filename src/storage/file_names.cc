@@ -11,6 +11,7 @@ namespace {
 constexpr std::string_view kLogPrefix = "log.";
 constexpr std::string_view kSnapshotPrefix = "snapshot.";
 constexpr std::string_view kTemporaryPrefix = "tmp.";
+constexpr std::string_view kIncomingPrefix = "incoming.";
 
 // Takes the zxid off the front of `name`.
 std::optional<Zxid> take_zxid(std::string_view& name) {
@@ -56,6 +57,14 @@ std::string temporary_name(std::string_view name) {
 }
 
 bool is_temporary(std::string_view name) { return name.starts_with(kTemporaryPrefix); }
+
+std::string incoming_name(std::string_view name) { return std::string(kIncomingPrefix).append(name); }
+
+std::optional<std::string> parse_incoming_name(std::string_view name) {
+  if (!name.starts_with(kIncomingPrefix)) return std::nullopt;
+  const std::string_view rest = name.substr(kIncomingPrefix.size());
+  return parse_snapshot_name(rest) ? std::optional(std::string(rest)) : std::nullopt;
+}
 
 std::optional<LogFile> parse_log_name(std::string_view name) {
   if (!name.starts_with(kLogPrefix)) return std::nullopt;

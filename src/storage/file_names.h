@@ -34,6 +34,10 @@ std::string log_name(Zxid first);
 std::string snapshot_name(Zxid zxid, Compression compression);
 std::string temporary_name(std::string_view name);
 bool is_temporary(std::string_view name);
+// Of a leader's snapshot that is whole, but waits for the old history to be put away.
+std::string incoming_name(std::string_view name);
+// The name that it gets then.
+std::optional<std::string> parse_incoming_name(std::string_view name);
 
 std::optional<LogFile> parse_log_name(std::string_view name);
 std::optional<SnapshotFile> parse_snapshot_name(std::string_view name);

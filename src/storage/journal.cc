@@ -2,9 +2,9 @@
 #include "storage/journal.h"
 
 #include <utility>
-#include <vector>
 
 #include "base/ensure.h"
+#include "storage/file_names.h"
 #include "storage/set_aside.h"
 
 namespace drover::storage {
@@ -61,18 +61,22 @@ IoResult<std::string> Journal::replace(Zxid zxid, const WriteState& write, const
   if (zxid < Zxid{0})
     return std::unexpected(data_error("no state has the zxid " + std::to_string(raw(zxid))));
   log_.reset();
-  // The old history goes first. The other way round, a crash would leave logs and snapshots from after
-  // `zxid` beside the new snapshot, and recovery would go on with them as if they had been agreed on.
-  // A directory without history is left as it is: if it was new before, it still is until the state is here.
+  // The old history stays until the new one is whole: a crash while gigabytes are written must not cost the
+  // ensemble a voter, or two of three that are brought level at once could never elect anybody again. From the
+  // mark on it is the new one, and recovery finishes what is left to do. Beside each other they would be a
+  // mixture: what is here may reach beyond `zxid`.
+  TRY(remove_incoming(*disk_, dirs_));
   TRY_ASSIGN(const bool history, has_history(*disk_, dirs_));
-  std::vector<std::string> set_aside;
+  SnapshotOptions as = options;
+  as.incoming = history;
+  TRY_ASSIGN(std::string name, write_snapshot(zxid, write, as));
   if (history) {
-    TRY_ASSIGN(set_aside, set_aside_history(*disk_, dirs_));
+    TRY(complete_replacement(*disk_, dirs_));
+    name = *parse_incoming_name(name);
+  } else {
+    TRY(set_replacing_mark(*disk_, dirs_, Replacing::kNo));
+    TRY(remove_initialize_mark(*disk_, dirs_));
   }
-  TRY_ASSIGN(std::string name, write_snapshot(zxid, write, options));
-  TRY(set_replacing_mark(*disk_, dirs_, Replacing::kNo));
-  TRY(remove_initialize_mark(*disk_, dirs_));
-  for (const std::string& directory : set_aside) TRY(remove_set_aside(*disk_, directory));
   // Such as a crash kept another call from removing.
   TRY(remove_old_set_aside(*disk_, dirs_, kSetAsideKept));
   TRY(open_log({}));

@@ -191,7 +191,7 @@ inline void begin(World& w, const Past& past) {
 inline void expect_asks_for_state(const World& w) {
   ASSERT_NE(w.report.outcome, RecoveryOutcome::kRecovered);
   EXPECT_FALSE(w.report.may_start_empty);
-  EXPECT_EQ(w.report.last, Zxid{-1});
+  EXPECT_EQ(w.report.last, Zxid{-1}) << w.report.damage;
 }
 
 }  // namespace drover::storage::testing

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "storage/file_names.h"
+#include "storage/set_aside.h"
 #include "storage/snapshot_reader.h"
 #include "storage/txn_log_reader.h"
 
@@ -22,7 +23,11 @@ class Recovery {
     TRY(check_layout(disk_, dirs_));
     sink_.reset();
     replacing_ = replacing_mark(disk_, dirs_);
-    if (replacing_ == Replacing::kMoving) {
+    if (replacing_ == Replacing::kIncoming && options_.repair) {
+      TRY(complete_replacement(disk_, dirs_));
+      replacing_ = Replacing::kNo;
+    }
+    if (replacing_ == Replacing::kMoving || replacing_ == Replacing::kIncoming) {
       damaged(
           "the history was being set aside for a leader's, and that was not finished (drover.replacing in " +
           dirs_.snapshots + " says so)");

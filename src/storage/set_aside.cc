@@ -89,6 +89,14 @@ IoResult<std::vector<std::string>> move_history(Disk& disk, const DataDirs& dirs
   return made;
 }
 
+IoResult<std::optional<std::string>> find_incoming(Disk& disk, const DataDirs& dirs) {
+  TRY_ASSIGN(const std::vector<std::string> names, disk.list(dirs.snapshots));
+  for (const std::string& name : names) {
+    if (parse_incoming_name(name)) return name;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 IoResult<bool> has_history(Disk& disk, const DataDirs& dirs) {
@@ -106,6 +114,39 @@ IoResult<std::vector<std::string>> set_aside_history(Disk& disk, const DataDirs&
   }
   TRY(set_replacing_mark(disk, dirs, Replacing::kAwaiting));
   return made;
+}
+
+IoResult<void> complete_replacement(Disk& disk, const DataDirs& dirs) {
+  // Also where it is there already: it may have been read from the page cache, and nothing may move without it.
+  TRY(set_replacing_mark(disk, dirs, Replacing::kIncoming));
+  std::vector<std::string> made;
+  TRY_ASSIGN(const std::optional<std::string> incoming, find_incoming(disk, dirs));
+  // Without it the snapshot has its name already, and only the mark is left to remove.
+  if (incoming) {
+    TRY_ASSIGN(History history, list_history(disk, dirs));
+    if (!history.empty()) {
+      TRY_ASSIGN(made, move_history(disk, dirs, std::move(history)));
+    }
+    // They are moved last, and a crash may have come before.
+    TRY(unlink_if_exists(disk, join_path(dirs.logs, kLogLinksName)));
+    TRY(disk.sync_directory(dirs.logs));
+    TRY(remove_initialize_mark(disk, dirs));
+    TRY(disk.rename(join_path(dirs.snapshots, *incoming),
+                    join_path(dirs.snapshots, *parse_incoming_name(*incoming))));
+    TRY(disk.sync_directory(dirs.snapshots));
+  }
+  TRY(set_replacing_mark(disk, dirs, Replacing::kNo));
+  for (const std::string& directory : made) TRY(remove_set_aside(disk, directory));
+  return {};
+}
+
+IoResult<void> remove_incoming(Disk& disk, const DataDirs& dirs) {
+  for (;;) {
+    TRY_ASSIGN(const std::optional<std::string> incoming, find_incoming(disk, dirs));
+    if (!incoming) return {};
+    TRY(disk.unlink(join_path(dirs.snapshots, *incoming)));
+    TRY(disk.sync_directory(dirs.snapshots));
+  }
 }
 
 IoResult<void> remove_set_aside(Disk& disk, const std::string& directory) {

@@ -27,6 +27,12 @@ IoResult<bool> has_history(Disk& disk, const DataDirs& dirs);
 // An initialize mark, which spoke of another time, is used up. Epoch files stay: promises outlive data.
 IoResult<std::vector<std::string>> set_aside_history(Disk& disk, const DataDirs& dirs);
 
+// The snapshot that has come under its incoming name takes the place of all history here, whatever of that a
+// crash has left to do. From the mark kIncoming on, which it sets and removes, recovery would do the same.
+IoResult<void> complete_replacement(Disk& disk, const DataDirs& dirs);
+// Deletes such a snapshot, which was never marked.
+IoResult<void> remove_incoming(Disk& disk, const DataDirs& dirs);
+
 // Deletes what was set aside in this directory. Where somebody keeps other things too, those stay.
 IoResult<void> remove_set_aside(Disk& disk, const std::string& directory);
 

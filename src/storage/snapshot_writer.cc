@@ -85,7 +85,8 @@ SnapshotWriter::~SnapshotWriter() {
 
 IoResult<SnapshotWriter> SnapshotWriter::open(Disk& disk, const std::string& directory, Zxid zxid,
                                               const SnapshotOptions& options) {
-  const std::string name = snapshot_name(zxid, options.compression);
+  const std::string plain = snapshot_name(zxid, options.compression);
+  const std::string name = options.incoming ? incoming_name(plain) : plain;
   TRY_ASSIGN(auto file, disk.open(join_path(directory, temporary_name(name)), OpenMode::kCreate));
   auto state = std::unique_ptr<State>(new State{disk, directory, name, FileSink(std::move(file))});
   state->out = compress_to(options.compression, state->file);

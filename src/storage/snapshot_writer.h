@@ -21,6 +21,7 @@ namespace drover::storage {
 
 struct SnapshotOptions {
   Compression compression = Compression::kNone;
+  bool incoming = false;  // it ends under incoming_name(), where no recovery takes it for history
 };
 
 struct SnapshotSeals {

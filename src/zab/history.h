@@ -27,10 +27,10 @@ struct WindowLimits {
   std::size_t bytes = 16UL << 20U;  // of them; a window of large transactions must not eat the memory
 };
 
-// Can `next` come right after `last` in a history?
+// Can `next` come right after `last` in a history? No negative zxid can: its epoch is not a large one.
 constexpr bool follows(Zxid next, Zxid last) {
   if (epoch_of(next) == epoch_of(last)) return raw(next) == raw(last) + 1;
-  return epoch_of(next) > epoch_of(last);
+  return next > last;
 }
 
 class History {

@@ -189,8 +189,9 @@ void Leader::on_new_leader_ack(LearnerLink& learner, const wire::QuorumPacket& p
   }
   learner.acked = std::max(learner.acked, learner.early_acked);
   enter(learner, Stage::kSynced, now);
-  if (phase_ == Phase::kBroadcast) return welcome(learner, now, effects);
-  count_new_leader_acks(now, effects);
+  if (phase_ != Phase::kBroadcast) return count_new_leader_acks(now, effects);
+  welcome(learner, now, effects);
+  commit_ready(now, effects);  // What it had acknowledged early may have waited for it.
 }
 
 void Leader::welcome(LearnerLink& learner, Instant now, Effects& effects) {
