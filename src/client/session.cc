@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Connections that come and go, and when to give up.
+#include "client/session.h"
+
+#include <algorithm>
+
+#include "base/ensure.h"
+#include "wire/requests.h"
+
+namespace drover::client {
+
+Session::Session(const SessionOptions& options)
+    : options_(options),
+      servers_(options.servers, options.seed),
+      seen_read_write_(raw(options.session) != 0),
+      session_(options.session),
+      password_(options.password),
+      timeout_ms_(options.timeout_ms) {
+  // Long enough that the thirds of it differ.
+  ENSURE(options.timeout_ms >= 3, "the session timeout is a time");
+}
+
+void Session::start(Instant now, Effects& effects) {
+  ENSURE(!started_, "a session starts once");
+  started_ = true;
+  dial(now, effects);
+}
+
+// The whole list must be gone through before the session expires.
+std::int64_t Session::connect_timeout_ms() const {
+  return std::max<std::int64_t>(1, timeout_ms_ / static_cast<std::int64_t>(servers_.size()));
+}
+
+void Session::dial(Instant now, Effects& effects) {
+  phase_ = Phase::kDialling;
+  connect_deadline_ = now + connect_timeout_ms();
+  effects.dial = servers_.next();
+}
+
+void Session::on_connected(Instant now, Effects& effects) {
+  if (phase_ != Phase::kDialling) return;
+  phase_ = Phase::kHandshake;
+  last_heard_ = now;
+  send_connect(now, effects);
+}
+
+void Session::on_disconnected(Instant now, Effects& effects) {
+  if (phase_ == Phase::kOver || phase_ == Phase::kIdle) return;
+  lose(now, effects);
+}
+
+void Session::enter(SessionState state, Effects& effects) {
+  if (state == state_) return;
+  state_ = state;
+  effects.happened.push_back(StateChange{state, session_});
+}
+
+// The connection is gone. What it had under way may or may not have been done.
+void Session::lose(Instant now, Effects& effects) {
+  const bool was_open = phase_ == Phase::kOpen;
+  phase_ = Phase::kIdle;
+  next_dial_ = now + servers_.delay_ms();
+  effects.send.clear();
+  effects.dial.reset();
+  used_ = input_.size();  // It is forgotten with the next input: what has happened may point into it.
+  pings_.clear();
+  auths_answered_ = 0;
+  set_watches_sent_ = 0;
+  if (was_open) enter(SessionState::kSuspended, effects);
+  for (const Sent& lost : sent_) {
+    if (lost.op == wire::OpCode::kCloseSession) continue;  // It is said again on the next connection.
+    effects.happened.push_back(
+        Completed{lost.token, Outcome::kUnknown, {lost.xid, Zxid{}, ErrorCode::kConnectionLoss}, {}});
+  }
+  sent_.clear();
+}
+
+void Session::hang_up(Instant now, Effects& effects) {
+  effects.hang_up = true;
+  lose(now, effects);
+}
+
+void Session::move_on(Instant now, Effects& effects) {
+  if (phase_ == Phase::kOver || phase_ == Phase::kIdle) return;
+  hang_up(now, effects);
+}
+
+void Session::abandon(Effects& effects) {
+  if (!is_final(state_)) finish(SessionState::kClosed, effects);
+}
+
+void Session::fail_all(Outcome of_sent, ErrorCode error, Effects& effects) {
+  for (const Sent& lost : sent_) {
+    if (lost.op == wire::OpCode::kCloseSession) continue;
+    effects.happened.push_back(Completed{lost.token, of_sent, {lost.xid, Zxid{}, error}, {}});
+  }
+  for (const Queued& waiting : queued_) {
+    const Sent& request = waiting.request;
+    effects.happened.push_back(
+        Completed{request.token, Outcome::kNotApplied, {request.xid, Zxid{}, error}, {}});
+  }
+  for (Auth& auth : auths_) {
+    if (!auth.token) continue;
+    effects.happened.push_back(Completed{*auth.token, Outcome::kNotApplied, {wire::kAuthXid, {}, error}, {}});
+    auth.token.reset();
+  }
+  sent_.clear();
+  queued_.clear();
+  queued_bytes_ = 0;
+}
+
+void Session::finish(SessionState state, Effects& effects) {
+  if (phase_ != Phase::kIdle) effects.hang_up = true;
+  phase_ = Phase::kOver;
+  effects.send.clear();
+  effects.dial.reset();
+  enter(state, effects);
+  const auto error = state == SessionState::kAuthFailed ? ErrorCode::kAuthFailed : ErrorCode::kSessionExpired;
+  fail_all(Outcome::kUnknown, error, effects);
+  watches_.clear();
+}
+
+std::optional<Instant> Session::valid_until() const {
+  if (!answered_) return std::nullopt;
+  return *answered_ + timeout_ms_;
+}
+
+// A session that only a read-only server knows holds nothing that could expire.
+bool Session::is_past_expiry(Instant now) const {
+  if (!options_.expire_locally || !seen_read_write_) return false;
+  const auto until = valid_until();
+  return until && now >= *until;
+}
+
+void Session::on_time(Instant now, Effects& effects) {
+  if (phase_ == Phase::kOver || !started_) return;
+  if (is_past_expiry(now)) return finish(SessionState::kExpired, effects);
+  switch (phase_) {
+    case Phase::kIdle:
+      if (now >= next_dial_) dial(now, effects);
+      return;
+    case Phase::kDialling:
+    case Phase::kHandshake:
+      if (now >= connect_deadline_) hang_up(now, effects);
+      return;
+    case Phase::kOpen:
+      if (now - last_heard_ >= read_timeout_ms()) return hang_up(now, effects);
+      if (now - last_sent_ >= ping_interval_ms()) send_ping(now, effects);
+      return;
+    case Phase::kOver: return;
+  }
+}
+
+std::optional<Instant> Session::next_time() const {
+  if (phase_ == Phase::kOver || !started_) return std::nullopt;
+  Instant due = next_dial_;
+  if (phase_ == Phase::kDialling || phase_ == Phase::kHandshake) due = connect_deadline_;
+  if (phase_ == Phase::kOpen) {
+    due = std::min(last_heard_ + read_timeout_ms(), last_sent_ + ping_interval_ms());
+  }
+  const bool may_expire = options_.expire_locally && seen_read_write_ && answered_;
+  return may_expire ? std::min(due, *valid_until()) : due;
+}
+
+}  // namespace drover::client
