@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The life of sessions: created once, silent after the end, and not ended before their time (I8).
+//
+// When a leader last heard of a session is mostly not known to anybody outside: touches travel with pings and
+// may get lost with a follower. Three moments are certain, and each gives the session a full timeout: its
+// creation, the beginning of a leader's reign, and a write that the leader heard from its own connection.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "sim/check_order.h"
+#include "sim/oracle_failures.h"
+#include "sim/oracle_model.h"
+#include "wire/txns.h"
+
+namespace drover::sim {
+
+class CheckSessions {
+ public:
+  CheckSessions(Failures& failures, const Model& model, const CheckOrder& order,
+                std::int64_t clock_drift_percent)
+      : failures_(failures), model_(model), order_(order), clock_drift_percent_(clock_drift_percent) {}
+
+  // Before and after the model applies it.
+  void before(const wire::TxnEntry& txn, Instant now);
+  void after(const wire::TxnEntry& txn);
+
+  // A client has it: it asked at `asked`, and this server took it.
+  void on_session(SessionId session, std::int32_t timeout_ms, Instant asked);
+  // A write of the session was committed as `zxid`; the client had asked this server at `asked`.
+  void on_write(SessionId session, Zxid zxid, ServerId server, Instant asked);
+  // The client was told that the session is closed.
+  void on_closed(SessionId session);
+
+  bool is_live(SessionId session) const { return model_.machine().sessions.contains(session); }
+  // How the history knows it ended; 0: it did not.
+  Zxid closed_at(SessionId session) const;
+  void on_drained(ServerId server, const state::Machine& machine);
+
+ private:
+  struct Session {
+    Zxid created{};
+    Zxid closed{};
+    std::int32_t timeout_ms = 0;  // the shortest that any server agreed to
+    bool told = false;            // a client has it
+    Instant created_after;        // when that client asked for it
+    Zxid heard_at{};              // a write that its leader heard itself
+    Instant heard_after;
+  };
+  void create(const wire::TxnEntry& txn, std::int32_t timeout_ms);
+  void close(const wire::TxnEntry& txn, Instant now);
+  void check_not_too_early(SessionId id, const Session& session, Zxid closed, Instant now);
+
+  Failures& failures_;
+  const Model& model_;
+  const CheckOrder& order_;
+  std::int64_t clock_drift_percent_;
+  boost::unordered_flat_map<SessionId, Session> sessions_;
+};
+
+}  // namespace drover::sim

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cluster.h"
+
+#include <algorithm>
+
+#include "wire/jute.h"
+#include "wire/records.h"
+#include "wire/txns.h"
+
+namespace drover::sim {
+namespace {
+
+// A transaction that changes nothing: stands for a history of which only the end matters.
+std::string nothing_done_at(Zxid zxid) {
+  std::string entry;
+  wire::Writer w(entry);
+  w.i64(0);
+  w.i32(0);
+  w.i64(raw(zxid));
+  w.i64(Clock::kWallMs);
+  w.i32(static_cast<std::int32_t>(wire::OpCode::kError));
+  w.i32(static_cast<std::int32_t>(ErrorCode::kNoNode));
+  return entry;
+}
+
+std::string describe_entry(std::string_view entry) {
+  const auto txn = wire::decode_entry(entry);
+  if (!txn) return "what nobody can read";
+  std::string text = std::to_string(raw(txn->header.zxid)) + " type " +
+                     std::to_string(static_cast<int>(txn->header.type)) + " of session " +
+                     std::to_string(raw(txn->header.session)) + " cxid " + std::to_string(txn->header.cxid);
+  // Paths are what there is to read in the rest.
+  for (const char c : entry.substr(wire::kTxnHeaderBytes)) {
+    if (c >= ' ' && c <= '~') text += c;
+  }
+  return text;
+}
+
+OracleOptions oracle_options(std::uint64_t seed) {
+  OracleOptions options;
+  options.state.hash_seed = seed;
+  options.state.extended_types = true;
+  return options;
+}
+
+}  // namespace
+
+Cluster::Cluster(const Plan& plan, const RunOptions& options)
+    : plan_(plan),
+      options_(options),
+      world_(plan.seed),
+      network_(world_, plan_.network),
+      election_(world_, network_, plan_.election),
+      nemesis_(world_, network_, election_, plan_, servers_),
+      oracle_(oracle_options(plan.seed)) {
+  world_.set_tracing(options.trace);
+  for (const ServerId id : plan_.servers()) {
+    servers_.push_back(std::make_unique<SimServer>(
+        SimServer::Parts{
+            .world = world_, .network = network_, .election = election_, .plan = plan_, .observer = *this},
+        id));
+  }
+}
+
+Cluster::~Cluster() = default;
+
+bool Cluster::run() {
+  world_.say(plan_.describe());
+  start();
+  nemesis_.begin();
+  run_for(plan_.safety_time);
+  nemesis_.heal();
+  live();
+  judge();
+  return !world_.failed();
+}
+
+void Cluster::start() {
+  if (raw(plan_.begins_at) != 0) oracle_.begin_with(nothing_done_at(plan_.begins_at));
+  Random random = world_.fork(4);
+  for (const auto& server : servers_) {
+    world_.after(between(random, 0, kSecond), [&server] { server->start(); });
+  }
+  for (int i = 0; i < plan_.clients; ++i) {
+    add_client(static_cast<std::uint32_t>(i));
+    world_.after(between(random, 0, 2 * kSecond), [client = clients_.back().get()] { client->start(); });
+  }
+}
+
+void Cluster::add_client(std::uint32_t number) {
+  Random random = world_.fork(1000 + number);
+  WorkloadClientConfig config;
+  config.seed = random.next();
+  config.number = number;
+  config.servers = plan_.servers();
+  config.timeout_ms = plan_.session_timeout_ms;
+  config.step_ms = std::max<std::int64_t>(1, 1000 * plan_.clients / plan_.ops_per_second);
+  config.pipeline_max = static_cast<std::size_t>(between(random, 1, 16));
+  config.workload.ttl_nodes = true;
+  clients_.push_back(std::make_unique<SimClient>(
+      SimClient::Parts{.world = world_, .network = network_, .oracle = oracle_}, config));
+}
+
+// Nothing goes wrong any more.
+void Cluster::live() {
+  const Micros patience = 10 * plan_.init_time() + 30 * kSecond;
+  wait_until(patience, "a leader serves, and everybody follows", [this] { return everybody_serves(); });
+  for (const auto& client : clients_) client->rest();
+  wait_until(patience, "every call has ended", [this] {
+    return std::all_of(clients_.begin(), clients_.end(),
+                       [](const auto& client) { return client->client().outstanding() == 0; });
+  });
+  // Somebody new can write.
+  add_client(static_cast<std::uint32_t>(clients_.size()));
+  SimClient& probe = *clients_.back();
+  probe.rest();
+  probe.start();
+  wait_until(patience, "a new session begins", [&] { return probe.client().is_connected(); });
+  const std::uint64_t answered = probe.client().answered();
+  std::string body;
+  wire::Writer w(body);
+  w.string("/k0");
+  w.buffer("probe");
+  w.i32(-1);
+  wait_until(patience, "a new write is answered", [&] {
+    // An epoch may come to its end right then: who is not answered asks again.
+    if (probe.client().is_connected() && probe.client().outstanding() == 0)
+      probe.probe(wire::OpCode::kSetData, body);
+    return probe.client().answered() > answered;
+  });
+  wait_until(patience, "all servers hold the same state", [this] { return everybody_level(); });
+  if (!world_.failed()) judge_the_end();
+  for (const auto& client : clients_) client->leave();
+  wait_until(patience + 3 * plan_.session_timeout_ms * kMillisecond,
+             "nothing is left of clients that have left", [this] { return everything_drained(); });
+}
+
+void Cluster::judge_the_end() {
+  for (const auto& server : servers_) oracle_.on_settled(server->id(), server->process()->machine());
+  judge();
+}
+
+void Cluster::run_for(Micros time) {
+  const Micros end = world_.now() + time;
+  if (!options_.until) return world_.run_until(end);
+  while (!world_.failed() && world_.now() < end) {
+    if (world_.events() >= *options_.until)
+      return world_.fail("stopped as told, at event " + std::to_string(world_.events()) + ": " + situation());
+    if (!world_.step()) return;
+  }
+}
+
+void Cluster::wait_until(Micros time, const std::string& what, const std::function<bool()>& reached) {
+  const Micros end = world_.now() + time;
+  while (!world_.failed() && !reached()) {
+    if (world_.now() >= end)
+      return world_.fail("not within " + std::to_string(time / kSecond) + " s: " + what + "; " + situation());
+    run_for(100 * kMillisecond);
+  }
+}
+
+bool Cluster::everybody_serves() const {
+  int leaders = 0;
+  for (const auto& server : servers_) {
+    if (!server->is_up() || !server->process()->is_serving()) return false;
+    leaders += server->process()->is_leading() ? 1 : 0;
+  }
+  return leaders == 1;
+}
+
+bool Cluster::everybody_level() const {
+  if (!everybody_serves()) return false;
+  const state::Machine& first = servers_.front()->process()->machine();
+  return std::all_of(servers_.begin(), servers_.end(), [&](const auto& server) {
+    const state::Machine& machine = server->process()->machine();
+    return machine.last_zxid == first.last_zxid && machine.tree.digest() == first.tree.digest();
+  });
+}
+
+bool Cluster::everything_drained() const {
+  if (!everybody_level()) return false;
+  const bool all_gone = std::all_of(clients_.begin(), clients_.end(),
+                                    [](const auto& client) { return client->client().is_gone(); });
+  return all_gone && std::all_of(servers_.begin(), servers_.end(), [](const auto& server) {
+           return server->process()->machine().sessions.empty();
+         });
+}
+
+std::string Cluster::situation() const {
+  std::string text;
+  for (const auto& server : servers_) {
+    text += "[" + std::to_string(raw(server->id())) + ": ";
+    if (!server->is_up()) {
+      text += "down] ";
+      continue;
+    }
+    const zab::Peer& peer = server->process()->member().peer();
+    constexpr const char* kRoles[] = {"looking", "following", "leading", "observing"};
+    text += std::string(kRoles[static_cast<int>(peer.role())]) +
+            (server->process()->is_serving() ? " serving" : "") + (server->is_paused() ? " paused" : "") +
+            (peer.knows_history() ? "" : " recovering") + " epoch " + std::to_string(peer.current_epoch()) +
+            "/" + std::to_string(peer.accepted_epoch()) + " last " +
+            std::to_string(raw(peer.history().last())) + " applied " +
+            std::to_string(raw(server->process()->machine().last_zxid)) + " open orders " +
+            std::to_string(peer.orders_open()) + "; " + peer.why_looking() + "] ";
+  }
+  for (const auto& client : clients_) {
+    if (client->client().outstanding() > 0 || !client->client().is_connected())
+      text += "[" + client->describe() + "] ";
+  }
+  return text;
+}
+
+std::uint64_t Cluster::operations() const { return oracle_.calls(); }
+
+// --- what servers do ---
+
+void Cluster::judge() {
+  if (oracle_.ok() || world_.failed()) return;
+  std::string why = oracle_.failures().front();
+  for (std::size_t i = 1; i < std::min<std::size_t>(oracle_.failures().size(), 5); ++i)
+    why += "\n    then: " + oracle_.failures()[i];
+  world_.fail(why);
+}
+
+void Cluster::on_known(std::string_view entry) { oracle_.on_known(entry); }
+
+void Cluster::on_state(ServerId server, const state::Machine& machine, bool exact) {
+  oracle_.set_now({world_.now() / kMillisecond});
+  oracle_.on_state(server, machine, exact);
+  judge();
+}
+
+void Cluster::on_applied(ServerId server, Zxid zxid, std::string_view entry,
+                         std::optional<std::uint64_t> digest, bool serving) {
+  oracle_.set_now({world_.now() / kMillisecond});
+  if (world_.tracing())
+    world_.say("server " + std::to_string(raw(server)) + ": applies " + describe_entry(entry));
+  oracle_.on_applied(server, zxid, entry, digest, serving);
+  judge();
+}
+
+void Cluster::on_established(ServerId server, std::uint32_t epoch, Zxid last) {
+  if (world_.tracing())
+    world_.say("server " + std::to_string(raw(server)) + ": leads epoch " + std::to_string(epoch) + " from " +
+               std::to_string(raw(last)));
+  oracle_.set_now({world_.now() / kMillisecond});
+  oracle_.on_established(server, epoch, last);
+  judge();
+}
+
+}  // namespace drover::sim

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One run: servers, clients and faults from one plan, first in trouble, then healed; and the verdict.
+//
+//   safety     everything in the plan may go wrong, and no rule may be broken
+//   liveness   nothing goes wrong any more: before long a leader serves, every server is level with it,
+//              every call has ended, and a new client can write
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/election_net.h"
+#include "sim/nemesis.h"
+#include "sim/network.h"
+#include "sim/oracle.h"
+#include "sim/plan.h"
+#include "sim/server.h"
+#include "sim/sim_client.h"
+#include "sim/world.h"
+
+namespace drover::sim {
+
+struct RunOptions {
+  bool trace = false;
+  std::optional<std::uint64_t> until;  // stop after this event
+};
+
+class Cluster final : private ServerObserver {
+ public:
+  Cluster(const Plan& plan, const RunOptions& options);
+  ~Cluster() override;
+
+  // Everything; true when no rule was broken.
+  bool run();
+  const std::string& failure() const { return world_.failure(); }
+  Micros simulated() const { return world_.now(); }
+  std::uint64_t operations() const;
+
+ private:
+  void start();
+  void add_client(std::uint32_t number);
+  void live();
+  void judge_the_end();
+  void run_for(Micros time);
+  // Runs until `reached` or the time is over, which fails with `what`.
+  void wait_until(Micros time, const std::string& what, const std::function<bool()>& reached);
+  bool everybody_serves() const;
+  bool everybody_level() const;
+  bool everything_drained() const;
+  std::string situation() const;
+
+  void on_known(std::string_view entry) override;
+  void on_state(ServerId server, const state::Machine& machine, bool exact) override;
+  void on_applied(ServerId server, Zxid zxid, std::string_view entry, std::optional<std::uint64_t> digest,
+                  bool serving) override;
+  void on_established(ServerId server, std::uint32_t epoch, Zxid last) override;
+  void judge();
+
+  Plan plan_;
+  RunOptions options_;
+  World world_;
+  Network network_;
+  ElectionNet election_;
+  std::vector<std::unique_ptr<SimServer>> servers_;
+  Nemesis nemesis_;
+  Oracle oracle_;
+  std::vector<std::unique_ptr<SimClient>> clients_;
+};
+
+}  // namespace drover::sim

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whatever goes wrong in a cluster, at random moments, as the plan allows.
+//
+// What the protocol cannot survive is not done to it: disks lose data on one voter at a time, and on the next
+// only when the first is level with a leader again. Everything else may come together.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/random.h"
+#include "sim/network.h"
+#include "sim/plan.h"
+#include "sim/server.h"
+#include "sim/world.h"
+
+namespace drover::sim {
+
+class Nemesis {
+ public:
+  using Servers = std::vector<std::unique_ptr<SimServer>>;
+  // All of them outlive it.
+  Nemesis(World& world, Network& network, ElectionNet& election, const Plan& plan, Servers& servers);
+
+  void begin();
+  // Nothing more goes wrong, and what did is repaired: every server is started, every link works.
+  void heal();
+  std::uint64_t incidents() const { return incidents_; }
+
+ private:
+  void strike();
+  void schedule();
+  SimServer& any() { return *servers_[random_.below(servers_.size())]; }
+  SimServer* leader();
+
+  void crash(SimServer& server);
+  void lose_power(SimServer& server);
+  void pause(SimServer& server);
+  void partition();
+  void jump(SimServer& server);
+  void fail_disk(SimServer& server);
+  void fill_disk(SimServer& server);
+  void damage();
+  void wipe();
+  SimServer* victim_for_damage();
+  void damage_file(SimServer& server);
+  void start_later(SimServer& server);
+  void after_while(Micros low, Micros high, World::Event event);
+  void say(const std::string& what) const { world_.say("fault: " + what); }
+
+  World& world_;
+  Network& network_;
+  ElectionNet& election_;
+  const Plan& plan_;
+  Servers& servers_;
+  Random random_;
+  bool active_ = false;
+  std::uint64_t round_ = 0;  // ends with heal()
+  std::uint64_t incidents_ = 0;
+};
+
+}  // namespace drover::sim

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/plan.h"
+
+#include <algorithm>
+
+namespace drover::sim {
+namespace {
+
+template <class T>
+T pick(Random& random, std::initializer_list<T> choices) {
+  return *(choices.begin() + static_cast<std::ptrdiff_t>(random.below(choices.size())));
+}
+
+std::uint32_t share(Random& random, std::uint64_t chance) {
+  return percent(random, chance) ? static_cast<std::uint32_t>(between(random, 1, 10)) : 0;
+}
+
+void choose_membership(Random& random, Plan& plan) {
+  for (int i = 1; i <= plan.voters; ++i) plan.membership.voters.insert(ServerId{i});
+  for (int i = 1; i <= plan.observers; ++i) plan.membership.observers.insert(ServerId{plan.voters + i});
+  if (plan.voters < 5 || !one_in(random, 4)) return;
+  // Two of three groups decide: {1,2}, {3,4}, {5}, and somebody weighs more than others.
+  plan.membership.groups = {
+      {1, {ServerId{1}, ServerId{2}}}, {2, {ServerId{3}, ServerId{4}}}, {3, {ServerId{5}}}};
+  for (int i = 1; i <= 5; ++i) plan.membership.weights[ServerId{i}] = between(random, 1, 3);
+}
+
+void choose_sizes(Random& random, Plan& plan) {
+  plan.voters = pick(random, {1, 3, 3, 3, 3, 5, 5});
+  plan.observers = pick(random, {0, 0, 0, 1, 2});
+  plan.clients = static_cast<int>(between(random, 1, 12));
+  plan.fronts = static_cast<std::size_t>(between(random, 1, 2));
+  plan.timing.tick_ms = pick<std::int64_t>(random, {50, 100, 200, 500, 1000, 2000});
+  plan.timing.init_limit_ticks = between(random, 5, 10);
+  plan.timing.sync_limit_ticks = between(random, 2, 5);
+  plan.session_timeout_ms = static_cast<std::int32_t>(plan.timing.tick_ms * between(random, 2, 20));
+  plan.window.txns = pick<std::size_t>(random, {0, 1, 5, 20, 100, 500});
+  plan.leader_serves = plan.voters == 1 || !one_in(random, 8);
+  plan.clock_drift = one_in(random, 2);
+  plan.ops_per_second = pick<std::int64_t>(random, {5, 20, 50, 200});
+  plan.safety_time = between(random, 20, 90) * kSecond;
+}
+
+void choose_disk(Random& random, Plan& plan) {
+  plan.disk.order_high = pick<Micros>(random, {1, 10, 50, 300}) * kMillisecond;
+  plan.disk.snap_count = pick<std::int64_t>(random, {5, 20, 100, 500});
+  plan.disk.preallocate_bytes = pick<std::uint64_t>(random, {0, 1024, 4096, 65536});
+  plan.disk.log_size_limit_bytes = pick<std::uint64_t>(random, {0, 0, 4096, 32768});
+  plan.disk.snapshots_kept = static_cast<std::size_t>(between(random, 1, 3));
+  plan.disk.purge_every = one_in(random, 2) ? between(random, 2, 20) * kSecond : 0;
+  plan.disk.snapshot_step_nodes = static_cast<std::size_t>(between(random, 1, 16));
+  if (one_in(random, 4)) {
+    const auto epoch = between(random, 1, 1000);
+    plan.begins_at =
+        Zxid{epoch << 32 | pick<std::int64_t>(random, {0x7fff'fffb, 0xffff'fff0, 0xffff'fffe, 7})};
+  }
+  if (one_in(random, 4)) plan.last_counter = static_cast<std::uint32_t>(between(random, 20, 300));
+}
+
+void choose_network(Random& random, Plan& plan) {
+  plan.network.delay_high = pick<Micros>(random, {1, 5, 20, 100}) * kMillisecond;
+  // Slower than the ensemble's own patience would be no network at all.
+  plan.network.delay_high = std::min(plan.network.delay_high, plan.timing.tick_ms * kMillisecond / 4);
+  plan.disk.order_high = std::min(plan.disk.order_high, plan.timing.tick_ms * kMillisecond / 2);
+  plan.network.split_percent = pick<std::uint64_t>(random, {0, 5, 50});
+  plan.network.refused_percent = pick<std::uint64_t>(random, {0, 0, 5, 20});
+  plan.network.connect_timeout = between(random, 200, 2000) * kMillisecond;
+  if (one_in(random, 3)) {
+    plan.election.lost_percent = between(random, 0, 20);
+    plan.election.doubled_percent = between(random, 0, 20);
+  }
+}
+
+void choose_faults(Random& random, Plan& plan) {
+  FaultPlan& f = plan.faults;
+  if (one_in(random, 20)) return;  // A quiet life must be one without incident.
+  f.every = std::max<Micros>(plan.timing.tick_ms * kMillisecond, 100 * kMillisecond) *
+            pick<std::int64_t>(random, {2, 5, 10, 30});
+  f.crash = share(random, 60);
+  f.power_loss = share(random, 50);
+  f.crash_leader = share(random, 40);
+  f.crash_all = share(random, 15);
+  f.pause = share(random, 40);
+  f.reset = share(random, 50);
+  f.reset_client = share(random, 50);
+  f.partition = share(random, 50);
+  f.wall_jump = share(random, 30);
+  f.io_error = share(random, 25);
+  f.disk_full = share(random, 15);
+  if (plan.voters < 3) return;  // Who is alone cannot be healed by anybody.
+  f.damage = share(random, 25);
+  f.wipe = share(random, 20);
+}
+
+}  // namespace
+
+std::vector<ServerId> Plan::servers() const {
+  std::vector<ServerId> all(membership.voters.begin(), membership.voters.end());
+  all.insert(all.end(), membership.observers.begin(), membership.observers.end());
+  return all;
+}
+
+Plan plan_of(std::uint64_t seed) {
+  Plan plan;
+  plan.seed = seed;
+  Random random(seed * 0x2545'F491'4F6C'DD1DULL + 1);
+  choose_sizes(random, plan);
+  choose_membership(random, plan);
+  choose_disk(random, plan);
+  choose_network(random, plan);
+  choose_faults(random, plan);
+  return plan;
+}
+
+Plan calm_plan(std::uint64_t seed, int voters) {
+  Plan plan;
+  plan.seed = seed;
+  plan.voters = voters;
+  plan.timing = {.tick_ms = 200, .init_limit_ticks = 10, .sync_limit_ticks = 5};
+  for (int i = 1; i <= voters; ++i) plan.membership.voters.insert(ServerId{i});
+  return plan;
+}
+
+std::string Plan::describe() const {
+  std::string text = std::to_string(voters) + " voters, " + std::to_string(observers) + " observers, " +
+                     std::to_string(clients) + " clients, tick " + std::to_string(timing.tick_ms) +
+                     " ms, init " + std::to_string(timing.init_limit_ticks) + ", sync " +
+                     std::to_string(timing.sync_limit_ticks) + ", window " + std::to_string(window.txns) +
+                     ", snapshot every " + std::to_string(disk.snap_count) + ", epoch ends at " +
+                     std::to_string(last_counter) + ", begins at " + std::to_string(raw(begins_at)) + ", " +
+                     std::to_string(ops_per_second) + " op/s";
+  const auto add = [&](const char* name, std::uint32_t n) {
+    if (n > 0) text += std::string(" ") + name + ":" + std::to_string(n);
+  };
+  text += "; faults every " + std::to_string(faults.every / kMillisecond) + " ms:";
+  add("crash", faults.crash);
+  add("power", faults.power_loss);
+  add("leader", faults.crash_leader);
+  add("all", faults.crash_all);
+  add("pause", faults.pause);
+  add("reset", faults.reset);
+  add("client", faults.reset_client);
+  add("partition", faults.partition);
+  add("wall", faults.wall_jump);
+  add("eio", faults.io_error);
+  add("full", faults.disk_full);
+  add("damage", faults.damage);
+  add("wipe", faults.wipe);
+  return text;
+}
+
+}  // namespace drover::sim

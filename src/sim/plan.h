@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one seed stands for: how large the cluster is, how patient, how its files are cut, and what befalls
+// it.
+//
+// Each seed turns some kinds of trouble off altogether, because faults hide each other: a run in which
+// everything happens rarely gets far in anything.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "sim/election_net.h"
+#include "sim/network.h"
+#include "sim/world.h"
+#include "zab/history.h"
+#include "zab/membership.h"
+#include "zab/timing.h"
+
+namespace drover::sim {
+
+struct DiskPlan {
+  Micros order_low = 50;
+  Micros order_high = 20 * kMillisecond;
+  std::int64_t snap_count = 100;  // transactions between snapshots
+  std::uint64_t preallocate_bytes = 4096;
+  std::uint64_t log_size_limit_bytes = 0;
+  std::size_t snapshots_kept = 3;
+  Micros purge_every = 0;  // 0: never
+  std::size_t snapshot_step_nodes = 4;
+};
+
+// What may happen, each with its share; 0: never. `every` is how long it is calm on average.
+struct FaultPlan {
+  Micros every = 2 * kSecond;
+  std::uint32_t crash = 0;         // a process ends and is started again
+  std::uint32_t power_loss = 0;    // so does its machine, in the middle of a disk operation or silently
+  std::uint32_t crash_leader = 0;  // whoever leads
+  std::uint32_t crash_all = 0;
+  std::uint32_t pause = 0;
+  std::uint32_t reset = 0;         // a connection between servers
+  std::uint32_t reset_client = 0;  // one of a client
+  std::uint32_t partition = 0;
+  std::uint32_t wall_jump = 0;
+  std::uint32_t io_error = 0;  // the next write, sync or rename of a server fails
+  std::uint32_t disk_full = 0;
+  std::uint32_t damage = 0;  // bits and sectors of a server that is down
+  std::uint32_t wipe = 0;    // a server comes back with an empty disk
+
+  std::uint32_t total() const {
+    return crash + power_loss + crash_leader + crash_all + pause + reset + reset_client + partition +
+           wall_jump + io_error + disk_full + damage + wipe;
+  }
+};
+
+struct Plan {
+  std::uint64_t seed = 0;
+  int voters = 3;
+  int observers = 0;
+  int clients = 3;
+  zab::Membership membership;
+  zab::Timing timing;
+  zab::WindowLimits window;
+  DiskPlan disk;
+  NetworkPlan network;
+  ElectionNetPlan election;
+  FaultPlan faults;
+  std::size_t fronts = 1;
+  bool leader_serves = true;
+  bool clock_drift = false;
+  Zxid begins_at{};                          // the history's end before the first start
+  std::uint32_t last_counter = 0xffff'fffe;  // an epoch has no more transactions than this
+  Micros safety_time = 60 * kSecond;
+  std::int64_t ops_per_second = 50;  // of all clients together
+  std::int32_t session_timeout_ms = 10'000;
+
+  std::vector<ServerId> servers() const;
+  Micros init_time() const { return timing.init_ms() * kMillisecond; }
+  // One line for people.
+  std::string describe() const;
+};
+
+Plan plan_of(std::uint64_t seed);
+// No faults and middling numbers, for tests that bring their own.
+Plan calm_plan(std::uint64_t seed, int voters);
+
+}  // namespace drover::sim

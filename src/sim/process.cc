@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/process.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ensure.h"
+#include "sim/recover.h"
+#include "storage/epoch_files.h"
+#include "storage/recovery_sink_adapter.h"
+#include "wire/quorum.h"
+
+namespace drover::sim {
+namespace {
+
+constexpr std::int64_t kSessionLives = std::int64_t{1} << 32;
+
+state::Options state_options(const Process::Parts& parts) {
+  state::Options options;
+  options.hash_seed = parts.world.seed();
+  options.extended_types = true;
+  return options;
+}
+
+}  // namespace
+
+class Process::Receiver final : public replica::StateReceiver {
+ public:
+  void begin(replica::StateBuilder& builder) override {
+    sink_.emplace(builder);
+    reader_.emplace(*sink_, storage::stream_limits(0xfffff));
+  }
+  std::optional<std::size_t> feed(std::string_view bytes) override {
+    const auto taken = reader_->feed(bytes);
+    return taken ? std::optional(*taken) : std::nullopt;
+  }
+  bool done() const override { return reader_->done(); }
+
+ private:
+  std::optional<storage::RecoverySinkAdapter<replica::StateBuilder>> sink_;
+  std::optional<storage::SnapshotStreamReader> reader_;
+};
+
+Process::Process(const Parts& parts)
+    : parts_(parts),
+      random_(parts.world.seed() ^ (static_cast<std::uint64_t>(raw(parts.id)) << 48) ^ (parts.life * 7919)),
+      machine_(state_options(parts)) {}
+
+Process::~Process() = default;
+
+void Process::say(const std::string& what) const {
+  if (parts_.world.tracing()) parts_.world.say("server " + std::to_string(raw(parts_.id)) + ": " + what);
+}
+
+void Process::end(std::string why) {
+  if (why_over_) return;
+  say("ends: " + why);
+  why_over_ = std::move(why);
+  parts_.owner.on_over();
+}
+
+// --- the beginning ---
+
+IoResult<void> Process::start() {
+  TRY(recover_and_join());
+  input(
+      [&](replica::Member& member, replica::Effects& effects) { member.start(parts_.clock.now(), effects); });
+  tick();
+  if (parts_.plan.disk.purge_every > 0)
+    parts_.world.after(between(random_, 0, parts_.plan.disk.purge_every), parts_.actor, [this] { purge(); });
+  return {};
+}
+
+IoResult<void> Process::recover_and_join() {
+  TRY_ASSIGN(auto opened, storage::DataDir::open(parts_.disk, storage::data_dirs("/data"), {}));
+  data_dir_.emplace(std::move(opened));
+  const storage::DataDirs& dirs = data_dir_->dirs();
+  replica::MemberStart start;
+  start.membership = parts_.plan.membership;
+  TRY_ASSIGN(Recovered found, recover_state(parts_.disk, dirs, machine_, parts_.plan.window, on_known()));
+  if (found.report.outcome == storage::RecoveryOutcome::kEmpty && found.report.may_start_empty)
+    TRY(begin_empty(dirs));
+  start.peer.knows_history = !found.report.damaged() && found.report.last >= Zxid{0};
+  for (const std::string& line : found.report.findings) say(line);
+  const auto epochs = storage::load_epochs(parts_.disk, dirs.snapshots, found.report.last);
+  if (!epochs && epochs.error().code != 0) return std::unexpected(epochs.error());
+  // Promises that cannot be read are damage like any other.
+  if (epochs) {
+    start.peer.accepted_epoch = epochs->accepted;
+    start.peer.current_epoch = epochs->current;
+  } else {
+    say(epochs.error().what);
+    start.peer.knows_history = false;
+  }
+  start.history = std::move(found.history);
+  start.exact = found.exact;
+  storage::TxnLogOptions options{.preallocate_bytes = parts_.plan.disk.preallocate_bytes,
+                                 .size_limit_bytes = parts_.plan.disk.log_size_limit_bytes};
+  storage::Journal journal = storage::Journal::closed(parts_.disk, dirs, options);
+  if (!found.report.damaged()) {
+    TRY_ASSIGN(journal, storage::Journal::open(parts_.disk, dirs, found.report.tail, options));
+  }
+  if (start.peer.knows_history) parts_.observer.on_state(parts_.id, machine_, start.exact);
+  last_tick_ = parts_.clock.now();
+  make_brain(std::move(start));
+  log_ = std::make_unique<LogDevice>(parts_.world, parts_.actor, parts_.plan.disk, std::move(journal),
+                                     static_cast<LogDevice::Owner&>(*this), random_.next());
+  return {};
+}
+
+// From here on a log without any snapshot is damage.
+IoResult<void> Process::begin_empty(const storage::DataDirs& dirs) {
+  TRY(write_whole_snapshot(dirs));
+  return storage::remove_initialize_mark(parts_.disk, dirs);
+}
+
+void Process::make_brain(replica::MemberStart start) {
+  const Plan& plan = parts_.plan;
+  const auto tick_ms = static_cast<std::int32_t>(plan.timing.tick_ms);
+  std::vector<replica::Front*> fronts;
+  for (std::size_t i = 0; i < plan.fronts; ++i) {
+    replica::FrontConfig config;
+    config.session_timeout_min_ms = 2 * tick_ms;
+    config.session_timeout_max_ms = 20 * tick_ms;
+    config.forward_sync = true;
+    fronts_.push_back(std::make_unique<replica::Front>(config, machine_));
+    fronts.push_back(fronts_.back().get());
+    ports_.emplace_back();
+  }
+  replica::ReplicaConfig config;
+  config.service = replica::Service::kNone;
+  config.tick_ms = tick_ms;
+  config.first_session =
+      SessionId{raw(parts_.id) << 56 | static_cast<std::int64_t>(parts_.life) * kSessionLives};
+  config.container_check_ms = 5 * tick_ms;
+  config.leader_serves = plan.leader_serves;
+  config.last_counter = plan.last_counter;
+  replica_ = std::make_unique<replica::Replica>(config, machine_, fronts, parts_.clock.now());
+  receiver_ = std::make_unique<Receiver>();
+  replica::MemberConfig member;
+  member.peer.me = parts_.id;
+  member.peer.observer = plan.membership.observers.contains(parts_.id);
+  member.peer.timing = plan.timing;
+  member.peer.notification_min_ms = std::max<std::int64_t>(10, plan.timing.tick_ms / 10);
+  member.peer.notification_max_ms = plan.timing.tick_ms * 5;
+  member.peer.finalize_ms = std::max<std::int64_t>(10, plan.timing.tick_ms / 10);
+  member_ = std::make_unique<replica::Member>(member, std::move(start), *replica_, machine_, *receiver_);
+}
+
+// --- inputs and effects ---
+
+// As the server's core: what is decided is applied at once, and whoever is waiting is woken.
+void Process::settle() {
+  while (!why_over_ && member_->has_tree_work()) work_on_tree();
+  if (why_over_) return;
+  for (std::size_t i = 0; i < fronts_.size(); ++i) {
+    if (fronts_[i]->has_staged()) wake(i);
+  }
+  observe();
+  begin_snapshot();
+  arm_timer();
+}
+
+void Process::work_on_tree() {
+  // Seen before, because afterwards the window may have forgotten them.
+  const zab::History& history = member_->peer().history();
+  std::vector<std::pair<Zxid, std::string>> entries;
+  history.for_each(std::max(machine_.last_zxid, history.window_begin()),
+                   std::min(history.committed(), history.durable()),
+                   [&](Zxid zxid, std::string_view entry) { entries.emplace_back(zxid, entry); });
+  const bool serving = member_->peer().active();
+  replica::Effects effects;
+  member_->work_on_tree(parts_.clock.now(), parts_.clock.wall(), effects);
+  for (const auto& [zxid, entry] : entries) {
+    if (zxid > machine_.last_zxid) break;
+    // A leader's state that is not yet exact holds some of what comes next.
+    const bool newest = zxid == machine_.last_zxid && member_->is_state_exact();
+    parts_.observer.on_applied(parts_.id, zxid, entry,
+                               newest ? std::optional(machine_.tree.digest()) : std::nullopt, serving);
+  }
+  carry_out(effects);
+}
+
+void Process::observe() {
+  if (is_serving() && !std::exchange(told_serving_, true)) parts_.owner.on_serving();
+  if (!is_serving()) told_serving_ = false;
+  const zab::Leader* leader = member_->peer().leader();
+  if (!leader || !is_leading() || leader->epoch() == established_) return;
+  established_ = leader->epoch();
+  parts_.observer.on_established(parts_.id, established_, member_->peer().history().last());
+}
+
+void Process::carry_out(replica::Effects& effects) {
+  ENSURE(!effects.append, "a member's transactions go through agreement");
+  for (const std::string& line : effects.zab.log) say(line);
+  for (zab::DiskOrder& order : effects.zab.disk) {
+    if (const auto* append = std::get_if<zab::AppendTxns>(&order)) {
+      for (std::size_t i = 0; i < append->batch->size(); ++i)
+        parts_.observer.on_known(append->batch->entry(i));
+    }
+    // The leader's state is whole from here on.
+    if (std::holds_alternative<zab::SaveSnapshot>(order))
+      parts_.observer.on_state(parts_.id, machine_, false);
+    std::visit([&](auto& each) { log_->submit(LogOrder{std::move(each)}); }, order);
+  }
+  if (effects.zab.reload_state) log_->submit(ReloadState{});
+  if (effects.zab.discard_history) log_->submit(DiscardHistory{});
+  for (const zab::NotificationSend& each : effects.zab.notify) {
+    std::string bytes;
+    wire::append_notification(bytes, each.notification);
+    parts_.election.send(parts_.id, each.to, std::move(bytes));
+  }
+  for (const zab::LinkSend& each : effects.zab.send) send(each);
+  for (const zab::LinkId id : effects.zab.close) close(id);
+  if (effects.zab.dial) dial(*effects.zab.dial);
+  for (const replica::SessionAnswer& answer : effects.answers) {
+    fronts_[static_cast<std::size_t>(answer.front)]->on_session_answer(answer);
+  }
+}
+
+void Process::on_notification(ServerId from, std::string_view bytes) {
+  const auto notification = wire::decode_notification(bytes);
+  ENSURE(notification.has_value(), "a notification can be read by whoever gets it");
+  input([&](replica::Member& member, replica::Effects& effects) {
+    member.on_notification(from, *notification, parts_.clock.now(), effects);
+  });
+}
+
+void Process::on_reachable(ServerId peer, bool reachable) {
+  input([&](replica::Member& member, replica::Effects&) { member.on_reachable(peer, reachable); });
+}
+
+// --- time ---
+
+void Process::arm_timer() {
+  const auto next = member_->next_time();
+  if (next == timer_at_) return;
+  timer_at_ = next;
+  ++timer_;
+  if (!next) return;
+  parts_.world.after(parts_.clock.until(*next), parts_.actor, [this, timer = timer_] {
+    if (timer != timer_) return;
+    timer_at_.reset();
+    input([&](replica::Member& member, replica::Effects& effects) {
+      member.on_time(parts_.clock.now(), effects);
+    });
+  });
+}
+
+void Process::tick() {
+  parts_.world.after(parts_.plan.timing.tick_ms * kMillisecond / 2, parts_.actor, [this] { tick(); });
+  // What came before the last tick has been read since; of what came later nobody can be sure, for example
+  // when the process stood still and everything waits in its sockets.
+  const Instant heard_until = std::exchange(last_tick_, parts_.clock.now());
+  for (std::size_t i = 0; i < fronts_.size(); ++i) {
+    fronts_[i]->on_tick(heard_until);
+    post(i);
+  }
+  input([&](replica::Member& member, replica::Effects& effects) {
+    member.on_tick(parts_.clock.now(), parts_.clock.wall(), effects);
+  });
+}
+
+// --- answers of the disk ---
+
+void Process::on_durable(Zxid last, std::size_t orders) {
+  input([&](replica::Member& member, replica::Effects& effects) {
+    member.on_durable(last, parts_.clock.now(), effects, orders);
+  });
+}
+
+void Process::on_epoch_saved(zab::EpochKind kind, std::uint32_t epoch) {
+  input([&](replica::Member& member, replica::Effects& effects) {
+    member.on_epoch_saved(kind, epoch, parts_.clock.now(), effects);
+  });
+}
+
+void Process::on_truncated(bool done) {
+  input([&](replica::Member& member, replica::Effects& effects) {
+    if (done) {
+      member.on_truncated(parts_.clock.now(), effects);
+    } else {
+      member.on_truncate_failed(parts_.clock.now(), effects);
+    }
+  });
+}
+
+void Process::on_state_saved() {
+  input([&](replica::Member& member, replica::Effects& effects) {
+    member.on_state_saved(parts_.clock.now(), effects);
+  });
+}
+
+void Process::on_state_reloaded(bool exact) {
+  parts_.observer.on_state(parts_.id, machine_, exact);
+  input([&](replica::Member& member, replica::Effects& effects) {
+    member.on_state_reloaded(exact, parts_.clock.now(), effects);
+  });
+}
+
+void Process::on_discarded() {
+  input([&](replica::Member& member, replica::Effects& effects) {
+    member.on_history_discarded(parts_.clock.now(), effects);
+  });
+}
+
+void Process::on_fatal(const IoError& error) { end(error.what); }
+
+void Process::on_disk_full(bool full) {
+  say(full ? "the disk is full" : "the disk has space again");
+  replica_->set_disk_full(full);
+}
+
+}  // namespace drover::sim

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One life of a server's process: the product's member, replica, fronts, recovery and journal, and around
+// them what the real server does with threads and sockets, on virtual time.
+//
+//   process.cc           recovery, inputs and effects
+//   process_links.cc     other servers: links, the state on its way to a learner
+//   process_clients.cc   connections of clients and the fronts' turns
+//   process_files.cc     snapshots, purge, reading the state anew
+//
+// Between a front and the core there are two hops, each of which takes its time: as between threads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "replica/front.h"
+#include "replica/member.h"
+#include "replica/replica.h"
+#include "replica/snapshot_cursor.h"
+#include "replica/state_builder.h"
+#include "sim/clock.h"
+#include "sim/election_net.h"
+#include "sim/log_device.h"
+#include "sim/network.h"
+#include "sim/plan.h"
+#include "sim/world.h"
+#include "state/machine.h"
+#include "storage/data_dir.h"
+#include "storage/memory_disk.h"
+#include "storage/recovery.h"
+#include "storage/snapshot_stream.h"
+#include "storage/snapshot_writer.h"
+
+namespace drover::sim {
+
+// Who looks on: what servers do, as far as anybody could ever know.
+class ServerObserver {
+ public:
+  virtual ~ServerObserver() = default;
+  // A transaction that exists: proposed, or found in a log.
+  virtual void on_known(std::string_view entry) = 0;
+  // The state in memory is this now: read from the disk, or sent by a leader. Not `exact`: it may hold some
+  // of what comes next.
+  virtual void on_state(ServerId server, const state::Machine& machine, bool exact) = 0;
+  // `digest` is the tree's after it; only the last of several that were applied at once has it.
+  virtual void on_applied(ServerId server, Zxid zxid, std::string_view entry,
+                          std::optional<std::uint64_t> digest, bool serving) = 0;
+  // Leads from here on, and a quorum follows.
+  virtual void on_established(ServerId server, std::uint32_t epoch, Zxid last) = 0;
+};
+
+class Process final : private LogDevice::Owner {
+ public:
+  // The machine that it runs on. Called from within the process: it must not end it at once.
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    virtual void on_over() = 0;     // it cannot go on
+    virtual void on_serving() = 0;  // it is level with a leader, or leads
+  };
+  // What outlives it.
+  struct Parts {
+    World& world;
+    Network& network;
+    ElectionNet& election;
+    storage::MemoryDisk& disk;
+    const Clock& clock;
+    const Plan& plan;
+    ServerObserver& observer;
+    Owner& owner;
+    ServerId id{};
+    ActorId actor{};
+    std::uint64_t life = 0;
+  };
+  explicit Process(const Parts& parts);
+  ~Process() override;
+
+  // Reads the disk and begins; an error says that this process could not start.
+  IoResult<void> start();
+
+  // --- from the network ---
+  void on_accepted(SocketId socket, Port port);
+  void on_connected(SocketId socket);
+  void on_dial_failed(SocketId socket);
+  void on_bytes(SocketId socket, std::string_view bytes);
+  void on_closed(SocketId socket);
+  void on_notification(ServerId from, std::string_view bytes);
+  void on_reachable(ServerId peer, bool reachable);
+
+  const replica::Member& member() const { return *member_; }
+  const state::Machine& machine() const { return machine_; }
+  const replica::Front& front(std::size_t i) const { return *fronts_[i]; }
+  std::size_t front_count() const { return fronts_.size(); }
+  bool is_serving() const { return replica_->service() != replica::Service::kNone; }
+  bool is_leading() const { return replica_->service() == replica::Service::kLeading; }
+
+ private:
+  // Joins the leader's stream and the state that is built from it.
+  class Receiver;
+
+  // --- process.cc ---
+  IoResult<void> recover_and_join();
+  IoResult<void> begin_empty(const storage::DataDirs& dirs);
+  void make_brain(replica::MemberStart start);
+  template <class Input>
+  void input(Input give) {
+    if (why_over_) return;
+    replica::Effects effects;
+    give(*member_, effects);
+    carry_out(effects);
+    settle();
+  }
+  void settle();
+  void work_on_tree();
+  void observe();
+  void carry_out(replica::Effects& effects);
+  void arm_timer();
+  void tick();
+  void end(std::string why);
+  Micros hop() {
+    return random_.below(8) == 0 ? between(random_, 0, 2 * kMillisecond) : between(random_, 5, 60);
+  }
+  void say(const std::string& what) const;
+  std::function<void(std::string_view)> on_known() {
+    return [this](std::string_view entry) { parts_.observer.on_known(entry); };
+  }
+
+  // --- process_links.cc ---
+  struct StateStream {
+    explicit StateStream(state::Machine& machine) : cursor(machine) {}
+    replica::SnapshotCursor cursor;
+    std::string behind;
+  };
+  struct Link {
+    SocketId socket{};
+    ServerId server{};  // of a dialled one
+    Micros dial_until = 0;
+    std::string in;
+    std::unique_ptr<StateStream> stream;
+  };
+  void dial(const zab::Dial& dial);
+  void send(const zab::LinkSend& send);
+  void begin_stream(zab::LinkId id, Link& link);
+  void pump(zab::LinkId id);
+  void close(zab::LinkId id);
+  void lose(zab::LinkId id);
+  void feed(zab::LinkId id);
+
+  // --- process_clients.cc ---
+  struct ClientLink {
+    std::size_t front = 0;
+    replica::ConnId conn;
+    std::string in;
+  };
+  struct FrontPort {
+    bool wake_scheduled = false;
+    bool post_scheduled = false;
+    std::map<std::uint32_t, SocketId> sockets;  // by slot
+  };
+  void wake(std::size_t front);
+  void run_front(std::size_t front);
+  void feed_front(std::size_t front);
+  void flush_front(std::size_t front);
+  void post(std::size_t front);
+  void close_client(SocketId socket);
+
+  // --- process_files.cc ---
+  struct SnapshotTask {
+    SnapshotTask(state::Machine& machine, storage::SnapshotWriter w)
+        : cursor(machine), writer(std::move(w)) {}
+    replica::SnapshotCursor cursor;
+    storage::SnapshotWriter writer;
+    std::optional<storage::SnapshotSeals> seals;  // set at the walk's end
+  };
+  void begin_snapshot();
+  void step_snapshot();
+  void end_snapshot();
+  void purge();
+  IoResult<void> write_whole_snapshot(const storage::DataDirs& dirs);
+
+  // LogDevice::Owner
+  void on_durable(Zxid last, std::size_t orders) override;
+  void on_epoch_saved(zab::EpochKind kind, std::uint32_t epoch) override;
+  void on_truncated(bool done) override;
+  void on_state_saved() override;
+  void on_state_reloaded(bool exact) override;
+  void on_discarded() override;
+  void on_fatal(const IoError& error) override;
+  void on_disk_full(bool full) override;
+  IoResult<void> write_state(storage::SnapshotWriter& writer) override;
+  IoResult<bool> reload_state() override;
+  void clear_state() override;
+  bool pause_snapshots() override;
+  void resume_snapshots() override;
+  void want_snapshot() override;
+
+  Parts parts_;
+  Random random_;
+  state::Machine machine_;
+  std::optional<storage::DataDir> data_dir_;
+  std::vector<std::unique_ptr<replica::Front>> fronts_;
+  std::vector<FrontPort> ports_;
+  std::unique_ptr<replica::Replica> replica_;
+  std::unique_ptr<Receiver> receiver_;
+  std::unique_ptr<replica::Member> member_;
+  std::unique_ptr<LogDevice> log_;
+  std::optional<std::string> why_over_;
+
+  std::map<zab::LinkId, Link> links_;
+  std::map<SocketId, zab::LinkId> link_of_;
+  std::uint64_t next_link_ = 0;
+  std::map<SocketId, ClientLink> clients_;
+  std::size_t next_front_ = 0;
+
+  std::unique_ptr<SnapshotTask> snapshot_;
+  bool snapshot_wanted_ = false;
+  bool snapshots_paused_ = false;
+
+  std::uint64_t timer_ = 0;  // the one that counts
+  std::optional<Instant> timer_at_;
+  Instant last_tick_;
+  bool told_serving_ = false;
+  std::uint32_t established_ = 0;  // the epoch that was told to the observer
+};
+
+}  // namespace drover::sim

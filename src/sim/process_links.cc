@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Links to other servers.
+#include "sim/process.h"
+#include "storage/snapshot_body.h"
+#include "storage/snapshot_stream.h"
+
+namespace drover::sim {
+namespace {
+
+constexpr Micros kDialTime = kSecond;
+constexpr Micros kRedial = 20 * kMillisecond;
+
+}  // namespace
+
+void Process::dial(const zab::Dial& dial) {
+  Link& link = links_[dial.link];
+  link.server = dial.server;
+  link.dial_until = parts_.world.now() + kDialTime;
+  link.socket = parts_.network.dial(host_of(parts_.id), host_of(dial.server), Port::kQuorum);
+  link_of_[link.socket] = dial.link;
+}
+
+void Process::on_dial_failed(SocketId socket) {
+  const auto found = link_of_.find(socket);
+  if (found == link_of_.end()) return;
+  const zab::LinkId id = found->second;
+  link_of_.erase(found);
+  parts_.world.after(kRedial, parts_.actor, [this, id] {
+    const auto link = links_.find(id);
+    if (link == links_.end()) return;
+    if (parts_.world.now() >= link->second.dial_until) return lose(id);
+    link->second.socket =
+        parts_.network.dial(host_of(parts_.id), host_of(link->second.server), Port::kQuorum);
+    link_of_[link->second.socket] = id;
+  });
+}
+
+void Process::on_connected(SocketId socket) {
+  const auto found = link_of_.find(socket);
+  if (found == link_of_.end()) return;
+  input([&, id = found->second](replica::Member& member, replica::Effects& effects) {
+    member.on_link_up(id, parts_.clock.now(), effects);
+  });
+}
+
+void Process::on_accepted(SocketId socket, Port port) {
+  if (port == Port::kClient) {
+    const std::size_t front = next_front_++ % fronts_.size();
+    ClientLink& client = clients_[socket];
+    client.front = front;
+    client.conn =
+        fronts_[front]->open({"127.0.0.1", "127.0.0.1:1", {{"ip", "127.0.0.1"}}}, parts_.clock.now());
+    ports_[front].sockets[client.conn.slot] = socket;
+    return;
+  }
+  const zab::LinkId id{++next_link_};
+  links_[id].socket = socket;
+  link_of_[socket] = id;
+  input([&](replica::Member& member, replica::Effects& effects) {
+    member.on_link_accepted(id, parts_.clock.now(), effects);
+  });
+}
+
+void Process::on_bytes(SocketId socket, std::string_view bytes) {
+  if (const auto client = clients_.find(socket); client != clients_.end()) {
+    client->second.in.append(bytes);
+    return wake(client->second.front);
+  }
+  const auto found = link_of_.find(socket);
+  if (found == link_of_.end()) return;
+  links_.at(found->second).in.append(bytes);
+  feed(found->second);
+}
+
+void Process::feed(zab::LinkId id) {
+  for (;;) {
+    const auto found = links_.find(id);
+    if (found == links_.end() || found->second.in.empty() || why_over_) return;
+    // The link may be closed by what it says.
+    const std::string bytes = std::move(found->second.in);
+    found->second.in.clear();
+    std::size_t taken = 0;
+    input([&](replica::Member& member, replica::Effects& effects) {
+      taken = member.on_link_bytes(id, bytes, parts_.clock.now(), parts_.clock.wall(), effects);
+    });
+    const auto still = links_.find(id);
+    if (still == links_.end()) return;
+    still->second.in = bytes.substr(taken);
+    if (taken == 0) return;
+  }
+}
+
+void Process::on_closed(SocketId socket) {
+  if (clients_.contains(socket)) return close_client(socket);
+  const auto found = link_of_.find(socket);
+  if (found != link_of_.end()) lose(found->second);
+}
+
+// It is gone, and the member does not know yet.
+void Process::lose(zab::LinkId id) {
+  close(id);
+  input([&](replica::Member& member, replica::Effects& effects) {
+    member.on_link_down(id, parts_.clock.now(), effects);
+  });
+}
+
+void Process::close(zab::LinkId id) {
+  const auto found = links_.find(id);
+  if (found == links_.end()) return;
+  parts_.network.close(found->second.socket);
+  link_of_.erase(found->second.socket);
+  links_.erase(found);
+}
+
+void Process::send(const zab::LinkSend& send) {
+  const auto found = links_.find(send.link);
+  if (found == links_.end()) return;
+  if (send.snapshot) return begin_stream(send.link, found->second);
+  if (found->second.stream) {
+    found->second.stream->behind.append(send.bytes);
+  } else {
+    parts_.network.send(found->second.socket, send.bytes);
+  }
+}
+
+// --- the state, to a learner, while everything else goes on ---
+
+void Process::begin_stream(zab::LinkId id, Link& link) {
+  link.stream = std::make_unique<StateStream>(machine_);
+  const replica::SnapshotBeginning beginning = link.stream->cursor.begin();
+  say("sends its state from " + std::to_string(raw(beginning.zxid)) + " on");
+  std::string out;
+  storage::append_snapshot_sessions(out, beginning.sessions);
+  storage::append_snapshot_acls(out, beginning.acls);
+  parts_.network.send(link.socket, out);
+  parts_.world.after(hop(), parts_.actor, [this, id] { pump(id); });
+}
+
+void Process::pump(zab::LinkId id) {
+  using Progress = replica::SnapshotCursor::Progress;
+  const auto found = links_.find(id);
+  if (found == links_.end() || !found->second.stream) return;
+  Link& link = found->second;
+  replica::SnapshotNodes nodes;
+  const Progress progress = link.stream->cursor.step(nodes, {.nodes = parts_.plan.disk.snapshot_step_nodes});
+  if (progress == Progress::kCutOff) return lose(id);
+  std::string out;
+  nodes.for_each([&](const auto&... node) { storage::append_snapshot_node(out, node...); });
+  if (progress == Progress::kEnd) {
+    storage::append_snapshot_stream_end(out);
+    out.append(link.stream->behind);
+    link.stream.reset();
+    say("has sent its state, at " + std::to_string(raw(machine_.last_zxid)));
+  } else {
+    parts_.world.after(hop(), parts_.actor, [this, id] { pump(id); });
+  }
+  parts_.network.send(link.socket, out);
+  if (progress == Progress::kEnd) {
+    input([&](replica::Member& member, replica::Effects& effects) {
+      member.on_state_sent(id, parts_.clock.now(), effects);
+    });
+  }
+}
+
+}  // namespace drover::sim

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/server.h"
+
+#include "base/ensure.h"
+#include "replica/snapshot_cursor.h"
+#include "storage/data_dir.h"
+#include "storage/snapshot_writer.h"
+
+namespace drover::sim {
+namespace {
+
+using storage::Survival;
+
+const std::string kDataDir = "/data";
+
+void must(const IoResult<void>& result) { ENSURE(result.has_value(), "a new disk takes what it is given"); }
+
+}  // namespace
+
+SimServer::SimServer(const Parts& parts, ServerId id)
+    : parts_(parts),
+      id_(id),
+      actor_(parts.world.new_actor()),
+      random_(parts.world.fork(100 + static_cast<std::uint64_t>(raw(id)))),
+      disk_(random_.next()),
+      clock_{.world = &parts.world} {
+  if (parts.plan.clock_drift) clock_.drift_ppm = between(random_, -50'000, 50'000);
+  prepare_disk();
+}
+
+SimServer::~SimServer() = default;
+
+// As an operator leaves it: empty and meant to be, or with an old history that all voters share.
+void SimServer::prepare_disk() {
+  const storage::DataDirs dirs = storage::data_dirs(kDataDir);
+  must(disk_.make_directories(dirs.snapshots));
+  if (raw(parts_.plan.begins_at) == 0) {
+    disk_.set_contents(storage::join_path(kDataDir, "initialize"), "");
+    return;
+  }
+  state::Machine machine(state::Options{});
+  auto writer = storage::SnapshotWriter::open(disk_, dirs.snapshots, parts_.plan.begins_at);
+  ENSURE(writer.has_value(), "a new disk takes what it is given");
+  writer->begin_sessions(0);
+  writer->begin_acls(0);
+  replica::SnapshotCursor cursor(machine);
+  (void)cursor.begin();
+  replica::SnapshotNodes nodes;
+  while (cursor.step(nodes) == replica::SnapshotCursor::Progress::kMore) {
+  }
+  nodes.for_each([&](const auto&... node) { writer->node(node...); });
+  const storage::SnapshotDigest digest{parts_.plan.begins_at, storage::kDigestVersion, machine.tree.digest()};
+  ENSURE(writer->finish({.digest = digest}).has_value(), "a new disk takes what it is given");
+}
+
+void SimServer::start() {
+  if (process_) return;
+  ++restarts_;
+  process_ = std::make_unique<Process>(Process::Parts{.world = parts_.world,
+                                                      .network = parts_.network,
+                                                      .election = parts_.election,
+                                                      .disk = disk_,
+                                                      .clock = clock_,
+                                                      .plan = parts_.plan,
+                                                      .observer = parts_.observer,
+                                                      .owner = *this,
+                                                      .id = id_,
+                                                      .actor = actor_,
+                                                      .life = ++life_});
+  parts_.network.attach(host_of(id_), *this, actor_);
+  parts_.election.attach(id_, *this, actor_);
+  if (parts_.world.tracing()) parts_.world.say("server " + std::to_string(raw(id_)) + ": starts");
+  if (const auto started = process_->start(); !started) {
+    if (parts_.world.tracing())
+      parts_.world.say("server " + std::to_string(raw(id_)) + ": cannot start: " + started.error().what);
+    crash(Farewell::kReset, Survival::kTear);
+    restart_later();
+  }
+}
+
+void SimServer::crash(Farewell farewell, Survival survival) {
+  if (!process_) return;
+  if (parts_.world.tracing()) {
+    parts_.world.say("server " + std::to_string(raw(id_)) + ": crashes" +
+                     (farewell == Farewell::kSilent ? " silently" : "") +
+                     (survival == Survival::kLose   ? ", unsynced data is lost"
+                      : survival == Survival::kKeep ? ", unsynced data is kept"
+                                                    : ", unsynced data is torn"));
+  }
+  parts_.world.stop(actor_);
+  parts_.network.detach(host_of(id_), farewell);
+  parts_.election.detach(id_, farewell);
+  process_.reset();
+  disk_.crash(survival);
+}
+
+void SimServer::restart_later() {
+  parts_.world.after(between(random_, restart_low_, restart_high_), [this, restart = ++restarts_] {
+    if (restart == restarts_) start();
+  });
+}
+
+void SimServer::pause() {
+  if (process_) parts_.world.pause(actor_);
+}
+
+void SimServer::resume() {
+  if (process_) parts_.world.resume(actor_);
+}
+
+void SimServer::wipe() {
+  ENSURE(!process_, "a disk is wiped while nobody uses it");
+  const storage::DataDirs dirs = storage::data_dirs(kDataDir);
+  const auto names = disk_.list(dirs.snapshots);
+  for (const std::string& name : *names) (void)disk_.unlink(storage::join_path(dirs.snapshots, name));
+  must(disk_.sync_directory(dirs.snapshots));
+  must(storage::remove_initialize_mark(disk_, dirs));
+  impaired_ = true;
+}
+
+// The process called: it may not end before it has returned.
+void SimServer::on_over() {
+  parts_.world.stop(actor_);
+  parts_.world.after(0, [this, life = life_] {
+    if (!process_ || life != life_) return;
+    const auto survival = static_cast<Survival>(random_.below(3));
+    crash(one_in(random_, 4) ? Farewell::kSilent : Farewell::kReset, survival);
+    restart_later();
+  });
+}
+
+}  // namespace drover::sim

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A machine that runs a server: its disk and its clock outlive the processes on it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/ids.h"
+#include "sim/clock.h"
+#include "sim/election_net.h"
+#include "sim/network.h"
+#include "sim/plan.h"
+#include "sim/process.h"
+#include "sim/world.h"
+#include "storage/memory_disk.h"
+
+namespace drover::sim {
+
+class SimServer final : private Network::Host, private ElectionNet::Host, private Process::Owner {
+ public:
+  // What all servers share, and what outlives them.
+  struct Parts {
+    World& world;
+    Network& network;
+    ElectionNet& election;
+    const Plan& plan;
+    ServerObserver& observer;
+  };
+  SimServer(const Parts& parts, ServerId id);
+  ~SimServer() override;
+
+  ServerId id() const { return id_; }
+  // A process is started; if it cannot, it is tried again after a while.
+  void start();
+  // The process is gone, and with it what it did not sync, as `survival` has it.
+  void crash(Farewell farewell, storage::Survival survival);
+  // The same as soon as the disk has done `operations` more changes, in the midst of whatever it is doing.
+  void crash_at_disk(std::uint64_t operations) { disk_.power_off_after(operations); }
+  void pause();
+  void resume();
+  bool is_up() const { return process_ != nullptr; }
+  bool is_paused() const { return is_up() && parts_.world.is_paused(actor_); }
+
+  Process* process() { return process_.get(); }
+  const Process* process() const { return process_.get(); }
+  storage::MemoryDisk& disk() { return disk_; }
+  Clock& clock() { return clock_; }
+  // How it is brought back after its process has ended by itself.
+  void set_restarts(Micros low, Micros high) { restart_low_ = low, restart_high_ = high; }
+  // Empty, without the operator's word that it is meant to be.
+  void wipe();
+  // Its disk lost something since it was last level with a leader.
+  bool is_impaired() const { return impaired_; }
+  void set_impaired() { impaired_ = true; }
+  std::uint64_t lives() const { return life_; }
+
+ private:
+  void on_accepted(SocketId socket, Port port, HostId) override { process_->on_accepted(socket, port); }
+  void on_connected(SocketId socket) override { process_->on_connected(socket); }
+  void on_dial_failed(SocketId socket) override { process_->on_dial_failed(socket); }
+  void on_bytes(SocketId socket, std::string_view bytes) override { process_->on_bytes(socket, bytes); }
+  void on_closed(SocketId socket) override { process_->on_closed(socket); }
+  void on_notification(ServerId from, std::string_view bytes) override {
+    process_->on_notification(from, bytes);
+  }
+  void on_reachable(ServerId peer, bool reachable) override { process_->on_reachable(peer, reachable); }
+  void on_over() override;
+  void on_serving() override { impaired_ = false; }
+
+  void prepare_disk();
+  void restart_later();
+
+  Parts parts_;
+  ServerId id_;
+  ActorId actor_;
+  Random random_;
+  storage::MemoryDisk disk_;
+  Clock clock_;
+  std::unique_ptr<Process> process_;
+  std::uint64_t life_ = 0;
+  bool impaired_ = false;
+  std::uint64_t restarts_ = 0;  // the one that counts
+  Micros restart_low_ = 100 * kMillisecond;
+  Micros restart_high_ = 5 * kSecond;
+};
+
+}  // namespace drover::sim

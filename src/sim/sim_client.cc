@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/sim_client.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace drover::sim {
+namespace {
+
+// Behind the servers' numbers.
+constexpr std::uint32_t kFirstClient = 100;
+
+}  // namespace
+
+SimClient::SimClient(const Parts& parts, const WorkloadClientConfig& config)
+    : parts_(parts),
+      host_{kFirstClient + config.number},
+      servers_(config.servers),
+      actor_(parts.world.new_actor()),
+      client_(config, parts.oracle) {}
+
+SimClient::~SimClient() {
+  parts_.world.stop(actor_);
+  parts_.network.detach(host_, Farewell::kReset);
+}
+
+void SimClient::start() {
+  parts_.network.attach(host_, *this, actor_);
+  input([this](Instant now, client::Effects& effects) { client_.start(now, effects); });
+}
+
+void SimClient::leave() {
+  input([this](Instant now, client::Effects& effects) { client_.leave(now, effects); });
+}
+
+void SimClient::probe(wire::OpCode op, std::string_view body) {
+  input([&](Instant now, client::Effects& effects) { client_.probe(op, body, now, effects); });
+}
+
+void SimClient::on_connected(SocketId socket) {
+  if (socket_ != socket) return;
+  input([this](Instant now, client::Effects& effects) { client_.on_connected(now, effects); });
+}
+
+void SimClient::on_bytes(SocketId socket, std::string_view bytes) {
+  if (socket_ != socket) return;
+  input([&](Instant now, client::Effects& effects) { client_.on_bytes(bytes, now, effects); });
+}
+
+void SimClient::on_closed(SocketId socket) {
+  if (socket_ != socket) return;
+  socket_.reset();
+  input([this](Instant now, client::Effects& effects) { client_.on_disconnected(now, effects); });
+}
+
+void SimClient::carry_out(const client::Effects& effects) {
+  if (effects.hang_up && socket_) parts_.network.close(*std::exchange(socket_, std::nullopt));
+  if (effects.dial) socket_ = parts_.network.dial(host_, host_of(servers_[*effects.dial]), Port::kClient);
+  if (socket_) parts_.network.send(*socket_, effects.send);
+  arm_timer();
+}
+
+void SimClient::arm_timer() {
+  const auto next = client_.next_time();
+  if (next == timer_at_) return;
+  timer_at_ = next;
+  ++timer_;
+  if (!next) return;
+  const Micros wait = std::max<Micros>(1, next->ms * kMillisecond - parts_.world.now());
+  parts_.world.after(wait, actor_, [this, timer = timer_] {
+    if (timer != timer_) return;
+    timer_at_.reset();
+    input([this](Instant now, client::Effects& effects) { client_.on_time(now, effects); });
+  });
+}
+
+std::string SimClient::describe() const {
+  return "client " + std::to_string(static_cast<std::uint32_t>(host_)) +
+         (client_.is_connected() ? " connected" : " not connected") + ", " +
+         std::to_string(client_.outstanding()) + " calls under way";
+}
+
+}  // namespace drover::sim

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A client on the network: carries bytes and time to one that works, rests or leaves (sim/workload_client).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "client/session.h"
+#include "sim/election_net.h"
+#include "sim/network.h"
+#include "sim/oracle.h"
+#include "sim/workload_client.h"
+#include "sim/world.h"
+
+namespace drover::sim {
+
+class SimClient final : private Network::Host {
+ public:
+  // What outlives it.
+  struct Parts {
+    World& world;
+    Network& network;
+    Oracle& oracle;
+  };
+  SimClient(const Parts& parts, const WorkloadClientConfig& config);
+  ~SimClient() override;
+
+  void start();
+  void rest() { client_.rest(); }
+  void leave();
+  // A write out of turn.
+  void probe(wire::OpCode op, std::string_view body);
+  const WorkloadClient& client() const { return client_; }
+  std::string describe() const;
+
+ private:
+  void on_accepted(SocketId, Port, HostId) override {}
+  void on_connected(SocketId socket) override;
+  void on_dial_failed(SocketId socket) override { on_closed(socket); }
+  void on_bytes(SocketId socket, std::string_view bytes) override;
+  void on_closed(SocketId socket) override;
+
+  Instant now() const { return {parts_.world.now() / kMillisecond}; }
+  template <class Input>
+  void input(Input give) {
+    parts_.oracle.set_now(now());
+    client::Effects effects;
+    give(now(), effects);
+    carry_out(effects);
+  }
+  void carry_out(const client::Effects& effects);
+  void arm_timer();
+
+  Parts parts_;
+  HostId host_;
+  std::vector<ServerId> servers_;
+  ActorId actor_;
+  WorkloadClient client_;
+  std::optional<SocketId> socket_;
+  std::uint64_t timer_ = 0;  // the one that counts
+  std::optional<Instant> timer_at_;
+};
+
+}  // namespace drover::sim

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A simulated client: the real session, a workload that uses it, and the oracle that hears of everything.
+//
+// When a session is over it begins another one, until it is told to leave. The world carries bytes and time,
+// as for any client::Session; what happens inside stays here.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/random.h"
+#include "base/time.h"
+#include "client/session.h"
+#include "sim/oracle.h"
+#include "sim/workload.h"
+
+namespace drover::sim {
+
+struct WorkloadClientConfig {
+  std::uint64_t seed = 0;
+  std::uint32_t number = 0;       // makes its values unique
+  std::vector<ServerId> servers;  // what the session's indexes mean
+  std::int32_t timeout_ms = 10'000;
+  std::int64_t step_ms = 100;    // between steps, on average
+  std::size_t pipeline_max = 8;  // calls under way
+  bool expire_locally = true;
+  WorkloadOptions workload;
+};
+
+class WorkloadClient {
+ public:
+  // The oracle outlives it, and knows the time when inputs come.
+  WorkloadClient(const WorkloadClientConfig& config, Oracle& oracle);
+
+  // As of client::Session; effects.happened is not for the world.
+  void start(Instant now, client::Effects& effects);
+  void on_connected(Instant now, client::Effects& effects);
+  void on_bytes(std::string_view bytes, Instant now, client::Effects& effects);
+  void on_disconnected(Instant now, client::Effects& effects);
+  void on_time(Instant now, client::Effects& effects);
+  std::optional<Instant> next_time() const;
+
+  // No more steps; what is under way goes on.
+  void rest() { resting_ = true; }
+  // One call out of turn: to see that the ensemble answers.
+  void probe(wire::OpCode op, std::string_view body, Instant now, client::Effects& effects);
+  // Ends the session, and begins no other.
+  void leave(Instant now, client::Effects& effects);
+
+  bool is_gone() const { return left_ && !session_; }
+  bool is_connected() const { return session_ && !silent_until_ && session_->is_connected(); }
+  // The server of the connection, or of the one that is tried.
+  std::optional<ServerId> server() const;
+  std::size_t outstanding() const { return calls_.size(); }
+  std::uint64_t answered() const { return answered_; }
+  std::uint64_t lost() const { return lost_; }
+  std::uint64_t sessions() const { return sessions_; }
+
+ private:
+  struct Asked {
+    wire::OpCode op{};
+    std::string body;
+    std::int32_t xid = 0;
+  };
+
+  void begin_session(Instant now, client::Effects& effects);
+  void end_session(Instant now);
+  void step(Instant now, client::Effects& effects);
+  void vanish(Instant now);
+  void call(wire::OpCode op, std::string body, Instant now, client::Effects& effects);
+  // Takes what has happened out of the effects.
+  void digest(Instant now, client::Effects& effects);
+  void on_completed(const client::Completed& done);
+  void on_state(const client::StateChange& change);
+  std::int64_t pause_ms(std::int64_t average);
+
+  WorkloadClientConfig config_;
+  Oracle& oracle_;
+  Random random_;
+  Workload workload_;
+  std::unique_ptr<client::Session> session_;
+  ClientId id_{};
+  std::size_t server_ = 0;
+  Instant asked_;  // when the connection began, by the oracle's clock
+  bool resting_ = false;
+  bool left_ = false;
+  bool over_ = false;  // the session is final
+  Instant next_step_;
+  Instant next_session_;
+  std::optional<Instant> silent_until_;
+  std::uint64_t next_token_ = 1;
+  std::map<std::uint64_t, Asked> calls_;
+  std::uint64_t answered_ = 0;
+  std::uint64_t lost_ = 0;
+  std::uint64_t sessions_ = 0;
+};
+
+}  // namespace drover::sim
