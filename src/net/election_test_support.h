@@ -30,10 +30,8 @@ struct Node {
     if (config.listen.empty()) config.listen = {{"127.0.0.1", 0}};
     links = *ElectionLinks::open(
         world.loop(), world.resolver(), config,
-        {.on_notification =
-             [this](ServerId from, std::string_view n) {
-               received.push_back({from, std::string(n)});
-             },
+        {.on_notification = [this](ServerId from,
+                                   std::string_view n) { received.push_back({from, std::string(n)}); },
          .on_reachable = [this](ServerId peer, bool is) { reachable[peer].push_back(is); },
          .on_trouble = [this](const std::string& line) { trouble.push_back(line); }});
     world.keep_time(links);

@@ -76,7 +76,8 @@ void Front::on_result(ConnId id, const WriteResult& result, Instant now) {
     wire::append_bare_reply(staged_bytes_, {result.xid, machine_.last_zxid, result.error});
   }
   if (result.op != OpCode::kSync) {
-    count_reply(*c, {write.op, write.xid, write.received, /*is_write=*/true, staged_bytes_.size() - from}, now);
+    count_reply(*c, {write.op, write.xid, write.received, /*is_write=*/true, staged_bytes_.size() - from},
+                now);
   }
   if (!answer_waiting(*c, from, now)) {
     staged_bytes_.resize(from);

@@ -93,9 +93,9 @@ class Member {
   bool has_tree_work() const;
   void work_on_tree(Instant now, WallTime wall, Effects& effects);
 
-  // The state in memory is whole, and exactly what the history makes up to its last transaction. Only then may
-  // it be written down as a snapshot: one of a state that is being replaced, read anew, or ahead of its name
-  // would be taken for history at the next start.
+  // The state in memory is whole, and exactly what the history makes up to its last transaction. Only then
+  // may it be written down as a snapshot: one of a state that is being replaced, read anew, or ahead of its
+  // name would be taken for history at the next start.
   bool is_state_exact() const;
 
   const zab::Peer& peer() const { return peer_; }

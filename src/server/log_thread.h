@@ -29,7 +29,7 @@ namespace drover::server {
 
 struct LogThreadOptions {
   std::int64_t snap_count = 100'000;
-  std::int64_t snap_bytes = 0;         // 0: no such trigger
+  std::int64_t snap_bytes = 0;           // 0: no such trigger
   storage::SnapshotOptions snapshots{};  // how a leader's state is saved
   std::int64_t fsync_warning_ms = 1000;
   std::uint64_t seed = 1;

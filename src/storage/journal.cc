@@ -62,9 +62,9 @@ IoResult<std::string> Journal::replace(Zxid zxid, const WriteState& write, const
     return std::unexpected(data_error("no state has the zxid " + std::to_string(raw(zxid))));
   log_.reset();
   // The old history stays until the new one is whole: a crash while gigabytes are written must not cost the
-  // ensemble a voter, or two of three that are brought level at once could never elect anybody again. From the
-  // mark on it is the new one, and recovery finishes what is left to do. Beside each other they would be a
-  // mixture: what is here may reach beyond `zxid`.
+  // ensemble a voter, or two of three that are brought level at once could never elect anybody again. From
+  // the mark on it is the new one, and recovery finishes what is left to do. Beside each other they would be
+  // a mixture: what is here may reach beyond `zxid`.
   TRY(remove_incoming(*disk_, dirs_));
   TRY_ASSIGN(const bool history, has_history(*disk_, dirs_));
   SnapshotOptions as = options;

@@ -62,8 +62,9 @@ class Journal {
   // agreed on. Returns the snapshot's name.
   //
   // `write` gives sessions, ACLs and nodes; the state may be ahead of `zxid`, as a fuzzy stream is, so the
-  // snapshot gets no digest that recovery would compare. Until it is whole on the disk, what was here stays, and
-  // a crash or an error leaves that. After an error the journal is closed, and replace() may be called again.
+  // snapshot gets no digest that recovery would compare. Until it is whole on the disk, what was here stays,
+  // and a crash or an error leaves that. After an error the journal is closed, and replace() may be called
+  // again.
   using WriteState = std::function<IoResult<void>(SnapshotWriter&)>;
   IoResult<std::string> replace(Zxid zxid, const WriteState& write, const SnapshotOptions& options = {});
 

@@ -73,6 +73,7 @@ class MemoryDisk final : public Disk {
   void crash(Survival survival);
   // After `n` more changing operations everything fails with EIO and changes nothing, until crash().
   void power_off_after(std::uint64_t n) { power_off_at_ = operations_ + n; }
+  bool is_off() const { return operations_ >= power_off_at_; }
   std::uint64_t operations() const { return operations_; }
   std::uint64_t bytes_written() const { return bytes_written_; }
   void inject(DiskFault fault) { faults_.push_back(std::move(fault)); }

@@ -57,7 +57,7 @@ struct RecoveryReport {
   std::uint64_t txns_replayed = 0;
   bool torn_tail = false;
   bool may_start_empty = false;
-  bool has_initialize_mark = false;  // looked for only when there is no history
+  bool has_initialize_mark = false;   // looked for only when there is no history
   std::string damage;                 // one line; empty unless kDamaged
   std::vector<std::string> findings;  // for the operator, one line each; damage included
   LogTail tail;                       // for TxnLogWriter::open

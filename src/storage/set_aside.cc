@@ -117,7 +117,8 @@ IoResult<std::vector<std::string>> set_aside_history(Disk& disk, const DataDirs&
 }
 
 IoResult<void> complete_replacement(Disk& disk, const DataDirs& dirs) {
-  // Also where it is there already: it may have been read from the page cache, and nothing may move without it.
+  // Also where it is there already: it may have been read from the page cache, and nothing may move without
+  // it.
   TRY(set_replacing_mark(disk, dirs, Replacing::kIncoming));
   std::vector<std::string> made;
   TRY_ASSIGN(const std::optional<std::string> incoming, find_incoming(disk, dirs));
