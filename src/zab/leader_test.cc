@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Discovery and synchronisation as the leader sees them.
+#include "zab/leader.h"
+
+#include <gtest/gtest.h>
+
+#include "zab/leader_testing.h"
+
+namespace drover::zab {
+namespace {
+
+using testing::batch;
+using testing::history;
+using testing::kShort;
+using testing::Leading;
+using testing::Story;
+using testing::voters;
+using testing::zx;
+using wire::PacketType;
+using Phase = Leader::Phase;
+using Stage = LearnerLink::Stage;
+
+// --- discovery ---
+
+TEST(Leader, ChoosesAnEpochThatNobodyOfAQuorumHasPromised) {
+  Leading l;
+  EXPECT_EQ(l.orders(), Story{});
+  l.connect(2).greet(2, 7);
+  EXPECT_EQ(l.leader.epoch(), 8u);
+  EXPECT_EQ(l.sent(2), Story{"LEADERINFO 8.0"});
+  l.connect(3).greet(3, 2);  // later, and behind: the same epoch
+  EXPECT_EQ(l.sent(3), Story{"LEADERINFO 8.0"});
+}
+
+TEST(Leader, ProposesAnEpochOnlyOnceItsOwnPromiseIsDurable) {
+  Leading l({.disk_answers_at_once = false});
+  l.connect(2).greet(2);
+  EXPECT_EQ(l.orders(), Story{"acceptedEpoch 5"});
+  EXPECT_EQ(l.sent(2), Story{});
+  l.saved(EpochKind::kAccepted, 5);
+  EXPECT_EQ(l.sent(2), Story{"LEADERINFO 5.0"});
+}
+
+TEST(Leader, AnObserversEpochIsRespectedButMakesNoQuorum) {
+  Leading l;
+  l.connect(4).greet(4, 9, PacketType::kObserverInfo);
+  EXPECT_EQ(l.orders(), Story{});
+  l.connect(2).greet(2);
+  EXPECT_EQ(l.leader.epoch(), 10u);
+}
+
+TEST(Leader, SynchronisesNobodyBeforeAQuorumHasPromised) {
+  Leading l({.membership = voters(5)});
+  l.connect(2).greet(2).connect(3).greet(3).promise(2, zx(4, 3));
+  EXPECT_EQ(l.leader.phase(), Phase::kDiscovery);
+  EXPECT_EQ(l.sent(2), Story{"LEADERINFO 5.0"});
+  l.promise(3, zx(4, 2));
+  EXPECT_EQ(l.leader.phase(), Phase::kSynchronisation);
+  EXPECT_EQ(l.sent(2), (Story{"LEADERINFO 5.0", "DIFF 4.3", "NEWLEADER 5.0"}));
+  EXPECT_EQ(l.sent(3), (Story{"LEADERINFO 5.0", "DIFF 4.3", "PROPOSAL 4.3", "COMMIT 4.3", "NEWLEADER 5.0"}));
+}
+
+TEST(Leader, APromiseMadeBeforeDoesNotCountAgain) {
+  // -1: it may have given this epoch to another candidate, so two could be established in one epoch.
+  Leading l;
+  l.connect(2).greet(2).promise(2, zx(4, 3), -1);
+  EXPECT_EQ(l.leader.phase(), Phase::kDiscovery);
+  l.bring(3);
+  EXPECT_EQ(l.leader.phase(), Phase::kSynchronisation);
+  EXPECT_EQ(l.leader.find(Leading::link(2))->stage, Stage::kSyncing);  // It is brought level all the same.
+}
+
+TEST(Leader, ThePromiseOfWhoDoesNotKnowItsHistoryProvesNothing) {
+  Leading l;
+  l.bring(2, Zxid{-1});
+  EXPECT_EQ(l.leader.phase(), Phase::kDiscovery);
+  l.bring(3);
+  EXPECT_EQ(l.leader.phase(), Phase::kSynchronisation);
+}
+
+TEST(Leader, AnObserversPromiseDoesNotCount) {
+  Leading l;
+  l.connect(2).greet(2).connect(4).greet(4, 4, PacketType::kObserverInfo).promise(4, zx(4, 3));
+  EXPECT_EQ(l.leader.phase(), Phase::kDiscovery);
+}
+
+TEST(Leader, AVoterThatComesAsObserverIsNotCounted) {
+  Leading l;
+  l.connect(2).greet(2, 4, PacketType::kObserverInfo);
+  EXPECT_EQ(l.orders(), Story{});
+}
+
+TEST(Leader, DoesNotLeadWhoHasALaterHistory) {
+  for (const auto& [last, current] : {std::pair{zx(4, 4), 4}, std::pair{zx(4, 1), 5}}) {
+    Leading l;
+    l.connect(2).greet(2).promise(2, last, current);
+    EXPECT_TRUE(l.closed(2)) << testing::text(last);
+    EXPECT_EQ(l.leader.phase(), Phase::kDiscovery);
+  }
+}
+
+TEST(Leader, APromiseOutlivesItsLink) {
+  Leading l({.membership = voters(5)});
+  l.connect(2).greet(2).connect(3).greet(3).promise(2, zx(4, 3));
+  l.leader.on_link_down(Leading::link(2), l.now, l.effects);
+  l.promise(3, zx(4, 3));
+  EXPECT_EQ(l.leader.phase(), Phase::kSynchronisation);
+}
+
+// --- who may come ---
+
+TEST(Leader, StrangersGetNothing) {
+  Leading l;
+  l.connect(9).greet(9);
+  EXPECT_TRUE(l.closed(9));
+  EXPECT_EQ(l.sent(9), Story{});
+  l.connect(1).greet(1);  // somebody says that it is we
+  EXPECT_TRUE(l.closed(1));
+}
+
+TEST(Leader, GreetingsThatAreNoneCloseTheLink) {
+  Leading l;
+  l.connect(2).say(2, PacketType::kAck, zx(5, 0));
+  EXPECT_TRUE(l.closed(2));
+  l.connect(3).say(3, PacketType::kFollowerInfo, zx(4, 0));
+  EXPECT_TRUE(l.closed(3));
+}
+
+TEST(Leader, WhoKnowsALaterMembershipOrAnOlderProtocolIsRefused) {
+  Leading l;
+  const wire::LearnerInfo later{.server = ServerId{2}, .config_version = 7};
+  l.connect(2).say(2, PacketType::kFollowerInfo, zx(4, 0), wire::encode(later));
+  EXPECT_TRUE(l.closed(2));
+  const wire::LearnerInfo older{.server = ServerId{3}, .protocol_version = 1};
+  l.connect(3).say(3, PacketType::kFollowerInfo, zx(4, 0), wire::encode(older));
+  EXPECT_TRUE(l.closed(3));
+}
+
+TEST(Leader, ASecondLinkOfAServerReplacesTheFirst) {
+  Leading l;
+  l.with({2});
+  const wire::LearnerInfo info{.server = ServerId{2}};
+  l.connect(20).say(20, PacketType::kFollowerInfo, zx(5, 0), wire::encode(info));
+  EXPECT_TRUE(l.closed(2));
+  EXPECT_FALSE(l.closed(20));
+  EXPECT_EQ(l.leader.find(Leading::link(2)), nullptr);
+}
+
+TEST(Leader, WhoSpeaksOutOfTurnLosesItsLink) {
+  Leading l({.membership = voters(5)});
+  l.connect(2).greet(2).ack(2, zx(5, 0));  // waits for an epoch
+  EXPECT_TRUE(l.closed(2));
+  l.connect(3).greet(3).connect(4).greet(4).promise(3, zx(4, 3)).ack(3, zx(5, 0));
+  EXPECT_TRUE(l.closed(3));  // waits for a quorum of promises
+}
+
+// --- synchronisation ---
+
+TEST(Leader, IsEstablishedByAQuorumThatHasItsHistoryOnDisk) {
+  Leading l({.membership = voters(5)});
+  l.connect(2).greet(2).connect(3).greet(3).promise(2, zx(4, 3)).promise(3, zx(4, 3)).ack(2, zx(5, 0));
+  EXPECT_EQ(l.leader.phase(), Phase::kSynchronisation);
+  l.forget().ack(3, zx(5, 0));
+  EXPECT_EQ(l.leader.phase(), Phase::kBroadcast);
+  EXPECT_EQ(l.sent(2), Story{"UPTODATE"});
+  EXPECT_EQ(l.sent(3), Story{"UPTODATE"});
+}
+
+TEST(Leader, ItsOwnEpochIsDurableBeforeItCountsItself) {
+  Leading l({.disk_answers_at_once = false});
+  l.connect(2).greet(2).saved(EpochKind::kAccepted, 5).promise(2, zx(4, 3));
+  EXPECT_EQ(l.orders(), (Story{"acceptedEpoch 5", "currentEpoch 5"}));
+  l.ack(2, zx(5, 0));
+  EXPECT_EQ(l.leader.phase(), Phase::kSynchronisation);
+  l.saved(EpochKind::kCurrent, 5);
+  EXPECT_EQ(l.leader.phase(), Phase::kBroadcast);
+}
+
+TEST(Leader, AnObserverThatIsSynchronisedEstablishesNobody) {
+  Leading l;
+  l.bring(2).join_observer(4);
+  EXPECT_EQ(l.leader.phase(), Phase::kSynchronisation);
+  l.ack(2, zx(5, 0));
+  EXPECT_EQ(l.leader.phase(), Phase::kBroadcast);
+}
+
+TEST(Leader, AServerAloneLeadsAsSoonAsItsDiskHasTheEpoch) {
+  Leading l({.membership = voters(1)});
+  EXPECT_EQ(l.leader.phase(), Phase::kBroadcast);
+  EXPECT_EQ(l.orders(), (Story{"acceptedEpoch 5", "currentEpoch 5"}));
+  l.propose(1);
+  EXPECT_EQ(l.h.committed(), zx(5, 1));
+}
+
+TEST(Leader, TheStateGoesFirstThenWhatWasCommittedMeanwhileThenNewLeader) {
+  // ZOOKEEPER-3104: NEWLEADER before the last transaction of the state would let it serve without that.
+  Leading l({.log = history(zx(4, 2), {zx(4, 3)}, {.txns = 1})});
+  l.with({2}).forget();
+  l.bring(3, zx(4, 1));
+  EXPECT_EQ(l.sent(3), (Story{"LEADERINFO 5.0", "SNAP 4.3", "the state"}));
+
+  l.propose(1).ack(2, zx(5, 1)).propose(2).ack(2, zx(5, 2)).propose(3);
+  l.h.set_applied(zx(5, 2));  // The window is small, but what the state may lack is kept.
+  EXPECT_EQ(l.sent(3), (Story{"LEADERINFO 5.0", "SNAP 4.3", "the state"}));
+
+  l.forget().leader.on_state_sent(Leading::link(3), l.now, l.effects);
+  EXPECT_EQ(l.sent(3), (Story{"PROPOSAL 5.1", "COMMIT 5.1", "PROPOSAL 5.2", "COMMIT 5.2", "NEWLEADER 5.0",
+                              "PROPOSAL 5.3"}));
+}
+
+TEST(Leader, WhoJoinsLateGetsWhatIsUndecidedAfterNewLeader) {
+  Leading l;
+  l.with({2}).propose(1).forget();
+  l.bring(3);
+  EXPECT_EQ(l.sent(3), (Story{"LEADERINFO 5.0", "DIFF 4.3", "NEWLEADER 5.0", "PROPOSAL 5.1"}));
+  l.forget().ack(3, zx(5, 0));
+  EXPECT_EQ(l.sent(3), Story{"UPTODATE"});
+}
+
+TEST(Leader, AnObserverIsNotToldWhatIsUndecided) {
+  Leading l;
+  l.with({2}).propose(1).forget().join_observer(4);
+  EXPECT_EQ(l.sent(4), (Story{"LEADERINFO 5.0", "DIFF 4.3", "NEWLEADER 5.0", "UPTODATE"}));
+  l.forget().ack(2, zx(5, 1));
+  EXPECT_EQ(l.sent(4), Story{"INFORM 5.1"});
+}
+
+// --- time ---
+
+TEST(Leader, GivesUpWhenNoQuorumComesOrIsSynchronisedWithinInitLimit) {
+  Leading alone;
+  alone.wait(kShort.init_ms() - 1);
+  EXPECT_FALSE(alone.leader.over());
+  alone.wait(1);
+  EXPECT_EQ(alone.leader.why_over(), "no quorum of followers came within initLimit");
+
+  Leading unsynced;
+  unsynced.bring(2).wait(kShort.init_ms());
+  EXPECT_EQ(unsynced.leader.why_over(), "no quorum was synchronised within initLimit");
+}
+
+TEST(Leader, NobodyIsServedAfterItIsOver) {
+  Leading l;
+  l.bring(2);
+  l.leader.step_down("for the test");
+  l.forget().ack(2, zx(5, 0));
+  EXPECT_EQ(l.sent(2), Story{});
+}
+
+}  // namespace
+}  // namespace drover::zab

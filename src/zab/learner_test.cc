@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A learner against a leader that the test speaks for, and a disk that answers when the test says so.
+#include "zab/learner.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "zab/testing.h"
+
+namespace drover::zab {
+namespace {
+
+using testing::batch;
+using testing::entry;
+using testing::history;
+using testing::ordered;
+using testing::Story;
+using testing::voters;
+using testing::zx;
+using testing::zxids_in;
+using wire::PacketType;
+using Phase = Learner::Phase;
+
+constexpr LinkId kLink{kDialledLinks | 1};
+constexpr Timing kTiming{.tick_ms = 100, .init_limit_ticks = 10, .sync_limit_ticks = 5};
+
+// Has promised and synchronised with epoch 4; its log ends with 4.1 4.2 4.3 unless told otherwise.
+struct Options {
+  bool observer = false;
+  bool knows_history = true;
+  std::uint32_t accepted = 4;
+  zab::History log = history(zx(4, 0), {zx(4, 1), zx(4, 2), zx(4, 3)});
+};
+
+class Following {
+ public:
+  explicit Following(const Options& options = {})
+      : h(options.log),
+        learner(LearnerConfig{ServerId{1}, options.observer, kTiming}, membership_, h,
+                Learner::Start{options.accepted, 4, options.knows_history, ServerId{3}, kLink}, now,
+                effects) {}
+
+  // --- the leader says ---
+  Following& hear(PacketType type, Zxid zxid, const wire::Nullable& data = {}) {
+    learner.on_packet({type, zxid, data}, now, effects);
+    return *this;
+  }
+  Following& hear_epoch(std::uint32_t epoch) {
+    return hear(PacketType::kLeaderInfo, zx(epoch, 0), wire::encode_int(wire::kQuorumProtocolVersion));
+  }
+  Following& propose(Zxid zxid) { return hear(PacketType::kProposal, zxid, entry(zxid)); }
+  Following& commit(Zxid zxid) { return hear(PacketType::kCommit, zxid); }
+  Following& flush() {
+    learner.flush(effects);
+    return *this;
+  }
+
+  // --- the disk says ---
+  Following& durable(Zxid zxid) {
+    h.set_durable(zxid);
+    learner.on_durable(effects);
+    return *this;
+  }
+  Following& saved(EpochKind kind, std::uint32_t epoch) {
+    learner.on_epoch_saved(kind, epoch, effects);
+    return *this;
+  }
+
+  // --- shortcuts to a phase of epoch 5 ---
+  Following& to_sync() {
+    learner.on_link_up(now, effects);
+    hear_epoch(5).saved(EpochKind::kAccepted, 5);
+    return forget();
+  }
+  Following& to_synced() {
+    to_sync().hear(PacketType::kDiff, h.last());
+    hear(PacketType::kNewLeader, zx(5, 0)).flush().saved(EpochKind::kCurrent, 5);
+    return forget();
+  }
+  Following& to_broadcast() {
+    to_synced().hear(PacketType::kUpToDate, Zxid{-1});
+    return forget();
+  }
+
+  Following& forget() {
+    effects = {};
+    return *this;
+  }
+  Story sent() const { return testing::sent_to(kLink, effects); }
+  Story orders() const { return ordered(effects); }
+
+ private:
+  Membership membership_ = voters(3, 1);
+
+ public:
+  zab::History h;
+  Instant now{1000};
+  Effects effects;
+  Learner learner;
+};
+
+// --- discovery ---
+
+TEST(Learner, GreetsWithTheEpochItHasPromised) {
+  Following f;
+  ASSERT_TRUE(f.effects.dial);
+  EXPECT_EQ(f.effects.dial->server, ServerId{3});
+  f.learner.on_link_up(f.now, f.effects);
+  EXPECT_EQ(f.sent(), Story{"FOLLOWERINFO 4.0"});
+
+  Following observer({.observer = true});
+  observer.learner.on_link_up(observer.now, observer.effects);
+  EXPECT_EQ(observer.sent(), Story{"OBSERVERINFO 4.0"});
+}
+
+TEST(Learner, PromisesAnEpochOnlyOnceThatIsDurable) {
+  Following f;
+  f.learner.on_link_up(f.now, f.effects);
+  f.forget().hear_epoch(5);
+  EXPECT_EQ(f.orders(), Story{"acceptedEpoch 5"});
+  EXPECT_EQ(f.sent(), Story{});
+
+  f.saved(EpochKind::kAccepted, 4);  // The answer to an older order says nothing about this one.
+  EXPECT_EQ(f.sent(), Story{});
+  f.saved(EpochKind::kAccepted, 5);
+  EXPECT_EQ(f.sent(), Story{"ACKEPOCH 4.3 of epoch 4"});
+}
+
+TEST(Learner, SaysThatItMadeThisPromiseBefore) {
+  Following f({.accepted = 5});
+  f.learner.on_link_up(f.now, f.effects);
+  f.forget().hear_epoch(5);
+  EXPECT_EQ(f.orders(), Story{});
+  EXPECT_EQ(f.sent(), Story{"ACKEPOCH 4.3 of epoch -1"});
+}
+
+TEST(Learner, DoesNotFollowALeaderOfAnOlderEpoch) {
+  Following f({.accepted = 6});
+  f.learner.on_link_up(f.now, f.effects);
+  f.forget().hear_epoch(5);
+  EXPECT_EQ(f.learner.why_over(), "the leader's epoch is older than the one promised");
+  EXPECT_EQ(f.sent(), Story{});
+}
+
+TEST(Learner, ClaimsNoHistoryThatItDoesNotKnow) {
+  Following f({.knows_history = false});
+  f.learner.on_link_up(f.now, f.effects);
+  f.hear_epoch(5).forget().saved(EpochKind::kAccepted, 5);
+  EXPECT_EQ(f.sent(), Story{"ACKEPOCH -1 of epoch 4"});
+}
+
+TEST(Learner, AcceptsOneEpochAndNothingElseFirst) {
+  Following twice;
+  twice.learner.on_link_up(twice.now, twice.effects);
+  twice.hear_epoch(5).hear_epoch(6);
+  EXPECT_EQ(twice.learner.why_over(), "the leader proposes an epoch twice");
+
+  Following other;
+  other.learner.on_link_up(other.now, other.effects);
+  other.hear(PacketType::kDiff, zx(4, 3));
+  EXPECT_TRUE(other.learner.over());
+}
+
+// --- synchronisation ---
+
+TEST(Learner, AcknowledgesNewLeaderOnlyAfterItsHistoryAndThenTheEpochAreDurable) {
+  Following f;
+  f.to_sync().hear(PacketType::kDiff, zx(4, 5));
+  f.propose(zx(4, 4)).commit(zx(4, 4)).propose(zx(4, 5)).commit(zx(4, 5));
+  f.hear(PacketType::kNewLeader, zx(5, 0)).flush();
+  // The disk takes orders one after the other, so this order is the promise (ZOOKEEPER-4643, 4646).
+  EXPECT_EQ(f.orders(), (Story{"append 4.4-4.5", "currentEpoch 5"}));
+  EXPECT_EQ(f.sent(), Story{});
+
+  f.durable(zx(4, 5));
+  EXPECT_EQ(f.sent(), Story{});
+  f.saved(EpochKind::kCurrent, 5);
+  EXPECT_EQ(f.sent(), Story{"ACK 5.0"});
+}
+
+TEST(Learner, AcknowledgesNoProposalBeforeNewLeader) {
+  // ZOOKEEPER-4685: its leader takes the first ACK for that of NEWLEADER.
+  Following f;
+  f.to_sync().hear(PacketType::kDiff, zx(4, 3)).hear(PacketType::kNewLeader, zx(5, 0));
+  f.propose(zx(5, 1)).flush().durable(zx(5, 1));
+  EXPECT_EQ(f.sent(), Story{});
+  f.saved(EpochKind::kCurrent, 5);
+  EXPECT_EQ(f.sent(), (Story{"ACK 5.0", "ACK 5.1"}));
+}
+
+TEST(Learner, ADifferenceMovesItOnlyAsFarAsTransactionsCame) {
+  // ZOOKEEPER-2355: the packet names the leader's last zxid, but that is not here yet.
+  Following f;
+  f.to_sync().hear(PacketType::kDiff, zx(4, 9)).propose(zx(4, 4)).commit(zx(4, 4)).flush();
+  EXPECT_EQ(f.h.last(), zx(4, 4));
+  EXPECT_EQ(f.h.committed(), zx(4, 4));
+}
+
+TEST(Learner, ADifferenceSaysThatEverythingItHasIsCommitted) {
+  zab::History log = history(zx(4, 0), {zx(4, 1)});
+  log.append(batch({zx(4, 2)}));
+  log.set_durable(zx(4, 2));
+  Following f({.log = log});
+  f.to_sync().hear(PacketType::kDiff, zx(4, 2));
+  EXPECT_EQ(f.h.committed(), zx(4, 2));
+}
+
+TEST(Learner, RefusesADifferenceWithAHole) {
+  // ZOOKEEPER-4925
+  Following f;
+  f.to_sync().hear(PacketType::kDiff, zx(4, 9)).propose(zx(4, 5));
+  EXPECT_EQ(f.learner.why_over(), "the leader leaves a transaction out");
+  EXPECT_EQ(f.flush().orders(), Story{});
+}
+
+TEST(Learner, RefusesADifferenceToWhatItDoesNotKnow) {
+  Following f({.knows_history = false});
+  f.to_sync().hear(PacketType::kDiff, zx(4, 9));
+  EXPECT_TRUE(f.learner.over());
+}
+
+TEST(Learner, RefusesAZxidThatIsNone) {
+  Following f;
+  f.to_sync().hear(PacketType::kDiff, zx(4, 9)).propose(Zxid{-1});
+  EXPECT_TRUE(f.learner.over());
+  EXPECT_EQ(f.flush().h.last(), zx(4, 3));
+}
+
+TEST(Learner, RefusesAProposalThatCarriesAnotherTransaction) {
+  Following f;
+  f.to_sync().hear(PacketType::kDiff, zx(4, 9)).hear(PacketType::kProposal, zx(4, 4), entry(zx(4, 5)));
+  EXPECT_EQ(f.learner.why_over(), "a proposal does not carry the transaction it names");
+  Following empty;
+  empty.to_sync().hear(PacketType::kDiff, zx(4, 9)).hear(PacketType::kProposal, zx(4, 4));
+  EXPECT_TRUE(empty.learner.over());
+}
+
+TEST(Learner, CutsOffWhatTheLeaderDoesNotHave) {
+  Following f;
+  f.to_sync().hear(PacketType::kTrunc, zx(4, 1));
+  EXPECT_EQ(f.orders(), Story{"truncate to 4.1"});
+  EXPECT_EQ(zxids_in(f.h), Story{"4.1"});
+  EXPECT_TRUE(f.effects.reload_state);  // 4.2 and 4.3 were in the tree since the start.
+}
+
+TEST(Learner, KeepsItsStateWhenOnlyUndecidedTransactionsAreCutOff) {
+  zab::History log = history(zx(4, 0), {zx(4, 1)});
+  log.append(batch({zx(4, 2)}));
+  log.set_durable(zx(4, 2));
+  Following f({.log = log});
+  f.to_sync().hear(PacketType::kTrunc, zx(4, 1));
+  EXPECT_EQ(f.orders(), Story{"truncate to 4.1"});
+  EXPECT_FALSE(f.effects.reload_state);
+}
+
+TEST(Learner, DiscardsItsHistoryWhenItIsToBeCutWhereItNeverWas) {
+  for (const Zxid point : {zx(4, 9), zx(3, 1), zx(5, 0)}) {
+    Following f;
+    f.to_sync().hear(PacketType::kTrunc, point);
+    EXPECT_TRUE(f.effects.discard_history) << testing::text(point);
+    EXPECT_TRUE(f.learner.over());
+    EXPECT_EQ(f.orders(), Story{});
+    EXPECT_EQ(zxids_in(f.h), (Story{"4.1", "4.2", "4.3"}));  // until the host has put it away
+  }
+}
+
+TEST(Learner, TakesTheLeadersStateAndWhatFollowsItBeforeItAcknowledges) {
+  Following f({.knows_history = false});
+  f.to_sync().hear(PacketType::kSnap, zx(4, 8));
+  EXPECT_EQ(f.effects.receive_snapshot, kLink);
+  EXPECT_TRUE(f.learner.is_receiving_snapshot());
+  EXPECT_EQ(f.orders(), Story{});
+
+  f.learner.on_snapshot_received(f.effects);
+  f.propose(zx(4, 9)).commit(zx(4, 9)).hear(PacketType::kNewLeader, zx(5, 0)).flush();
+  EXPECT_EQ(f.orders(), (Story{"snapshot 4.8", "append 4.9", "currentEpoch 5"}));
+  EXPECT_EQ(f.h.window_begin(), zx(4, 8));
+  EXPECT_EQ(f.sent(), Story{});
+  f.saved(EpochKind::kCurrent, 5);
+  EXPECT_EQ(f.sent(), Story{"ACK 5.0"});
+}
+
+TEST(Learner, RefusesANewLeaderOfAnotherEpochAndASecondOne) {
+  Following other;
+  other.to_sync().hear(PacketType::kDiff, zx(4, 3)).hear(PacketType::kNewLeader, zx(6, 0));
+  EXPECT_EQ(other.learner.why_over(), "NEWLEADER names another epoch than LEADERINFO");
+  EXPECT_EQ(other.orders(), Story{});
+
+  Following twice;
+  twice.to_synced().hear(PacketType::kNewLeader, zx(5, 0));
+  EXPECT_EQ(twice.learner.why_over(), "the leader says NEWLEADER twice");
+}
+
+TEST(Learner, DoesNotServeBeforeItAcknowledgedNewLeader) {
+  Following f;
+  f.to_sync().hear(PacketType::kDiff, zx(4, 3)).hear(PacketType::kNewLeader, zx(5, 0));
+  f.hear(PacketType::kUpToDate, Zxid{-1});
+  EXPECT_TRUE(f.learner.over());
+}
+
+TEST(Learner, IsLevelWithWhatWasCommittedBeforeUpToDate) {
+  // ZOOKEEPER-4394: a proposal and its commit may come between NEWLEADER and UPTODATE.
+  Following f;
+  f.to_synced().propose(zx(5, 1)).commit(zx(5, 1)).propose(zx(5, 2)).hear(PacketType::kUpToDate, Zxid{-1});
+  f.flush();
+  EXPECT_EQ(f.learner.phase(), Phase::kBroadcast);
+  EXPECT_EQ(f.learner.level_at(), zx(5, 1));
+  EXPECT_EQ(f.h.committed(), zx(5, 1));
+  EXPECT_EQ(f.h.last(), zx(5, 2));
+}
+
+// --- broadcast ---
+
+TEST(Learner, LogsWhatCameTogetherAsOneAndAcknowledgesEachOnceDurable) {
+  Following f;
+  f.to_broadcast().propose(zx(5, 1)).propose(zx(5, 2)).propose(zx(5, 3)).flush();
+  EXPECT_EQ(f.orders(), Story{"append 5.1-5.3"});
+  EXPECT_EQ(f.sent(), Story{});
+  f.durable(zx(5, 2));
+  EXPECT_EQ(f.sent(), (Story{"ACK 5.1", "ACK 5.2"}));
+  f.forget().durable(zx(5, 3));
+  EXPECT_EQ(f.sent(), Story{"ACK 5.3"});
+}
+
+TEST(Learner, CommitsOnlyInOrderAndWhatWasProposed) {
+  Following early;
+  early.to_broadcast().propose(zx(5, 1)).commit(zx(5, 2));
+  EXPECT_EQ(early.learner.why_over(), "the leader commits out of order");
+
+  Following skipping;
+  skipping.to_broadcast().propose(zx(5, 1)).propose(zx(5, 2)).propose(zx(5, 3));
+  skipping.commit(zx(5, 1)).commit(zx(5, 3));
+  EXPECT_EQ(skipping.learner.why_over(), "the leader commits out of order");
+
+  Following invented;
+  invented.to_broadcast().propose(zx(6, 1)).commit(zx(5, 7)).flush();
+  EXPECT_TRUE(invented.learner.over());
+  EXPECT_EQ(invented.h.committed(), zx(4, 3));
+}
+
+TEST(Learner, AnObserverIsToldWhatIsCommittedAndAcknowledgesNothing) {
+  Following f({.observer = true});
+  f.to_broadcast().hear(PacketType::kInform, zx(5, 1), entry(zx(5, 1))).flush();
+  EXPECT_EQ(f.h.committed(), zx(5, 1));
+  EXPECT_EQ(f.orders(), Story{"append 5.1"});
+  f.durable(zx(5, 1));
+  EXPECT_EQ(f.sent(), Story{});
+}
+
+TEST(Learner, WhatWasCommittedBeforeAPingOrASyncIsKnownBeforeItIsLookedAt) {
+  for (const PacketType type : {PacketType::kPing, PacketType::kSync}) {
+    Following f;
+    f.to_broadcast().propose(zx(5, 1)).commit(zx(5, 1)).hear(type, Zxid{0});
+    ASSERT_EQ(f.effects.messages.size(), 1u);
+    EXPECT_EQ(f.h.committed(), zx(5, 1));
+  }
+}
+
+TEST(Learner, SaysNothingOfItsOwnBeforeItServes) {
+  Following f;
+  f.to_synced();
+  f.learner.send(PacketType::kRevalidate, Zxid{-1}, "question", f.effects);
+  f.learner.send_request("request", {}, f.effects);
+  EXPECT_EQ(f.sent(), Story{});
+}
+
+TEST(Learner, ALeaderThatSendsWhatLeadersDoNotSendLosesIt) {
+  Following f;
+  f.to_broadcast().hear(PacketType::kFollowerInfo, zx(5, 0));
+  EXPECT_EQ(f.learner.why_over(), "the leader sends FOLLOWERINFO after UPTODATE");
+  f.propose(zx(5, 1)).flush();
+  EXPECT_EQ(f.orders(), Story{});
+}
+
+// --- time ---
+
+TEST(Learner, GivesUpOnALeaderThatCannotBeReached) {
+  Following f;
+  for (int i = 0; i < 100 && !f.learner.over(); ++i) f.learner.on_dial_failed(f.now);
+  EXPECT_EQ(f.learner.why_over(), "the elected leader cannot be reached");
+}
+
+TEST(Learner, WaitsInitLimitToBecomeLevelAndSyncLimitAfterwards) {
+  Following joining;
+  joining.to_sync();
+  joining.learner.on_time(joining.now + (kTiming.init_ms() - 1));
+  EXPECT_FALSE(joining.learner.over());
+  joining.learner.on_time(joining.now + kTiming.init_ms());
+  EXPECT_TRUE(joining.learner.over());
+
+  Following serving;
+  serving.to_broadcast();
+  serving.learner.on_time(serving.now + (kTiming.sync_ms() - 1));
+  EXPECT_FALSE(serving.learner.over());
+  serving.learner.on_time(serving.now + kTiming.sync_ms());
+  EXPECT_EQ(serving.learner.why_over(), "nothing was heard of the leader within syncLimit");
+}
+
+TEST(Learner, AStateThatKeepsComingIsNotSilence) {
+  Following f;
+  f.to_sync().hear(PacketType::kSnap, zx(4, 8));
+  f.learner.on_heard(f.now + 900);
+  f.learner.on_time(f.now + 1100);
+  EXPECT_FALSE(f.learner.over());
+}
+
+}  // namespace
+}  // namespace drover::zab

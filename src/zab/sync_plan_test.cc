@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each case is a row of "who has what"; the property at the end is what all of them are for.
+#include "zab/sync_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/random.h"
+#include "zab/testing.h"
+
+namespace drover::zab {
+namespace {
+
+using testing::batch;
+using testing::history;
+using testing::text;
+using testing::zx;
+
+std::string plan(const zab::History& ours, const SyncQuestion& question) {
+  const SyncPlan plan = plan_sync(ours, question);
+  switch (plan.kind) {
+    case SyncPlan::Kind::kDiff: return "DIFF after " + text(plan.from);
+    case SyncPlan::Kind::kTrunc: return "TRUNC to " + text(plan.from);
+    case SyncPlan::Kind::kSnap: return "SNAP";
+  }
+  return "?";
+}
+
+std::string plan(const zab::History& ours, Zxid theirs, std::uint32_t our_epoch = 5) {
+  return plan(ours, {.learner_last = theirs, .our_epoch = our_epoch});
+}
+
+// A snapshot at 4.7, then 4.8 4.9 5.1 5.2 5.3 6.1 at hand.
+zab::History ours() {
+  return history(zx(4, 7), {zx(4, 8), zx(4, 9), zx(5, 1), zx(5, 2), zx(5, 3), zx(6, 1)});
+}
+
+TEST(SyncPlan, WhoIsLevelGetsAnEmptyDifference) {
+  EXPECT_EQ(plan(ours(), zx(6, 1), 6), "DIFF after 6.1");
+  EXPECT_EQ(plan(history(Zxid{0}, {}), Zxid{0}, 0), "DIFF after 0");
+}
+
+TEST(SyncPlan, WhoIsBehindInsideTheWindowGetsTheDifference) {
+  EXPECT_EQ(plan(ours(), zx(5, 2)), "DIFF after 5.2");
+  EXPECT_EQ(plan(ours(), zx(4, 9)), "DIFF after 4.9");
+  EXPECT_EQ(plan(ours(), zx(4, 7)), "DIFF after 4.7");  // what comes right before the window
+}
+
+TEST(SyncPlan, WhoIsBehindTheWindowGetsTheState) {
+  EXPECT_EQ(plan(ours(), zx(4, 6)), "SNAP");
+  EXPECT_EQ(plan(ours(), Zxid{0}), "SNAP");
+}
+
+TEST(SyncPlan, WhoDoesNotKnowItsHistoryGetsTheState) { EXPECT_EQ(plan(ours(), Zxid{-1}), "SNAP"); }
+
+TEST(SyncPlan, TheOperatorCanForceTheState) {
+  EXPECT_EQ(plan(ours(), {.learner_last = zx(6, 1), .our_epoch = 6, .force_snapshot = true}), "SNAP");
+}
+
+TEST(SyncPlan, AnUncommittedTailOfTheLastEpochIsCutOff) { EXPECT_EQ(plan(ours(), zx(6, 4)), "TRUNC to 6.1"); }
+
+TEST(SyncPlan, AnUncommittedTailInsideOurRangeIsCutOff) {
+  // ZOOKEEPER-1154: it lies between two of ours, so that comparing with the ends of the window shows nothing.
+  EXPECT_EQ(plan(ours(), zx(5, 4)), "TRUNC to 5.3");
+  EXPECT_EQ(plan(ours(), zx(4, 30)), "TRUNC to 4.9");
+}
+
+TEST(SyncPlan, ATailOfAnEpochOfWhichWeKnowNothingIsNotComparedByItsNumber) {
+  // ZOOKEEPER-2832: where its history left ours is unknown, whichever zxid is larger.
+  EXPECT_EQ(plan(ours(), zx(7, 1)), "SNAP");
+  const zab::History skipped = history(zx(4, 7), {zx(4, 8), zx(6, 1)});
+  EXPECT_EQ(plan(skipped, zx(5, 1), 6), "SNAP");
+}
+
+TEST(SyncPlan, TheEndOfASnapshotIsATransactionTooUnlessItsCounterIsZero) {
+  EXPECT_EQ(plan(history(zx(4, 7), {}), zx(4, 9), 4), "TRUNC to 4.7");
+  // A snapshot at 4.0 holds everything before epoch 4, and does not tell what 4.9 came after.
+  EXPECT_EQ(plan(history(zx(4, 0), {}), zx(4, 9), 4), "SNAP");
+}
+
+TEST(SyncPlan, WhatIsUndecidedHereIsCutOffThereAndSentAnew) {
+  zab::History h = ours();
+  h.append(batch({zx(6, 2), zx(6, 3)}));
+  EXPECT_EQ(plan(h, zx(6, 2), 6), "TRUNC to 6.1");
+  EXPECT_EQ(plan(h, zx(6, 3), 6), "TRUNC to 6.1");
+  EXPECT_EQ(plan(h, zx(6, 9), 6), "TRUNC to 6.1");
+  EXPECT_EQ(plan(h, zx(5, 3), 6), "DIFF after 5.3");
+}
+
+TEST(SyncPlan, TheStartOfAnEpochIsWhatCameBeforeItsFirstTransaction) {
+  EXPECT_EQ(plan(ours(), zx(5, 0)), "DIFF after 4.9");
+  EXPECT_EQ(plan(ours(), zx(6, 0)), "DIFF after 5.3");
+  EXPECT_EQ(plan(history(zx(5, 0), {zx(5, 1)}), zx(5, 0)), "DIFF after 5.0");
+}
+
+TEST(SyncPlan, TheStartOfOurOwnQuietEpochIsTheEndOfOurHistory) {
+  const zab::History h = history(zx(4, 7), {zx(4, 8)});
+  EXPECT_EQ(plan(h, zx(5, 0), 5), "DIFF after 4.8");
+  EXPECT_EQ(plan(h, zx(5, 0), 4), "SNAP");  // We were not there when 5 began.
+  EXPECT_EQ(plan(h, zx(6, 0), 5), "SNAP");
+}
+
+TEST(SyncPlan, TheStartOfAnEpochWhoseFirstTransactionIsUndecidedProvesNothingYet) {
+  zab::History h = history(zx(4, 7), {zx(4, 8)});
+  h.append(batch({zx(5, 1)}));
+  EXPECT_EQ(plan(h, zx(5, 0), 4), "DIFF after 4.8");  // 4.8 is committed, and all that 5 began with
+  zab::History undecided = history(zx(4, 7), {});
+  undecided.append(batch({zx(4, 8), zx(5, 1)}));
+  EXPECT_EQ(plan(undecided, zx(5, 0), 4), "SNAP");
+}
+
+// --- the property ---
+
+// Zab's rules as far as histories go: an epoch has one leader; its proposals have contiguous zxids; each
+// server that takes part in it holds a prefix of them behind everything that the epoch began with.
+struct World {
+  std::vector<Zxid> leader;   // what we lead with
+  std::vector<Zxid> learner;  // shares a beginning, then may have a tail that nobody agreed on
+  std::size_t snapshot = 0;   // how much of ours is only in a snapshot
+};
+
+World random_world(Random& random) {
+  World world;
+  std::uint32_t epoch = 1;
+  const auto grow = [&](std::vector<Zxid>& log, std::uint64_t count) {
+    for (std::uint32_t i = 1; i <= count; ++i) log.push_back(zx(epoch, i));
+  };
+  for (std::uint64_t epochs = 1 + random.below(3); epochs > 0; --epochs, ++epoch) {
+    grow(world.leader, random.below(4));
+  }
+  // The learner was there for a while,
+  world.learner.assign(
+      world.leader.begin(),
+      world.leader.begin() + static_cast<std::ptrdiff_t>(random.below(world.leader.size() + 1)));
+  // and logged what a leader that then failed had proposed: more of the same epoch, or an epoch of its own.
+  if (random.below(2) == 0 && !world.learner.empty() && world.learner.size() == world.leader.size()) {
+    for (std::uint64_t n = random.below(3); n > 0; --n) world.learner.push_back(next(world.learner.back()));
+  } else if (random.below(2) == 0) {
+    const std::uint32_t lost = epoch++;
+    for (std::uint32_t i = 1; i <= 1 + random.below(2); ++i) world.learner.push_back(zx(lost, i));
+  }
+  // We went on meanwhile, in a later epoch.
+  if (random.below(2) == 0) grow(world.leader, 1 + random.below(3));
+  world.snapshot = random.below(world.leader.size() + 1);
+  return world;
+}
+
+zab::History history_of(const std::vector<Zxid>& log, std::size_t snapshot) {
+  const auto at = log.begin() + static_cast<std::ptrdiff_t>(snapshot);
+  return history(snapshot == 0 ? Zxid{0} : log[snapshot - 1], {at, log.end()});
+}
+
+TEST(SyncPlan, WhateverHappenedBeforeTheLearnerEndsWithExactlyOurHistory) {
+  int kinds[3] = {};
+  for (std::uint64_t seed = 1; seed <= 20'000; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const World world = random_world(random);
+    const zab::History h = history_of(world.leader, world.snapshot);
+    const Zxid theirs = world.learner.empty() ? Zxid{0} : world.learner.back();
+    const SyncPlan plan = plan_sync(h, {.learner_last = theirs, .our_epoch = 9});
+    ++kinds[static_cast<int>(plan.kind)];
+    if (plan.kind == SyncPlan::Kind::kSnap) continue;
+
+    std::vector<Zxid> result = world.learner;
+    if (plan.kind == SyncPlan::Kind::kTrunc) {
+      const bool known = plan.from == Zxid{0} || std::count(result.begin(), result.end(), plan.from) == 1;
+      ASSERT_TRUE(known) << "cut at " << text(plan.from) << ", which the learner does not have";
+      std::erase_if(result, [&](Zxid zxid) { return zxid > plan.from; });
+    }
+    h.for_each(plan.from, h.committed(), [&](Zxid zxid, std::string_view) { result.push_back(zxid); });
+    ASSERT_EQ(result, world.leader);
+  }
+  for (const int count : kinds) EXPECT_GT(count, 500);  // None of the three is missed by accident.
+}
+
+}  // namespace
+}  // namespace drover::zab
