@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 
 #include "base/ensure.h"
 #include "replica/session_password.h"
@@ -14,6 +15,9 @@ namespace {
 
 using wire::OpCode;
 
+// Of the names that a connection has proven. They go with every write that a follower passes on, and a leader
+// reads only so much.
+constexpr std::size_t kIdentitiesBytesMax = 256 * 1024;
 constexpr std::size_t kSpareBuffers = 256;
 constexpr std::size_t kSpareBufferBytes = 64 * 1024;
 
@@ -256,7 +260,10 @@ void Front::on_auth(Conn& c, const wire::RequestHeader&, std::string_view body) 
         identities->push_back(id);
     }
   }
-  if (!proven || identities->size() > config_.identities_max) {
+  const std::size_t bytes = std::accumulate(
+      identities->begin(), identities->end(), std::size_t{0},
+      [](std::size_t sum, const wire::Identity& id) { return sum + id.scheme.size() + id.id.size(); });
+  if (!proven || identities->size() > config_.identities_max || bytes > kIdentitiesBytesMax) {
     ++stats_.auth_failures;
     return refuse(c, {wire::kAuthXid, OpCode::kAuth}, ErrorCode::kAuthFailed, Zxid{});
   }

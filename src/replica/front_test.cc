@@ -284,6 +284,15 @@ TEST(Auth, IdentitiesAccumulateUpToALimit) {
   EXPECT_EQ(c.error(OpCode::kAuth, auth_body("digest", "c:3")), ErrorCode::kAuthFailed);
 }
 
+TEST(Auth, NamesOfIdentitiesAreBoundedTooBecauseAFollowerSendsThemAlong) {
+  Harness h;
+  Client c = connected(h);
+  EXPECT_EQ(c.error(OpCode::kAuth, auth_body("digest", std::string(150'000, 'a') + ":1")), ErrorCode::kOk);
+  EXPECT_EQ(c.error(OpCode::kAuth, auth_body("digest", std::string(150'000, 'b') + ":2")),
+            ErrorCode::kAuthFailed);
+  EXPECT_TRUE(c.closed());
+}
+
 TEST(Auth, WhereASchemeIsRequiredNothingElseIsHeardBefore) {
   HarnessConfig config;
   config.front.required_schemes = {"digest"};
