@@ -100,7 +100,8 @@ void Leader::on_epoch_ack(LearnerLink& learner, const wire::QuorumPacket& packet
   // -1: it had promised this epoch before, perhaps to another candidate. It may be synchronised, but only a
   // first promise counts, so that no two leaders can be established in one epoch.
   const bool promised_before = *current == -1;
-  if (!promised_before) {
+  // Once a quorum has promised, what only this one has was never agreed on, and is cut off.
+  if (!promised_before && !epoch_promised_) {
     const auto theirs = std::pair{static_cast<std::uint32_t>(*current), packet.zxid};
     if (theirs > std::pair{began_with_.current, began_with_last_}) {
       return drop(learner.link, "it has a later history than we: it should lead", effects);

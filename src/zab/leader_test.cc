@@ -100,6 +100,13 @@ TEST(Leader, DoesNotLeadWhoHasALaterHistory) {
   }
 }
 
+TEST(Leader, ATailThatComesAfterAQuorumHasPromisedIsCutOffInsteadOfRefused) {
+  Leading l;
+  l.with({2}).bring(3, zx(4, 9));
+  EXPECT_FALSE(l.closed(3));
+  EXPECT_EQ(l.sent(3), (Story{"LEADERINFO 5.0", "TRUNC 4.3", "NEWLEADER 5.0"}));
+}
+
 TEST(Leader, APromiseOutlivesItsLink) {
   Leading l({.membership = voters(5)});
   l.connect(2).greet(2).connect(3).greet(3).promise(2, zx(4, 3));
