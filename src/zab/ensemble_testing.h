@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Several servers of agreement in one test: the product's Peers, and a network, disks and a clock that do
+// nothing by themselves. What happens is deterministic and told line by line:
+//
+//   2: 3 says LEADERINFO 5.0                   | order acceptedEpoch 5
+//   2: acceptedEpoch 5 is on disk              | ACKEPOCH 4.3 of epoch 4 -> 3
+//
+// Left what a server hears, right what it does. Pings, and votes that change nothing, are not told.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "zab/peer.h"
+#include "zab/testing.h"
+
+namespace drover::zab::testing {
+
+// What survives a crash.
+struct Disk {
+  std::uint32_t accepted = 0;
+  std::uint32_t current = 0;
+  Zxid snapshot{};          // everything up to here is only in it
+  std::vector<Zxid> log{};  // behind it
+  bool wiped = false;       // empty, and it is not known whether that is meant
+
+  Zxid last() const { return log.empty() ? snapshot : log.back(); }
+};
+
+class Ensemble {
+ public:
+  explicit Ensemble(std::int64_t servers, std::int64_t observers = 0)
+      : membership_(voters(servers, observers)) {
+    for (std::int64_t id = 1; id <= servers + observers; ++id) nodes_[id];
+  }
+
+  // --- the script ---
+  Disk& disk(std::int64_t id) { return nodes_[id].disk; }
+  void start(const std::vector<std::int64_t>& ids);
+  // Everybody who is linked to it notices at once.
+  void crash(std::int64_t id);
+  // What is sent to it or by it is lost, and nobody is told.
+  void isolate(std::int64_t id) { isolated_.insert(id); }
+  void heal(std::int64_t id) { isolated_.erase(id); }
+  void propose(std::int64_t id, std::uint32_t counter);
+  // Its disk does nothing until asked.
+  void hold_disk(std::int64_t id) { nodes_[id].held = true; }
+  void work_disk(std::int64_t id, int orders = 1000);
+  void release_disk(std::int64_t id) {
+    nodes_[id].held = false;
+    work_disk(id);
+  }
+  // Lets everybody work until nobody has anything to say or write.
+  void run();
+  // Time passes.
+  void pass(std::int64_t ms);
+
+  void tell(const std::string& line) { story_.push_back(line); }
+  const std::vector<std::string>& story() const { return story_; }
+  void forget() { story_.clear(); }
+
+  Peer& peer(std::int64_t id) { return *nodes_[id].peer; }
+  bool is_up(std::int64_t id) const { return nodes_.at(id).peer != nullptr; }
+  // Who leads in broadcast; 0: nobody.
+  std::int64_t leader() const;
+  std::size_t orders_held(std::int64_t id) const { return nodes_.at(id).orders.size(); }
+  // Runs after every input, with the server that had it.
+  std::function<void(const Ensemble&, std::int64_t)> after_step;
+  std::vector<const Peer*> peers() const;
+
+ private:
+  struct Node {
+    Disk disk;
+    std::unique_ptr<Peer> peer;
+    std::deque<DiskOrder> orders;
+    bool held = false;
+    bool reload = false;
+    bool discard = false;
+    int life = 0;  // events meant for an earlier one are lost
+    std::uint64_t accepted_links = 0;
+  };
+  struct End {
+    std::int64_t server = 0;
+    LinkId link{};
+    friend auto operator<=>(const End&, const End&) = default;
+  };
+
+  using Input = std::function<void(Peer&, Effects&)>;
+  void input(std::int64_t id, const std::string& what, const Input& run);
+  void later(std::int64_t id, std::function<void()> event);
+  void carry_out(std::int64_t id, const std::string& what, Effects& effects, const Story& changes);
+  void tell_columns(std::string left, std::string_view right);
+  void send(std::int64_t id, const LinkSend& send, Story& did);
+  void notify(std::int64_t id, const Effects& effects, Story& did);
+  void order(std::int64_t id, const Effects& effects, Story& did);
+  void dial(std::int64_t id, const Dial& dial);
+  void close(std::int64_t id, LinkId link);
+  void deliver(const End& to, const std::string& bytes);
+  void answer_order(std::int64_t id);
+  void settle_disk(std::int64_t id);
+  void write(Disk& disk, const DiskOrder& order);
+  bool lost(std::int64_t a, std::int64_t b) const { return isolated_.contains(a) || isolated_.contains(b); }
+
+  Membership membership_;
+  std::map<std::int64_t, Node> nodes_;
+  std::map<End, End> links_;
+  std::set<std::int64_t> isolated_;
+  std::deque<std::function<void()>> events_;
+  std::vector<std::string> story_;
+  Instant now_{1000};
+};
+
+// --- script ---
+
+inline void Ensemble::start(const std::vector<std::int64_t>& ids) {
+  for (const std::int64_t id : ids) {
+    Node& node = nodes_[id];
+    const PeerConfig config{.me = ServerId{id},
+                            .observer = membership_.observers.contains(ServerId{id}),
+                            .timing = {.tick_ms = 100, .init_limit_ticks = 10, .sync_limit_ticks = 5}};
+    const PeerStart from{node.disk.accepted, node.disk.current, true, node.disk.wiped};
+    node.peer = std::make_unique<Peer>(config, membership_, history(node.disk.snapshot, node.disk.log), from);
+    ++node.life;
+  }
+  for (const std::int64_t id : ids) {
+    input(id, "starts", [this](Peer& peer, Effects& effects) { peer.start(now_, effects); });
+  }
+}
+
+inline void Ensemble::crash(std::int64_t id) {
+  Node& node = nodes_[id];
+  node.peer.reset();
+  node.orders.clear();
+  node.reload = node.discard = false;
+  std::vector<End> ends;
+  for (const auto& [end, other] : links_) {
+    if (end.server == id) ends.push_back(end);
+  }
+  for (const End& end : ends) close(end.server, end.link);
+}
+
+inline void Ensemble::propose(std::int64_t id, std::uint32_t counter) {
+  const std::uint32_t epoch = peer(id).leader()->epoch();
+  input(id, "a client writes",
+        [&](Peer& peer, Effects& effects) { peer.propose(batch({zx(epoch, counter)}), now_, effects); });
+}
+
+inline void Ensemble::work_disk(std::int64_t id, int orders) {
+  for (; orders > 0 && !nodes_[id].orders.empty(); --orders) answer_order(id);
+}
+
+inline void Ensemble::run() {
+  while (!events_.empty()) {
+    const auto event = std::move(events_.front());
+    events_.pop_front();
+    event();
+  }
+}
+
+inline void Ensemble::pass(std::int64_t ms) {
+  const Instant end = now_ + ms;
+  for (run();;) {
+    Instant due = end;
+    for (const auto& [id, node] : nodes_) {
+      if (const auto next = node.peer ? node.peer->next_time() : std::nullopt) due = std::min(due, *next);
+    }
+    now_ = std::max(now_ + 1, due);
+    for (auto& [id, node] : nodes_) {
+      input(id, "time passes", [this](Peer& peer, Effects& effects) { peer.on_time(now_, effects); });
+    }
+    run();
+    if (now_ >= end) return;
+  }
+}
+
+inline std::int64_t Ensemble::leader() const {
+  for (const auto& [id, node] : nodes_) {
+    if (node.peer && node.peer->leader() && node.peer->active()) return id;
+  }
+  return 0;
+}
+
+inline std::vector<const Peer*> Ensemble::peers() const {
+  std::vector<const Peer*> all;
+  for (const auto& [id, node] : nodes_) {
+    if (node.peer) all.push_back(node.peer.get());
+  }
+  return all;
+}
+
+// --- inputs and effects ---
+
+inline std::string name_of(Role role) {
+  switch (role) {
+    case Role::kLooking: return "LOOKING";
+    case Role::kFollowing: return "FOLLOWING";
+    case Role::kLeading: return "LEADING";
+    case Role::kObserving: return "OBSERVING";
+  }
+  return "?";
+}
+
+inline void Ensemble::later(std::int64_t id, std::function<void()> event) {
+  events_.push_back([this, id, life = nodes_[id].life, event = std::move(event)] {
+    if (nodes_[id].peer && nodes_[id].life == life) event();
+  });
+}
+
+inline void Ensemble::input(std::int64_t id, const std::string& what, const Input& run) {
+  Node& node = nodes_[id];
+  if (!node.peer) return;
+  Peer& peer = *node.peer;
+  const Role before = peer.role();
+  const bool was_active = peer.active();
+  const Zxid committed = peer.history().committed();
+  Effects effects;
+  run(peer, effects);
+  // The replica's part: apply what is committed and durable, answer pings.
+  const zab::History& h = peer.history();
+  if (peer.active() && std::min(h.committed(), h.durable()) > h.applied())
+    peer.set_applied(std::min(h.committed(), h.durable()));
+  for (const PeerMessage& message : effects.messages) {
+    if (peer.learner() && message.type == wire::PacketType::kPing)
+      peer.learner()->send(message.type, message.zxid, {}, effects);
+  }
+  Story changes;
+  if (was_active && h.committed() > committed) changes.push_back("commit " + text(h.committed()));
+  if (peer.role() != before) {
+    changes.push_back(peer.role() == Role::kLooking ? "LOOKING: " + peer.why_looking()
+                                                    : name_of(peer.role()));
+  }
+  if (peer.active() && !was_active) changes.push_back("serve epoch " + std::to_string(peer.current_epoch()));
+  carry_out(id, what, effects, changes);
+  if (after_step) after_step(*this, id);
+}
+
+inline void Ensemble::carry_out(std::int64_t id, const std::string& what, Effects& effects,
+                                const Story& changes) {
+  Story did = changes;
+  notify(id, effects, did);
+  order(id, effects, did);
+  for (const LinkSend& each : effects.send) send(id, each, did);
+  for (const LinkId link : effects.close) close(id, link);
+  if (effects.dial) dial(id, *effects.dial);
+  if (effects.discard_history) {
+    nodes_[id].discard = true;
+    did.emplace_back("discard the history");
+  } else if (effects.reload_state) {
+    nodes_[id].reload = true;
+    did.emplace_back("read the state anew from disk");
+  }
+  later(id, [this, id] { settle_disk(id); });
+  const bool dull = what == "time passes" || what.starts_with("hears") || what.starts_with("link") ||
+                    what.find("PING") != std::string::npos;
+  if (did.empty() && dull) return;
+  std::string right;
+  for (const std::string& each : did) right += (right.empty() ? "" : "; ") + each;
+  tell_columns(std::to_string(id) + ": " + what, right);
+}
+
+inline void Ensemble::tell_columns(std::string left, std::string_view right) {
+  constexpr std::size_t kLeft = 44;
+  constexpr std::size_t kRight = 62;
+  if (left.size() > kLeft && !right.empty()) {
+    story_.push_back(left);
+    left.clear();
+  }
+  if (right.empty()) return story_.push_back(left);
+  while (!right.empty()) {
+    std::size_t cut = right.size() <= kRight ? right.size() : right.rfind(' ', kRight);
+    if (cut == std::string_view::npos) cut = right.size();
+    left.resize(kLeft, ' ');
+    story_.push_back(left + " | " + std::string(right.substr(0, cut)));
+    right.remove_prefix(std::min(right.size(), cut + 1));
+    left.clear();
+  }
+}
+
+inline void Ensemble::notify(std::int64_t id, const Effects& effects, Story& did) {
+  for (const NotificationSend& each : effects.notify) {
+    const wire::Notification n = each.notification;
+    const std::int64_t server = raw(each.to);
+    const bool looking = n.state == wire::PeerState::kLooking;
+    const std::string says = looking ? "vote for " + std::to_string(raw(n.leader)) + " (" + text(n.zxid) + ")"
+                                     : "that " + std::to_string(raw(n.leader)) + " leads";
+    const std::string told = (looking ? "" : "tell ") + says + " ->";
+    if (did.empty() || !did.back().starts_with(told)) did.push_back(told);
+    did.back() += " " + std::to_string(server);
+    later(server, [this, id, server, n, says] {
+      if (lost(id, server)) return;
+      input(server, "hears " + std::to_string(id) + " " + says,
+            [&](Peer& peer, Effects& more) { peer.on_notification(ServerId{id}, n, now_, more); });
+    });
+  }
+}
+
+inline void Ensemble::order(std::int64_t id, const Effects& effects, Story& did) {
+  for (const DiskOrder& each : effects.disk) {
+    did.push_back("order " + text(each));
+    nodes_[id].orders.push_back(each);
+    later(id, [this, id] {
+      if (!nodes_[id].held && !nodes_[id].orders.empty()) answer_order(id);
+    });
+  }
+}
+
+// --- links ---
+
+inline void Ensemble::send(std::int64_t id, const LinkSend& send, Story& did) {
+  const auto found = links_.find({id, send.link});
+  if (found == links_.end()) return;
+  const End to = found->second;
+  const std::string where = " -> " + std::to_string(to.server) + (lost(id, to.server) ? " (lost)" : "");
+  if (send.snapshot) {
+    did.push_back("the state" + where);
+    later(to.server, [this, to] {
+      if (!links_.contains(to) || isolated_.contains(to.server)) return;
+      input(to.server, "has the leader's state",
+            [this](Peer& peer, Effects& more) { peer.on_snapshot_received(now_, more); });
+    });
+    later(id, [this, id, link = send.link] {
+      input(id, "state has left", [&](Peer& peer, Effects& more) { peer.on_state_sent(link, now_, more); });
+    });
+    return;
+  }
+  std::string said;
+  for_each_packet(send.bytes, [&](const wire::QuorumPacket& packet) {
+    if (packet.type == wire::PacketType::kPing) return;
+    said += (said.empty() ? "" : ", ") + text(packet);
+  });
+  if (!said.empty()) did.push_back(said + where);
+  later(to.server, [this, to, bytes = send.bytes] { deliver(to, bytes); });
+}
+
+inline void Ensemble::deliver(const End& to, const std::string& bytes) {
+  const auto found = links_.find(to);
+  if (found == links_.end() || lost(to.server, found->second.server)) return;
+  Story packets;
+  for_each_packet(bytes, [&](const wire::QuorumPacket& packet) { packets.push_back(text(packet)); });
+  std::string said = packets.front();
+  if (packets.size() > 1) said += (packets.size() > 2 ? " ... " : ", ") + packets.back();
+  input(to.server, std::to_string(found->second.server) + " says " + said, [&](Peer& peer, Effects& more) {
+    for_each_packet(bytes,
+                    [&](const wire::QuorumPacket& packet) { peer.on_packet(to.link, packet, now_, more); });
+    peer.on_packets_end(to.link, now_, more);
+  });
+}
+
+inline void Ensemble::dial(std::int64_t id, const Dial& dial) {
+  const std::int64_t to = raw(dial.server);
+  events_.push_back([this, id, to, link = dial.link, life = nodes_[id].life] {
+    if (!nodes_[id].peer || nodes_[id].life != life) return;
+    Peer& peer = *nodes_[id].peer;
+    if (!peer.learner() || peer.learner()->link() != link) return;
+    if (!nodes_[to].peer || lost(id, to)) {
+      input(id, "link to " + std::to_string(to) + " fails",
+            [&](Peer& me, Effects& more) { me.on_dial_failed(link, now_, more); });
+      return this->dial(id, {link, ServerId{to}});
+    }
+    const LinkId accepted{++nodes_[to].accepted_links};
+    links_[{id, link}] = {to, accepted};
+    links_[{to, accepted}] = {id, link};
+    input(to, "link from " + std::to_string(id),
+          [&](Peer& other, Effects& more) { other.on_link_accepted(accepted, now_, more); });
+    input(id, "link to " + std::to_string(to),
+          [&](Peer& me, Effects& more) { me.on_link_up(link, now_, more); });
+  });
+}
+
+// What was sent before still arrives.
+inline void Ensemble::close(std::int64_t id, LinkId link) {
+  const auto found = links_.find({id, link});
+  if (found == links_.end()) return;
+  const End other = found->second;
+  links_.erase(found);
+  later(other.server, [this, other, id] {
+    if (links_.erase(other) == 0) return;
+    input(other.server, "link of " + std::to_string(id) + " is lost",
+          [&](Peer& peer, Effects& more) { peer.on_link_down(other.link, now_, more); });
+  });
+}
+
+// --- disks ---
+
+inline void Ensemble::write(Disk& disk, const DiskOrder& order) {
+  if (const auto* append = std::get_if<AppendTxns>(&order)) {
+    for (std::size_t i = 0; i < append->batch->size(); ++i) {
+      disk.log.push_back(wire::zxid_of_entry(append->batch->entry(i)));
+    }
+  } else if (const auto* save = std::get_if<SaveEpoch>(&order)) {
+    (save->kind == EpochKind::kAccepted ? disk.accepted : disk.current) = save->epoch;
+  } else if (const auto* cut = std::get_if<TruncateLog>(&order)) {
+    std::erase_if(disk.log, [&](Zxid zxid) { return zxid > cut->last; });
+  } else {
+    disk.log.clear();
+    disk.snapshot = std::get<SaveSnapshot>(order).zxid;
+    disk.wiped = false;
+  }
+}
+
+inline std::string done(const DiskOrder& order) {
+  if (std::holds_alternative<AppendTxns>(order)) return text(order).substr(7) + " is on disk";
+  if (std::holds_alternative<TruncateLog>(order)) return "log is cut" + text(order).substr(8);
+  return text(order) + " is on disk";
+}
+
+inline void Ensemble::answer_order(std::int64_t id) {
+  const DiskOrder order = nodes_[id].orders.front();
+  nodes_[id].orders.pop_front();
+  write(nodes_[id].disk, order);
+  input(id, done(order), [&](Peer& peer, Effects& more) {
+    if (const auto* append = std::get_if<AppendTxns>(&order))
+      peer.on_durable(append->batch->last, now_, more);
+    if (const auto* save = std::get_if<SaveEpoch>(&order))
+      peer.on_epoch_saved(save->kind, save->epoch, now_, more);
+    if (std::holds_alternative<TruncateLog>(order)) peer.on_truncated(now_, more);
+    if (std::holds_alternative<SaveSnapshot>(order)) peer.on_snapshot_saved(now_, more);
+  });
+}
+
+// Once everything ordered before is done, the state may be read again, or all of it put away.
+inline void Ensemble::settle_disk(std::int64_t id) {
+  Node& node = nodes_[id];
+  if (!node.orders.empty()) return;
+  if (std::exchange(node.discard, false)) {
+    node.disk.log.clear();
+    node.disk.snapshot = Zxid{0};
+    input(id, "history is put away",
+          [this](Peer& peer, Effects& more) { peer.on_history_discarded(now_, more); });
+  } else if (std::exchange(node.reload, false)) {
+    input(id, "state is read again", [&](Peer& peer, Effects& more) {
+      peer.set_applied(node.disk.last());
+      peer.on_state_reloaded(now_, more);
+    });
+  }
+}
+
+}  // namespace drover::zab::testing
