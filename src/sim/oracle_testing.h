@@ -71,7 +71,8 @@ class Story {
   }
   // The same for an entry that a test made up.
   void apply(std::string_view entry) {
-    const auto txn = wire::decode_entry(entry);
+    last_entry_ = entry;  // The result points into it.
+    const auto txn = wire::decode_entry(last_entry_);
     ENSURE(txn.has_value(), "a transaction");
     last = txn->header.zxid;
     events_.clear();
@@ -240,6 +241,7 @@ class Story {
   state::PendingChanges pending_;
   state::Watches watches_;
   state::TreeEvents events_;
+  std::string last_entry_;
   state::ApplyResult result_;
   std::uint32_t sessions_ = 0;
 };
