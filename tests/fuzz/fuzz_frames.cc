@@ -165,7 +165,7 @@ class Server {
     for (bool more = true; more;) {
       ENSURE(++rounds < 1000, "it comes to an end");
       more = exchange();
-      if (replica_.last_proposed() > machine_.last_zxid || replica_.has_refused()) {
+      if (replica_.last_proposed() > machine_.last_zxid || replica_.has_answers()) {
         replica_.on_durable(replica_.last_proposed(), now_);
         more = true;
       }
