@@ -1,0 +1,333 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# Who checks the checker? Right histories, made by the model itself with random clients, must be accepted; and
+# after one small lie of each kind that a broken server could tell, rejected, with the reason that fits.
+
+import pathlib
+import random
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "ensemble"))
+
+import ensemble  # noqa: E402,F401  It makes tests/durability and tests/compat importable.
+from checker import Violation, check_history, next_change, watched  # noqa: E402
+from client import ROOTS, Client  # noqa: E402
+from harness import OK, check, p  # noqa: E402
+from operations import PENDING, REFUSED, Event, History, Operation  # noqa: E402
+from suite import run  # noqa: E402
+from tree_model import Tree  # noqa: E402
+from txn_logs import CLOSE_SESSION, ERROR, Txn  # noqa: E402
+
+SEEDS = range(8)
+STEPS = 600
+CLIENTS = 4
+
+
+class World:
+    """A server without faults, in one thread and outside of time: the model with sessions around it."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.tree = Tree()
+        self.history, self.txns = History(), []
+        self.clients = [Client(number, seed, ()) for number in range(CLIENTS)]
+        self.watches = {}  # connection -> {key: zxid of registration}
+        self.zxid, self.now = 0x100000000, 0.0
+        for client in self.clients:
+            client.session = client.number_of_connection = client.number + 1
+        for path in ROOTS:
+            self.answer(self.clients[0], Operation("create", path))
+        for _ in range(STEPS):
+            client = self.random.choice(self.clients)
+            self.answer(client, client.choose()[0])
+        self.answer(self.clients[-1], Operation("create", "/eph/last", flags=p.EPHEMERAL))
+        self.end_session(self.clients[-1])
+        for path in ("/eph", "/reg"):
+            self.answer(self.clients[0], Operation("children", path))
+
+    def tick(self):
+        self.now += 1
+        return self.now
+
+    def answer(self, client, op):
+        client.xid += 1
+        op.session, op.connection, op.xid = client.session, client.number_of_connection, client.xid
+        op.called = self.tick()
+        if op.is_write:
+            self.zxid += 1
+            op.err, op.result = self.tree.apply(op, op.session, self.zxid, 1000)
+            kind = op.op if op.err == OK else ERROR
+            self.txns.append(Txn(op.session, op.xid, self.zxid, 1000, kind, entry(op.err)))
+            self.fire()
+        else:
+            self.read(op)
+        op.zxid, op.returned = self.zxid, self.tick()
+        client.place += 1
+        op.place = client.place
+        self.history.operations.append(op)
+        if op.kind == "create" and op.err == OK and op.flags == p.SEQUENTIAL:
+            client.mine.append(op.result[0])
+        if (key := watched(op)) is not None:
+            self.watches.setdefault(client.number, {}).setdefault(key, self.zxid)
+
+    def read(self, op):
+        node = self.tree.find(op.path)
+        op.err = OK if node or op.kind == "sync" else -101
+        if op.err == OK and op.kind != "sync":
+            op.result = {"get": lambda: (node.data, node.stat()), "exists": node.stat,
+                         "children": lambda: (frozenset(node.children), node.stat())}[op.kind]()
+
+    def fire(self):
+        for client in self.clients:
+            table = self.watches.get(client.number, {})
+            for key, since in list(table.items()):
+                if (change := next_change(self.tree, key, since)) is not None:
+                    del table[key]
+                    client.place += 1
+                    self.history.events.append(
+                        event(client.number_of_connection, client.place, *change, key[1]))
+
+    def end_session(self, client):
+        self.zxid += 1
+        self.tree.close_session(client.session, self.zxid)
+        self.txns.append(Txn(client.session, 0, self.zxid, 1000, CLOSE_SESSION, b""))
+        self.fire()
+
+    # ---- picking something to lie about --------------------------------------------------------------
+
+    def some(self, condition):
+        found = [op for op in self.history.operations if op.err is not PENDING and condition(op)]
+        check(found, "a history without anything to lie about")
+        return self.random.choice(found)
+
+    def some_write(self):
+        return self.some(lambda op: op.kind in ("create", "set", "delete") and op.err == OK
+                         and op.path not in ROOTS)
+
+    def txn_of(self, op):
+        return next(at for at, txn in enumerate(self.txns) if (txn.session, txn.cxid) == (op.session, op.xid))
+
+
+def entry(err):
+    """As much of a log entry as the checker reads: an error, or a multi without errors inside."""
+    return bytes(32) + p.int32(err)
+
+
+def event(connection, place, zxid, kind, path):
+    made = object.__new__(Event)
+    made.connection, made.place, made.zxid, made.type, made.path = connection, place, zxid, kind, path
+    return made
+
+
+# ---- the lies: each returns a part of the reason that must be given ----------------------------------------
+
+
+def an_acknowledged_write_is_lost(world):
+    del world.txns[world.txn_of(world.some_write())]
+
+
+def a_write_nobody_asked_for(world):
+    world.txns.append(Txn(99, 1, world.zxid + 1, 1000, 5, b""))
+    return "nobody asked"
+
+
+def a_write_takes_effect_twice(world):
+    txn = world.txns[world.txn_of(world.some_write())]
+    world.txns.append(txn._replace(zxid=world.zxid + 1))
+
+
+def a_failed_write_is_reported_as_done(world):
+    op = world.some(lambda op: op.kind == "set" and op.err != OK)
+    op.err, op.result = OK, (0,) * 11
+    return "model answers"
+
+
+def a_done_write_is_reported_as_failed(world):
+    op = world.some_write()
+    op.err, op.result = -103, None
+    return "model answers"
+
+
+def a_refused_write_is_done(world):
+    op = world.some_write()
+    op.err, op.result = REFUSED, None
+    return "refused and done"
+
+
+def a_write_is_acknowledged_that_the_log_refuses(world):
+    op = world.some_write()
+    at = world.txn_of(op)
+    world.txns[at] = world.txns[at]._replace(type=ERROR, entry=entry(REFUSED))
+    return "refused, and reported"
+
+
+def a_wrong_version_is_accepted(world):
+    op = world.some(lambda op: op.kind == "set" and op.err == OK)
+    op.version = 77
+
+
+def a_stat_field_is_wrong(world):
+    op = world.some(lambda op: op.kind == "set" and op.err == OK)
+    field = world.random.randrange(11)
+    op.result = (*op.result[:field], op.result[field] + 1, *op.result[field + 1:])
+    return "model answers"
+
+
+def a_sequence_number_is_given_twice(world):
+    made = [op for op in world.history.operations
+            if op.kind == "create" and op.flags == p.SEQUENTIAL and op.err == OK]
+    made[-1].result = (made[0].result[0], made[-1].result[1])
+    return "model answers"
+
+
+def half_a_multi_takes_effect(world):
+    multi = Operation("multi", parts=(Operation("create", "/reg/one"), Operation("create", "/reg/other")))
+    world.answer(world.clients[0], multi)
+    world.answer(world.clients[0], Operation("get", "/reg/other"))
+    multi.parts, multi.result = multi.parts[:-1], multi.result[:-1]
+    return "no such node"
+
+
+def two_writes_share_a_zxid(world):
+    one, other = world.some_write(), world.some_write()
+    while one is other:
+        other = world.some_write()
+    one.zxid = other.zxid
+    return "same zxid"
+
+
+def a_write_is_ordered_before_one_that_had_returned(world):
+    writes = [op for op in world.history.operations if op.is_write and op.err == OK]
+    writes[5].zxid, writes[-5].zxid = writes[-5].zxid, writes[5].zxid
+    return "had returned"
+
+
+def a_read_shows_an_old_value(world):
+    op = world.some(lambda op: op.kind == "get" and op.err == OK)
+    op.result = (b"old", op.result[1])
+    return "at this zxid"
+
+
+def a_read_finds_nothing(world):
+    op = world.some(lambda op: op.kind == "get" and op.err == OK)
+    op.err, op.result = -101, None
+    return "the node is there"
+
+
+def a_read_shows_a_deleted_node(world):
+    op = world.some(lambda op: op.kind == "get" and op.err != OK)
+    op.err, op.result = OK, (b"", (0,) * 11)
+    return "no such node"
+
+
+def a_child_is_missing(world):
+    op = world.some(lambda op: op.kind == "children" and op.result[0])
+    op.result = (op.result[0] - {next(iter(op.result[0]))}, op.result[1])
+    return "at this zxid"
+
+
+def a_session_goes_back_in_time(world):
+    op = world.some(lambda op: not op.is_write and op.kind != "sync" and op.xid > 60)
+    op.zxid -= 50
+    return "back in time"
+
+
+def a_sync_is_answered_too_early(world):
+    op = world.some(lambda op: op.kind == "sync" and op.xid > 20)
+    op.zxid -= 3
+    return "had returned"
+
+
+def an_ephemeral_outlives_its_session(world):
+    at = next(at for at, txn in enumerate(world.txns) if txn.type == CLOSE_SESSION)
+    world.txns[at] = world.txns[at]._replace(session=12345)
+
+
+def an_unanswered_write_is_overtaken(world):
+    writes = [op for op in world.history.operations if op.is_write and op.connection == 2]
+    lost = writes[len(writes) // 2]
+    lost.err = PENDING
+    del world.txns[world.txn_of(lost)]
+
+
+def an_event_is_lost(world):
+    lost = world.random.choice(world.history.events)
+    followed = any(op.connection == lost.connection and op.place > lost.place and op.zxid >= lost.zxid
+                   for op in world.history.operations)
+    check(followed, "nobody would notice")
+    world.history.events.remove(lost)
+
+
+def an_event_comes_after_the_answer_that_shows_its_change(world):
+    late = world.random.choice(world.history.events)
+    after = [op for op in world.history.operations
+             if op.connection == late.connection and op.place > late.place and op.zxid >= late.zxid]
+    late.place = min(op.place for op in after) + 0.5
+
+
+def an_event_comes_twice(world):
+    first = world.random.choice(world.history.events)
+    again = event(first.connection, first.place + 0.25, first.zxid, first.type, first.path)
+    world.history.events.append(again)
+    return "no watch was waiting"
+
+
+def an_event_is_of_another_type(world):
+    changed = world.random.choice(world.history.events)
+    changed.type = 1 + changed.type % 4
+
+
+def an_event_comes_without_a_watch(world):
+    world.history.events.append(event(1, 0.5, world.zxid, 3, "/reg/r0"))
+    return "no watch was waiting"
+
+
+LIES = [an_acknowledged_write_is_lost, a_write_nobody_asked_for, a_write_takes_effect_twice,
+        a_failed_write_is_reported_as_done, a_done_write_is_reported_as_failed, a_refused_write_is_done,
+        a_write_is_acknowledged_that_the_log_refuses, a_wrong_version_is_accepted, a_stat_field_is_wrong,
+        a_sequence_number_is_given_twice, half_a_multi_takes_effect,
+        two_writes_share_a_zxid, a_write_is_ordered_before_one_that_had_returned, a_read_shows_an_old_value,
+        a_read_finds_nothing, a_read_shows_a_deleted_node, a_child_is_missing, a_session_goes_back_in_time,
+        a_sync_is_answered_too_early, an_ephemeral_outlives_its_session, an_unanswered_write_is_overtaken,
+        an_event_is_lost, an_event_comes_after_the_answer_that_shows_its_change, an_event_comes_twice,
+        an_event_is_of_another_type, an_event_comes_without_a_watch]
+
+
+def a_right_history_is_accepted():
+    for seed in SEEDS:
+        world = World(seed)
+        check(len(world.history.events) > 10, "events")
+        check_history(world.history, world.txns)
+
+
+def an_unanswered_write_may_have_happened():
+    for seed in SEEDS:
+        world = World(seed)
+        op = world.some_write()
+        op.err = op.zxid = op.result = op.returned = PENDING
+        check_history(world.history, world.txns)
+
+
+def rejected(lie):
+    def case():
+        for seed in SEEDS:
+            world = World(seed)
+            reason = lie(world)
+            try:
+                check_history(world.history, world.txns)
+            except Violation as violation:
+                check(reason is None or reason in str(violation), f"another reason: {violation}")
+            else:
+                raise AssertionError(f"accepted with seed {seed}")
+
+    case.__name__ = f"rejected: {lie.__name__}"
+    return case
+
+
+if __name__ == "__main__":
+    sys.exit(run("checker", [
+        a_right_history_is_accepted,
+        an_unanswered_write_may_have_happened,
+        *[rejected(lie) for lie in LIES],
+    ], only=sys.argv[1] if len(sys.argv) > 1 else None))

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What goes wrong, and how it goes right again: each fault is a context that ends in a healthy world. Whether
+# a fault really came is counted, because a run without faults proves nothing.
+
+import collections
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+from ensemble import take_port
+from harness import STORAGE_FAILURE_EXIT, FailingDisk, check
+
+LOG = "*/version-2/log.*"
+
+
+class Network:
+    """The proxy between the servers of an ensemble."""
+
+    def __init__(self, ensemble):
+        self.sids = [member.sid for member in ensemble]
+        links = []
+        for member in ensemble:
+            for other in ensemble:
+                if other is not member:
+                    quorum, election = take_port(), take_port()
+                    links += [(member.sid, other.sid, quorum, other.quorum_port),
+                              (member.sid, other.sid, election, other.election_port)]
+                    member.config[f"server.{other.sid}"] = other.line(quorum, election)
+        self.process = subprocess.Popen([sys.executable, pathlib.Path(__file__).with_name("proxy.py")],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        self._say(links=links)
+
+    def _say(self, **command):
+        self.process.stdin.write(json.dumps(command) + "\n")
+        check(self.process.stdout.readline() == "done\n", "the proxy did not answer")
+
+    @contextlib.contextmanager
+    def cut(self, directions):
+        self._say(hold=list(directions))
+        try:
+            yield
+        finally:
+            self._say(hold=[])
+
+    def reset(self, sid):
+        self._say(reset=sid)
+
+    def between(self, ones, others):
+        """Both directions."""
+        return [pair for one in ones for other in others for pair in ((one, other), (other, one))]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class SmallDisk:
+    """A tmpfs under one server's data directory, which becomes as small as what is on it. It vanishes with
+    the mount namespace of this process."""
+
+    ROOMY = "4g"
+
+    def __init__(self, member):
+        self.member = member
+        identity = (member.data_dir / "myid").read_text()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={self.ROOMY}", "none", member.data_dir],
+                       check=True)
+        (member.data_dir / "myid").write_text(identity)
+
+    def fill(self):
+        while self.free_bytes():
+            status = os.statvfs(self.member.data_dir)
+            used = (status.f_blocks - status.f_bfree) * status.f_frsize
+            # Fails when the server wrote something meanwhile.
+            self._resize(used, check=False)
+
+    def free_bytes(self):
+        return os.statvfs(self.member.data_dir).f_bavail
+
+    def make_room(self):
+        self._resize(self.ROOMY, check=True)
+
+    def _resize(self, size, check):
+        subprocess.run(["mount", "-o", f"remount,size={size}", self.member.data_dir], check=check,
+                       capture_output=True)
+
+
+class Nemesis:
+    def __init__(self, ensemble, network, small_disk, chooser):
+        self.ensemble, self.network, self.random = ensemble, network, chooser
+        self.small_disk = small_disk
+        self.counts = collections.Counter()
+        self.faults = [self.kill_one, self.kill_leader, self.kill_majority, self.kill_all, self.stop_one,
+                       self.stop_leader, self.stop_majority, self.isolate_one, self.isolate_leader,
+                       self.split, self.bridge, self.one_way, self.reset_links, self.failing_sync,
+                       self.slow_sync, self.full_disk]
+
+    def next_fault(self):
+        """Every kind once in random order, then again."""
+        order = []
+        while True:
+            if not order:
+                order = self.random.sample(self.faults, len(self.faults))
+            yield order.pop()
+
+    def one(self):
+        return self.random.choice(list(self.ensemble))
+
+    def leader(self):
+        return self.ensemble.leader() or self.one()
+
+    def majority(self):
+        members = list(self.ensemble)
+        return self.random.sample(members, len(members) // 2 + 1)
+
+    # ---- processes -----------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _killed(self, members):
+        for member in members:
+            member.kill()
+        self.counts["kills"] += len(members)
+        yield
+        self.revive()
+
+    def revive(self):
+        """Starts again whoever has ended, as an init system would. A server may end because its disk failed,
+        and for no other reason of its own."""
+        for member in self.ensemble:
+            if not member.running:
+                code = member.process and member.process.returncode
+                check(code in (None, STORAGE_FAILURE_EXIT),
+                      f"{member} ended with {code}:\n{member.log_tail()}")
+                member.kill()  # Only to collect its end.
+                member.launch()
+
+    def kill_one(self):
+        return self._killed([self.one()])
+
+    def kill_leader(self):
+        return self._killed([self.leader()])
+
+    def kill_majority(self):
+        return self._killed(self.majority())
+
+    def kill_all(self):
+        return self._killed(list(self.ensemble))
+
+    @contextlib.contextmanager
+    def _stopped(self, members):
+        for member in members:
+            member.pause()
+        self.counts["stops"] += len(members)
+        yield
+        for member in members:
+            member.unpause()
+
+    def stop_one(self):
+        return self._stopped([self.one()])
+
+    def stop_leader(self):
+        return self._stopped([self.leader()])
+
+    def stop_majority(self):
+        return self._stopped(self.majority())
+
+    # ---- network -------------------------------------------------------------------------------------
+
+    def _cut(self, directions):
+        self.counts["partitions"] += 1
+        return self.network.cut(directions)
+
+    def _alone(self, sid):
+        return self.network.between([sid], [other for other in self.network.sids if other != sid])
+
+    def isolate_one(self):
+        return self._cut(self._alone(self.one().sid))
+
+    def isolate_leader(self):
+        return self._cut(self._alone(self.leader().sid))
+
+    def split(self):
+        sids = self.random.sample(self.network.sids, len(self.network.sids))
+        half = len(sids) // 2
+        return self._cut(self.network.between(sids[:half], sids[half:]))
+
+    def bridge(self):
+        """Two halves that only one server sees."""
+        sids = self.random.sample(self.network.sids, len(self.network.sids))
+        half = (len(sids) - 1) // 2
+        return self._cut(self.network.between(sids[:half], sids[half:-1]))
+
+    def one_way(self):
+        """Hears everybody, and nobody hears it; or the other way round."""
+        pairs = [(self.leader().sid, sid) for sid in self.network.sids if sid != self.leader().sid]
+        return self._cut(pairs if self.random.random() < 0.5 else [(there, here) for here, there in pairs])
+
+    @contextlib.contextmanager
+    def reset_links(self):
+        self.network.reset(self.leader().sid)
+        self.counts["resets"] += 1
+        yield
+
+    # ---- disks ---------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _disk(self, name, operations, action, **how):
+        member = self.one()
+        member.disk.arm(operations, LOG, action, **how)
+        yield
+        self.counts[name] += member.disk.hits > 0
+        member.disk.disarm()
+        self.revive()
+
+    def failing_sync(self):
+        return self._disk("failed syncs", FailingDisk.FDATASYNC, FailingDisk.FAIL)
+
+    def slow_sync(self):
+        return self._disk("slow syncs", FailingDisk.FDATASYNC, FailingDisk.DELAY, delay_ms=200,
+                          times=FailingDisk.FOR_EVER)
+
+    @contextlib.contextmanager
+    def full_disk(self):
+        self.small_disk.fill()
+        yield
+        self.counts["full disks"] += self.small_disk.free_bytes() == 0
+        self.small_disk.make_room()
+        self.revive()

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# The network between servers, with a pair of scissors: every connection from server I to server J goes
+# through a port of its own here, and what flows from one to the other can be held back in each direction.
+#
+# Held, not dropped: so does TCP, which sends again what a broken network swallowed, until somebody gives up.
+# A process of its own, because the clients keep the interpreter of the test busy. Lines of JSON on standard
+# input: {"links": [[from, to, listen port, target port], …]}, then any number of {"hold": [[from, to], …]}
+# (all directions that are held from now on) and {"reset": server}; each is answered by a line.
+
+import asyncio
+import contextlib
+import json
+import os
+import sys
+
+CHUNK = 1 << 16
+
+
+class Network:
+    def __init__(self):
+        self.held = set()
+        self.changed = asyncio.Condition()
+        self.connections = {}  # (from, to) -> writers of both ends
+
+    async def hold(self, directions):
+        self.held = {tuple(direction) for direction in directions}
+        async with self.changed:
+            self.changed.notify_all()
+
+    def reset(self, server):
+        for ends, writers in self.connections.items():
+            if server in ends:
+                for writer in list(writers):
+                    writer.transport.abort()
+
+    async def until_open(self, *directions):
+        async with self.changed:
+            await self.changed.wait_for(lambda: not self.held.intersection(directions))
+
+    async def carry(self, reader, writer, direction):
+        with contextlib.suppress(ConnectionError):
+            while chunk := await reader.read(CHUNK):
+                await self.until_open(direction)
+                writer.write(chunk)
+                await writer.drain()
+        await self.until_open(direction)  # That it was closed is news that travels too.
+        writer.close()
+
+    async def connect(self, reader, writer, start, end, target):
+        """Somebody at `start` dials `end`."""
+        await self.until_open((start, end), (end, start))
+        try:
+            there_reader, there_writer = await asyncio.open_connection("127.0.0.1", target)
+        except OSError:
+            writer.transport.abort()
+            return
+        writers = self.connections.setdefault((start, end), set())
+        writers.update((writer, there_writer))
+        await asyncio.gather(self.carry(reader, there_writer, (start, end)),
+                             self.carry(there_reader, writer, (end, start)))
+        writers.difference_update((writer, there_writer))
+
+
+async def listen(network, start, end, port, target):
+    async def accepted(reader, writer):
+        with contextlib.suppress(ConnectionError):
+            await network.connect(reader, writer, start, end, target)
+
+    return await asyncio.start_server(accepted, "127.0.0.1", port)
+
+
+async def serve():
+    network = Network()
+    loop = asyncio.get_running_loop()
+    commands = asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(commands), sys.stdin)
+    servers = []
+    while line := await commands.readline():
+        command = json.loads(line)
+        for start, end, port, target in command.get("links", ()):
+            servers.append(await listen(network, start, end, port, target))
+        if "hold" in command:
+            await network.hold(command["hold"])
+        if "reset" in command:
+            network.reset(command["reset"])
+        print("done", flush=True)
+    os._exit(0)  # Connections need no farewell: who hung on them is gone.
+
+
+if __name__ == "__main__":
+    asyncio.run(serve())
