@@ -35,6 +35,21 @@ TEST(SessionReconnect, WhatWasSentIsUnknownAndWhatWasNotWaits) {
   EXPECT_EQ(b.sent, "") << "nothing is sent twice";
 }
 
+TEST(SessionReconnect, WhatWaitsOutlastsServersThatDoNotAnswer) {
+  Bench b({.servers = 3});
+  b.open();
+  b.lose();
+  b.submit(1, OpCode::kDelete, t::path_version_body("/a"));
+  for (int i = 0; i < 5; ++i) {
+    b.wait_for_dial();
+    if (i % 2 == 0) b.connect_socket();
+    b.lose();
+  }
+  EXPECT_TRUE(b.ended.empty());
+  b.reopen();
+  EXPECT_EQ(b.take_request().body, t::path_version_body("/a"));
+}
+
 TEST(SessionReconnect, AsksForItsSessionWithPasswordAndWhatItHasSeen) {
   Bench b;
   b.open();

@@ -19,6 +19,11 @@ ElectionConfig election_config(const PeerConfig& config) {
           .finalize_ms = config.finalize_ms};
 }
 
+bool begins_history(const DiskOrder& order) {
+  const auto* save = std::get_if<SaveEpoch>(&order);
+  return std::holds_alternative<AppendTxns>(order) || (save && save->kind == EpochKind::kCurrent);
+}
+
 }  // namespace
 
 Peer::Peer(const PeerConfig& config, Membership membership, History history, const PeerStart& start)
@@ -55,11 +60,11 @@ void Peer::settle(Instant now, Effects& effects) {
 
 void Peer::count_orders(Effects& effects) {
   for (; effects.disk_counted < effects.disk.size(); ++effects.disk_counted, ++orders_open_) {
-    const auto* save = std::get_if<SaveEpoch>(&effects.disk[effects.disk_counted]);
-    if (epochs_.fresh && save && save->kind == EpochKind::kCurrent) {
-      // A new history begins with a snapshot of nothing: from then on a log without any is damage.
+    if (epochs_.fresh && begins_history(effects.disk[effects.disk_counted])) {
+      // A new history begins with a snapshot of nothing, before anything else: from then on a log without any
+      // is damage.
       const auto at = effects.disk.begin() + static_cast<std::ptrdiff_t>(effects.disk_counted);
-      effects.disk.insert(at, SaveSnapshot{history_.last()});
+      effects.disk.insert(at, SaveSnapshot{Zxid{0}});
     }
     const DiskOrder& order = effects.disk[effects.disk_counted];
     if (std::holds_alternative<SaveSnapshot>(order)) epochs_.fresh = false;
