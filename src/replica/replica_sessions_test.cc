@@ -72,6 +72,18 @@ TEST(Sessions, ThatPingLiveOn) {
   EXPECT_TRUE(h.machine.sessions.contains(c.session()));
 }
 
+TEST(Sessions, LiveOnFromWhatWasHeardLastThoughTheConnectionBrokeRightBehindIt) {
+  Harness h;
+  Client c = connected(h, {.timeout_ms = 7000});
+  h.advance(6000);
+  c.send(OpCode::kPing);
+  c.vanish();  // before the front has reported anything
+  h.advance(6000);
+  EXPECT_TRUE(h.machine.sessions.contains(c.session()));
+  h.advance(20'000);
+  EXPECT_FALSE(h.machine.sessions.contains(c.session()));
+}
+
 TEST(Sessions, AFrontThatReportsLateDelaysExpiryButNeverCausesIt) {
   HarnessConfig config;
   config.fronts = 2;

@@ -69,21 +69,32 @@ bool Cluster::run() {
   start();
   nemesis_.begin();
   run_for(plan_.safety_time);
-  nemesis_.heal();
+  heal();
   live();
-  judge();
   return !world_.failed();
+}
+
+SimServer& Cluster::server(ServerId id) {
+  return **std::find_if(servers_.begin(), servers_.end(), [&](const auto& each) { return each->id() == id; });
+}
+
+SimServer* Cluster::leader() {
+  for (const auto& each : servers_) {
+    if (each->is_up() && each->process()->is_leading()) return each.get();
+  }
+  return nullptr;
 }
 
 void Cluster::start() {
   if (raw(plan_.begins_at) != 0) oracle_.begin_with(nothing_done_at(plan_.begins_at));
   Random random = world_.fork(4);
   for (const auto& server : servers_) {
-    world_.after(between(random, 0, kSecond), [&server] { server->start(); });
+    world_.after(between(random, 0, plan_.start_spread), [&server] { server->start(); });
   }
   for (int i = 0; i < plan_.clients; ++i) {
     add_client(static_cast<std::uint32_t>(i));
-    world_.after(between(random, 0, 2 * kSecond), [client = clients_.back().get()] { client->start(); });
+    world_.after(between(random, 0, 2 * plan_.start_spread),
+                 [client = clients_.back().get()] { client->start(); });
   }
 }
 
@@ -101,42 +112,54 @@ void Cluster::add_client(std::uint32_t number) {
       SimClient::Parts{.world = world_, .network = network_, .oracle = oracle_}, config));
 }
 
-// Nothing goes wrong any more.
 void Cluster::live() {
-  const Micros patience = 10 * plan_.init_time() + 30 * kSecond;
-  wait_until(patience, "a leader serves, and everybody follows", [this] { return everybody_serves(); });
+  wait_until(patience(), "a leader serves, and everybody follows", [this] { return everybody_serves(); });
   for (const auto& client : clients_) client->rest();
-  wait_until(patience, "every call has ended", [this] {
+  wait_until(patience(), "every call has ended", [this] {
     return std::all_of(clients_.begin(), clients_.end(),
                        [](const auto& client) { return client->client().outstanding() == 0; });
   });
-  // Somebody new can write.
+  try_a_new_client();
+  wait_until(patience(), "all servers hold the same state", [this] { return everybody_level(); });
+  if (world_.failed()) return;
+  for (const auto& each : servers_) oracle_.on_settled(each->id(), each->process()->machine());
+  judge();
+  drain();
+}
+
+void Cluster::try_a_new_client() {
   add_client(static_cast<std::uint32_t>(clients_.size()));
   SimClient& probe = *clients_.back();
   probe.rest();
   probe.start();
-  wait_until(patience, "a new session begins", [&] { return probe.client().is_connected(); });
+  wait_until(patience(), "a new session begins", [&] { return probe.client().is_connected(); });
   const std::uint64_t answered = probe.client().answered();
   std::string body;
   wire::Writer w(body);
   w.string("/k0");
   w.buffer("probe");
   w.i32(-1);
-  wait_until(patience, "a new write is answered", [&] {
+  wait_until(patience(), "a new write is answered", [&] {
     // An epoch may come to its end right then: who is not answered asks again.
     if (probe.client().is_connected() && probe.client().outstanding() == 0)
       probe.probe(wire::OpCode::kSetData, body);
     return probe.client().answered() > answered;
   });
-  wait_until(patience, "all servers hold the same state", [this] { return everybody_level(); });
-  if (!world_.failed()) judge_the_end();
-  for (const auto& client : clients_) client->leave();
-  wait_until(patience + 3 * plan_.session_timeout_ms * kMillisecond,
-             "nothing is left of clients that have left", [this] { return everything_drained(); });
 }
 
-void Cluster::judge_the_end() {
-  for (const auto& server : servers_) oracle_.on_settled(server->id(), server->process()->machine());
+// Everybody leaves, and nothing of them may be left.
+void Cluster::drain() {
+  for (const auto& client : clients_) client->leave();
+  wait_until(patience() + 3 * plan_.session_timeout_ms * kMillisecond,
+             "nothing is left of clients that have left", [this] { return everything_drained(); });
+  if (world_.failed()) return;
+  for (const auto& each : servers_) {
+    Leftovers left;
+    left.requests = each->process()->member().replica().in_flight();
+    for (std::size_t i = 0; i < each->process()->front_count(); ++i)
+      left.watches += each->process()->front(i).watches().watch_count();
+    oracle_.on_drained(each->id(), each->process()->machine(), left);
+  }
   judge();
 }
 
@@ -182,7 +205,9 @@ bool Cluster::everything_drained() const {
   const bool all_gone = std::all_of(clients_.begin(), clients_.end(),
                                     [](const auto& client) { return client->client().is_gone(); });
   return all_gone && std::all_of(servers_.begin(), servers_.end(), [](const auto& server) {
-           return server->process()->machine().sessions.empty();
+           // What is still under way may be the servers' own doing: containers and nodes whose time is over.
+           return server->process()->machine().sessions.empty() &&
+                  server->process()->member().replica().in_flight() == 0;
          });
 }
 

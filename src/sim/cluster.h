@@ -37,18 +37,32 @@ class Cluster final : private ServerObserver {
 
   // Everything; true when no rule was broken.
   bool run();
-  const std::string& failure() const { return world_.failure(); }
-  Micros simulated() const { return world_.now(); }
-  std::uint64_t operations() const;
 
- private:
+  // --- the same in parts, for scripts ---
   void start();
-  void add_client(std::uint32_t number);
-  void live();
-  void judge_the_end();
   void run_for(Micros time);
   // Runs until `reached` or the time is over, which fails with `what`.
   void wait_until(Micros time, const std::string& what, const std::function<bool()>& reached);
+  // Nothing goes wrong any more: everything must come right.
+  void heal() { nemesis_.heal(); }
+  void live();
+  bool failed() const { return world_.failed(); }
+  SimServer& server(ServerId id);
+  // Whoever leads and serves; null: nobody.
+  SimServer* leader();
+  Network& network() { return network_; }
+  const Plan& plan() const { return plan_; }
+
+  const std::string& failure() const { return world_.failure(); }
+  Micros simulated() const { return world_.now(); }
+  std::uint64_t events() const { return world_.events(); }
+  std::uint64_t operations() const;
+
+ private:
+  void add_client(std::uint32_t number);
+  void try_a_new_client();
+  void drain();
+  Micros patience() const { return 10 * plan_.init_time() + 30 * kSecond; }
   bool everybody_serves() const;
   bool everybody_level() const;
   bool everything_drained() const;

@@ -54,6 +54,7 @@ void choose_disk(Random& random, Plan& plan) {
     plan.begins_at =
         Zxid{epoch << 32 | pick<std::int64_t>(random, {0x7fff'fffb, 0xffff'fff0, 0xffff'fffe, 7})};
   }
+  plan.initialized = one_in(random, 2);
   if (one_in(random, 4)) plan.last_counter = static_cast<std::uint32_t>(between(random, 20, 300));
 }
 

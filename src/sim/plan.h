@@ -70,9 +70,11 @@ struct Plan {
   std::size_t fronts = 1;
   bool leader_serves = true;
   bool clock_drift = false;
-  Zxid begins_at{};                          // the history's end before the first start
+  bool initialized = true;  // empty disks carry the operator's word that they are meant to be empty
+  Zxid begins_at{};         // the history's end before the first start
   std::uint32_t last_counter = 0xffff'fffe;  // an epoch has no more transactions than this
   Micros safety_time = 60 * kSecond;
+  Micros start_spread = kSecond;     // within which servers and clients are started
   std::int64_t ops_per_second = 50;  // of all clients together
   std::int32_t session_timeout_ms = 10'000;
 

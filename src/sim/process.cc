@@ -14,6 +14,7 @@ namespace drover::sim {
 namespace {
 
 constexpr std::int64_t kSessionLives = std::int64_t{1} << 32;
+constexpr int kTreeTurnsMax = 1000;
 
 state::Options state_options(const Process::Parts& parts) {
   state::Options options;
@@ -59,6 +60,13 @@ void Process::end(std::string why) {
   parts_.owner.on_over();
 }
 
+bool Process::may_send() {
+  if (why_over_) return false;
+  if (parts_.owner.on_send()) return true;
+  end("a crash point between two sends");
+  return false;
+}
+
 // --- the beginning ---
 
 IoResult<void> Process::start() {
@@ -78,10 +86,14 @@ IoResult<void> Process::recover_and_join() {
   replica::MemberStart start;
   start.membership = parts_.plan.membership;
   TRY_ASSIGN(Recovered found, recover_state(parts_.disk, dirs, machine_, parts_.plan.window, on_known()));
-  if (found.report.outcome == storage::RecoveryOutcome::kEmpty && found.report.may_start_empty)
-    TRY(begin_empty(dirs));
+  if (found.report.outcome == storage::RecoveryOutcome::kEmpty && found.report.may_start_empty) {
+    // Nobody said that an empty disk is right. It is if all others are as empty; what they say decides.
+    start.peer.fresh = !found.report.has_initialize_mark;
+    if (!start.peer.fresh) TRY(begin_empty(dirs));
+  }
   start.peer.knows_history = !found.report.damaged() && found.report.last >= Zxid{0};
   for (const std::string& line : found.report.findings) say(line);
+  for (const std::string& line : found.contradictions) parts_.world.fail(line);
   const auto epochs = storage::load_epochs(parts_.disk, dirs.snapshots, found.report.last);
   if (!epochs && epochs.error().code != 0) return std::unexpected(epochs.error());
   // Promises that cannot be read are damage like any other.
@@ -151,7 +163,11 @@ void Process::make_brain(replica::MemberStart start) {
 
 // As the server's core: what is decided is applied at once, and whoever is waiting is woken.
 void Process::settle() {
-  while (!why_over_ && member_->has_tree_work()) work_on_tree();
+  for (int turns = 0; !why_over_ && member_->has_tree_work(); ++turns) {
+    if (turns > kTreeTurnsMax)
+      return parts_.world.fail("there is work on the tree, and doing it changes nothing");
+    work_on_tree();
+  }
   if (why_over_) return;
   for (std::size_t i = 0; i < fronts_.size(); ++i) {
     if (fronts_[i]->has_staged()) wake(i);
@@ -206,11 +222,13 @@ void Process::carry_out(replica::Effects& effects) {
   if (effects.zab.reload_state) log_->submit(ReloadState{});
   if (effects.zab.discard_history) log_->submit(DiscardHistory{});
   for (const zab::NotificationSend& each : effects.zab.notify) {
+    if (!may_send()) return;
     std::string bytes;
     wire::append_notification(bytes, each.notification);
     parts_.election.send(parts_.id, each.to, std::move(bytes));
   }
   for (const zab::LinkSend& each : effects.zab.send) send(each);
+  if (why_over_) return;
   for (const zab::LinkId id : effects.zab.close) close(id);
   if (effects.zab.dial) dial(*effects.zab.dial);
   for (const replica::SessionAnswer& answer : effects.answers) {

@@ -66,6 +66,7 @@ class Process final : private LogDevice::Owner {
    public:
     virtual ~Owner() = default;
     virtual void on_over() = 0;     // it cannot go on
+    virtual bool on_send() = 0;     // it is about to send something; false: it ends before
     virtual void on_serving() = 0;  // it is level with a leader, or leads
   };
   // What outlives it.
@@ -127,6 +128,8 @@ class Process final : private LogDevice::Owner {
   void arm_timer();
   void tick();
   void end(std::string why);
+  bool may_send();
+  void look_at_power();
   Micros hop() {
     return random_.below(8) == 0 ? between(random_, 0, 2 * kMillisecond) : between(random_, 5, 60);
   }

@@ -40,6 +40,7 @@ void Process::flush_front(std::size_t i) {
   for (const replica::ConnId conn : changed) {
     if (!front.exists(conn)) continue;
     const SocketId socket = ports_[i].sockets.at(conn.slot);
+    if (!front.output(conn).empty() && !may_send()) return;
     parts_.network.send(socket, front.output(conn));
     front.output(conn).clear();
     front.on_sent(conn);

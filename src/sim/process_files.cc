@@ -51,7 +51,10 @@ void Process::begin_snapshot() {
       return;
     }
     auto writer = storage::SnapshotWriter::open(parts_.disk, data_dir_->dirs().snapshots, machine_.last_zxid);
-    if (!writer) return say("no snapshot: " + writer.error().what);
+    if (!writer) {
+      say("no snapshot: " + writer.error().what);
+      return look_at_power();
+    }
     snapshot_ = std::make_unique<SnapshotTask>(machine_, std::move(*writer));
     write_beginning(snapshot_->writer, snapshot_->cursor.begin());
     step_snapshot();
@@ -75,6 +78,7 @@ void Process::end_snapshot() {
     say(name ? "wrote " + *name : "no snapshot: " + name.error().what);
   }
   snapshot_.reset();
+  look_at_power();
   // Whoever waited to rewrite history goes first.
   log_->resume();
   begin_snapshot();
@@ -98,6 +102,12 @@ void Process::purge() {
   const auto report =
       storage::purge(parts_.disk, data_dir_->dirs(), {.retain = parts_.plan.disk.snapshots_kept});
   if (!report) say("purge: " + report.error().what);
+  look_at_power();
+}
+
+// What may fail without ending the process may have failed because there is no machine left to run it.
+void Process::look_at_power() {
+  if (parts_.disk.is_off()) end("the power is off");
 }
 
 IoResult<void> Process::write_whole_snapshot(const storage::DataDirs& dirs) {
@@ -122,6 +132,7 @@ IoResult<bool> Process::reload_state() {
   TRY_ASSIGN(const Recovered found,
              recover_state(parts_.disk, data_dir_->dirs(), machine_, parts_.plan.window, on_known(),
                            /*repair=*/false));
+  for (const std::string& line : found.contradictions) parts_.world.fail(line);
   say("read its state anew, up to " + std::to_string(raw(found.report.last)));
   if (found.report.damaged()) return std::unexpected(data_error(found.report.damage));
   return found.exact;

@@ -115,7 +115,7 @@ void Process::close(zab::LinkId id) {
 
 void Process::send(const zab::LinkSend& send) {
   const auto found = links_.find(send.link);
-  if (found == links_.end()) return;
+  if (found == links_.end() || !may_send()) return;
   if (send.snapshot) return begin_stream(send.link, found->second);
   if (found->second.stream) {
     found->second.stream->behind.append(send.bytes);

@@ -44,13 +44,9 @@ IoResult<Recovered> recover_state(storage::Disk& disk, const storage::DataDirs& 
   });
   Builder builder{state, found.history};
   storage::RecoverySinkAdapter<Builder> sink(builder);
-  TRY_ASSIGN(found.report, storage::recover(disk, dirs, {.repair = repair}, sink));
+  TRY_ASSIGN(found.report, storage::recover(disk, dirs, {.autocreate = true, .repair = repair}, sink));
   state.finish();
-  // A state that its own files contradict is no state to vote with.
-  if (!state.findings().empty()) {
-    found.report.outcome = storage::RecoveryOutcome::kDamaged;
-    for (const std::string& line : state.findings()) found.report.findings.push_back(line);
-  }
+  found.contradictions = state.findings();
   found.exact = state.is_exact();
   return found;
 }

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "state/machine.h"
@@ -21,6 +23,7 @@ struct Recovered {
   zab::History history;
   // The state is exactly what the history makes, not a leader's that was ahead of its name.
   bool exact = true;
+  std::vector<std::string> contradictions;  // between the state and what its files say of it
 };
 
 // `on_known` hears of every transaction in the log.

@@ -26,6 +26,7 @@ SimServer::SimServer(const Parts& parts, ServerId id)
       clock_{.world = &parts.world} {
   if (parts.plan.clock_drift) clock_.drift_ppm = between(random_, -50'000, 50'000);
   prepare_disk();
+  operations_at_first_ = disk_.operations();
 }
 
 SimServer::~SimServer() = default;
@@ -35,7 +36,9 @@ void SimServer::prepare_disk() {
   const storage::DataDirs dirs = storage::data_dirs(kDataDir);
   must(disk_.make_directories(dirs.snapshots));
   if (raw(parts_.plan.begins_at) == 0) {
-    disk_.set_contents(storage::join_path(kDataDir, "initialize"), "");
+    if (parts_.plan.initialized) disk_.set_contents(storage::join_path(kDataDir, "initialize"), "");
+    // Whoever is empty without a word, and has not yet seen a leader, has nothing to give to anybody.
+    impaired_ = !parts_.plan.initialized;
     return;
   }
   state::Machine machine(state::Options{});
@@ -73,7 +76,7 @@ void SimServer::start() {
   if (const auto started = process_->start(); !started) {
     if (parts_.world.tracing())
       parts_.world.say("server " + std::to_string(raw(id_)) + ": cannot start: " + started.error().what);
-    crash(Farewell::kReset, Survival::kTear);
+    crash(Farewell::kReset, next_survival());
     restart_later();
   }
 }
@@ -92,6 +95,34 @@ void SimServer::crash(Farewell farewell, Survival survival) {
   parts_.election.detach(id_, farewell);
   process_.reset();
   disk_.crash(survival);
+  arm_crash_point();
+}
+
+// --- crash points ---
+
+void SimServer::set_crash_point(const CrashPoint& point) {
+  crash_point_ = point;
+  arm_crash_point();
+}
+
+// A crash of any other reason takes the disk's own alarm with it.
+void SimServer::arm_crash_point() {
+  if (!crash_point_ || crash_point_->kind != CrashPoint::Kind::kDisk) return;
+  if (crash_point_->number >= disk_operations())
+    disk_.power_off_after(crash_point_->number - disk_operations());
+}
+
+bool SimServer::on_send() {
+  ++sends_;
+  return !crash_point_ || crash_point_->kind != CrashPoint::Kind::kSend || sends_ != crash_point_->number + 1;
+}
+
+// The crash that was asked for fares as it was asked for; any other as it likes.
+Survival SimServer::next_survival() {
+  if (!crash_point_) return static_cast<Survival>(random_.below(3));
+  const Survival survival = crash_point_->survival;
+  crash_point_.reset();
+  return survival;
 }
 
 void SimServer::restart_later() {
@@ -110,12 +141,14 @@ void SimServer::resume() {
 
 void SimServer::wipe() {
   ENSURE(!process_, "a disk is wiped while nobody uses it");
+  disk_.clear_faults();
   const storage::DataDirs dirs = storage::data_dirs(kDataDir);
   const auto names = disk_.list(dirs.snapshots);
   for (const std::string& name : *names) (void)disk_.unlink(storage::join_path(dirs.snapshots, name));
   must(disk_.sync_directory(dirs.snapshots));
   must(storage::remove_initialize_mark(disk_, dirs));
   impaired_ = true;
+  arm_crash_point();
 }
 
 // The process called: it may not end before it has returned.
@@ -123,7 +156,7 @@ void SimServer::on_over() {
   parts_.world.stop(actor_);
   parts_.world.after(0, [this, life = life_] {
     if (!process_ || life != life_) return;
-    const auto survival = static_cast<Survival>(random_.below(3));
+    const Survival survival = next_survival();
     crash(one_in(random_, 4) ? Farewell::kSilent : Farewell::kReset, survival);
     restart_later();
   });

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/ids.h"
@@ -36,6 +37,18 @@ class SimServer final : private Network::Host, private ElectionNet::Host, privat
   void start();
   // The process is gone, and with it what it did not sync, as `survival` has it.
   void crash(Farewell farewell, storage::Survival survival);
+  // One moment of its life at which it crashes: before its `number`-th change of the disk or send, counted
+  // from the very first.
+  struct CrashPoint {
+    enum class Kind : std::uint8_t { kDisk, kSend };
+    Kind kind{};
+    std::uint64_t number = 0;
+    storage::Survival survival{};
+  };
+  void set_crash_point(const CrashPoint& point);
+  // So far.
+  std::uint64_t sends() const { return sends_; }
+  std::uint64_t disk_operations() const { return disk_.operations() - operations_at_first_; }
   // The same as soon as the disk has done `operations` more changes, in the midst of whatever it is doing.
   void crash_at_disk(std::uint64_t operations) { disk_.power_off_after(operations); }
   void pause();
@@ -67,10 +80,13 @@ class SimServer final : private Network::Host, private ElectionNet::Host, privat
   }
   void on_reachable(ServerId peer, bool reachable) override { process_->on_reachable(peer, reachable); }
   void on_over() override;
+  bool on_send() override;
   void on_serving() override { impaired_ = false; }
 
   void prepare_disk();
   void restart_later();
+  void arm_crash_point();
+  storage::Survival next_survival();
 
   Parts parts_;
   ServerId id_;
@@ -81,7 +97,10 @@ class SimServer final : private Network::Host, private ElectionNet::Host, privat
   std::unique_ptr<Process> process_;
   std::uint64_t life_ = 0;
   bool impaired_ = false;
-  std::uint64_t restarts_ = 0;  // the one that counts
+  std::optional<CrashPoint> crash_point_;
+  std::uint64_t sends_ = 0;
+  std::uint64_t operations_at_first_ = 0;  // of the disk, before the first start
+  std::uint64_t restarts_ = 0;             // the one that counts
   Micros restart_low_ = 100 * kMillisecond;
   Micros restart_high_ = 5 * kSecond;
 };

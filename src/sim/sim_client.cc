@@ -25,11 +25,13 @@ SimClient::~SimClient() {
 }
 
 void SimClient::start() {
+  if (leaving_) return;
   parts_.network.attach(host_, *this, actor_);
   input([this](Instant now, client::Effects& effects) { client_.start(now, effects); });
 }
 
 void SimClient::leave() {
+  leaving_ = true;
   input([this](Instant now, client::Effects& effects) { client_.leave(now, effects); });
 }
 

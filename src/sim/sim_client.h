@@ -30,6 +30,7 @@ class SimClient final : private Network::Host {
   SimClient(const Parts& parts, const WorkloadClientConfig& config);
   ~SimClient() override;
 
+  // Nothing, if it has been told to leave.
   void start();
   void rest() { client_.rest(); }
   void leave();
@@ -62,6 +63,7 @@ class SimClient final : private Network::Host {
   ActorId actor_;
   WorkloadClient client_;
   std::optional<SocketId> socket_;
+  bool leaving_ = false;
   std::uint64_t timer_ = 0;  // the one that counts
   std::optional<Instant> timer_at_;
 };

@@ -128,6 +128,13 @@ TEST(PrepareMulti, EveryPartIsCheckedLikeARequestOfItsOwn) {
             ErrorCode::kSessionExpired);
 }
 
+TEST(PrepareMulti, ASessionThatMayNotActCannotEvenDoNothing) {
+  // A late copy of the request would otherwise be answered behind the session's own later ones.
+  Leader leader;
+  EXPECT_EQ(multi(leader, {}), ErrorCode::kOk);
+  EXPECT_EQ(multi(leader, {}, {.session_error = ErrorCode::kSessionMoved}), ErrorCode::kSessionMoved);
+}
+
 TEST(PrepareMulti, CheckNeedsReadPermission) {
   Leader leader;
   leader.create("/secret", {.acl = wire::testing::acl_bytes({{wire::kWrite, {"world", "anyone"}}})});

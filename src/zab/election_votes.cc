@@ -116,11 +116,14 @@ bool Election::has_vote() const {
 
 bool Election::can_lead() const { return has_vote() && membership_.weight_of(config_.me) != 0; }
 
+// Who looks says how far its own history goes, at least. So if all say 0, nobody has anything, although some
+// may remember an epoch in which nothing happened: a leader of new servers that have crashed before they were
+// level. Who has settled says what was true when it did, which counts only for as long as it has no epoch.
 bool Election::everybody_is_new() const {
   const auto says_new = [&](const Votes& votes, ServerId voter) {
     const auto found = votes.find(voter);
-    if (found == votes.end()) return false;
-    return raw(found->second.vote.zxid) == 0 && found->second.vote.peer_epoch == 0;
+    if (found == votes.end() || raw(found->second.vote.zxid) != 0) return false;
+    return found->second.state == PeerState::kLooking || found->second.vote.peer_epoch == 0;
   };
   return std::all_of(membership_.voters.begin(), membership_.voters.end(), [&](ServerId voter) {
     return voter == config_.me || says_new(received_, voter) || says_new(settled_, voter);

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "sim/cluster.h"
+#include "sim/script.h"
+#include "sim/sweep.h"
 
 namespace {
 
@@ -28,6 +30,10 @@ struct Arguments {
   double hours = 0;
   RunOptions run;
   bool plan_only = false;
+  bool stop = false;  // at the first failure
+  bool sweep = false;
+  std::string script;  // empty: all
+  std::string sweep_case;
 };
 
 // The seed that runs now, as text: an abort must still be able to say it.
@@ -51,7 +57,10 @@ int usage() {
       "  --seed N [--trace] [--until EVENT]   one run; --trace prints what happens\n"
       "  --seeds A..B [--jobs J]              many\n"
       "  --hours H [--jobs J]                 as many as fit, from a seed of today\n"
-      "  --plan                               only say what the seeds stand for\n",
+      "  --stop                               at the first failure\n"
+      "  --plan                               only say what the seeds stand for\n"
+      "  --sweep [SCRIPT] [--jobs J]          every crash point of the short scripts\n"
+      "  --sweep SCRIPT --case S:disk:N:lose  one of them (disk or send; lose, keep or tear)\n",
       stderr);
   return 2;
 }
@@ -77,6 +86,13 @@ std::optional<Arguments> parse(int argc, char** argv) {
       a.run.trace = true;
     } else if (name == "--until") {
       a.run.until = std::strtoull(value(), nullptr, 0);
+    } else if (name == "--stop") {
+      a.stop = true;
+    } else if (name == "--sweep") {
+      a.sweep = true;
+      if (i + 1 < argc && argv[i + 1][0] != '-') a.script = argv[++i];
+    } else if (name == "--case") {
+      a.sweep_case = value();
     } else if (name == "--plan") {
       a.plan_only = true;
     } else {
@@ -87,7 +103,9 @@ std::optional<Arguments> parse(int argc, char** argv) {
     a.first = static_cast<std::uint64_t>(std::time(nullptr)) * 1000;
     a.last = UINT64_MAX;
   }
-  if (a.last < a.first || a.jobs < 1) return std::nullopt;
+  if (a.jobs < 1 || (a.last < a.first && !a.sweep)) return std::nullopt;
+  if (!a.script.empty() && !drover::sim::find_script(a.script)) return std::nullopt;
+  if (!a.sweep_case.empty() && a.script.empty()) return std::nullopt;
   return a;
 }
 
@@ -117,6 +135,7 @@ bool run_seeds(const Arguments& a, int job) {
       std::fflush(stdout);
     }
     ++runs;
+    if (failures > 0 && a.stop) break;
     operations += cluster.operations();
     simulated += static_cast<double>(cluster.simulated()) / drover::sim::kSecond;
   }
@@ -128,6 +147,42 @@ bool run_seeds(const Arguments& a, int job) {
   return failures == 0;
 }
 
+bool sweep_scripts(const Arguments& a, int job) {
+  std::uint64_t cases = 0;
+  std::uint64_t failures = 0;
+  for (const drover::sim::Script& script : drover::sim::scripts()) {
+    if (!a.script.empty() && script.name != a.script) continue;
+    std::snprintf(g_replay, sizeof g_replay, "drover-sim --sweep %s", script.name.c_str());
+    const auto result = drover::sim::sweep(
+        script, static_cast<std::uint64_t>(job), static_cast<std::uint64_t>(a.jobs),
+        [&](const drover::sim::SweepCase& each, const std::string& why) {
+          std::printf("FAILED %s: %s\n  to see it again: drover-sim --sweep %s --case %s --trace\n",
+                      script.name.c_str(), why.c_str(), script.name.c_str(),
+                      drover::sim::text_of(each).c_str());
+          std::fflush(stdout);
+        });
+    cases += result.cases;
+    failures += result.failures;
+    if (failures > 0 && a.stop) break;
+  }
+  std::printf("%llu crash points, %llu failed, in %.1f CPU s\n", static_cast<unsigned long long>(cases),
+              static_cast<unsigned long long>(failures), cpu_seconds());
+  std::fflush(stdout);
+  return failures == 0;
+}
+
+bool run_one_case(const Arguments& a) {
+  const std::string why = drover::sim::run_sweep_case(*drover::sim::find_script(a.script),
+                                                      drover::sim::parse_sweep_case(a.sweep_case), a.run);
+  std::printf("%s\n", why.empty() ? "no rule was broken" : why.c_str());
+  return why.empty();
+}
+
+bool work(const Arguments& a, int job) {
+  if (!a.sweep_case.empty()) return run_one_case(a);
+  return a.sweep ? sweep_scripts(a, job) : run_seeds(a, job);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -135,11 +190,11 @@ int main(int argc, char** argv) {
   if (!arguments) return usage();
   std::signal(SIGABRT, on_abort);
   std::signal(SIGSEGV, on_abort);
-  if (arguments->jobs == 1) return run_seeds(*arguments, 0) ? 0 : 1;
+  if (arguments->jobs == 1) return work(*arguments, 0) ? 0 : 1;
   std::vector<pid_t> children;
   for (int job = 0; job < arguments->jobs; ++job) {
     const pid_t child = fork();
-    if (child == 0) std::_Exit(run_seeds(*arguments, job) ? 0 : 1);
+    if (child == 0) std::_Exit(work(*arguments, job) ? 0 : 1);
     children.push_back(child);
   }
   bool good = true;

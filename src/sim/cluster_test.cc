@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs of the whole cluster: that a seed is one run and no other, and the stories of script.cc as scenarios.
+// Thousands of seeds and every crash point are drover-sim's work, not a unit test's.
+#include "sim/cluster.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/script.h"
+#include "sim/sweep.h"
+
+namespace drover::sim {
+namespace {
+
+TEST(Cluster, ASeedIsOneRunAndNoOther) {
+  Cluster first(plan_of(17), {});
+  Cluster again(plan_of(17), {});
+  Cluster other(plan_of(18), {});
+  EXPECT_TRUE(first.run()) << first.failure();
+  EXPECT_TRUE(again.run()) << again.failure();
+  EXPECT_TRUE(other.run()) << other.failure();
+  EXPECT_EQ(first.events(), again.events());
+  EXPECT_EQ(first.simulated(), again.simulated());
+  EXPECT_EQ(first.operations(), again.operations());
+  EXPECT_NE(first.events(), other.events());
+}
+
+TEST(Cluster, StopsAtTheEventItIsTold) {
+  Cluster cluster(plan_of(17), {.until = 500});
+  EXPECT_FALSE(cluster.run());
+  EXPECT_EQ(cluster.events(), 500u);
+}
+
+class Stories : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Stories, EndWell) {
+  const Script& script = *find_script(GetParam());
+  Cluster cluster(script.plan, {});
+  EXPECT_TRUE(tell(cluster, script)) << cluster.failure();
+  EXPECT_GT(cluster.operations(), 20u) << "a story in which nobody does anything proves nothing";
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const Script& script : scripts()) all.push_back(script.name);
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Scripts, Stories, ::testing::ValuesIn(names()), [](const auto& param_info) {
+  std::string name = param_info.param;
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+});
+
+TEST(Sweep, ACaseIsATextAndBack) {
+  const SweepCase each{ServerId{2}, {SimServer::CrashPoint::Kind::kSend, 41, storage::Survival::kTear}};
+  EXPECT_EQ(text_of(each), "2:send:41:tear");
+  EXPECT_EQ(text_of(parse_sweep_case("2:send:41:tear")), "2:send:41:tear");
+  EXPECT_EQ(raw(parse_sweep_case("2:send:41").server), 0);
+  EXPECT_EQ(raw(parse_sweep_case("2:mail:41:tear").server), 0);
+}
+
+TEST(Sweep, ACrashPointEndsTheProcessOnceAndTheClusterGoesOn) {
+  const Script& script = *find_script("boot-and-write");
+  Cluster cluster(script.plan, {});
+  SimServer& server = cluster.server(ServerId{1});
+  server.set_crash_point({SimServer::CrashPoint::Kind::kDisk, 9, storage::Survival::kLose});
+  EXPECT_TRUE(tell(cluster, script)) << cluster.failure();
+  EXPECT_EQ(server.lives(), 2u);
+}
+
+}  // namespace
+}  // namespace drover::sim

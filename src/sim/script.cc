@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/script.h"
+
+#include <algorithm>
+
+namespace drover::sim {
+namespace {
+
+using storage::Survival;
+
+constexpr ServerId kOne{1};
+
+Plan small_plan(int voters = 3) {
+  Plan plan = calm_plan(7, voters);
+  plan.timing = {.tick_ms = 50, .init_limit_ticks = 8, .sync_limit_ticks = 4};
+  plan.clients = 2;
+  plan.start_spread = 100 * kMillisecond;
+  plan.ops_per_second = 60;
+  plan.session_timeout_ms = 400;
+  plan.network.delay_high = 2 * kMillisecond;
+  plan.disk.order_high = 2 * kMillisecond;
+  plan.disk.snap_count = 1000;
+  return plan;
+}
+
+Plan with_window(std::size_t txns) {
+  Plan plan = small_plan();
+  plan.window.txns = txns;
+  return plan;
+}
+
+Plan with_small_files() {
+  Plan plan = small_plan();
+  plan.disk.snap_count = 6;
+  plan.disk.log_size_limit_bytes = 1024;
+  plan.disk.preallocate_bytes = 512;
+  plan.disk.purge_every = 200 * kMillisecond;
+  plan.disk.snapshots_kept = 1;
+  return plan;
+}
+
+Plan with_short_epochs() {
+  Plan plan = small_plan();
+  plan.last_counter = 15;
+  return plan;
+}
+
+Plan with_observer() {
+  Plan plan = small_plan();
+  plan.observers = 1;
+  plan.membership.observers.insert(ServerId{4});
+  return plan;
+}
+
+void isolate_pair(Cluster& cluster, ServerId a, ServerId b, bool cut) {
+  cluster.network().set_cut(host_of(a), host_of(b), cut);
+  cluster.network().set_cut(host_of(b), host_of(a), cut);
+}
+
+void isolate(Cluster& cluster, ServerId server, bool cut) {
+  for (const ServerId other : cluster.plan().servers()) {
+    if (other != server) isolate_pair(cluster, server, other, cut);
+  }
+}
+
+void write_for_a_while(Cluster& cluster) { cluster.run_for(1200 * kMillisecond); }
+
+// A follower misses what the others agree on.
+void let_one_fall_behind(Cluster& cluster) {
+  write_for_a_while(cluster);
+  isolate(cluster, kOne, true);
+  cluster.run_for(600 * kMillisecond);
+  isolate(cluster, kOne, false);
+  cluster.run_for(600 * kMillisecond);
+}
+
+// A leader logs what nobody else hears of; meanwhile the others agree on something else.
+void let_a_leader_go_astray(Cluster& cluster) {
+  write_for_a_while(cluster);
+  SimServer* leader = cluster.leader();
+  if (!leader) return;
+  const ServerId id = leader->id();
+  isolate(cluster, id, true);
+  cluster.run_for(900 * kMillisecond);
+  isolate(cluster, id, false);
+  cluster.run_for(600 * kMillisecond);
+}
+
+// The same, but it has forgotten that nobody agreed: it reads its log as if all of it were history.
+void let_a_leader_go_astray_and_restart(Cluster& cluster) {
+  write_for_a_while(cluster);
+  SimServer* leader = cluster.leader();
+  if (!leader) return;
+  const ServerId id = leader->id();
+  isolate(cluster, id, true);
+  cluster.run_for(100 * kMillisecond);
+  cluster.server(id).crash(Farewell::kReset, Survival::kKeep);
+  cluster.run_for(700 * kMillisecond);
+  isolate(cluster, id, false);
+  cluster.server(id).start();
+  cluster.run_for(600 * kMillisecond);
+}
+
+// A stale follower is brought level by a new leader that dies at once; who has everything was not there.
+void let_the_leader_of_a_stale_follower_die(Cluster& cluster) {
+  write_for_a_while(cluster);
+  SimServer* leader = cluster.leader();
+  if (!leader) return;
+  const ServerId id = leader->id();
+  const ServerId stale{raw(id) == 1 ? 2 : 1};
+  const ServerId other{6 - raw(id) - raw(stale)};
+  isolate(cluster, stale, true);
+  cluster.run_for(300 * kMillisecond);
+  isolate(cluster, other, true);
+  isolate_pair(cluster, id, stale, false);
+  cluster.run_for(500 * kMillisecond);
+  cluster.server(id).crash(Farewell::kReset, Survival::kLose);
+  isolate(cluster, other, false);
+  cluster.run_for(900 * kMillisecond);
+  cluster.server(id).start();
+  cluster.run_for(500 * kMillisecond);
+}
+
+void kill_the_leader(Cluster& cluster) {
+  write_for_a_while(cluster);
+  SimServer* leader = cluster.leader();
+  if (!leader) return;
+  leader->crash(Farewell::kReset, Survival::kKeep);
+  cluster.run_for(600 * kMillisecond);
+  leader->start();
+  cluster.run_for(600 * kMillisecond);
+}
+
+void wipe_one(Cluster& cluster) {
+  write_for_a_while(cluster);
+  SimServer& one = cluster.server(kOne);
+  one.crash(Farewell::kReset, Survival::kKeep);
+  one.wipe();
+  one.start();
+  cluster.run_for(600 * kMillisecond);
+}
+
+void restart_all(Cluster& cluster) {
+  write_for_a_while(cluster);
+  for (const ServerId id : cluster.plan().servers()) {
+    cluster.server(id).crash(Farewell::kReset, Survival::kLose);
+  }
+  for (const ServerId id : cluster.plan().servers()) cluster.server(id).start();
+  cluster.run_for(900 * kMillisecond);
+}
+
+std::vector<Script> make_scripts() {
+  return {{"boot-and-write", small_plan(), write_for_a_while},
+          {"alone", small_plan(1), write_for_a_while},
+          {"roll-snapshot-purge", with_small_files(), write_for_a_while},
+          {"follower-gets-diff", with_window(500), let_one_fall_behind},
+          {"follower-gets-snap", with_window(0), let_one_fall_behind},
+          {"leader-gets-trunc", with_window(500), let_a_leader_go_astray},
+          {"restarted-leader-gets-trunc", with_window(500), let_a_leader_go_astray_and_restart},
+          {"stray-leader-gets-snap", with_window(0), let_a_leader_go_astray_and_restart},
+          {"leader-of-a-stale-follower-dies", with_window(500), let_the_leader_of_a_stale_follower_die},
+          {"leader-change", small_plan(), kill_the_leader},
+          {"wiped-server", small_plan(), wipe_one},
+          {"everybody-restarts", with_small_files(), restart_all},
+          {"epochs-run-out", with_short_epochs(), write_for_a_while},
+          {"observer", with_observer(), let_one_fall_behind}};
+}
+
+}  // namespace
+
+const std::vector<Script>& scripts() {
+  static const std::vector<Script> all = make_scripts();
+  return all;
+}
+
+const Script* find_script(const std::string& name) {
+  const auto found =
+      std::find_if(scripts().begin(), scripts().end(), [&](const Script& s) { return s.name == name; });
+  return found == scripts().end() ? nullptr : &*found;
+}
+
+bool tell(Cluster& cluster, const Script& script) {
+  // Whoever crashes is back while the story goes on.
+  for (const ServerId id : cluster.plan().servers())
+    cluster.server(id).set_restarts(20 * kMillisecond, 80 * kMillisecond);
+  cluster.start();
+  script.act(cluster);
+  cluster.heal();
+  cluster.live();
+  return !cluster.failed();
+}
+
+}  // namespace drover::sim

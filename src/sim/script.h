@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Short stories of a cluster, each about one thing that can happen to it. By themselves they are scenario
+// tests; the sweep lets one server crash at every single step of each.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/cluster.h"
+#include "sim/plan.h"
+
+namespace drover::sim {
+
+struct Script {
+  std::string name;
+  Plan plan;
+  // From start() on; the world is healed and judged behind it.
+  std::function<void(Cluster&)> act;
+};
+
+const std::vector<Script>& scripts();
+const Script* find_script(const std::string& name);
+
+// Tells the whole story; true when no rule was broken.
+bool tell(Cluster& cluster, const Script& script);
+
+}  // namespace drover::sim

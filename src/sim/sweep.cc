@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/sweep.h"
+
+#include <array>
+#include <cstdlib>
+#include <vector>
+
+namespace drover::sim {
+namespace {
+
+using Kind = SimServer::CrashPoint::Kind;
+using storage::Survival;
+
+constexpr std::array<const char*, 2> kKinds = {"disk", "send"};
+constexpr std::array<const char*, 3> kSurvivals = {"lose", "keep", "tear"};
+
+template <std::size_t N>
+std::size_t index_of(const std::array<const char*, N>& names, const std::string& name) {
+  for (std::size_t i = 0; i < N; ++i) {
+    if (name == names[i]) return i;
+  }
+  return N;
+}
+
+// How far the script takes each server when nothing happens to it.
+std::vector<SweepCase> all_cases(const Script& script) {
+  Cluster whole(script.plan, {});
+  std::vector<SweepCase> cases;
+  if (!tell(whole, script)) return {SweepCase{}};
+  for (const ServerId server : script.plan.servers()) {
+    for (const Survival survival : {Survival::kLose, Survival::kKeep, Survival::kTear}) {
+      for (std::uint64_t n = 0; n < whole.server(server).disk_operations(); ++n)
+        cases.push_back({server, {Kind::kDisk, n, survival}});
+    }
+    // What is unsynced between two disk operations is the same whatever is sent there: the worst fate is
+    // enough.
+    for (std::uint64_t n = 0; n < whole.server(server).sends(); ++n)
+      cases.push_back({server, {Kind::kSend, n, Survival::kLose}});
+  }
+  return cases;
+}
+
+}  // namespace
+
+std::string text_of(const SweepCase& each) {
+  return std::to_string(raw(each.server)) + ":" + kKinds[static_cast<std::size_t>(each.point.kind)] + ":" +
+         std::to_string(each.point.number) + ":" + kSurvivals[static_cast<std::size_t>(each.point.survival)];
+}
+
+SweepCase parse_sweep_case(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == ':') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  if (parts.size() != 4) return {};
+  const std::size_t kind = index_of(kKinds, parts[1]);
+  const std::size_t survival = index_of(kSurvivals, parts[3]);
+  if (kind == kKinds.size() || survival == kSurvivals.size()) return {};
+  return {ServerId{std::strtoll(parts[0].c_str(), nullptr, 10)},
+          {static_cast<Kind>(kind), std::strtoull(parts[2].c_str(), nullptr, 10),
+           static_cast<Survival>(survival)}};
+}
+
+std::string run_sweep_case(const Script& script, const SweepCase& each, const RunOptions& options) {
+  Cluster cluster(script.plan, options);
+  if (raw(each.server) != 0) cluster.server(each.server).set_crash_point(each.point);
+  return tell(cluster, script) ? std::string() : cluster.failure();
+}
+
+SweepResult sweep(const Script& script, std::uint64_t part, std::uint64_t parts,
+                  const std::function<void(const SweepCase&, const std::string& why)>& on_failure) {
+  SweepResult result;
+  const std::vector<SweepCase> cases = all_cases(script);
+  for (std::uint64_t i = part; i < cases.size(); i += parts) {
+    ++result.cases;
+    const std::string why = run_sweep_case(script, cases[i]);
+    if (why.empty()) continue;
+    ++result.failures;
+    on_failure(cases[i], why);
+  }
+  return result;
+}
+
+}  // namespace drover::sim
