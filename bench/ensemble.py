@@ -77,8 +77,12 @@ class Ensemble:
         deadline = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > deadline:
-                sys.exit(f"ensemble: {self.kind} did not become ready; logs in {self.directory}")
+                sys.exit(f"ensemble: {self.kind} did not become ready\n{self.last_words()}")
             time.sleep(0.01)
+
+    def last_words(self):
+        logs = [self.directory / f"log-{i + 1}" for i in range(VOTERS)]
+        return "\n".join(f"{log.name}: {log.read_text()[-1000:]}" for log in logs if log.exists())
 
     def ask(self, i, word):
         try:

@@ -219,8 +219,9 @@ void Front::on_request(Conn& c, const wire::RequestHeader& header, std::string_v
   if (serving_ == Serving::kNo) return end(c);
   if (!is_authenticated(c)) return refuse(c, header, ErrorCode::kSessionClosedRequireSaslAuth, Zxid{});
   if (header.op == OpCode::kCreateSession) return refuse(c, header, ErrorCode::kUnimplemented, Zxid{-1});
-  const bool to_leader = header.op == OpCode::kSync && config_.forward_sync;
-  if (state::is_write(header.op) || to_leader) return forward(c, header, body, now);
+  // A sync shows everything that was asked before it, also by the session's earlier connections: it waits
+  // in the same line as the writes.
+  if (state::is_write(header.op) || header.op == OpCode::kSync) return forward(c, header, body, now);
   if (!state::is_read(header.op)) return refuse(c, header, ErrorCode::kUnimplemented, Zxid{-1});
   if (c.waiting) return wait(c, header, body, now);
   answer(c, {header.xid, header.op, body, c.who.get(), now}, now, c.out);

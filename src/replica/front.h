@@ -48,7 +48,6 @@ struct FrontConfig {
   std::size_t identities_max = 128;               // per connection
   state::WatchLimits watches;
   std::vector<std::string> required_schemes;  // enforce.auth.schemes; empty: none
-  bool forward_sync = false;                  // in an ensemble the leader answers `sync`
 };
 
 // Whether clients get anything here. A server among others serves only while it leads or follows.

@@ -217,6 +217,7 @@ TEST(Limits, LargeRequestsCountByTheirBytes) {
   h.durable();
   EXPECT_TRUE(c.reading());
   c.flush();
+  h.settle();
   EXPECT_EQ(c.take().size(), 3u);
 }
 

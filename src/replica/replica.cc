@@ -162,7 +162,9 @@ void Replica::tell(const InFlight& waiting, const state::ApplyResult& result, In
 
 bool Replica::is_due(const InFlight& waiting) const {
   if (waiting.zxid > machine_.last_zxid) return false;
-  if (waiting.op == OpCode::kSync) return waiting.ticket != 0 && waiting.ticket <= released_syncs_;
+  if (waiting.op == OpCode::kSync) {
+    return service_ == Service::kAlone || (waiting.ticket != 0 && waiting.ticket <= released_syncs_);
+  }
   return waiting.refusal != ErrorCode::kOk;
 }
 

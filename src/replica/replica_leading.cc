@@ -84,9 +84,11 @@ void Replica::on_write(FrontId front, const ClientWrite& write, std::string_view
   const auto found = sessions_.find(write.session);
   const bool known = found != sessions_.end() && !found->second.closing;
   if (write.op == OpCode::kSync) {
-    // Everything before it is proposed before it, and everything behind it after.
-    hand_over(effects);
-    effects.ordered.push_back({nullptr});
+    if (service_ == Service::kLeading) {
+      // Everything before it is proposed before it, and everything behind it after.
+      hand_over(effects);
+      effects.ordered.push_back({nullptr});
+    }
     in_flight_.push_back({.zxid = last_in_flight(),
                           .session = write.session,
                           .xid = write.xid,

@@ -47,6 +47,25 @@ TEST(Durability, NothingIsVisibleOrAnsweredBeforeItIsDurable) {
   EXPECT_EQ(h.replica->in_flight(), 0u);
 }
 
+TEST(Durability, ASyncWaitsForWhatTheSessionsLastConnectionWrote) {
+  Harness h(by_hand());
+  Client c(h);
+  c.send_hello({});
+  h.durable();
+  c.take_hello();
+  c.send(OpCode::kCreate, create_body("/a"));
+  c.vanish();
+  Client again(h);
+  again.send_hello({.session = c.session()});
+  ASSERT_TRUE(again.take_hello());
+  again.send(OpCode::kSync, path_body("/"));
+  EXPECT_TRUE(again.take().empty())
+      << "the client could read that its write was lost, and then see it come back";
+  h.durable();
+  again.send(OpCode::kExists, path_watch_body("/a"));
+  EXPECT_EQ(story(again.take()), (Story{"1 Ok", "2 Ok"}));
+}
+
 TEST(Durability, TheLogGetsEveryTransactionOnceInOrder) {
   Harness h(by_hand());
   Client c(h);

@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds kSpaceCheck{200};
 // Borrowing: docs/performance.md, "The log's sync".
 constexpr std::size_t kBorrowTxnsMax = 2;
 constexpr int kQuickSyncsBefore = 64;
-constexpr std::uint64_t kPausePerSlowSync = 1000;
+constexpr std::uint64_t kPausePerSlowSync = 100;
 
 std::uint64_t now_ns() { return static_cast<std::uint64_t>(read_clock_ns(CLOCK_MONOTONIC)); }
 
@@ -92,7 +92,7 @@ void LogThread::submit(LogOrder order) {
 
 // The way to this thread and back costs half as much as a sync of a quick disk. But whoever submits answers
 // reads too, and they would wait for a slow one. So it is only done for next to nothing, after a row of quick
-// ones, and a sync that takes long ends it for a thousand times as long: that bounds the share of the time
+// ones, and a sync that takes long ends it for a hundred times as long: that bounds the share of the time
 // in which a slow disk can hold up reads.
 bool LogThread::may_borrow(const replica::LogAppend& append) {
   return options_.sync_on_caller && waiting_ && queue_.empty() && !full_ && !stopping_ &&

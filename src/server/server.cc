@@ -22,6 +22,7 @@
 #include "server/log.h"
 #include "server/log_thread.h"
 #include "server/receive_state.h"
+#include "server/replay_sink.h"
 #include "server/settings.h"
 #include "server/snapshot_thread.h"
 #include "server/tree_lock.h"
@@ -54,31 +55,6 @@ std::size_t io_thread_count(const ServerConfig& config) {
   const unsigned cores = std::thread::hardware_concurrency();
   return cores <= 2 ? 1 : cores - 1;
 }
-
-// Recovery into a state, and when its snapshot was read.
-class TimedSink final : public storage::RecoverySink {
- public:
-  explicit TimedSink(replica::StateBuilder& builder) : sink_(builder) {}
-
-  void reset() override { sink_.reset(); }
-  bool session(SessionId id, std::int32_t timeout_ms) override { return sink_.session(id, timeout_ms); }
-  bool acl(std::int64_t key, std::string_view jute_list) override { return sink_.acl(key, jute_list); }
-  bool node(std::string_view path, const wire::Nullable& data, std::int64_t acl,
-            const wire::StatPersisted& stat) override {
-    return sink_.node(path, data, acl, stat);
-  }
-  void snapshot_loaded(Zxid zxid, const std::optional<storage::SnapshotDigest>& digest) override {
-    loaded_at_ = monotonic_now();
-    sink_.snapshot_loaded(zxid, digest);
-  }
-  bool txn(Zxid zxid, std::string_view entry) override { return sink_.txn(zxid, entry); }
-
-  Instant loaded_at() const { return loaded_at_; }
-
- private:
-  storage::RecoverySinkAdapter<replica::StateBuilder> sink_;
-  Instant loaded_at_ = monotonic_now();
-};
 
 // A failed write or sync of the log: what was promised can no longer be kept, so nothing more is promised.
 [[noreturn]] void die_of_storage(const IoError& error) {
@@ -184,8 +160,14 @@ IoResult<void> ServerProcess::recover() {
     if (!std::exchange(begun, true)) history.begin_at(builder.loaded_at());
     history.replay(zxid, entry);
   });
-  TimedSink sink(builder);
+  ReplaySink sink(builder);
   TRY_ASSIGN(recovered_, storage::recover(disk_, dirs, recovery_options(config_), sink));
+  if (!sink.finish()) {
+    history = zab::History(window_limits(config_));
+    begun = false;
+    storage::RecoverySinkAdapter one_by_one(builder);
+    TRY_ASSIGN(recovered_, storage::recover(disk_, dirs, recovery_options(config_), one_by_one));
+  }
   for (const std::string& finding : recovered_.findings) log_warn("recovery", "{}", finding);
   if (recovered_.damaged() && is_member()) {
     log_error("recovery", "{}: this server asks the leader for its state, and does not vote until it has it",

@@ -134,7 +134,6 @@ void Process::make_brain(replica::MemberStart start) {
     replica::FrontConfig config;
     config.session_timeout_min_ms = 2 * tick_ms;
     config.session_timeout_max_ms = 20 * tick_ms;
-    config.forward_sync = true;
     fronts_.push_back(std::make_unique<replica::Front>(config, machine_));
     fronts.push_back(fronts_.back().get());
     ports_.emplace_back();

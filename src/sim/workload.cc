@@ -177,7 +177,6 @@ WorkloadStep Workload::read() {
                   wire::encode(w, wire::kMultiEnd);
                 }));
   }
-  if (!options_.syncs) return call(OpCode::kExists, watch_body(where, watch));
   ready_.push_back(call(OpCode::kGetData, watch_body(where, watch)));
   return call(OpCode::kSync, written([&](wire::Writer& w) { w.string(where); }));
 }

@@ -29,7 +29,6 @@ struct WorkloadOptions {
   std::uint32_t close_in = 400;        // one in so many steps closes the session; 0: none
   std::uint32_t vanish_in = 800;       // and one in so many falls silent
   std::uint32_t value_bytes_max = 12;  // behind the part that makes it unique
-  bool syncs = true;
 };
 
 struct WorkloadStep {

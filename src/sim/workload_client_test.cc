@@ -98,9 +98,6 @@ class Town {
       config.timeout_ms = 4000;
       config.step_ms = 20;
       config.workload.ttl_nodes = true;
-      // A server of its own answers a sync at once, even while a write of the session's last connection is
-      // still on its way to the disk. In an ensemble the sync waits, and the oracle insists on it.
-      config.workload.syncs = reset_in == 0;
       clients_.push_back(std::make_unique<Resident>(config, oracle));
     }
   }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Recovery on two threads: the caller's reads and checks the log, another applies what was found.
+//
+// After a crash every client waits for it, and reading is a fifth of the work.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "base/time.h"
+#include "replica/state_builder.h"
+#include "storage/recovery.h"
+#include "storage/recovery_sink_adapter.h"
+
+namespace drover::server {
+
+class ReplaySink final : public storage::RecoverySink {
+ public:
+  // The builder outlives the sink, and is the sink's alone until finish().
+  explicit ReplaySink(replica::StateBuilder& builder);
+  ~ReplaySink() override { finish(); }
+
+  void reset() override;
+  bool session(SessionId id, std::int32_t timeout_ms) override { return sink_.session(id, timeout_ms); }
+  bool acl(std::int64_t key, std::string_view jute_list) override { return sink_.acl(key, jute_list); }
+  bool node(std::string_view path, const wire::Nullable& data, std::int64_t acl,
+            const wire::StatPersisted& stat) override {
+    return sink_.node(path, data, acl, stat);
+  }
+  void snapshot_loaded(Zxid zxid, const std::optional<storage::SnapshotDigest>& digest) override;
+  // False: this one or an earlier one cannot be applied.
+  bool txn(Zxid zxid, std::string_view entry) override;
+
+  // Waits until everything is applied. False: something could not be. What the recovery said of the place is
+  // then too late by some transactions, and it has to be repeated one by one.
+  bool finish();
+
+  // When the snapshot was read.
+  Instant loaded_at() const { return loaded_at_; }
+
+ private:
+  struct Batch {
+    std::string bytes;
+    std::vector<std::size_t> ends;
+  };
+
+  bool hand_over();
+  void run();
+  bool apply(const Batch& batch);
+
+  storage::RecoverySinkAdapter<replica::StateBuilder> sink_;
+  Instant loaded_at_;
+  Batch gathering_;
+  std::thread thread_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Batch> queue_;
+  bool all_read_ = false;
+  bool failed_ = false;
+};
+
+}  // namespace drover::server
