@@ -376,19 +376,22 @@ void IoLoop::open(Newcomer& newcomer) {
     c.tls = std::move(newcomer.tls);
   } else if (newcomer.tls) {
     if (auto started = c.stream.start_tls(std::move(newcomer.tls), {"", c.peer}); !started) {
-      log_warn("tls", "{}: {}", c.peer.to_text(), started.error().what);
-      counter_.leave(c.peer.ip_text());
-      connections_[index].reset();
-      free_.push_back(index);
-      return;
+      return turn_away(c, started.error());
     }
     begin_handshake(c);
   }
   c.registered = c.stream.events_for({.read = true, .write = false});
-  if (auto added = loop_->add(c.stream.fd(), c.registered, &c); !added) {
-    log_error("io", "{}: {}", c.peer.to_text(), added.error().what);
-    close(c);
-  }
+  if (auto added = loop_->add(c.stream.fd(), c.registered, &c); !added) turn_away(c, added.error());
+}
+
+// Before the loop watches it.
+void IoLoop::turn_away(const ClientConnection& c, const IoError& why) {
+  log_warn("io", "{}: {}", c.peer.to_text(), why.what);
+  if (c.phase == ClientConnection::Phase::kTls) --stats_.tls_handshakes;
+  counter_.leave(c.peer.ip_text());
+  const std::uint32_t index = c.index;
+  connections_[index].reset();
+  free_.push_back(index);
 }
 
 void IoLoop::tick() {

@@ -124,6 +124,7 @@ class IoLoop {
   void close(ClientConnection& c);
   void take_newcomers();
   void open(Newcomer& newcomer);
+  void turn_away(const ClientConnection& c, const IoError& why);
   void resume(ClientConnection& c);
   void tick();
   void sweep();

@@ -16,7 +16,8 @@ namespace {
 
 using Progress = replica::SnapshotCursor::Progress;
 
-constexpr int kSnapshotNice = 19;
+// Not the least of all: it holds the readers' lock now and then, for which the core waits.
+constexpr int kSnapshotNice = 10;
 
 // The log's fdatasync waits for what is on its way to the same disk. So a snapshot goes there in pieces that
 // are over soon, and after each the disk belongs to the log for four times as long. docs/performance.md,

@@ -16,6 +16,7 @@
 #include "server/snapshot_thread.h"
 #include "server/tree_lock.h"
 #include "state/testing.h"
+#include "storage/forwarding_disk.h"
 #include "storage/memory_disk.h"
 #include "storage/recovery_sink_adapter.h"
 #include "storage/snapshot_reader.h"
@@ -165,29 +166,16 @@ TEST_F(Transfer, LearnersAndASnapshotFileAreServedAtTheSameTimeWhileTheLeaderWri
 }
 
 // Replaces the state between the beginning of a snapshot, which names the file, and its first nodes.
-class ReplacingDisk final : public storage::Disk {
+class ReplacingDisk final : public storage::ForwardingDisk {
  public:
-  ReplacingDisk(storage::Disk& disk, state::Machine& machine) : disk_(disk), machine_(machine) {}
+  ReplacingDisk(storage::Disk& disk, state::Machine& machine) : ForwardingDisk(disk), machine_(machine) {}
 
   IoResult<std::unique_ptr<storage::File>> open(const std::string& path, storage::OpenMode mode) override {
     replica::StateBuilder(machine_).reset();
-    return disk_.open(path, mode);
-  }
-  IoResult<void> rename(const std::string& from, const std::string& to) override {
-    return disk_.rename(from, to);
-  }
-  IoResult<void> unlink(const std::string& path) override { return disk_.unlink(path); }
-  IoResult<void> sync_directory(const std::string& path) override { return disk_.sync_directory(path); }
-  IoResult<void> make_directories(const std::string& path) override { return disk_.make_directories(path); }
-  IoResult<std::vector<std::string>> list(const std::string& path) override { return disk_.list(path); }
-  IoResult<bool> exists(const std::string& path) override { return disk_.exists(path); }
-  IoResult<std::uint64_t> free_bytes(const std::string& path) override { return disk_.free_bytes(path); }
-  IoResult<std::unique_ptr<storage::DirectoryLock>> lock(const std::string& path) override {
-    return disk_.lock(path);
+    return ForwardingDisk::open(path, mode);
   }
 
  private:
-  storage::Disk& disk_;
   state::Machine& machine_;
 };
 

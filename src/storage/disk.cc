@@ -5,10 +5,6 @@
 
 namespace drover::storage {
 
-IoResult<void> Disk::remove_directory(const std::string& path) {
-  return std::unexpected(io_error(ENOTSUP, "remove directory " + path));
-}
-
 std::string join_path(std::string_view directory, std::string_view name) {
   std::string path(directory);
   if (path.empty() || path.back() != '/') path += '/';

@@ -60,9 +60,8 @@ class Disk {
   virtual IoResult<void> sync_directory(const std::string& path) = 0;
   // Makes the directory and its missing parents, durably.
   virtual IoResult<void> make_directories(const std::string& path) = 0;
-  // Removes an empty directory, durably; ENOTEMPTY when something is in it. A disk that stands in front of
-  // another for some test need not know how.
-  virtual IoResult<void> remove_directory(const std::string& path);
+  // Removes an empty directory, durably; ENOTEMPTY when something is in it.
+  virtual IoResult<void> remove_directory(const std::string& path) = 0;
   // Names of files and directories in a directory, sorted; ENOENT when it does not exist.
   virtual IoResult<std::vector<std::string>> list(const std::string& path) = 0;
   virtual IoResult<bool> exists(const std::string& path) = 0;
