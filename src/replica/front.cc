@@ -171,6 +171,7 @@ void Front::on_frame(Conn& c, std::string_view frame, Instant now) {
 void Front::on_connect(Conn& c, std::string_view frame, Instant) {
   const auto request = wire::decode_connect_request(frame);
   if (!request || serving_ == Serving::kNo) return end(c);
+  if (serving_ == Serving::kReadOnly && !request->read_only) return end(c);
   // This client has seen what we have not; it must find a server that has.
   if (request->last_zxid_seen > std::max(machine_.last_zxid, floor_)) {
     ++stats_.zxid_ahead;
@@ -195,6 +196,7 @@ void Front::answer_connect(Conn& c, bool valid) {
   response.timeout_ms = valid ? c.timeout_ms : 0;
   response.session = valid ? c.session : SessionId{};
   response.has_read_only = !c.old_client;
+  response.read_only = serving_ == Serving::kReadOnly;
   {
     wire::Frame frame(c.out);
     wire::Writer w(c.out);
@@ -221,7 +223,11 @@ void Front::on_request(Conn& c, const wire::RequestHeader& header, std::string_v
   if (header.op == OpCode::kCreateSession) return refuse(c, header, ErrorCode::kUnimplemented, Zxid{-1});
   // A sync shows everything that was asked before it, also by the session's earlier connections: it waits
   // in the same line as the writes.
-  if (state::is_write(header.op) || header.op == OpCode::kSync) return forward(c, header, body, now);
+  if (state::is_write(header.op) || header.op == OpCode::kSync) {
+    const bool changes = header.op != OpCode::kCloseSession;
+    if (serving_ == Serving::kReadOnly && changes) return refuse_to_change(c, header, now);
+    return forward(c, header, body, now);
+  }
   if (!state::is_read(header.op)) return refuse(c, header, ErrorCode::kUnimplemented, Zxid{-1});
   if (c.waiting) return wait(c, header, body, now);
   answer(c, {header.xid, header.op, body, c.who.get(), now}, now, c.out);
@@ -233,6 +239,13 @@ void Front::refuse(Conn& c, const wire::RequestHeader& header, ErrorCode error, 
   ++stats_.sent;
   ++c.sent;
   end(c);
+}
+
+// Without a leader nothing can be changed, and nobody knows how far the others are.
+void Front::refuse_to_change(Conn& c, const wire::RequestHeader& header, Instant now) {
+  const std::size_t from = c.out.size();
+  wire::append_bare_reply(c.out, {header.xid, machine_.last_zxid, ErrorCode::kNotReadOnly});
+  count_reply(c, {header.op, header.xid, now, /*is_write=*/true, c.out.size() - from}, now);
 }
 
 bool Front::is_authenticated(const Conn& c) const {

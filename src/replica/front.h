@@ -50,8 +50,9 @@ struct FrontConfig {
   std::vector<std::string> required_schemes;  // enforce.auth.schemes; empty: none
 };
 
-// Whether clients get anything here. A server among others serves only while it leads or follows.
-enum class Serving : std::uint8_t { kNo, kYes };
+// Whether clients get anything here. A server among others serves while it leads or follows; without a leader
+// it may show its last state to clients that said that this is better than nothing.
+enum class Serving : std::uint8_t { kNo, kYes, kReadOnly };
 
 // Counted since start; the server adds up all fronts.
 // Since the start; srst does not reset them, as in Java.
@@ -271,6 +272,7 @@ class Front {
   void on_sasl(Conn& c, const wire::RequestHeader& header, std::string_view body);
   bool is_authenticated(const Conn& c) const;
   void refuse(Conn& c, const wire::RequestHeader& header, ErrorCode error, Zxid zxid);
+  void refuse_to_change(Conn& c, const wire::RequestHeader& header, Instant now);
   void forward(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now);
   struct Read {
     std::int32_t xid = 0;

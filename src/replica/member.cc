@@ -188,6 +188,15 @@ void Member::on_time(Instant now, Effects& effects) {
   after(now, wall_, effects);
 }
 
+std::optional<Instant> Member::next_time() const {
+  std::optional<Instant> next = peer_.next_time();
+  if (looking_since_ && !may_read_only_ && config_.read_only_after_ms) {
+    const Instant due = *looking_since_ + *config_.read_only_after_ms;
+    if (!next || due < *next) next = due;
+  }
+  return next;
+}
+
 // --- between replica and peer ---
 
 void Member::after(Instant now, WallTime wall, Effects& effects) {
@@ -201,6 +210,17 @@ void Member::after(Instant now, WallTime wall, Effects& effects) {
   const zab::History& history = peer_.history();
   if (replica_.is_exhausted() && peer_.leader() && history.committed() == history.last())
     peer_.step_down("this epoch has no zxid left", now, effects.zab);
+  note_looking(now);
+}
+
+void Member::note_looking(Instant now) {
+  if (peer_.role() != zab::Role::kLooking) {
+    looking_since_.reset();
+    may_read_only_ = false;
+    return;
+  }
+  if (!looking_since_) looking_since_ = now;
+  may_read_only_ = config_.read_only_after_ms && now - *looking_since_ >= *config_.read_only_after_ms;
 }
 
 void Member::propose_all(Instant now, Effects& effects) {
@@ -303,6 +323,8 @@ void Member::on_leader_message(const zab::PeerMessage& message, Effects& effects
 // --- the tree ---
 
 Service Member::wanted_service() const {
+  // What it shows then may be old, but it was so once: never half a state, nor the nothing on a new disk.
+  if (may_read_only_ && is_state_exact() && !peer_.is_fresh()) return Service::kReadOnly;
   if (!peer_.active() || state_unusable_) return Service::kNone;
   if (peer_.leader()) return Service::kLeading;
   // Before that the state may be older than what its clients have seen elsewhere, or hold some of what comes
@@ -358,6 +380,9 @@ void Member::work_on_tree(Instant now, WallTime wall, Effects& effects) {
       replica_.begin_leading(peer_.leader()->epoch(), now, wall, effects);
     } else if (wanted == Service::kLearning) {
       replica_.begin_learning(peer_.learner()->epoch(), now);
+    } else if (wanted == Service::kReadOnly) {
+      effects.zab.log.push_back("no leader was found: serving read-only clients from the last state");
+      replica_.begin_read_only();
     }
   }
   after(now, wall, effects);

@@ -41,6 +41,9 @@ class StateReceiver {
 struct MemberConfig {
   zab::PeerConfig peer;
   wire::PacketLimits packets;
+  // How long to look for a leader before clients that are content with reading get the last state. Never,
+  // when not given.
+  std::optional<std::int64_t> read_only_after_ms;
 };
 
 // What recovery found.
@@ -88,7 +91,7 @@ class Member {
 
   void on_tick(Instant now, WallTime wall, Effects& effects);
   void on_time(Instant now, Effects& effects);
-  std::optional<Instant> next_time() const { return peer_.next_time(); }
+  std::optional<Instant> next_time() const;
 
   bool has_tree_work() const;
   void work_on_tree(Instant now, WallTime wall, Effects& effects);
@@ -105,6 +108,7 @@ class Member {
 
  private:
   Service wanted_service() const;
+  void note_looking(Instant now);
   Zxid applicable() const;
   void after(Instant now, WallTime wall, Effects& effects);
   void note_orders(Effects& effects);
@@ -128,7 +132,9 @@ class Member {
   bool receiving_begun_ = false;
   bool state_unusable_ = false;  // half received, or about to be read anew
   Zxid inexact_until_{};
-  WallTime wall_{};  // of the last input that knew it
+  std::optional<Instant> looking_since_;
+  bool may_read_only_ = false;  // nobody was found to lead for long enough
+  WallTime wall_{};             // of the last input that knew it
 };
 
 }  // namespace drover::replica

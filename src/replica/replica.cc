@@ -35,7 +35,8 @@ Replica::Replica(const ReplicaConfig& config, state::Machine& machine, std::vect
 void Replica::on_front(FrontId front, ToReplica& batch, Instant now, WallTime wall, Effects& effects) {
   Instant& heard = heard_until_[static_cast<std::size_t>(front)];
   heard = std::max(heard, batch.heard_until);
-  if (service_ == Service::kLearning) return learn_front(front, batch, effects);
+  if (service_ == Service::kLearning) return learn_front(front, batch, now, effects);
+  if (service_ == Service::kReadOnly) return read_only_front(front, batch, now, effects);
   if (service_ == Service::kNone) return;  // The fronts close their connections.
   for (const SessionTouch& touch : batch.touched) expiry_.touch(touch.session, touch.heard);
   for (const SessionRequest& request : batch.sessions) on_session_request(front, request, now, wall, effects);
@@ -95,7 +96,7 @@ void Replica::apply_next(std::string_view entry, Instant now) {
   const auto txn = wire::decode_entry(entry);
   if (!txn) {
     // Of our own making this cannot be. From a leader: it speaks a language that we do not know.
-    ENSURE(service_ != Service::kAlone && service_ != Service::kLeading, "what prepare wrote can be read");
+    ENSURE(!decides(), "what prepare wrote can be read");
     diverged_at_ = wire::zxid_of_entry(entry);
     return;
   }
@@ -103,7 +104,7 @@ void Replica::apply_next(std::string_view entry, Instant now) {
   answer_due(now);
   events_.clear();
   const state::ApplyResult result = state::apply(machine_, *txn, events_);
-  const bool proposed_here = service_ == Service::kAlone || service_ == Service::kLeading;
+  const bool proposed_here = decides();
   const bool comparable = txn->digest && machine_.options.digest_enabled &&
                           txn->digest->version == wire::kDigestVersion && txn->header.zxid > inexact_until_;
   if (comparable && txn->digest->tree_digest != machine_.tree.digest()) {
@@ -138,8 +139,10 @@ void Replica::end_session(const InFlight& waiting) {
     const FrontId where = *found->second.front;
     front(where).on_session_answer({SessionAnswer::Kind::kDropped, where, found->second.conn, {}});
   }
+  if (is_local(waiting.session)) --local_count_;
   sessions_.erase(waiting.session);
   expiry_.remove(waiting.session);
+  if (service_ == Service::kLeading && config_.local_sessions) ended_.add(waiting.session);
 }
 
 void Replica::tell(const InFlight& waiting, const state::ApplyResult& result, Instant now) {
@@ -165,11 +168,12 @@ bool Replica::is_due(const InFlight& waiting) const {
   if (waiting.op == OpCode::kSync) {
     return service_ == Service::kAlone || (waiting.ticket != 0 && waiting.ticket <= released_syncs_);
   }
-  return waiting.refusal != ErrorCode::kOk;
+  return waiting.refusal != ErrorCode::kOk || waiting.closes_local;
 }
 
 bool Replica::has_answers() const {
   if (!in_flight_.empty() && is_due(in_flight_.front())) return true;
+  if (!local_closes_.empty()) return true;
   return !answered_syncs_.empty() && answered_syncs_.front().after <= machine_.last_zxid;
 }
 
@@ -178,9 +182,11 @@ void Replica::answer_due(Instant now) {
   while (!in_flight_.empty() && is_due(in_flight_.front())) {
     const InFlight waiting = in_flight_.front();
     in_flight_.pop_front();
+    if (waiting.closes_local) forget_local(waiting.session);
     front(*waiting.front).on_result(waiting.conn, {waiting.op, waiting.xid, nullptr, waiting.refusal}, now);
   }
   answer_synced(now);
+  answer_local_closes(now);
 }
 
 }  // namespace drover::replica

@@ -13,7 +13,11 @@
 //   kAlone      prepares it, logs it, applies it                        (a standalone server)
 //   kLeading    the same, but the log is the ensemble's                 replica_leading.cc
 //   kLearning   sends it to the leader and waits for its transaction    replica_learning.cc
+//   kReadOnly   has sessions of its own and shows its last state        replica_local.cc
 //   kNone       refuses: it does not know who leads
+//
+// A session is global: a transaction made it, every server knows it, the leader watches over it. Or it is
+// local: only this server knows it, and it ends with this server's service (replica_local.cc).
 //
 // The caller holds the tree's writer lock around everything that applies transactions or changes the
 // service. The fronts hear of each transaction as it is applied, before the next one is: they fire watches
@@ -32,6 +36,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "replica/effects.h"
+#include "replica/ended_sessions.h"
 #include "replica/expiry.h"
 #include "replica/front.h"
 #include "replica/messages.h"
@@ -43,17 +48,19 @@
 
 namespace drover::replica {
 
-enum class Service : std::uint8_t { kAlone, kNone, kLeading, kLearning };
+enum class Service : std::uint8_t { kAlone, kNone, kLeading, kLearning, kReadOnly };
 
 struct ReplicaConfig {
   Service service = Service::kAlone;  // to begin with
   std::int64_t tick_ms = 3000;
-  SessionId first_session{};  // ids count up from here
+  SessionId first_session{};  // ids count up from here; its top byte is this server's in all of them
   std::int64_t container_check_ms = 60'000;
   std::int64_t container_max_per_minute = 10'000;
   std::int64_t container_never_used_ms = 0;  // 0: such containers stay
   SessionRateLimits session_rate{};          // of new ones
   bool leader_serves = true;                 // leaderServes: a leader has clients of its own
+  bool local_sessions = false;               // of an ensemble: new sessions are local
+  bool local_sessions_upgrade = false;       // and become global when they want an ephemeral node
   // The counter of an epoch's last transaction: one more, and it would run into the epoch (ZOOKEEPER-1277).
   std::uint32_t last_counter = 0xffff'fffe;
 };
@@ -92,6 +99,7 @@ class Replica {
   // Under the writer lock.
   void begin_leading(std::uint32_t epoch, Instant now, WallTime wall, Effects& effects);
   void begin_learning(std::uint32_t epoch, Instant now);
+  void begin_read_only();
   void end_service();
   // What /zookeeper/config says: every server writes it for itself, outside of any transaction, as in Java.
   void publish_membership(std::string_view text, std::int64_t version, WallTime wall);
@@ -132,6 +140,8 @@ class Replica {
   const Expiry& expiry() const { return expiry_; }
   const ReplicaStats& stats() const { return stats_; }
   std::size_t session_count() const { return sessions_.size(); }
+  std::size_t local_session_count() const { return local_count_; }
+  bool is_local(SessionId session) const;
 
  private:
   struct Session {
@@ -140,7 +150,10 @@ class Replica {
     std::optional<FrontId> front;  // where its connection is, if it is here
     ConnId conn;
     zab::LinkId learner = zab::kNoLink;  // whose connection it is otherwise; nobody's: whoever asks first
+    bool local = false;
+    bool upgraded = false;  // was local: its client knows it though its transaction may still be on its way
   };
+  using SessionMap = boost::unordered_flat_map<SessionId, Session>;
   // A request on its way: who waits for it.
   struct InFlight {
     Zxid zxid{};
@@ -153,6 +166,7 @@ class Replica {
     ErrorCode refusal = ErrorCode::kOk;
     std::uint64_t ticket = 0;                 // of a sync
     std::vector<std::uint32_t> create2 = {};  // of a multi: the elements that want a Stat
+    bool closes_local = false;                // the end of a local session: no transaction, but a place
   };
   struct Unapplied {
     LogAppendPtr log;
@@ -184,9 +198,17 @@ class Replica {
   void on_session_request(FrontId front, const SessionRequest& request, Instant now, WallTime wall,
                           Effects& effects);
   void create_session(FrontId front, const SessionRequest& request, Instant now, WallTime wall);
+  void propose_session(SessionId session, std::int32_t timeout_ms, InFlight waiting, WallTime wall);
   void reconnect(FrontId front, const SessionRequest& request, Instant now, Effects& effects);
   void close_session(SessionId session, WallTime wall);
-  ErrorCode check_owner(zab::LinkId learner, SessionId session);
+  struct SessionVerdict {
+    ErrorCode error = ErrorCode::kOk;
+    ErrorCode ephemeral_error = ErrorCode::kOk;  // when it wants an ephemeral node
+  };
+  SessionVerdict check_owner(zab::LinkId learner, SessionId session);
+  SessionVerdict judge_own(SessionMap::iterator found, const ClientWrite& write, std::string_view body,
+                           WallTime wall);
+  InFlight waiting_for(FrontId front, const ClientWrite& write) const;
   void track_sessions(Instant now);
   void reap(WallTime wall);
   void propose(const state::WriteRequest& request, const InFlight& waiting, WallTime wall);
@@ -196,19 +218,37 @@ class Replica {
   Zxid last_in_flight() const { return in_flight_.empty() ? machine_.last_zxid : in_flight_.back().zxid; }
 
   // replica_learning.cc
-  void learn_front(FrontId front, ToReplica& batch, Effects& effects);
+  void learn_front(FrontId front, ToReplica& batch, Instant now, Effects& effects);
   void forward(FrontId front, const ClientWrite& write, std::string_view body, Effects& effects);
-  void ask_for_session(FrontId front, const SessionRequest& request, Effects& effects);
+  void ask_for_session(FrontId front, const SessionRequest& request, Instant now, Effects& effects);
+  void announce_session(SessionId session, std::int32_t timeout_ms, InFlight waiting, Effects& effects);
   void answer_awaiting(const wire::TxnHeader& header, const state::ApplyResult& result, Instant now);
   void answer_synced(Instant now);
   std::optional<InFlight> take_awaiting(SessionId session, std::int32_t xid);
+
+  // replica_local.cc
+  void read_only_front(FrontId front, ToReplica& batch, Instant now, Effects& effects);
+  void reconnect_read_only(FrontId front, const SessionRequest& request, Instant now, Effects& effects);
+  void create_local_session(FrontId front, const SessionRequest& request, Instant now, Effects& effects);
+  void move_session(SessionMap::iterator session, FrontId front, const SessionRequest& request, Instant now,
+                    Effects& effects);
+  bool wants_ephemeral(wire::OpCode op, std::string_view body) const;
+  void make_global(Session& session);
+  void await_local_close(FrontId front, const ClientWrite& write);
+  void answer_local_closes(Instant now);
+  void forget_local(SessionId session);
+  void expire_local(SessionId session, Effects& effects);
+  bool made_here(SessionId session) const;
+  bool decides() const { return service_ == Service::kAlone || service_ == Service::kLeading; }
 
   ReplicaConfig config_;
   Service service_;
   state::Machine& machine_;
   std::vector<Front*> fronts_;
   std::unique_ptr<state::PendingChanges> pending_;
-  boost::unordered_flat_map<SessionId, Session> sessions_;
+  SessionMap sessions_;
+  std::size_t local_count_ = 0;
+  EndedSessions ended_;  // leading, with local sessions
   Expiry expiry_;
   std::vector<Instant> heard_until_;  // by front
   std::deque<InFlight> in_flight_;    // leading or alone: by zxid
@@ -232,6 +272,7 @@ class Replica {
   std::deque<AnsweredSync> answered_syncs_;
   boost::unordered_flat_map<SessionId, std::vector<Asking>> revalidating_;
   boost::unordered_flat_map<SessionId, std::int32_t> touched_;
+  std::deque<SessionId> local_closes_;  // local sessions whose end is at the head of what they await
 };
 
 }  // namespace drover::replica

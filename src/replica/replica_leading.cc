@@ -61,12 +61,15 @@ void Replica::end_service() {
   in_flight_.clear();
   gathering_.reset();
   sessions_.clear();
+  local_count_ = 0;
+  ended_.clear();
   expiry_ = Expiry(config_.tick_ms);
   awaiting_.clear();
   asked_syncs_.clear();
   answered_syncs_.clear();
   revalidating_.clear();
   touched_.clear();
+  local_closes_.clear();
 }
 
 void Replica::close_orphans(WallTime wall, Effects& effects) {
@@ -79,22 +82,27 @@ void Replica::close_orphans(WallTime wall, Effects& effects) {
   hand_over(effects);
 }
 
+Replica::InFlight Replica::waiting_for(FrontId front, const ClientWrite& write) const {
+  return {.zxid = last_in_flight(),
+          .session = write.session,
+          .xid = write.xid,
+          .op = write.op,
+          .front = front,
+          .conn = write.conn};
+}
+
 void Replica::on_write(FrontId front, const ClientWrite& write, std::string_view body, WallTime wall,
                        Effects& effects) {
   const auto found = sessions_.find(write.session);
   const bool known = found != sessions_.end() && !found->second.closing;
+  InFlight waiting = waiting_for(front, write);
   if (write.op == OpCode::kSync) {
     if (service_ == Service::kLeading) {
       // Everything before it is proposed before it, and everything behind it after.
       hand_over(effects);
       effects.ordered.push_back({nullptr});
     }
-    in_flight_.push_back({.zxid = last_in_flight(),
-                          .session = write.session,
-                          .xid = write.xid,
-                          .op = write.op,
-                          .front = front,
-                          .conn = write.conn});
+    in_flight_.push_back(std::move(waiting));
     return;
   }
   if (known && (found->second.front != front || found->second.conn != write.conn)) {
@@ -102,33 +110,37 @@ void Replica::on_write(FrontId front, const ClientWrite& write, std::string_view
     effects.answers.push_back({SessionAnswer::Kind::kDropped, front, write.conn, {}});
     return;
   }
-  if (const ErrorCode refusal = refusal_of(write.op, body); refusal != ErrorCode::kOk) {
-    in_flight_.push_back({.zxid = last_in_flight(),
-                          .session = write.session,
-                          .xid = write.xid,
-                          .op = write.op,
-                          .front = front,
-                          .conn = write.conn,
-                          .refusal = refusal});
+  waiting.refusal = refusal_of(write.op, body);
+  waiting.closes_local = known && found->second.local && write.op == OpCode::kCloseSession;
+  if (write.op == OpCode::kCloseSession && known) found->second.closing = true;
+  if (waiting.refusal != ErrorCode::kOk || waiting.closes_local) {
+    in_flight_.push_back(std::move(waiting));
     return;
   }
-  if (write.op == OpCode::kCloseSession && known) found->second.closing = true;
-  propose(
-      {.session = write.session,
-       .cxid = write.xid,
-       .op = write.op,
-       .body = body,
-       .who = write.who.get(),
-       .session_error = known ? ErrorCode::kOk : ErrorCode::kSessionExpired},
-      {.zxid = {},
-       .session = write.session,
-       .xid = write.xid,
-       .op = write.op,
-       .front = front,
-       .conn = write.conn,
-       .create2 = write.op == OpCode::kMulti ? wire::create2_in_multi(body, machine_.options.multi_ops_max)
-                                             : std::vector<std::uint32_t>{}},
-      wall);
+  const SessionVerdict verdict = judge_own(known ? found : sessions_.end(), write, body, wall);
+  if (write.op == OpCode::kMulti)
+    waiting.create2 = wire::create2_in_multi(body, machine_.options.multi_ops_max);
+  propose({.session = write.session,
+           .cxid = write.xid,
+           .op = write.op,
+           .body = body,
+           .who = write.who.get(),
+           .session_error = verdict.error,
+           .ephemeral_error = verdict.ephemeral_error},
+          waiting, wall);
+}
+
+// A session with a connection here: a local one that wants an ephemeral node becomes global first, or may
+// not.
+Replica::SessionVerdict Replica::judge_own(SessionMap::iterator found, const ClientWrite& write,
+                                           std::string_view body, WallTime wall) {
+  if (found == sessions_.end()) return {ErrorCode::kSessionExpired, ErrorCode::kSessionExpired};
+  if (!found->second.local) return {};
+  if (!config_.local_sessions_upgrade) return {ErrorCode::kOk, ErrorCode::kEphemeralOnLocalSession};
+  if (!wants_ephemeral(write.op, body)) return {};
+  make_global(found->second);
+  propose_session(write.session, found->second.timeout_ms, {}, wall);
+  return {};
 }
 
 // What must not become a transaction at all.
@@ -146,6 +158,8 @@ void Replica::on_session_request(FrontId front, const SessionRequest& request, I
                                  Effects& effects) {
   if (raw(request.session) != 0) {
     reconnect(front, request, now, effects);
+  } else if (service_ == Service::kLeading && config_.local_sessions) {
+    create_local_session(front, request, now, effects);
   } else if (disk_full_ || !session_rate_.allow(request.address, now)) {
     ++stats_.sessions_throttled;
     effects.answers.push_back({SessionAnswer::Kind::kDropped, front, request.conn, {}});
@@ -167,41 +181,29 @@ void Replica::create_session(FrontId front, const SessionRequest& request, Insta
   sessions_.emplace(session, Session{request.timeout_ms, false, front, request.conn, zab::kNoLink});
   expiry_.set(session, request.timeout_ms, now);
   ++stats_.sessions_created;
+  propose_session(session, request.timeout_ms, {.front = front, .conn = request.conn}, wall);
+}
 
+void Replica::propose_session(SessionId session, std::int32_t timeout_ms, InFlight waiting, WallTime wall) {
   std::string body;
-  wire::Writer w(body);
-  w.i32(request.timeout_ms);
+  wire::Writer(body).i32(timeout_ms);
+  waiting.session = session;
+  waiting.op = OpCode::kCreateSession;
   propose({.session = session, .cxid = 0, .op = OpCode::kCreateSession, .body = body, .who = &kNobody},
-          {.zxid = {},
-           .session = session,
-           .xid = 0,
-           .op = OpCode::kCreateSession,
-           .front = front,
-           .conn = request.conn,
-           .refusal = ErrorCode::kOk},
-          wall);
+          waiting, wall);
 }
 
 void Replica::reconnect(FrontId front, const SessionRequest& request, Instant now, Effects& effects) {
   const auto found = sessions_.find(request.session);
   // A session whose creation is not yet durable was never told to anybody, so nobody can ask for it.
-  const bool alive =
-      found != sessions_.end() && !found->second.closing && machine_.sessions.contains(request.session);
-  if (!alive) {
+  const bool told = found != sessions_.end() && (found->second.local || found->second.upgraded ||
+                                                 machine_.sessions.contains(request.session));
+  if (!told || found->second.closing) {
     ++stats_.reconnects_refused;
     effects.answers.push_back({SessionAnswer::Kind::kNot, front, request.conn, {}});
     return;
   }
-  ++stats_.reconnects;
-  Session& session = found->second;
-  if (session.front)
-    effects.answers.push_back({SessionAnswer::Kind::kDropped, *session.front, session.conn, {}});
-  session.learner = zab::kNoLink;
-  session.front = front;
-  session.conn = request.conn;
-  session.timeout_ms = request.timeout_ms;
-  expiry_.set(request.session, request.timeout_ms, now);
-  effects.answers.push_back({SessionAnswer::Kind::kThere, front, request.conn, request.session});
+  move_session(found, front, request, now, effects);
 }
 
 void Replica::close_session(SessionId session, WallTime wall) {
@@ -218,13 +220,18 @@ void Replica::close_session(SessionId session, WallTime wall) {
 }
 
 void Replica::on_tick(Instant now, WallTime wall, Effects& effects) {
-  if (service_ == Service::kNone || service_ == Service::kLearning) return;
+  if (service_ == Service::kNone) return;
   // A front that is late with its touches delays expiry; it must never cause it.
   const Instant horizon = *std::min_element(heard_until_.begin(), heard_until_.end());
   for (const SessionId session : expiry_.expired(std::min(horizon, now))) {
     ++stats_.sessions_expired;
-    close_session(session, wall);
+    if (is_local(session)) {
+      expire_local(session, effects);
+    } else {
+      close_session(session, wall);
+    }
   }
+  if (!decides()) return;
   if (now >= next_reap_) {
     next_reap_ = now + config_.container_check_ms;
     reap(wall);
@@ -303,13 +310,19 @@ void Replica::hand_over(Effects& effects) {
 // --- for learners ---
 
 // Who may speak for the session? The last who created or revalidated it; after an election whoever does so
-// first, because nobody remembers.
-ErrorCode Replica::check_owner(zab::LinkId learner, SessionId session) {
+// first, because nobody remembers. With local sessions one that is unknown here may be the learner's own.
+Replica::SessionVerdict Replica::check_owner(zab::LinkId learner, SessionId session) {
+  constexpr SessionVerdict kEnded{ErrorCode::kSessionExpired, ErrorCode::kSessionExpired};
+  constexpr SessionVerdict kMoved{ErrorCode::kSessionMoved, ErrorCode::kSessionMoved};
   const auto found = sessions_.find(session);
-  if (found == sessions_.end() || found->second.closing) return ErrorCode::kSessionExpired;
+  if (found == sessions_.end()) {
+    const bool may_be_theirs = config_.local_sessions && !made_here(session) && !ended_.contains(session);
+    return may_be_theirs ? SessionVerdict{ErrorCode::kOk, ErrorCode::kSessionExpired} : kEnded;
+  }
   Session& s = found->second;
+  if (s.closing || s.local) return kEnded;
   if (!s.front && s.learner == zab::kNoLink) s.learner = learner;
-  return s.learner == learner ? ErrorCode::kOk : ErrorCode::kSessionMoved;
+  return s.learner == learner ? SessionVerdict{} : kMoved;
 }
 
 void Replica::on_forwarded(zab::LinkId learner, const wire::ForwardedRequest& request,
@@ -317,7 +330,7 @@ void Replica::on_forwarded(zab::LinkId learner, const wire::ForwardedRequest& re
   if (service_ != Service::kLeading) return;
   const bool creates = request.op == OpCode::kCreateSession;
   if (!creates && !state::is_write(request.op)) return;  // Nothing to decide; the learner knows better.
-  ErrorCode error = ErrorCode::kOk;
+  SessionVerdict verdict;
   if (creates) {
     wire::Reader r(request.body);
     const std::int32_t timeout_ms = r.i32();
@@ -326,18 +339,21 @@ void Replica::on_forwarded(zab::LinkId learner, const wire::ForwardedRequest& re
     expiry_.set(request.session, timeout_ms, now);
     ++stats_.sessions_created;
   } else {
-    error = check_owner(learner, request.session);
-    if (error == ErrorCode::kOk && request.op == OpCode::kCloseSession)
-      sessions_.find(request.session)->second.closing = true;
+    verdict = check_owner(learner, request.session);
+    const auto found = sessions_.find(request.session);
+    if (verdict.error == ErrorCode::kOk && request.op == OpCode::kCloseSession && found != sessions_.end())
+      found->second.closing = true;
     // The learner waits for a transaction, so that a refusal must become one.
-    if (error == ErrorCode::kOk) error = refusal_of(request.op, request.body);
+    if (verdict.error == ErrorCode::kOk) verdict.error = refusal_of(request.op, request.body);
+    if (verdict.ephemeral_error == ErrorCode::kOk) verdict.ephemeral_error = verdict.error;
   }
   propose({.session = request.session,
            .cxid = request.cxid,
            .op = request.op,
            .body = request.body,
            .who = who ? who.get() : &kNobody,
-           .session_error = error},
+           .session_error = verdict.error,
+           .ephemeral_error = verdict.ephemeral_error},
           {.session = request.session, .xid = request.cxid, .op = request.op}, wall);
   hand_over(effects);
 }
@@ -345,7 +361,7 @@ void Replica::on_forwarded(zab::LinkId learner, const wire::ForwardedRequest& re
 bool Replica::revalidate(zab::LinkId learner, const wire::TouchedSession& asked, Instant now,
                          Effects& effects) {
   const auto found = sessions_.find(asked.session);
-  const bool alive = found != sessions_.end() && !found->second.closing;
+  const bool alive = found != sessions_.end() && !found->second.closing && !found->second.local;
   ++(alive ? stats_.reconnects : stats_.reconnects_refused);
   if (!alive) return false;
   Session& session = found->second;

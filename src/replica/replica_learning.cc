@@ -2,8 +2,6 @@
 //
 // Learning: requests that change something go to the leader, and are answered when their transactions come
 // back. Session and xid of a transaction tell whose it is.
-#include <algorithm>
-
 #include "base/ensure.h"
 #include "replica/replica.h"
 #include "wire/requests.h"
@@ -20,12 +18,17 @@ void Replica::begin_learning(std::uint32_t epoch, Instant) {
   for (Front* each : fronts_) each->set_serving(Serving::kYes, floor);
 }
 
-void Replica::learn_front(FrontId front, ToReplica& batch, Effects& effects) {
+void Replica::learn_front(FrontId front, ToReplica& batch, Instant now, Effects& effects) {
   for (const SessionTouch& touch : batch.touched) {
-    if (const auto found = sessions_.find(touch.session); found != sessions_.end())
+    const auto found = sessions_.find(touch.session);
+    if (found == sessions_.end()) continue;
+    if (found->second.local) {
+      expiry_.touch(touch.session, touch.heard);
+    } else {
       touched_[touch.session] = found->second.timeout_ms;
+    }
   }
-  for (const SessionRequest& request : batch.sessions) ask_for_session(front, request, effects);
+  for (const SessionRequest& request : batch.sessions) ask_for_session(front, request, now, effects);
   const std::string_view bytes = batch.bytes;
   for (const ClientWrite& write : batch.writes) {
     forward(front, write, bytes.substr(write.offset, write.length), effects);
@@ -34,17 +37,31 @@ void Replica::learn_front(FrontId front, ToReplica& batch, Effects& effects) {
 
 void Replica::forward(FrontId front, const ClientWrite& write, std::string_view body, Effects& effects) {
   const auto found = sessions_.find(write.session);
-  const bool moved =
-      found != sessions_.end() && (found->second.front != front || found->second.conn != write.conn);
-  if (moved) {
+  const bool known = found != sessions_.end();
+  const bool moved = known && (found->second.front != front || found->second.conn != write.conn);
+  // A leader with local sessions lets those speak that it does not know. One that has ended must not.
+  const bool ended = config_.local_sessions && (!known || found->second.closing);
+  if (moved || ended) {
     effects.answers.push_back({SessionAnswer::Kind::kDropped, front, write.conn, {}});
     return;
   }
-  awaiting_[write.session].push_back(
-      {.session = write.session, .xid = write.xid, .op = write.op, .front = front, .conn = write.conn});
+  const bool local = known && found->second.local;
+  if (local && write.op == OpCode::kCloseSession) return await_local_close(front, write);
+  InFlight waiting = waiting_for(front, write);
+  if (local && wants_ephemeral(write.op, body)) {
+    if (config_.local_sessions_upgrade) {
+      make_global(found->second);
+      expiry_.remove(write.session);
+      announce_session(write.session, found->second.timeout_ms, {}, effects);
+    } else {
+      // The leader refuses it because it does not know the session. Here it is known why.
+      waiting.refusal = ErrorCode::kEphemeralOnLocalSession;
+    }
+  }
   if (write.op == OpCode::kMulti)
-    awaiting_[write.session].back().create2 = wire::create2_in_multi(body, machine_.options.multi_ops_max);
+    waiting.create2 = wire::create2_in_multi(body, machine_.options.multi_ops_max);
   if (write.op == OpCode::kSync) asked_syncs_.push_back(write.session);
+  awaiting_[write.session].push_back(std::move(waiting));
   effects.to_leader.push_back({.kind = ToLeader::Kind::kRequest,
                                .session = write.session,
                                .cxid = write.xid,
@@ -53,8 +70,11 @@ void Replica::forward(FrontId front, const ClientWrite& write, std::string_view 
                                .who = write.who});
 }
 
-void Replica::ask_for_session(FrontId front, const SessionRequest& request, Effects& effects) {
+void Replica::ask_for_session(FrontId front, const SessionRequest& request, Instant now, Effects& effects) {
   if (raw(request.session) != 0) {
+    const auto found = sessions_.find(request.session);
+    const bool local = found != sessions_.end() && found->second.local && !found->second.closing;
+    if (local) return move_session(found, front, request, now, effects);
     revalidating_[request.session].push_back({front, request.conn, request.timeout_ms});
     effects.to_leader.push_back({.kind = ToLeader::Kind::kRevalidate,
                                  .session = request.session,
@@ -63,12 +83,20 @@ void Replica::ask_for_session(FrontId front, const SessionRequest& request, Effe
                                  .timeout_ms = request.timeout_ms});
     return;
   }
+  if (config_.local_sessions) return create_local_session(front, request, now, effects);
   const SessionId session = new_session_id();
   sessions_.emplace(session, Session{request.timeout_ms, false, front, request.conn, zab::kNoLink});
-  awaiting_[session].push_back(
-      {.session = session, .xid = 0, .op = OpCode::kCreateSession, .front = front, .conn = request.conn});
+  announce_session(session, request.timeout_ms, {.front = front, .conn = request.conn}, effects);
+}
+
+// Asks the leader to make it known to everybody.
+void Replica::announce_session(SessionId session, std::int32_t timeout_ms, InFlight waiting,
+                               Effects& effects) {
+  waiting.session = session;
+  waiting.op = OpCode::kCreateSession;
+  awaiting_[session].push_back(std::move(waiting));
   std::string body;
-  wire::Writer(body).i32(request.timeout_ms);
+  wire::Writer(body).i32(timeout_ms);
   effects.to_leader.push_back({.kind = ToLeader::Kind::kRequest,
                                .session = session,
                                .cxid = 0,
@@ -111,7 +139,11 @@ std::optional<Replica::InFlight> Replica::take_awaiting(SessionId session, std::
   if (found == awaiting_.end() || found->second.front().xid != xid) return std::nullopt;
   const InFlight waiting = found->second.front();
   found->second.pop_front();
-  if (found->second.empty()) awaiting_.erase(found);
+  if (found->second.empty()) {
+    awaiting_.erase(found);
+  } else if (found->second.front().closes_local) {
+    local_closes_.push_back(session);
+  }
   return waiting;
 }
 
@@ -123,7 +155,13 @@ void Replica::answer_awaiting(const wire::TxnHeader& header, const state::ApplyR
     end_session(ending);
     touched_.erase(header.session);
   }
-  if (waiting && waiting->front) tell(*waiting, result, now);
+  if (!waiting || !waiting->front) return;
+  if (waiting->refusal != ErrorCode::kOk && result.type == OpCode::kError) {
+    front(*waiting->front)
+        .on_result(waiting->conn, {waiting->op, waiting->xid, nullptr, waiting->refusal}, now);
+  } else {
+    tell(*waiting, result, now);
+  }
 }
 
 void Replica::on_sync_answered(Zxid committed) {

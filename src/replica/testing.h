@@ -51,6 +51,7 @@ class Harness {
     replica.reset();
     fronts.clear();
     log.clear();
+    durable_upto_ = machine.last_zxid;
     start();
   }
 
@@ -59,8 +60,9 @@ class Harness {
     for (bool more = true; more;) {
       more = false;
       for (std::size_t i = 0; i < fronts.size(); ++i) more |= exchange(i);
-      if (config_.durable_at_once && replica->last_proposed() > machine.last_zxid) {
-        replica->on_durable(replica->last_proposed(), now);
+      if (config_.durable_at_once && replica->last_proposed() > durable_upto_) {
+        durable_upto_ = replica->last_proposed();
+        replica->on_durable(durable_upto_, now);
         more = true;
       } else if (replica->has_answers()) {
         replica->on_durable(machine.last_zxid, now);
@@ -93,6 +95,12 @@ class Harness {
 
   void carry_out(Effects& effects) {
     if (effects.append) log.push_back(effects.append);
+    for (Ordered& next : effects.ordered) {
+      if (next.is_sync()) continue;
+      log.push_back(next.batch);
+      replica->add_unapplied(next.batch);
+    }
+    for (ToLeader& message : effects.to_leader) to_leader.push_back(std::move(message));
     for (const SessionAnswer& answer : effects.answers) {
       fronts[static_cast<std::size_t>(answer.front)]->on_session_answer(answer);
     }
@@ -104,6 +112,7 @@ class Harness {
   std::vector<std::unique_ptr<Front>> fronts;
   std::unique_ptr<Replica> replica;
   std::vector<LogAppendPtr> log;
+  std::vector<ToLeader> to_leader;  // of a learner
   Instant now{1'000'000};
   WallTime wall{1'700'000'000'000};
 
@@ -134,6 +143,7 @@ class Harness {
   }
 
   HarnessConfig config_;
+  Zxid durable_upto_{};
 };
 
 // What a client says first.
@@ -143,6 +153,7 @@ struct Hello {
   std::optional<std::string> password{};  // nullopt: the right one
   Zxid last_zxid_seen{};
   bool read_only_byte = true;
+  bool read_only = false;  // a server without a leader will do
 };
 
 // One client's TCP connection. Bytes that the server does not take wait here, as in a socket.
@@ -164,6 +175,7 @@ class Client {
     wire::ConnectRequest request{.timeout_ms = hello.timeout_ms,
                                  .session = hello.session,
                                  .password = password,
+                                 .read_only = hello.read_only,
                                  .has_read_only = hello.read_only_byte};
     request.last_zxid_seen = hello.last_zxid_seen;
     send_frame(wire::testing::written([&](wire::Writer& w) { wire::encode(w, request); }));

@@ -86,6 +86,10 @@ void add_role(const replica::Member& member, Facts& facts) {
     default: facts.mode = ServerMode::kFollower;
   }
   facts.peer_state = fmt::format("{} - {}", role_name(peer.role()), phase_name(peer));
+  if (member.replica().service() == replica::Service::kReadOnly) {
+    facts.mode = ServerMode::kReadOnly;
+    facts.peer_state.clear();  // as in Java: only a server with a leader tells it
+  }
   if (peer.leader() && peer.leader()->proposal_bytes().max > 0) {
     const auto& sizes = peer.leader()->proposal_bytes();
     facts.proposal_bytes = {static_cast<std::int64_t>(sizes.last), static_cast<std::int64_t>(sizes.min),

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/ensemble_settings.h"
 
+#include <algorithm>
+
 namespace drover::server {
+namespace {
+
+// Java's: shorter, and a server would show its old state at every election.
+constexpr std::int64_t kReadOnlyAfterMinMs = 2000;
+
+}  // namespace
 
 zab::Membership zab_membership(const Membership& members) {
   zab::Membership m;
@@ -30,6 +38,8 @@ replica::MemberConfig member_config(const ServerConfig& config) {
   m.peer.notification_min_ms = e.notification_interval_min_ms;
   m.peer.notification_max_ms = e.notification_interval_max_ms;
   m.peer.force_snapshot = e.force_snapshot_sync;
+  if (config.features.read_only_mode)
+    m.read_only_after_ms = std::max<std::int64_t>(kReadOnlyAfterMinMs, config.tick_time_ms);
   // A transaction may be longer than the request it came from, by what jute.maxbuffer.extrasize allows.
   m.packets.data_bytes_max = static_cast<std::size_t>(config.limits.jute_max_buffer) +
                              static_cast<std::size_t>(config.limits.jute_extra_size) + 1024;

@@ -41,7 +41,7 @@ std::string conf(const Facts& facts) {
     print(out, "initLimit={}\nsyncLimit={}\n", q.init_limit_ticks, q.sync_limit_ticks);
     print(out, "electionAlg={}\nelectionPort={}\n", q.election_alg, q.election_ports);
     print(out, "quorumPort={}\npeerType={}\n", q.quorum_ports, q.peer_type);
-    print(out, "membership: \n{}", q.membership);
+    if (!q.membership.empty()) print(out, "membership: \n{}", q.membership);
   }
   return out;
 }
@@ -68,16 +68,32 @@ std::string connections(const Facts& facts, ConnectionForm form) {
   return out + "\n";
 }
 
-std::string dump(const Facts& facts) {
-  std::string out = "SessionTracker dump:\n";
+void print_sessions(std::string& out, const std::vector<SessionBucket>& buckets) {
   std::size_t sessions = 0;
-  for (const SessionBucket& bucket : facts.session_buckets) sessions += bucket.sessions.size();
-  print(out, "Session Sets ({})/({}):\n", facts.session_buckets.size(), sessions);
-  for (const SessionBucket& bucket : facts.session_buckets) {
+  for (const SessionBucket& bucket : buckets) sessions += bucket.sessions.size();
+  print(out, "Session Sets ({})/({}):\n", buckets.size(), sessions);
+  for (const SessionBucket& bucket : buckets) {
     print(out, "{} expire at {}:\n", bucket.sessions.size(), java_date(bucket.expires));
     for (const SessionId session : bucket.sessions) print(out, "\t0x{:x}\n", hex(session));
   }
+}
 
+void print_session_tracker(std::string& out, const Facts& facts) {
+  out += "SessionTracker dump:\n";
+  if (facts.local_session_buckets) {
+    out += "Local ";
+    print_sessions(out, *facts.local_session_buckets);
+    if (!facts.global_sessions) out += "Global ";
+  }
+  if (!facts.global_sessions) return print_sessions(out, facts.session_buckets);
+  print(out, "Global Sessions({}):\n", facts.global_sessions->size());
+  for (const GlobalSession& s : *facts.global_sessions)
+    print(out, "0x{:x}\t{}ms\n", hex(s.session), s.timeout_ms);
+}
+
+std::string dump(const Facts& facts) {
+  std::string out;
+  print_session_tracker(out, facts);
   print(out, "ephemeral nodes dump:\nSessions with Ephemerals ({}):\n", facts.ephemerals.size());
   for (const SessionPaths& owner : facts.ephemerals) {
     print(out, "0x{:x}:\n", hex(owner.session));

@@ -120,6 +120,11 @@ struct SessionBucket {
   std::vector<SessionId> sessions;
 };
 
+struct GlobalSession {
+  SessionId session;
+  int timeout_ms = 0;
+};
+
 struct ConnectionBucket {
   struct Entry {
     std::string remote;
@@ -172,7 +177,7 @@ struct ConfFacts {
     std::string election_ports;  // joined by |
     std::string quorum_ports;
     int peer_type = 0;       // 0 participant, 1 observer
-    std::string membership;  // canonical text
+    std::string membership;  // canonical text; empty without a leader, and then not shown
   };
   std::optional<Quorum> quorum;
 };
@@ -208,7 +213,9 @@ struct Facts {
   std::vector<EnvironmentEntry> environment;
   std::vector<Metric> metrics;  // behind zk_server_state, in this order
   std::vector<ConnectionFacts> connections;
-  std::vector<SessionBucket> session_buckets;
+  std::vector<SessionBucket> session_buckets;                       // of whoever lets global sessions expire
+  std::optional<std::vector<SessionBucket>> local_session_buckets;  // where there are local ones
+  std::optional<std::vector<GlobalSession>> global_sessions;        // of a learner, instead of the buckets
   std::vector<SessionPaths> ephemerals;
   std::vector<ConnectionBucket> connection_buckets;
   std::vector<DigestFacts> digests;

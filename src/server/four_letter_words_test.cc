@@ -225,6 +225,31 @@ TEST(FourLetterText, Dump) {
             "\tip: /127.0.0.1:60332 sessionId: 0x0\n");
 }
 
+TEST(FourLetterText, DumpOfALearnerAndOfLocalSessions) {
+  const std::string rest =
+      "ephemeral nodes dump:\nSessions with Ephemerals (0):\n"
+      "Connections dump:\nConnections Sets (0)/(0):\n";
+  const std::vector<SessionBucket> one{{WallTime{1794730000000}, {SessionId{0x3}}}};
+  Facts learner = facts();
+  learner.global_sessions = {{SessionId{0x1}, 4000}, {SessionId{0x2}, 10000}};
+  EXPECT_EQ(render(Word::kDump, learner),
+            "SessionTracker dump:\nGlobal Sessions(2):\n0x1\t4000ms\n0x2\t10000ms\n" + rest);
+  learner.local_session_buckets = one;
+  learner.global_sessions->clear();
+  EXPECT_EQ(
+      render(Word::kDump, learner),
+      "SessionTracker dump:\nLocal Session Sets (1)/(1):\n1 expire at Sun Nov 15 08:06:40 UTC 2026:\n\t0x3\n"
+      "Global Sessions(0):\n" +
+          rest);
+  Facts leader = facts();
+  leader.local_session_buckets.emplace();
+  leader.session_buckets = one;
+  EXPECT_EQ(render(Word::kDump, leader),
+            "SessionTracker dump:\nLocal Session Sets (0)/(0):\n"
+            "Global Session Sets (1)/(1):\n1 expire at Sun Nov 15 08:06:40 UTC 2026:\n\t0x3\n" +
+                rest);
+}
+
 TEST(FourLetterText, ShortAnswers) {
   Facts f = facts();
   f.data_dir_bytes = 67109337;

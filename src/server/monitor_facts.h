@@ -3,7 +3,7 @@
 // The metrics of `mntr` that have a meaning here, under Java's names.
 //
 // Java prints many more: those about its own thread pools, the queues between them and its caches are
-// left out, because a constant 0 would look like a measurement. The four constants that stayed are true
+// left out, because a constant 0 would look like a measurement. The three constants that stayed are true
 // (docs/compatibility.md, "Metrics"). A server adds metrics of its own to the
 // list that monitor_metrics() returns.
 #pragma once

@@ -56,6 +56,8 @@ replica::ReplicaConfig replica_config(const ServerConfig& config, WallTime now) 
   r.first_session = first_session(now, member ? raw(*config.ensemble.my_id) : 1);
   if (member) r.service = replica::Service::kNone;
   r.leader_serves = config.ensemble.leader_serves;
+  r.local_sessions = member && config.ensemble.local_sessions_enabled;
+  r.local_sessions_upgrade = config.ensemble.local_sessions_upgrading_enabled;
   r.container_check_ms = config.features.container_check_interval_ms;
   r.container_max_per_minute = config.features.container_max_per_minute;
   r.container_never_used_ms = config.features.container_max_never_used_ms;

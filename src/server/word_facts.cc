@@ -95,6 +95,7 @@ ConfFacts conf_of(const FactSources& s) {
   f.listen_backlog = s.config.listen_backlog;
   f.server_id = s.member ? *s.config.ensemble.my_id : ServerId{0};
   if (s.member) f.quorum = quorum_of(s.config.ensemble);
+  if (s.replica.service() == replica::Service::kReadOnly) f.quorum->membership.clear();
   return f;
 }
 
@@ -160,10 +161,32 @@ std::vector<ConnectionFacts> connections_of(const FactSources& s) {
   return out;
 }
 
-void add_sessions(const FactSources& s, Facts& facts) {
-  for (auto& [deadline, sessions] : s.replica.expiry().by_deadline()) {
-    facts.session_buckets.push_back({WallTime{s.wall.ms + (deadline - s.now.ms)}, std::move(sessions)});
+// As the role's tracker shows them: a learner lets only its local sessions expire.
+void add_tracked_sessions(const FactSources& s, Facts& facts) {
+  using replica::Service;
+  const Service service = s.replica.service();
+  std::vector<SessionBucket> local;
+  for (const auto& [deadline, sessions] : s.replica.expiry().by_deadline()) {
+    const WallTime at{s.wall.ms + (deadline - s.now.ms)};
+    SessionBucket mine{at, {}};
+    SessionBucket global{at, {}};
+    for (const SessionId session : sessions)
+      (s.replica.is_local(session) ? mine : global).sessions.push_back(session);
+    if (!mine.sessions.empty()) local.push_back(std::move(mine));
+    if (!global.sessions.empty()) facts.session_buckets.push_back(std::move(global));
   }
+  const bool has_local =
+      (s.member && s.config.ensemble.local_sessions_enabled) || service == Service::kReadOnly;
+  if (has_local) facts.local_session_buckets = std::move(local);
+  if (service != Service::kLearning && service != Service::kReadOnly) return;
+  facts.global_sessions.emplace();
+  for (const auto& [session, timeout_ms] : s.machine.sessions)
+    facts.global_sessions->push_back({session, timeout_ms});
+  std::ranges::sort(*facts.global_sessions, {}, &GlobalSession::session);
+}
+
+void add_sessions(const FactSources& s, Facts& facts) {
+  add_tracked_sessions(s, facts);
   for (const auto& [session, nodes] : s.machine.tree.ephemerals()) {
     SessionPaths owned{session, {}};
     for (const state::NodeRef ref : nodes) owned.paths.push_back(s.machine.tree.path_of(ref));
@@ -222,6 +245,7 @@ std::vector<Metric> metrics_of(const FactSources& s, const replica::FrontStats& 
   for (const replica::Front* front : s.fronts)
     m.watch_count += static_cast<std::int64_t>(front->watches().table_entries());
   m.global_sessions = static_cast<std::int64_t>(s.machine.sessions.size());
+  m.local_sessions = static_cast<std::int64_t>(s.replica.local_session_count());
   m.approximate_data_size = static_cast<std::int64_t>(s.machine.tree.data_bytes());
   m.open_file_descriptor_count = open_descriptors();
   m.max_file_descriptor_count = static_cast<std::int64_t>(descriptors.rlim_cur);

@@ -41,6 +41,7 @@ class Preparation {
   Result<void> multi_element(const wire::MultiOp& op, std::string& record);
 
   Result<void> session_alive() const;
+  Result<void> may_own_ephemerals() const;
   Result<void> allowed(const NodeFacts& node, std::int32_t perms) const;
   Result<void> validate_create(OpCode op, const wire::CreateRequest& create) const;
   Result<NodeFacts> existing(std::string_view path) const;

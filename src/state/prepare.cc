@@ -26,6 +26,11 @@ Result<void> Preparation::session_alive() const {
   return {};
 }
 
+Result<void> Preparation::may_own_ephemerals() const {
+  if (request_.ephemeral_error != ErrorCode::kOk) return std::unexpected(request_.ephemeral_error);
+  return session_alive();
+}
+
 Result<void> Preparation::allowed(const NodeFacts& node, std::int32_t perms) const {
   if (!node.acl) return {};
   if (!is_allowed(*node.acl, perms, *request_.who, m_.options)) return std::unexpected(ErrorCode::kNoAuth);

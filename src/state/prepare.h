@@ -28,6 +28,8 @@ struct WriteRequest {
   const Identities* who = nullptr;
   // What the session check says: kOk, SESSIONEXPIRED, SESSIONMOVED. Ops differ in when they ask.
   ErrorCode session_error = ErrorCode::kOk;
+  // What stands against an ephemeral node of this session besides: it is known to one server only.
+  ErrorCode ephemeral_error = ErrorCode::kOk;
 };
 
 // Whether the op changes state and so needs a transaction.

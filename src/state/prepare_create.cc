@@ -35,7 +35,7 @@ Result<void> Preparation::validate_create(OpCode op, const wire::CreateRequest& 
   } else if (create.ttl_ms >= 0 || op == OpCode::kCreateTtl) {
     return std::unexpected(ErrorCode::kBadArguments);
   }
-  TRY(session_alive());
+  TRY(wire::is_ephemeral(create.flags) ? may_own_ephemerals() : session_alive());
   if (!create.path) return std::unexpected(ErrorCode::kMarshallingError);
   const bool has_slash = create.path->find('/') != std::string_view::npos;
   const bool has_nul = create.path->find('\0') != std::string_view::npos;

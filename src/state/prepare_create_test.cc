@@ -37,6 +37,7 @@ class Create : public ::testing::Test {
 
   Leader leader_{with_extended_types()};
   Who expired_{.session_error = ErrorCode::kSessionExpired};
+  Who local_{.ephemeral_error = ErrorCode::kEphemeralOnLocalSession};
 };
 
 // Each case violates a check and, where it says so, later ones too: the first in ZooKeeper's order wins.
@@ -67,6 +68,11 @@ TEST_F(Create, TheFirstViolatedCheckDecides) {
       {"ttl beyond 40 bits", OpCode::kCreateTtl, create_ttl_body("/n", kTtlMax + 1), alive,
        ErrorCode::kBadArguments},
       {"session, before the path", OpCode::kCreate, create_body("abc"), expired_, ErrorCode::kSessionExpired},
+      {"ephemeral of a local session, before the path", OpCode::kCreate,
+       create_body("abc", {.flags = wire::kEphemeralSequential}), local_,
+       ErrorCode::kEphemeralOnLocalSession},
+      {"what is not ephemeral of a local session", OpCode::kCreate, create_body("/l"), local_,
+       ErrorCode::kOk},
       {"null path", OpCode::kCreate, create_body(std::nullopt), alive, ErrorCode::kMarshallingError},
       {"no slash, before the ACL", OpCode::kCreate, create_body("abc", {.acl = kBadAcl}), alive,
        ErrorCode::kBadArguments},

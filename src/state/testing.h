@@ -128,6 +128,7 @@ struct Who {
   SessionId session{1};
   Identities identities{};
   ErrorCode session_error = ErrorCode::kOk;
+  ErrorCode ephemeral_error = ErrorCode::kOk;
 };
 
 inline Options with_extended_types() {
@@ -149,7 +150,8 @@ class Leader {
                          .op = op,
                          .body = body,
                          .who = &who.identities,
-                         .session_error = who.session_error};
+                         .session_error = who.session_error,
+                         .ephemeral_error = who.ephemeral_error};
     std::string entry;
     const ErrorCode error = state::prepare(machine, pending, request, last_zxid, now, entry).error;
     proposed.push_back(std::move(entry));

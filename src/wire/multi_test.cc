@@ -131,5 +131,30 @@ TEST(MultiHeader, IsNineBytes) {
   EXPECT_EQ(header.error, -1);
 }
 
+TEST(CreatesEphemeral, TellsARequestThatNeedsAGlobalSession) {
+  const auto create = [](std::int32_t flags) { return testing::create_body("/a", {.flags = flags}); };
+  EXPECT_TRUE(creates_ephemeral(OpCode::kCreate, create(kEphemeral), 10));
+  EXPECT_TRUE(creates_ephemeral(OpCode::kCreate2, create(kEphemeralSequential), 10));
+  EXPECT_FALSE(creates_ephemeral(OpCode::kCreate, create(kPersistent), 10));
+  EXPECT_FALSE(creates_ephemeral(OpCode::kCreate, "x", 10)) << "what cannot be read asks for nothing";
+  EXPECT_FALSE(creates_ephemeral(OpCode::kSetData, create(kEphemeral), 10));
+  const auto multi = [&](std::int32_t second) {
+    return testing::written([&](Writer& w) {
+      for (const std::int32_t flags : {static_cast<std::int32_t>(kPersistent), second}) {
+        w.i32(static_cast<std::int32_t>(OpCode::kCreate));
+        w.boolean(false);
+        w.i32(-1);
+        w.raw(create(flags));
+      }
+      w.i32(-1);
+      w.boolean(true);
+      w.i32(-1);
+    });
+  };
+  EXPECT_TRUE(creates_ephemeral(OpCode::kMulti, multi(kEphemeral), 10));
+  EXPECT_FALSE(creates_ephemeral(OpCode::kMulti, multi(kPersistent), 10));
+  EXPECT_FALSE(creates_ephemeral(OpCode::kMulti, multi(kEphemeral), 1)) << "more than one request may bring";
+}
+
 }  // namespace
 }  // namespace drover::wire

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/requests.h"
 
+#include <algorithm>
+
 namespace drover::wire {
 namespace {
 
@@ -234,6 +236,20 @@ std::vector<std::uint32_t> create2_in_multi(std::string_view body, std::size_t o
     if ((*ops)[i].op == OpCode::kCreate2) positions.push_back(i);
   }
   return positions;
+}
+
+bool creates_ephemeral(OpCode op, std::string_view body, std::size_t ops_max) {
+  Reader r(body);
+  if (op == OpCode::kCreate || op == OpCode::kCreate2) {
+    const auto create = decode_create(r, op);
+    return create && is_ephemeral(create->flags);
+  }
+  if (op != OpCode::kMulti) return false;
+  const auto ops = decode_multi(r, ops_max);
+  return ops && std::any_of(ops->begin(), ops->end(), [](const MultiOp& each) {
+           const auto* create = std::get_if<CreateRequest>(&each.request);
+           return create && is_ephemeral(create->flags);
+         });
 }
 
 }  // namespace drover::wire

@@ -146,6 +146,8 @@ struct MultiOp {
 std::optional<std::vector<MultiOp>> decode_multi(Reader& r, std::size_t ops_max);
 // Which elements of a multi are create2; their transactions do not tell. Empty for what is no multi.
 std::vector<std::uint32_t> create2_in_multi(std::string_view body, std::size_t ops_max);
+// Whether a create, create2 or multi asks for an ephemeral node. Not what cannot be read, nor other requests.
+bool creates_ephemeral(OpCode op, std::string_view body, std::size_t ops_max);
 
 // Between the elements of multi requests and responses.
 struct MultiHeader {

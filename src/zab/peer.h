@@ -101,6 +101,7 @@ class Peer {
   std::uint32_t accepted_epoch() const { return epochs_.accepted_epoch; }
   std::uint32_t current_epoch() const { return epochs_.current_epoch; }
   bool knows_history() const { return epochs_.knows_history; }
+  bool is_fresh() const { return epochs_.fresh; }
   // Why the last election began.
   const std::string& why_looking() const { return why_looking_; }
   std::size_t orders_open() const { return orders_open_; }

@@ -25,6 +25,7 @@ suite() {  # suite NAME COMMAND...
 
 suite harness /usr/bin/python3 "$here/harness_test.py"
 suite storage /usr/bin/python3 "$here/storage_test.py"
+suite sessions /usr/bin/python3 "$here/sessions_test.py"
 suite mixed /usr/bin/python3 "$here/mixed_test.py" "$@"
 
 printf '%d passed, %d failed\n' "$passed" "$failed"

@@ -153,7 +153,7 @@ MUTANTS = [
     Mutant("no-new-lease-from-a-new-leader", "session expiry", "replica/replica_leading.cc", [
         ("    expiry_.set(session, timeout_ms, now);\n  }\n}", "    expiry_.set(session, timeout_ms, Instant{now.ms - timeout_ms});\n  }\n}")]),
     Mutant("moved-session-still-speaks", "710, 2886", "replica/replica_leading.cc", [
-        ("  return s.learner == learner ? ErrorCode::kOk : ErrorCode::kSessionMoved;", "  return ErrorCode::kOk;")], seeds=2000),
+        ("  return s.learner == learner ? SessionVerdict{} : kMoved;", "  return raw(session) == 0 ? kMoved : SessionVerdict{};")], seeds=2000),
     Mutant("touch-lost-with-the-connection", "found by this simulator (seed 543)", "replica/front.cc", [
         ("  if (c->touched && c->phase == Phase::kConnected) outbox_.touched.push_back({c->session, c->last_heard});\n", "")],
         seeds=4000),
