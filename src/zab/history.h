@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <optional>
 
@@ -26,6 +27,9 @@ struct WindowLimits {
   std::size_t txns = 500;           // zookeeper.commitLogCount
   std::size_t bytes = 16UL << 20U;  // of them; a window of large transactions must not eat the memory
 };
+
+// The last epoch that can be: the zxids of a later one would be negative, and come before all others.
+inline constexpr std::uint32_t kEpochMax = 0x7fff'ffff;
 
 // Can `next` come right after `last` in a history? No negative zxid can: its epoch is not a large one.
 constexpr bool follows(Zxid next, Zxid last) {

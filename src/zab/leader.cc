@@ -8,6 +8,11 @@
 #include "base/ensure.h"
 
 namespace drover::zab {
+namespace {
+
+constexpr std::ptrdiff_t kStrangersMax = 64;
+
+}  // namespace
 
 Leader::Leader(const LeaderConfig& config, const Membership& membership, History& history, Epochs epochs,
                Instant now, Effects& effects)
@@ -57,7 +62,15 @@ bool Leader::is_quorum_with_me(const ServerSet& others) const {
   return membership_.is_quorum(all);
 }
 
-void Leader::on_link_accepted(LinkId link, Instant now) {
+void Leader::on_link_accepted(LinkId link, Instant now, Effects& effects) {
+  const auto strangers = std::count_if(learners_.begin(), learners_.end(), [](const auto& each) {
+    return each.second.stage == Stage::kGreeting;
+  });
+  // Who opens a link has not said yet who it is: it could be anybody, and as often as it likes.
+  if (strangers >= kStrangersMax) {
+    effects.close.push_back(link);
+    return;
+  }
   LearnerLink learner;
   learner.link = link;
   learner.stage_began = learner.last_heard = learner.expected_since = now;
@@ -82,6 +95,7 @@ void Leader::choose_epoch(Instant now, Effects& effects) {
     epoch_ = std::max(epoch_, accepted + 1);
   }
   if (!membership_.is_quorum(reported)) return;
+  if (epoch_ > kEpochMax) return end("no epoch is left");
   epoch_chosen_ = true;
   phase_began_ = now;
   effects.disk.emplace_back(SaveEpoch{EpochKind::kAccepted, epoch_});

@@ -52,7 +52,7 @@ class Leader {
   Leader(const LeaderConfig& config, const Membership& membership, History& history, Epochs epochs,
          Instant now, Effects& effects);
 
-  void on_link_accepted(LinkId link, Instant now);
+  void on_link_accepted(LinkId link, Instant now, Effects& effects);
   void on_packet(LinkId link, const wire::QuorumPacket& packet, Instant now, Effects& effects);
   void on_link_down(LinkId link, Instant now, Effects& effects);
   // The snapshot that effects.send asked for has been handed to the link.

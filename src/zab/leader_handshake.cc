@@ -64,6 +64,9 @@ void Leader::on_info(LearnerLink& learner, const wire::QuorumPacket& packet, Ins
     return drop(learner.link, "it is not a member of this ensemble", effects);
   if (info->config_version > membership_.version)
     return drop(learner.link, "it knows a later membership than we", effects);
+  // Or one confused server would use up the epochs of all.
+  if (epoch_of(packet.zxid) >= kEpochMax)
+    return drop(learner.link, "it claims to have promised an epoch after which none can come", effects);
 
   learner.observer = observer;
   learner.voter = !observer && membership_.is_voter(info->server);

@@ -50,6 +50,27 @@ TEST(Leader, AnObserversEpochIsRespectedButMakesNoQuorum) {
   EXPECT_EQ(l.leader.epoch(), 10u);
 }
 
+TEST(Leader, AnEpochAfterWhichNoneCanComeIsNotBelieved) {
+  // Zxids of the next epoch would be negative. One confused server must not cost the ensemble its epochs.
+  for (const std::uint32_t claimed : {0x7fff'ffffU, 0x8000'0000U, 0xffff'ffffU}) {
+    Leading l;
+    l.connect(2).greet(2, claimed).connect(4).greet(4, claimed, PacketType::kObserverInfo);
+    EXPECT_TRUE(l.closed(2) && l.closed(4)) << claimed;
+    l.with({3});
+    EXPECT_EQ(l.leader.epoch(), 5u);
+  }
+}
+
+TEST(Leader, DoesNotLeadWithoutAnEpochThatIsLeft) {
+  const Membership alone = voters(1);
+  zab::History log = testing::history(zx(4, 0), {});
+  Effects effects;
+  const Leader leader(LeaderConfig{ServerId{1}, testing::kShort}, alone, log, Leader::Epochs{kEpochMax, 4},
+                      Instant{1000}, effects);
+  EXPECT_TRUE(leader.over());
+  EXPECT_TRUE(effects.disk.empty());
+}
+
 TEST(Leader, SynchronisesNobodyBeforeAQuorumHasPromised) {
   Leading l({.membership = voters(5)});
   l.connect(2).greet(2).connect(3).greet(3).promise(2, zx(4, 3));
@@ -142,6 +163,17 @@ TEST(Leader, WhoKnowsALaterMembershipOrAnOlderProtocolIsRefused) {
   const wire::LearnerInfo older{.server = ServerId{3}, .protocol_version = 1};
   l.connect(3).say(3, PacketType::kFollowerInfo, zx(4, 0), wire::encode(older));
   EXPECT_TRUE(l.closed(3));
+}
+
+TEST(Leader, OfThoseWhoDoNotSayWhoTheyAreOnlySoManyMayWait) {
+  Leading l;
+  for (std::int64_t link = 100; link < 164; ++link) l.connect(link);
+  EXPECT_TRUE(l.effects.close.empty());
+  l.connect(200);
+  EXPECT_TRUE(l.closed(200));
+  l.leader.on_link_down(Leading::link(100), l.now, l.effects);
+  l.connect(2).greet(2);
+  EXPECT_EQ(l.sent(2), Story{"LEADERINFO 5.0"});
 }
 
 TEST(Leader, ASecondLinkOfAServerReplacesTheFirst) {

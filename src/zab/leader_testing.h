@@ -33,7 +33,7 @@ class Leading {
 
   // --- learners say; `server` is also the number of its link ---
   Leading& connect(std::int64_t server) {
-    leader.on_link_accepted(link(server), now);
+    leader.on_link_accepted(link(server), now, effects);
     return *this;
   }
   Leading& say(std::int64_t server, wire::PacketType type, Zxid zxid, const wire::Nullable& data = {}) {

@@ -73,6 +73,7 @@ void Learner::on_leader_info(const wire::QuorumPacket& packet, Effects& effects)
   epoch_asked_ = true;
   epoch_ = epoch_of(packet.zxid);
   if (epoch_ < start_.accepted) return end("the leader's epoch is older than the one promised");
+  if (epoch_ > kEpochMax) return end("the leader's epoch is one that cannot be");
   promised_before_ = epoch_ == start_.accepted;
   if (promised_before_) return send_epoch_ack(effects);
   // Durable before it is said: or after a crash we could promise an older epoch to somebody else.
@@ -134,6 +135,8 @@ void Learner::begin_sync(const wire::QuorumPacket& packet, Effects& effects) {
       break;
     case PacketType::kTrunc: truncate(packet.zxid, effects); break;
     case PacketType::kSnap:
+      if (raw(packet.zxid) < 0 || epoch_of(packet.zxid) > epoch_)
+        return end("the leader's state ends after its own epoch");
       receiving_snapshot_ = true;
       snapshot_zxid_ = packet.zxid;
       effects.receive_snapshot = start_.link;
@@ -170,6 +173,8 @@ void Learner::on_proposal(const wire::QuorumPacket& packet) {
   if (entry.size() < wire::kTxnHeaderBytes || wire::zxid_of_entry(entry) != packet.zxid)
     return end("a proposal does not carry the transaction it names");
   if (!follows(packet.zxid, received_)) return end("the leader leaves a transaction out");
+  // Or we could one day lead an epoch before that of our own last transaction.
+  if (epoch_of(packet.zxid) > epoch_) return end("a proposal is of a later epoch than its leader");
   if (!gathering_) gathering_ = std::make_shared<TxnBatch>();
   gathering_->add(packet.zxid, entry);
   received_ = packet.zxid;

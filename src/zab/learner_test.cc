@@ -144,6 +144,14 @@ TEST(Learner, DoesNotFollowALeaderOfAnOlderEpoch) {
   EXPECT_EQ(f.sent(), Story{});
 }
 
+TEST(Learner, PromisesNoEpochThatCannotBe) {
+  Following f;
+  f.learner.on_link_up(f.now, f.effects);
+  f.hear_epoch(kEpochMax + 1);
+  EXPECT_TRUE(f.learner.over());
+  EXPECT_EQ(f.orders(), Story{});
+}
+
 TEST(Learner, ClaimsNoHistoryThatItDoesNotKnow) {
   Following f({.knows_history = false});
   f.learner.on_link_up(f.now, f.effects);
@@ -226,6 +234,19 @@ TEST(Learner, RefusesAZxidThatIsNone) {
   f.to_sync().hear(PacketType::kDiff, zx(4, 9)).propose(Zxid{-1});
   EXPECT_TRUE(f.learner.over());
   EXPECT_EQ(f.flush().h.last(), zx(4, 3));
+}
+
+TEST(Learner, RefusesWhatIsOfALaterEpochThanItsLeader) {
+  // It would be voted for with a zxid that the epoch it then leads comes before.
+  Following proposed;
+  proposed.to_broadcast().propose(zx(6, 1));
+  EXPECT_TRUE(proposed.learner.over());
+  for (const Zxid zxid : {zx(6, 1), Zxid{-1}}) {
+    Following sent;
+    sent.to_sync().hear(PacketType::kSnap, zxid);
+    EXPECT_TRUE(sent.learner.over());
+    EXPECT_FALSE(sent.effects.receive_snapshot);
+  }
 }
 
 TEST(Learner, RefusesAProposalThatCarriesAnotherTransaction) {

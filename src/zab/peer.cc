@@ -133,7 +133,7 @@ void Peer::lead(Instant now, Effects& effects) {
   auto held = std::move(held_);
   held_.clear();
   for (auto& [link, early] : held) {
-    leader_->on_link_accepted(link, now);
+    leader_->on_link_accepted(link, now, effects);
     if (!early.info) continue;
     early.info->data = early.info_data;
     leader_->on_packet(link, *early.info, now, effects);
@@ -199,7 +199,7 @@ void Peer::on_notification(ServerId from, const wire::Notification& notification
 
 void Peer::on_link_accepted(LinkId link, Instant now, Effects& effects) {
   if (leader_) {
-    leader_->on_link_accepted(link, now);
+    leader_->on_link_accepted(link, now, effects);
   } else if (role_ == Role::kLooking && held_.size() < kHeldLinksMax) {
     held_[link].since = now;  // It knows the result of the election before we do.
   } else {
