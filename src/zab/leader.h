@@ -125,6 +125,8 @@ class Leader {
   void check_liveness(Instant now, Effects& effects);
 
   // leader_broadcast.cc
+  // By us, in this epoch.
+  bool was_proposed(Zxid zxid) const;
   void on_ack(LearnerLink& learner, Zxid zxid, Instant now, Effects& effects);
   void on_ping_reply(LearnerLink& learner, const wire::QuorumPacket& packet, Effects& effects);
   void commit_ready(Instant now, Effects& effects);

@@ -36,11 +36,13 @@ void Leader::on_durable(Instant now, Effects& effects) {
   if (!over()) commit_ready(now, effects);
 }
 
+bool Leader::was_proposed(Zxid zxid) const { return epoch_of(zxid) == epoch_ && zxid <= history_.last(); }
+
 void Leader::on_ack(LearnerLink& learner, Zxid zxid, Instant now, Effects& effects) {
   if (counter_of(zxid) == 0) return;  // of NEWLEADER, once more, after UPTODATE
   if (learner.observer) return drop(learner.link, "an observer acknowledges proposals", effects);
   if (zxid <= learner.acked) return;  // Late: others have decided without it.
-  if (zxid > history_.last())
+  if (!was_proposed(zxid))
     return drop(learner.link, "it acknowledges what was never proposed, so it follows another history",
                 effects);
   learner.acked = zxid;

@@ -69,6 +69,19 @@ TEST(LeaderBroadcast, WhoAcknowledgesWhatWasNeverProposedFollowsAnotherHistory) 
   EXPECT_FALSE(l.leader.over());  // A confused follower cannot stop a leader.
 }
 
+TEST(LeaderBroadcast, WhatLiesBetweenTwoEpochsWasNeverProposedEither) {
+  // 4.9 comes after what is committed and before what is proposed, and is nothing.
+  Leading after;
+  after.with({2}).propose(1).ack(2, zx(4, 9));
+  EXPECT_TRUE(after.closed(2));
+  EXPECT_EQ(after.h.committed(), zx(4, 3));
+
+  Leading before;  // its ACK of NEWLEADER
+  before.with({2}).propose(1).bring(3).ack(3, zx(4, 9));
+  EXPECT_TRUE(before.closed(3));
+  EXPECT_FALSE(after.leader.over() || before.leader.over());
+}
+
 TEST(LeaderBroadcast, AnObserverIsInformedAndNeverCounted) {
   Leading l;
   l.with({2}).join_observer(4).forget().propose(1);

@@ -186,7 +186,7 @@ void Leader::on_new_leader_ack(LearnerLink& learner, const wire::QuorumPacket& p
   if (packet.zxid != epoch_start(epoch_)) {
     // Servers of 3.8 log on another thread, which may be faster (ZOOKEEPER-4685). It counts once NEWLEADER is
     // acknowledged, and not before.
-    if (packet.zxid > history_.last())
+    if (packet.zxid > learner.acked && !was_proposed(packet.zxid))
       return drop(learner.link, "it acknowledges what was never proposed", effects);
     learner.early_acked = std::max(learner.early_acked, packet.zxid);
     return;
