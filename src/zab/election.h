@@ -84,6 +84,7 @@ class Election {
   const Vote& proposal() const { return proposal_; }
 
  private:
+  friend class Invariants;
   struct Received {
     Vote vote;
     wire::PeerState state{};

@@ -9,6 +9,8 @@
 // Left what a server hears, right what it does. Pings, and votes that change nothing, are not told.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <deque>
 #include <functional>
 #include <map>
@@ -19,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "zab/invariants.h"
 #include "zab/peer.h"
 #include "zab/testing.h"
 
@@ -115,6 +118,7 @@ class Ensemble {
   std::set<std::int64_t> isolated_;
   std::deque<std::function<void()>> events_;
   std::vector<std::string> story_;
+  Invariants invariants_;
   Instant now_{1000};
 };
 
@@ -239,6 +243,7 @@ inline void Ensemble::input(std::int64_t id, const std::string& what, const Inpu
   }
   if (peer.active() && !was_active) changes.push_back("serve epoch " + std::to_string(peer.current_epoch()));
   carry_out(id, what, effects, changes);
+  EXPECT_EQ(invariants_.after_step(peer, peers()), "") << id << " " << what;
   if (after_step) after_step(*this, id);
 }
 

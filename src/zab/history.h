@@ -85,6 +85,8 @@ class History {
   }
 
  private:
+  friend class Invariants;
+
   static Zxid zxid_at(const TxnBatch& batch, std::size_t i);
   void forget_old();
 

@@ -88,6 +88,8 @@ class Learner {
   std::optional<Zxid> level_at() const { return level_at_; }
 
  private:
+  friend class Invariants;
+
   void end(std::string why);
   void on_leader_info(const wire::QuorumPacket& packet, Effects& effects);
   void send_epoch_ack(Effects& effects);

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One server by itself.
+#include "zab/invariants.h"
+
+#include <algorithm>
+
+#include "wire/txns.h"
+#include "zab/invariants_check.h"
+
+namespace drover::zab {
+namespace {
+
+std::string text_of(Zxid zxid) {
+  if (raw(zxid) <= 0) return std::to_string(raw(zxid));
+  return std::to_string(epoch_of(zxid)) + "." + std::to_string(counter_of(zxid));
+}
+
+const char* name_of(Role role) {
+  switch (role) {
+    case Role::kLooking: return "looking";
+    case Role::kFollowing: return "following";
+    case Role::kLeading: return "leading";
+    case Role::kObserving: return "observing";
+  }
+  return "?";
+}
+
+}  // namespace
+
+std::string Invariants::Check::text() const {
+  if (broken_.empty()) return {};
+  const History& history = peer_.history();
+  return "server " + std::to_string(raw(peer_.config().me)) + ", " + name_of(peer_.role()) +
+         ": not true that " + std::string(broken_) + " (epochs accepted " +
+         std::to_string(peer_.accepted_epoch()) + ", current " + std::to_string(peer_.current_epoch()) +
+         "; last " + text_of(history.last()) + ", durable " + text_of(history.durable()) + ", committed " +
+         text_of(history.committed()) + ")";
+}
+
+std::string Invariants::broken_in(const Peer& peer) {
+  Check check(peer);
+  look_at(peer, check);
+  return check.text();
+}
+
+void Invariants::look_at(const Peer& peer, Check& check) {
+  look_at_roles(peer, check);
+  look_at_history(peer.history_, check);
+  if (peer.leader_) look_at_leader(peer, *peer.leader_, check);
+  if (peer.learner_) look_at_learner(peer, *peer.learner_, check);
+}
+
+void Invariants::look_at_roles(const Peer& peer, Check& check) {
+  const PeerStart& epochs = peer.epochs_;
+  check.expect((peer.role_ == Role::kLeading) == (peer.leader_ != nullptr), "who leads is a leader");
+  const bool follows = peer.role_ == Role::kFollowing || peer.role_ == Role::kObserving;
+  check.expect(follows == (peer.learner_ != nullptr), "who follows is a learner");
+  check.expect(!peer.leader_ || peer.membership_.is_voter(peer.config_.me), "only voters lead");
+  check.expect(!peer.leader_ || epochs.knows_history, "who leads knows its history");
+  check.expect(peer.role_ != Role::kFollowing || !peer.config_.observer, "an observer only observes");
+
+  check.expect(epochs.current_epoch <= epochs.accepted_epoch, "an epoch is accepted before it is current");
+  check.expect(!epochs.knows_history || epoch_of(peer.history_.last()) <= epochs.accepted_epoch,
+               "nobody logs transactions of an epoch that it did not accept");
+  check.expect(peer.rewinds_.size() <= peer.orders_open_, "whatever takes the history back is under way");
+
+  const bool votes = peer.role_ == Role::kLooking && !peer.election_due_;
+  check.expect(!votes || (peer.orders_open_ == 0 && peer.history_.durable() == peer.history_.last()),
+               "a vote speaks of what is on the disk");
+  check.expect(!votes || (!peer.reloading_ && !peer.discarding_), "who votes has its state");
+  check.expect(!votes || peer.election_.proposal().round == peer.election_.round(),
+               "a vote is of this round");
+}
+
+void Invariants::look_at_history(const History& history, Check& check) {
+  check.expect(history.durable_ <= history.last_, "what is durable was logged");
+  check.expect(history.committed_ <= history.last_, "what is committed was logged");
+  check.expect(history.window_begin_ <= std::min(history.durable_, history.committed_),
+               "what is forgotten was durable and committed");
+  // A hole begins at the end: where the last batch was appended.
+  Zxid before = history.batches_.size() < 2 ? history.window_begin_ : history.batches_.end()[-2]->last;
+  if (!history.batches_.empty()) {
+    const TxnBatch& newest = *history.batches_.back();
+    for (std::size_t i = 0; i < newest.size(); ++i) {
+      const Zxid zxid = wire::zxid_of_entry(newest.entry(i));
+      check.expect(follows(zxid, before), "a history has no holes");
+      before = zxid;
+    }
+  }
+  check.expect(before == history.last_, "the window ends where the history ends");
+}
+
+// --- leading ---
+
+void Invariants::look_at_leader(const Peer& peer, const Leader& leader, Check& check) {
+  using Phase = Leader::Phase;
+  const History& history = leader.history_;
+  const bool established = leader.phase_ == Phase::kBroadcast;
+  check.expect(!leader.over(), "who leads has not given up");
+  check.expect((leader.phase_ != Phase::kDiscovery) == leader.epoch_promised_,
+               "discovery ends when a quorum has promised");
+  check.expect(!leader.epoch_chosen_ || leader.epoch_ > leader.began_with_.accepted,
+               "a leader's epoch is one that it never accepted before");
+  check.expect(!leader.epoch_accepted_here_ || peer.epochs_.accepted_epoch == leader.epoch_,
+               "a leader accepts its epoch itself, on disk");
+  check.expect(!leader.history_current_here_ || peer.epochs_.current_epoch == leader.epoch_,
+               "a leader acknowledges its own history when its epoch is current, on disk");
+  check.expect(!established || leader.history_current_here_, "a leader serves in its current epoch");
+
+  check.expect(history.committed() >= leader.began_with_last_, "what a leader begins with is decided");
+  check.expect(established || history.last() == leader.began_with_last_,
+               "only an established leader proposes");
+  check.expect(history.last() == leader.began_with_last_ || epoch_of(history.last()) == leader.epoch_,
+               "a leader proposes in its own epoch");
+  look_at_quorums(leader, check);
+
+  ServerSet linked;
+  for (const auto& [id, link] : leader.learners_) {
+    check.expect(id == link.link, "a link is found under its own number");
+    look_at_link(leader, link, check);
+    if (link.stage == LearnerLink::Stage::kGreeting) continue;
+    check.expect(linked.insert(link.server).second, "a learner has one link");
+  }
+}
+
+void Invariants::look_at_quorums(const Leader& leader, Check& check) {
+  ServerSet reported;
+  for (const auto& [server, accepted] : leader.accepted_epochs_) {
+    reported.insert(server);
+    check.expect(!leader.epoch_chosen_ || accepted < leader.epoch_,
+                 "a leader's epoch is later than all that were reported");
+  }
+  check.expect(!leader.epoch_chosen_ || is_quorum(leader.membership_, reported),
+               "an epoch is chosen when a quorum has reported");
+  ServerSet promised = leader.promised_;
+  promised.insert(leader.config_.me);
+  check.expect(!leader.epoch_promised_ || is_quorum(leader.membership_, promised),
+               "a leader synchronises when a quorum has promised");
+}
+
+void Invariants::look_at_link(const Leader& leader, const LearnerLink& link, Check& check) {
+  using Stage = LearnerLink::Stage;
+  const bool established = leader.phase_ == Leader::Phase::kBroadcast;
+  check.expect(link.stage < Stage::kPromising || leader.epoch_accepted_here_,
+               "an epoch is proposed when the leader has accepted it");
+  check.expect(link.stage < Stage::kSending || leader.epoch_promised_,
+               "a learner is synchronised when a quorum has promised");
+  check.expect(link.stage != Stage::kActive || established,
+               "a learner serves when its leader is established");
+  check.expect(!established || link.stage != Stage::kSynced, "whoever is level with its leader serves");
+  check.expect(link.stage == Stage::kGreeting || link.server != leader.config_.me, "nobody follows itself");
+  check.expect(!link.voter || (!link.observer && leader.membership_.is_voter(link.server)),
+               "only voters are counted");
+  check.expect(link.acked <= leader.history_.last(), "what is acknowledged was proposed");
+  check.expect(link.sent <= leader.history_.last(), "a state that is sent is the leader's");
+  check.expect(link.pings_answered <= link.pings_sent, "a ping is answered once");
+}
+
+// --- learning ---
+
+void Invariants::look_at_learner(const Peer& peer, const Learner& learner, Check& check) {
+  using Phase = Learner::Phase;
+  check.expect(!learner.over(), "who follows has not given up");
+  check.expect(peer.membership_.is_voter(learner.leader()) && learner.leader() != peer.config_.me,
+               "a learner follows another server, which votes");
+  if (learner.phase_ < Phase::kSync) return;
+  check.expect(peer.epochs_.accepted_epoch == learner.epoch_, "an epoch is promised when it is on disk");
+  look_at_sync(peer, learner, check);
+  if (learner.phase_ < Phase::kSynced) return;
+  check.expect(peer.epochs_.current_epoch == learner.epoch_,
+               "NEWLEADER is acknowledged when the epoch is current, on disk");
+  check.expect(peer.epochs_.knows_history, "NEWLEADER is acknowledged by who knows its history");
+  check.expect(learner.acked_ <= peer.history_.durable(), "what is acknowledged is on disk");
+  check.expect((learner.phase_ == Phase::kBroadcast) == learner.level_at_.has_value(),
+               "who serves knows where it became level");
+}
+
+void Invariants::look_at_sync(const Peer& peer, const Learner& learner, Check& check) {
+  using Phase = Learner::Phase;
+  const bool acked = learner.phase_ >= Phase::kSynced;
+  check.expect(learner.new_leader_acked_ == acked,
+               "a learner is synchronised once NEWLEADER is acknowledged");
+  check.expect(!acked || learner.new_leader_seen_, "NEWLEADER is acknowledged after it came");
+  check.expect(!learner.new_leader_seen_ || learner.sync_begun_, "NEWLEADER comes behind the history");
+  check.expect(!learner.receiving_snapshot_ || (learner.sync_begun_ && !learner.new_leader_seen_),
+               "the leader's state comes before NEWLEADER");
+  if (!learner.sync_begun_ || learner.receiving_snapshot_) return;
+  check.expect(learner.received_ >= peer.history_.last(), "what is logged was received");
+  check.expect(learner.committed_ <= learner.received_, "what is committed was received");
+  check.expect(peer.history_.committed() <= learner.committed_, "a learner commits what its leader does");
+}
+
+}  // namespace drover::zab

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What holds between servers: what Zab promises.
+#include <algorithm>
+
+#include "base/hash.h"
+#include "zab/invariants.h"
+#include "zab/invariants_check.h"
+
+namespace drover::zab {
+namespace {
+
+constexpr std::uint64_t kHashSeed = 0x6a09'e667'f3bc'c908;
+
+}  // namespace
+
+std::string Invariants::after_step(const Peer& moved, std::span<const Peer* const> peers) {
+  Check check(moved);
+  look_at(moved, check);
+  look_at_reign(moved, check);
+  look_at_commits(moved, check);
+  for (const Peer* other : peers) {
+    if (other == &moved) continue;
+    if (moved.leader_) look_at_acks(*moved.leader_, *other, check);
+    if (other->leader_) look_at_acks(*other->leader_, moved, check);
+  }
+  return check.text();
+}
+
+// --- who leads ---
+
+void Invariants::look_at_reign(const Peer& moved, Check& check) {
+  if (!moved.active()) return;
+  if (moved.learner_) {
+    const auto found = reigns_.find(moved.learner_->epoch());
+    check.expect(found != reigns_.end() && found->second == moved.learner_->leader(),
+                 "who serves follows an established leader");
+    return;
+  }
+  const bool newest = reigns_.empty() || moved.leader_->epoch() > reigns_.rbegin()->first;
+  const auto [reign, is_new] = reigns_.try_emplace(moved.leader_->epoch(), moved.config_.me);
+  check.expect(reign->second == moved.config_.me, "an epoch has one leader");
+  if (!is_new || !newest) return;  // One that hears late of its quorum is behind, and harmless.
+  const History& history = moved.history_;
+  const bool has_all = history.window_begin() > last_agreed_ || history.contains(last_agreed_);
+  check.expect(history.last() >= last_agreed_ && has_all, "a new leader has everything that was committed");
+}
+
+// --- what is committed ---
+
+void Invariants::look_at_commits(const Peer& moved, Check& check) {
+  if (!moved.active()) {
+    serving_.erase(moved.config_.me);
+    return;
+  }
+  const History& history = moved.history_;
+  const auto [found, is_new] = serving_.try_emplace(moved.config_.me);
+  Zxid& seen = found->second.committed;
+  if (is_new) seen = history.window_begin();
+  if (!is_new && seen == history.committed()) return;
+  check.expect(seen <= history.committed(), "what is committed stays committed");
+  // What a leader began with was acknowledged with NEWLEADER; what it commits later, one by one.
+  if (moved.leader_ && !is_new)
+    check.expect(is_on_quorum(*moved.leader_, history.committed()),
+                 "what is committed is on a quorum of disks");
+  Zxid before = std::max(seen, history.window_begin());
+  history.for_each(before, history.committed(), [&](Zxid zxid, std::string_view entry) {
+    agree(before, zxid, entry, check);
+    before = zxid;
+  });
+  seen = history.committed();
+}
+
+// One order: every transaction is the same everywhere, and so is the one behind it.
+void Invariants::agree(Zxid before, Zxid zxid, std::string_view entry, Check& check) {
+  std::optional<Zxid>& next = order_[raw(before)].next;
+  check.expect(!next || *next == zxid, "what is committed comes in one order");
+  next = zxid;
+  std::optional<std::uint64_t>& hash = order_[raw(zxid)].hash;
+  const std::uint64_t here = hash_bytes(entry, kHashSeed);
+  check.expect(!hash || *hash == here, "a zxid is one transaction");
+  hash = here;
+  last_agreed_ = std::max(last_agreed_, zxid);
+}
+
+bool Invariants::is_on_quorum(const Leader& leader, Zxid zxid) {
+  ServerSet have;
+  if (leader.history_.durable() >= zxid) have.insert(leader.config_.me);
+  for (const auto& [id, link] : leader.learners_) {
+    if (link.stage >= LearnerLink::Stage::kSynced && link.acked >= zxid) have.insert(link.server);
+  }
+  return is_quorum(leader.membership_, have);
+}
+
+bool Invariants::is_quorum(const Membership& membership, const ServerSet& servers) {
+  if (!membership.groups.empty()) return membership.is_quorum(servers);
+  const auto votes =
+      std::ranges::count_if(membership.voters, [&](ServerId voter) { return servers.contains(voter); });
+  return 2 * static_cast<std::size_t>(votes) > membership.voters.size();
+}
+
+// --- what is acknowledged ---
+
+// A link of an earlier life says nothing about a server that has begun anew: its next greeting ends it.
+void Invariants::look_at_acks(const Leader& leader, const Peer& other, Check& check) {
+  const Learner* learner = other.learner_.get();
+  if (!learner || learner->leader() != leader.config_.me || learner->epoch() != leader.epoch_) return;
+  if (learner->phase() < Learner::Phase::kSynced) return;
+  for (const auto& [id, link] : leader.learners_) {
+    if (link.server != other.config_.me || link.stage < LearnerLink::Stage::kSynced) continue;
+    check.expect(link.acked <= other.history_.durable(), "what a leader was told to be on disk is");
+    check.expect(other.history_.committed() <= leader.history_.committed(),
+                 "a learner commits nothing before its leader");
+  }
+}
+
+}  // namespace drover::zab
