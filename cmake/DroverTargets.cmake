@@ -14,7 +14,8 @@ function(drover_library name)
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
 
   add_library(drover_${name} STATIC ${sources})
-  target_include_directories(drover_${name} PUBLIC "${PROJECT_SOURCE_DIR}/src")
+  target_include_directories(drover_${name} PUBLIC "${PROJECT_SOURCE_DIR}/src"
+                             "${PROJECT_SOURCE_DIR}/include")
   foreach(folder IN LISTS arg_DEPENDS)
     target_link_libraries(drover_${name} PUBLIC drover_${folder})
   endforeach()

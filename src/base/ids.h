@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Identities as types of their own, so that a session id can never be passed where a zxid is meant.
+// Identities as types of their own, so that a session id can never be passed where a zxid is meant. Those
+// that users of the client see too are in include/drover.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 
+#include "drover/ids.h"
+
 namespace drover {
 
-// Position in the one total order of transactions: epoch in the high 32 bits, counter in the low 32.
-enum class Zxid : std::int64_t {};
-enum class SessionId : std::int64_t {};
 enum class ServerId : std::int64_t {};
-
-template <class Id>
-constexpr std::int64_t raw(Id id) {
-  return std::to_underlying(id);
-}
 
 constexpr std::uint32_t epoch_of(Zxid z) { return static_cast<std::uint32_t>(raw(z) >> 32); }
 constexpr std::uint32_t counter_of(Zxid z) { return static_cast<std::uint32_t>(raw(z)); }

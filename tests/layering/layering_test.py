@@ -97,6 +97,10 @@ class Layering(unittest.TestCase):
                              "must not show private")
         self.assert_clean({"include/drover/client.h": '#include "drover/error.h"\n'})
 
+    def test_the_core_sees_no_public_header_but_the_shared_vocabulary(self):
+        self.assert_reported({"src/base/a.h": '#include "drover/error.h"\n'}, "below the public headers")
+        self.assert_clean({"src/base/a.h": '#include "drover/ids.h"\n'})
+
     def test_recipes_use_the_public_headers_only(self):
         self.assert_reported({"src/recipes/lock.cc": '#include "client/session.h"\n'}, "include/drover only")
         self.assert_clean({"src/recipes/lock.cc": '#include "drover/client.h"\n'})

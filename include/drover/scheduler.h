@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A client's executor as a place to be: its coroutines, callbacks and timers run here, one at a time. What
+// is touched only here needs no lock. Recipes begin their public coroutines with
+//
+//   co_await client.scheduler().enter();
+#pragma once
+
+#include <coroutine>
+#include <functional>
+#include <memory>
+
+#include "drover/error.h"
+#include "drover/task.h"
+#include "drover/wait.h"
+
+namespace drover {
+
+namespace client {
+class Core;
+}
+
+// A handle; it does not keep the session open.
+class Scheduler {
+ public:
+  explicit Scheduler(std::shared_ptr<client::Core> core) : core_(std::move(core)) {}
+
+  // Continues on the executor; at once, if this is it.
+  class Enter {
+   public:
+    explicit Enter(std::shared_ptr<client::Core> core) : core_(std::move(core)) {}
+    Enter(const Enter&) = delete;
+    Enter& operator=(const Enter&) = delete;
+    ~Enter() {
+      if (place_) *place_ = nullptr;
+    }
+    bool await_ready() const;
+    void await_suspend(std::coroutine_handle<> waiting);
+    void await_resume() const {}
+
+   private:
+    std::shared_ptr<client::Core> core_;
+    std::shared_ptr<std::coroutine_handle<>> place_;  // who is to be continued, if it still is there
+  };
+  Enter enter() const { return Enter(core_); }
+
+  bool is_current() const;
+  // From any thread; never runs `work` before it returns.
+  void post(std::move_only_function<void()> work) const;
+  // Until the deadline. kStopped: it was asked to stop before; kClosed: the client is no more.
+  Task<Result<void>> sleep(Wait until) const;
+
+  // Of the library itself.
+  const std::shared_ptr<client::Core>& core() const { return core_; }
+
+ private:
+  std::shared_ptr<client::Core> core_;
+};
+
+// Runs the task on the executor from its first step on, from whatever thread this is called.
+template <class T>
+Task<T> run_on(Scheduler scheduler, Task<T> task) {
+  auto there = scheduler.enter();
+  co_await there;
+  co_return co_await std::move(task);
+}
+
+}  // namespace drover

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the session says, and who is told.
+#include <utility>
+
+#include "client/engine.h"
+
+namespace drover::client {
+namespace {
+
+struct EventJob final : Job {
+  EventJob(std::shared_ptr<WatchState> w, drover::WatchEvent e) : watch(std::move(w)), event(std::move(e)) {}
+  void run() override {
+    const std::unique_ptr<EventJob> self(this);
+    if (!watch->ended) watch->callback(event);
+  }
+  void discard() override { delete this; }
+
+  std::shared_ptr<WatchState> watch;
+  drover::WatchEvent event;
+};
+
+struct StateJob final : Job {
+  StateJob(std::shared_ptr<Board> b, StateEvent e) : board(std::move(b)), event(e) {}
+  void run() override {
+    const std::unique_ptr<StateJob> self(this);
+    board->told = event;
+    // A listener may end others or itself, and add more, which have seen this state already.
+    const std::uint64_t last = board->last_listener;
+    for (auto it = board->listeners.begin(); it != board->listeners.end() && it->first <= last;) {
+      const std::uint64_t id = it->first;
+      const auto callback = it->second;
+      callback(event);
+      it = board->listeners.upper_bound(id);
+    }
+  }
+  void discard() override { delete this; }
+
+  std::shared_ptr<Board> board;
+  StateEvent event;
+};
+
+ConnectionState public_state(SessionState state) {
+  switch (state) {
+    case SessionState::kConnecting: return ConnectionState::kConnecting;
+    case SessionState::kConnected: return ConnectionState::kConnected;
+    case SessionState::kConnectedReadOnly: return ConnectionState::kReadOnly;
+    case SessionState::kSuspended: return ConnectionState::kSuspended;
+    case SessionState::kExpired: return ConnectionState::kExpired;
+    case SessionState::kAuthFailed: return ConnectionState::kAuthFailed;
+    case SessionState::kClosed: return ConnectionState::kClosed;
+  }
+  return ConnectionState::kClosed;
+}
+
+}  // namespace
+
+void Engine::on_connected(Instant now) {
+  session_->on_connected(now, wanted);
+  digest(now);
+}
+
+void Engine::on_bytes(std::string_view bytes, Instant now) {
+  session_->on_bytes(bytes, now, wanted);
+  digest(now);
+}
+
+void Engine::on_disconnected(Instant now) {
+  session_->on_disconnected(now, wanted);
+  digest(now);
+}
+
+// No input is given to the session before all it said is dealt with: the views would be gone.
+void Engine::digest(Instant now) {
+  bool expired = false;
+  for (const Happening& each : wanted.happened) {
+    if (const auto* completed = std::get_if<Completed>(&each)) {
+      on_completed(*completed);
+    } else if (const auto* event = std::get_if<client::WatchEvent>(&each)) {
+      on_event(*event);
+    } else {
+      const auto& change = std::get<StateChange>(each);
+      on_state(change);
+      expired = expired || change.state == SessionState::kExpired;
+    }
+  }
+  wanted.happened.clear();
+  if (expired && options_.reopen && !closing_) {
+    begin_session(now);
+    digest(now);
+  }
+  if (!unwanted_.empty()) unwatch_unwanted(now);
+  publish();
+}
+
+void Engine::on_completed(const Completed& completed) {
+  if (completed.token == Token{}) return;  // an identity proved again
+  Call& call = *reinterpret_cast<Call*>(static_cast<std::uintptr_t>(completed.token));
+  const auto held = std::move(call.session_holds);
+  finish_arming(call);
+  if (completed.outcome == Outcome::kAnswered) arm(call, completed.header.error);
+  if (call.stage == Call::Stage::kEnded) return;  // Nobody waits for it any more.
+  if (completed.outcome == Outcome::kAnswered) {
+    call.on_answer(completed.header, completed.body);
+    return end(call);
+  }
+  Error error = error_of(completed.header.error);
+  if (closing_ && error == Errc::kSessionExpired) error.code = Errc::kClosed;
+  error.applied = completed.outcome == Outcome::kUnknown ? Applied::kMaybe : Applied::kNo;
+  end_with(call, std::move(error));
+}
+
+// Watching begins with the answer: the next event in the stream may be the first.
+void Engine::arm(Call& call, ErrorCode answer) {
+  const bool missing = call.op == wire::OpCode::kExists && answer == ErrorCode::kNoNode;
+  if (!call.watch || (answer != ErrorCode::kOk && !missing)) return;
+  const WatchPlace place{call.path, call.slot};
+  if (call.stage != Call::Stage::kEnded && !call.watch->dropped) {
+    watches_.add(place, call.watch, call.strip);
+  } else if (!watches_.contains(place)) {
+    unwanted_.push_back(place);
+  }
+}
+
+void Engine::unwatch_unwanted(Instant now) {
+  for (const WatchPlace& place : std::exchange(unwanted_, {})) {
+    if (!watches_.contains(place)) unwatch(place, now);
+  }
+}
+
+void Engine::finish_arming(const Call& call) {
+  if (!call.watch) return;
+  const auto found = arming_.find(call.path);
+  if (found != arming_.end() && --found->second == 0) arming_.erase(found);
+}
+
+void Engine::on_event(const client::WatchEvent& event) {
+  tell(watches_.take(event.type, event.path), static_cast<EventType>(event.type), event.zxid);
+}
+
+void Engine::tell(std::vector<WatchTable::Hit> hits, EventType type, Zxid zxid) {
+  for (WatchTable::Hit& hit : hits) {
+    jobs.push(new EventJob(std::move(hit.watch), {type, std::move(hit.path), zxid}));
+  }
+}
+
+void Engine::on_state(const StateChange& change) {
+  publish();
+  jobs.push(new StateJob(board_, {public_state(change.state), change.session}));
+  if (!is_final(change.state)) return;
+  tell(watches_.clear(), EventType::kWatchLost, Zxid{-1});
+  for (const auto& call : std::exchange(closers_, {})) {
+    if (session_->is_close_confirmed() || change.state == SessionState::kExpired) {
+      call->on_answer({}, {});
+    } else {
+      call->on_error(Error{Errc::kConnectionLoss, Applied::kMaybe});
+    }
+    end(*call);
+  }
+}
+
+void Engine::publish() {
+  const SessionState state = session_->state();
+  const auto until = is_final(state) ? std::nullopt : session_->valid_until();
+  board_->state.store(public_state(state), std::memory_order_relaxed);
+  board_->session.store(session_->id(), std::memory_order_relaxed);
+  board_->timeout_ms.store(session_->timeout_ms(), std::memory_order_relaxed);
+  board_->valid_until_ms.store(until ? until->ms : Board::kNotValid, std::memory_order_release);
+}
+
+}  // namespace drover::client

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The thread that carries a client's bytes: sockets, TLS, names of servers, and the clock.
+#pragma once
+
+#include <expected>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/connect_string.h"
+#include "client/driver.h"
+#include "client/strand.h"
+#include "drover/executor.h"
+
+namespace drover::client {
+
+struct TlsFiles {
+  std::string trust_store;
+  std::string trust_store_password;
+  std::string key_store;
+  std::string key_store_password;
+  bool verify_host_name = true;
+};
+
+struct IoDriverOptions {
+  std::vector<ServerAddress> servers;
+  const TlsFiles* tls = nullptr;  // null: plain
+};
+
+// Also an executor: what is posted runs on its thread, after each round of I/O.
+class IoDriver : public Driver, public Executor {
+ public:
+  using Made = std::expected<std::shared_ptr<IoDriver>, std::string>;
+  static Made create(const IoDriverOptions& options);
+  // Once.
+  virtual void start(std::unique_ptr<Machine> machine, std::shared_ptr<Strand> strand) = 0;
+};
+
+}  // namespace drover::client

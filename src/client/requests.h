@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bodies of requests, and replies as the public types.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/call.h"
+#include "drover/op.h"
+#include "drover/types.h"
+#include "wire/jute.h"
+#include "wire/records.h"
+
+namespace drover::client {
+
+// "/app" before "/a"; the root of a prefix is the prefix itself.
+std::string join_path(std::string_view prefix, std::string_view path);
+
+// Which of the four kinds of create a mode needs.
+wire::OpCode create_op(CreateMode mode);
+std::string create_body(std::string_view path, std::string_view data, const CreateOptions& options);
+std::string path_body(std::string_view path);
+std::string path_watch_body(std::string_view path, bool watch);
+std::string path_version_body(std::string_view path, Version version);
+std::string path_type_body(std::string_view path, std::int32_t type);
+std::string set_body(std::string_view path, std::string_view data, Version version);
+std::string set_acl_body(std::string_view path, const std::vector<Acl>& acl, Version version);
+std::string multi_body(std::string_view prefix, const std::vector<Op>& ops);
+std::string multi_read_body(std::string_view prefix, const std::vector<ReadOp>& ops);
+
+// As CallOf::Decode; what cannot be read fails the reader.
+Result<void> decode_nothing(wire::Reader& r, const Call& call);
+Result<Created> decode_created(wire::Reader& r, const Call& call);
+Result<Stat> decode_stat(wire::Reader& r, const Call& call);
+Result<std::optional<Stat>> decode_exists(wire::Reader& r, const Call& call);
+Result<NodeData> decode_node(wire::Reader& r, const Call& call);
+Result<Children> decode_children(wire::Reader& r, const Call& call);
+Result<AclData> decode_acl(wire::Reader& r, const Call& call);
+Result<std::vector<OpResult>> decode_multi(wire::Reader& r, const Call& call);
+Result<std::vector<Result<ReadResult>>> decode_multi_read(wire::Reader& r, const Call& call);
+Result<std::vector<Identity>> decode_identities(wire::Reader& r, const Call& call);
+Result<std::vector<std::string>> decode_paths(wire::Reader& r, const Call& call);
+Result<std::int64_t> decode_count(wire::Reader& r, const Call& call);
+
+}  // namespace drover::client

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One job at a time, in order, on an executor that may have many threads.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "client/driver.h"
+#include "drover/executor.h"
+
+namespace drover::client {
+
+class Strand : public std::enable_shared_from_this<Strand> {
+ public:
+  // `owner` keeps the executor, if the strand is to do so.
+  Strand(Executor& executor, std::shared_ptr<Executor> owner)
+      : executor_(executor), owner_(std::move(owner)) {}
+
+  // From any thread. Takes all.
+  void post(Chain<Job>& jobs);
+  void post(Job* job);
+  void post(std::move_only_function<void()> work);
+  // Is it a job of this strand that asks?
+  bool is_current() const;
+  // Flushed after each batch of jobs, so that what they ask for goes out together.
+  void set_driver(std::weak_ptr<Driver> driver) { driver_ = std::move(driver); }
+
+ private:
+  void schedule();
+  void drain();
+
+  Executor& executor_;
+  std::shared_ptr<Executor> owner_;
+  std::weak_ptr<Driver> driver_;
+  std::mutex mutex_;
+  Chain<Job> queue_;
+  bool scheduled_ = false;
+};
+
+}  // namespace drover::client
