@@ -8,6 +8,7 @@
 
 namespace drover {
 
+// A client lets go of its executor some time after its last handle has gone, perhaps on the executor itself.
 class Executor {
  public:
   virtual ~Executor() = default;

@@ -72,6 +72,10 @@ client::IoDriver::Made make_driver(const Options& options, const client::Connect
 
 }  // namespace
 
+Client client::make_client(std::shared_ptr<Core> core, std::string prefix) {
+  return Client::Calls::make(std::move(core), std::move(prefix));
+}
+
 Result<Client> Client::open(Options options) {
   const auto where = client::parse_connect_string(options.servers);
   if (!where) return fail(Errc::kBadConfig, {}, where.error());

@@ -90,6 +90,11 @@ Task<Result<T>> perform(std::shared_ptr<Core> core, Plan<T> plan, Wait wait) {
 
 }  // namespace client
 
+namespace client {
+// A client over whatever drives its engine.
+Client make_client(std::shared_ptr<Core> core, std::string prefix);
+}  // namespace client
+
 // What methods of Client have in common.
 struct Client::Calls {
   static const std::shared_ptr<client::Core>& core(const Client& c) { return c.handle_->core; }

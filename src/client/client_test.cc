@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operations, deadlines and sessions of the whole client, on virtual time.
+#include <gtest/gtest.h>
+
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "client/client_testing.h"
+
+namespace drover::client::testing {
+namespace {
+
+TEST(Client, AReadGivesDataAndStat) {
+  World world;
+  world.accept();
+  const auto node = world.run(world.client->get("/a"));
+  EXPECT_FALSE(*node);
+  world.answer_next(OpCode::kGetData, World::node_bytes("hello", 7));
+  ASSERT_TRUE(*node && (*node)->has_value());
+  EXPECT_EQ((**node)->data, "hello");
+  EXPECT_EQ((**node)->stat.version, Version{7});
+}
+
+TEST(Client, ATaskThatIsNotStartedSendsNothing) {
+  World world;
+  world.accept();
+  {
+    const auto task = world.client->get("/a");
+  }
+  world.driver->settle();
+  EXPECT_TRUE(world.sent.empty());
+}
+
+TEST(Client, RequestsWaitForAConnectionAndGoOutInTheOrderOfStarting) {
+  World world;
+  const auto first = world.run(world.client->create("/a", "1"));
+  const auto second = world.run(world.client->get("/a"));
+  world.accept();
+  world.answer_next(OpCode::kCreate2, World::created_bytes("/a"));
+  EXPECT_TRUE(*first);
+  EXPECT_FALSE(*second);
+  world.answer_next(OpCode::kGetData, World::node_bytes("1"));
+  EXPECT_TRUE(*second);
+}
+
+TEST(Client, AnErrorOfTheServerNamesThePath) {
+  World world;
+  world.accept();
+  const auto node = world.run(world.client->get("/a"));
+  world.answer_next(OpCode::kGetData, {}, ErrorCode::kNoNode);
+  EXPECT_EQ(code_of(node), Errc::kNoNode);
+  EXPECT_EQ((**node).error().path, "/a");
+  EXPECT_EQ((**node).error().error_class(), ErrorClass::kState);
+}
+
+TEST(Client, ExistsOfAMissingNodeIsAnAnswer) {
+  World world;
+  world.accept();
+  const auto stat = world.run(world.client->exists("/a"));
+  world.answer_next(OpCode::kExists, {}, ErrorCode::kNoNode);
+  ASSERT_TRUE(*stat && (*stat)->has_value());
+  EXPECT_FALSE((**stat)->has_value());
+}
+
+TEST(Client, ABadPathIsNotSent) {
+  World world;
+  world.accept();
+  EXPECT_EQ(code_of(world.run(world.client->get("a"))), Errc::kBadArguments);
+  EXPECT_EQ(code_of(world.run(world.client->get("/a//b"))), Errc::kBadArguments);
+  EXPECT_TRUE(world.sent.empty());
+}
+
+TEST(Client, ARequestThatWaitsForAConnectionIsNotAppliedWhenItsTimeIsUp) {
+  World world;
+  const auto made = world.run(world.client->create("/a", {}, {}, world.within(300)));
+  world.pass_alone(300);
+  EXPECT_EQ(code_of(made), Errc::kDeadline);
+  EXPECT_FALSE((**made).error().maybe_applied());
+  world.accept();
+  EXPECT_TRUE(world.sent.empty());
+}
+
+TEST(Client, ARequestThatWasSentMayHaveBeenAppliedWhenItsTimeIsUpAndTheSessionGoesOn) {
+  World world;
+  world.accept();
+  const auto made = world.run(world.client->create("/a", {}, {}, world.within(300)));
+  const Request request = world.take_request();
+  world.pass(300);
+  EXPECT_EQ(code_of(made), Errc::kDeadline);
+  EXPECT_TRUE((**made).error().maybe_applied());
+  world.answer(request, World::created_bytes("/a"));
+  EXPECT_EQ(world.client->state(), ConnectionState::kConnected);
+  const auto node = world.run(world.client->get("/a"));
+  world.answer_next(OpCode::kGetData, World::node_bytes("x"));
+  EXPECT_TRUE((*node)->has_value());
+}
+
+TEST(Client, AStopTokenEndsTheWaitAndNotTheSession) {
+  World world;
+  world.accept();
+  std::stop_source stop;
+  const auto made = world.run(world.client->create("/a", {}, {}, Wait::forever(stop.get_token())));
+  const Request request = world.take_request();
+  stop.request_stop();
+  world.driver->settle();
+  EXPECT_EQ(code_of(made), Errc::kStopped);
+  EXPECT_TRUE((**made).error().maybe_applied());
+  world.answer(request, World::created_bytes("/a"));
+  EXPECT_EQ(world.client->state(), ConnectionState::kConnected);
+}
+
+TEST(Client, AStopThatCameBeforeTheCallSendsNothing) {
+  World world;
+  world.accept();
+  std::stop_source stop;
+  stop.request_stop();
+  const auto made = world.run(world.client->create("/a", {}, {}, Wait::forever(stop.get_token())));
+  EXPECT_EQ(code_of(made), Errc::kStopped);
+  EXPECT_FALSE((**made).error().maybe_applied());
+  EXPECT_TRUE(world.sent.empty());
+}
+
+TEST(Client, ALostConnectionLeavesAWriteOpen) {
+  World world;
+  world.accept();
+  const auto made = world.run(world.client->create("/a"));
+  world.lose();
+  EXPECT_EQ(code_of(made), Errc::kConnectionLoss);
+  EXPECT_TRUE((**made).error().maybe_applied());
+}
+
+TEST(Client, AReadIsTriedAgainAsThePolicySays) {
+  World world({}, {}, RetryPolicy::times(2));
+  world.accept();
+  const auto node = world.run(world.client->get("/a"));
+  world.lose();
+  EXPECT_FALSE(*node);
+  world.accept();
+  world.answer_next(OpCode::kGetData, World::node_bytes("x"));
+  EXPECT_TRUE((*node)->has_value());
+  const auto again = world.run(world.client->get("/a"));
+  world.lose();
+  world.accept();
+  world.lose();
+  EXPECT_EQ(code_of(again), Errc::kConnectionLoss);
+}
+
+TEST(Client, ANewSessionFollowsAnExpiredOne) {
+  World world;
+  world.accept(kSession, 3000);
+  EXPECT_EQ(world.client->session(), kSession);
+  EXPECT_EQ(world.client->valid_until(), Clock::time_point(std::chrono::milliseconds(world.now.ms + 3000)));
+  world.expire();
+  EXPECT_EQ(world.client->valid_until(), Clock::time_point::min());
+  const SessionId next{77};
+  world.accept(next);
+  EXPECT_EQ(world.client->session(), next);
+  EXPECT_EQ(world.state_names(), (std::vector{ConnectionState::kConnecting, ConnectionState::kConnected,
+                                              ConnectionState::kSuspended, ConnectionState::kExpired,
+                                              ConnectionState::kConnected}));
+  EXPECT_EQ(world.states.back().session, next);
+}
+
+TEST(Client, WhatIsBoundToASessionIsNotSentOnAnother) {
+  World world;
+  world.accept(kSession, 3000);
+  const Client bound = world.client->bound();
+  world.lose();
+  const auto waiting = world.run(bound.create("/a"));
+  while (!*waiting) world.pass_alone(100);
+  EXPECT_EQ(code_of(waiting), Errc::kSessionExpired);
+  EXPECT_FALSE((**waiting).error().maybe_applied());
+  world.accept(SessionId{77});
+  const auto late = world.run(bound.create("/a"));
+  EXPECT_EQ(code_of(late), Errc::kSessionExpired);
+  EXPECT_EQ((**late).error().error_class(), ErrorClass::kUnrecoverable);
+  EXPECT_TRUE(world.sent.empty());
+  world.run(world.client->create("/a"));
+  EXPECT_EQ(world.take_request().op, OpCode::kCreate2);
+}
+
+TEST(Client, IdentitiesAreProvedAgainInTheNextSession) {
+  World world;
+  world.accept(kSession, 3000);
+  const auto proved = world.run(world.client->add_auth({"digest", "me:secret"}));
+  const Request auth = world.take_request();
+  EXPECT_EQ(auth.op, OpCode::kAuth);
+  world.answer(auth);
+  EXPECT_TRUE((*proved)->has_value());
+  world.expire();
+  world.accept(SessionId{77});
+  EXPECT_EQ(world.take_request().body, auth.body);
+}
+
+TEST(Client, PathsOfANamespaceAreOnlyThere) {
+  World world({}, "/app");
+  world.accept();
+  const auto made = world.run(
+      world.client->with_namespace("/x").create("/a-", {}, {.mode = CreateMode::kEphemeralSequential}));
+  const Request request = world.take_request();
+  EXPECT_EQ(request.body.substr(4, 9), "/app/x/a-");
+  world.answer(request, World::created_bytes("/app/x/a-0000000003"));
+  EXPECT_EQ((**made)->path, "/a-0000000003");
+  world.run(world.client->get("/"));
+  EXPECT_EQ(world.take_request().body.substr(4, 4), "/app");
+}
+
+TEST(Client, MissingParentsAreMadeAsContainers) {
+  World world;
+  world.accept();
+  const auto made = world.run(world.client->create("/a/b", "x", {.parents = true}));
+  world.answer_next(OpCode::kCreate2, {}, ErrorCode::kNoNode);
+  world.answer_next(OpCode::kCreateContainer, World::created_bytes("/a"));
+  world.answer_next(OpCode::kCreate2, World::created_bytes("/a/b"));
+  EXPECT_TRUE((*made)->has_value());
+}
+
+TEST(Client, AFailedTransactionSaysWhichElementFailed) {
+  World world;
+  world.accept();
+  std::vector<Op> ops;
+  ops.push_back(Op::check("/a"));
+  ops.push_back(Op::remove("/b", Version{3}));
+  const auto done = world.run(world.client->multi(std::move(ops)));
+  std::string body;
+  wire::Writer w(body);
+  for (const ErrorCode code : {ErrorCode::kOk, ErrorCode::kBadVersion}) {
+    wire::encode(w, wire::MultiHeader{OpCode::kError, false, static_cast<std::int32_t>(code)});
+    w.i32(static_cast<std::int32_t>(code));
+  }
+  wire::encode(w, wire::kMultiEnd);
+  world.answer_next(OpCode::kMulti, body);
+  EXPECT_EQ(code_of(done), Errc::kBadVersion);
+  EXPECT_EQ((**done).error().op_index, 1);
+  EXPECT_EQ((**done).error().path, "/b");
+}
+
+TEST(Client, AReplyThatCannotBeReadIsAnError) {
+  World world;
+  world.accept();
+  const auto node = world.run(world.client->get("/a"));
+  world.answer_next(OpCode::kGetData, "abc");
+  EXPECT_EQ(code_of(node), Errc::kBadReply);
+}
+
+TEST(Client, CloseWaitsForTheServersWord) {
+  World world;
+  world.accept();
+  const auto closed = world.run(world.client->close());
+  const auto late = world.run(world.client->get("/a"));
+  EXPECT_EQ(code_of(late), Errc::kClosed);
+  EXPECT_FALSE(*closed);
+  world.answer_next(OpCode::kCloseSession);
+  EXPECT_TRUE((*closed)->has_value());
+  EXPECT_EQ(world.client->state(), ConnectionState::kClosed);
+  EXPECT_TRUE((*world.run(world.client->close()))->has_value());
+}
+
+TEST(Client, TheLastHandleClosesTheSessionAndEndsWhatWaits) {
+  World world;
+  world.accept();
+  const auto node = world.run(world.client->get("/a"));
+  world.take_request();
+  world.client.reset();
+  world.driver->settle();
+  EXPECT_EQ(world.take_request().op, OpCode::kCloseSession);
+  EXPECT_FALSE(*node);
+  world.pass(kFarewellMs);  // The server does not answer.
+  EXPECT_EQ(code_of(node), Errc::kClosed);
+  EXPECT_TRUE(world.driver->is_over());
+}
+
+TEST(Client, BlockingOnTheExecutorIsToldInsteadOfDone) {
+  World world;
+  world.accept();
+  std::optional<Errc> code;
+  world.driver->run([&] { code = sync_wait(world.client->get("/a")).error().code; });
+  EXPECT_EQ(code, Errc::kWouldBlock);
+}
+
+TEST(Client, StatesBeginWithThePresentOne) {
+  World world;
+  world.accept();
+  Stream<StateEvent> states = world.client->states();
+  const auto first = world.run(states.next());
+  EXPECT_EQ((**first)->state, ConnectionState::kConnected);
+  const auto second = world.run(states.next());
+  EXPECT_FALSE(*second);
+  world.lose();
+  EXPECT_EQ((**second)->state, ConnectionState::kSuspended);
+}
+
+TEST(Client, ADestroyedTaskIsAbandonedAndItsAnswerIgnored) {
+  World world;
+  world.accept();
+  const auto first = world.run([](Client client) -> Task<Result<std::size_t>> {
+    std::vector<Task<Result<NodeData>>> both;
+    both.push_back(client.get("/a"));
+    both.push_back(client.get("/b"));
+    auto any = when_any(std::move(both));
+    const First<Result<NodeData>> won = co_await std::move(any);
+    co_return won.index;
+  }(*world.client));
+  const Request a = world.take_request();
+  const Request b = world.take_request();
+  world.answer(a, World::node_bytes("x"));
+  ASSERT_TRUE(*first && (*first)->has_value());
+  EXPECT_EQ(**first, 0u);
+  world.answer(b, World::node_bytes("y"));
+  EXPECT_EQ(world.client->state(), ConnectionState::kConnected);
+}
+
+TEST(Client, SeveralAtATimeAreAnsweredInTheirOrder) {
+  World world;
+  world.accept();
+  std::vector<Task<Result<NodeData>>> tasks;
+  tasks.push_back(world.client->get("/a"));
+  tasks.push_back(world.client->get("/b"));
+  const auto all = world.run(when_all(std::move(tasks)));
+  world.answer_next(OpCode::kGetData, World::node_bytes("1"));
+  EXPECT_FALSE(*all);
+  world.answer_next(OpCode::kGetData, World::node_bytes("2"));
+  ASSERT_TRUE(*all);
+  EXPECT_EQ((**all)[1]->data, "2");
+}
+
+}  // namespace
+}  // namespace drover::client::testing

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A client in one thread on virtual time: the driver and the executor are queues that are worked off when the
+// test or the simulator says so.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/time.h"
+#include "client/client_calls.h"
+#include "client/core.h"
+#include "client/driver.h"
+#include "client/strand.h"
+#include "drover/client.h"
+#include "drover/executor.h"
+
+namespace drover::client {
+
+// The network as the client sees it. What it asks for is not answered from within the call.
+class VirtualWire {
+ public:
+  virtual ~VirtualWire() = default;
+  virtual void dial(std::size_t server) = 0;
+  virtual void hang_up() = 0;
+  virtual void send(std::string_view bytes) = 0;
+};
+
+// Every input works everything off that follows from it. Time passes where the owner says; Clock::now() has
+// to follow it (ClockOverride).
+class VirtualDriver final : public Driver, public Executor {
+ public:
+  struct Made {
+    std::shared_ptr<VirtualDriver> driver;
+    Client client;
+  };
+  static Made make(VirtualWire& wire, const EngineOptions& options, Instant now, std::string prefix = {},
+                   RetryPolicy retry = RetryPolicy::none()) {
+    auto driver = std::make_shared<VirtualDriver>(wire);
+    auto board = std::make_shared<Board>();
+    auto strand = std::make_shared<Strand>(*driver, nullptr);
+    driver->machine_ = std::make_unique<Engine>(options, board);
+    driver->strand_ = strand;
+    auto core = std::make_shared<Core>(Core::Parts{strand, driver, board, retry, options.session.seed});
+    driver->machine_->start(now);
+    driver->now_ = now;
+    driver->settle();
+    return {driver, make_client(std::move(core), std::move(prefix))};
+  }
+
+  explicit VirtualDriver(VirtualWire& wire) : wire_(wire) {}
+
+  // --- inputs of the world ---
+  void on_connected(Instant now) {
+    input(now, [&] { machine_->on_connected(now); });
+  }
+  void on_bytes(std::string_view bytes, Instant now) {
+    input(now, [&] { machine_->on_bytes(bytes, now); });
+  }
+  void on_disconnected(Instant now) {
+    input(now, [&] { machine_->on_disconnected(now); });
+  }
+  void on_time(Instant now) {
+    input(now, [&] { machine_->on_time(now); });
+  }
+  std::optional<Instant> next_time() const { return machine_->next_time(); }
+  bool is_over() const { return machine_->is_over(); }
+  bool is_retired() const { return retired_; }
+
+  // After something was asked of the client from outside.
+  void settle() {
+    do {
+      carry_out();
+    } while (run_some());
+  }
+  // Runs on the executor.
+  void run(std::move_only_function<void()> work) {
+    strand_->post(std::move(work));
+    settle();
+  }
+
+  // --- Driver, Executor ---
+  void post(Command* command) override { commands_.push(command); }
+  void flush() override {}
+  void retire() override { retired_ = true; }
+  void post(std::move_only_function<void()> work) override { work_.push_back(std::move(work)); }
+
+ private:
+  template <class Give>
+  void input(Instant now, Give give) {
+    now_ = now;
+    give();
+    settle();
+  }
+  void carry_out() {
+    Effects& wanted = machine_->wanted;
+    strand_->post(machine_->jobs);
+    if (wanted.hang_up) wire_.hang_up();
+    if (wanted.dial) wire_.dial(*wanted.dial);
+    if (!wanted.send.empty()) wire_.send(wanted.send);
+    wanted.clear();
+  }
+  bool run_some() {
+    if (Command* command = commands_.pop()) {
+      machine_->on_command(*command, now_);
+      return true;
+    }
+    if (work_.empty()) return false;
+    auto work = std::move(work_.front());
+    work_.pop_front();
+    work();
+    return true;
+  }
+
+  VirtualWire& wire_;
+  std::unique_ptr<Machine> machine_;
+  std::shared_ptr<Strand> strand_;
+  Chain<Command> commands_;
+  std::deque<std::move_only_function<void()>> work_;
+  Instant now_;
+  bool retired_ = false;
+};
+
+}  // namespace drover::client
