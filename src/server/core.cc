@@ -212,6 +212,10 @@ void Core::carry_out(replica::Effects& effects) {
     // Others first: their disks work while ours does, even when we wait for ours ourselves.
     peers_->carry_out(effects.zab);
     if (!effects.zab.disk.empty()) peers_->flush();
+    // Before the files change: from then on a snapshot of the state in memory would bring back what is cut
+    // off, or put away.
+    if (effects.zab.reload_state || effects.zab.discard_history)
+      may_snapshot_.store(false, std::memory_order_relaxed);
     for (zab::DiskOrder& order : effects.zab.disk) {
       std::visit([&](auto& each) { log_->submit(LogOrder{std::move(each)}); }, order);
     }

@@ -285,6 +285,7 @@ IoResult<void> ServerProcess::open_log_and_threads() {
       disk_, data_dir_->dirs(), machine_, lock_, io_count_, snapshot_options(config_),
       SnapshotThread::Callbacks{
           .finished = [this](const SnapshotResult& done) { snapshot_bytes_ = done.bytes; },
+          .may_begin = [this] { return core_->may_snapshot(); },
           .fatal = die_of_storage});
   // The core may be woken as soon as the log thread runs.
   if (io_count_ > 1) {

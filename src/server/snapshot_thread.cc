@@ -218,6 +218,9 @@ void SnapshotThread::run() {
 }
 
 void SnapshotThread::snapshot() {
+  // Whoever makes it forbidden pauses us later than that: so what begins now ends, or is given up, before
+  // anything is done to the files. Not made up for: the log asks again when it has grown.
+  if (callbacks_.may_begin && !callbacks_.may_begin()) return;
   const auto result = write_snapshot(disk_, dirs_.snapshots, machine_, lock_, slot_, options_,
                                      [this](std::chrono::nanoseconds took) { return rest(took); });
   std::unique_lock lock(mutex_);

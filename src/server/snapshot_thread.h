@@ -61,6 +61,8 @@ class SnapshotThread {
  public:
   struct Callbacks {
     std::function<void(const SnapshotResult&)> finished;
+    // Asked when a snapshot begins, which may be long after it was asked for. Empty: always.
+    std::function<bool()> may_begin;
     // The log's directory could not be synced; does not return. See log_directory_guard.h.
     std::function<void(const IoError&)> fatal;
   };

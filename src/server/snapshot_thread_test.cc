@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cerrno>
 #include <condition_variable>
 #include <mutex>
@@ -91,7 +92,8 @@ TEST_F(SnapshotThreads, TakeNoRequestWhileTheyAreBusy) {
     changed.notify_all();
     changed.wait(lock, [&] { return go_on; });
   };
-  SnapshotThread thread(disk_, dirs_, machine_, lock_, 0, {}, {.finished = on_finished, .fatal = {}});
+  SnapshotThread thread(disk_, dirs_, machine_, lock_, 0, {},
+                        {.finished = on_finished, .may_begin = {}, .fatal = {}});
   EXPECT_TRUE(thread.request());
   {
     std::unique_lock lock(mutex);
@@ -103,6 +105,31 @@ TEST_F(SnapshotThreads, TakeNoRequestWhileTheyAreBusy) {
   while (!thread.request()) std::this_thread::yield();
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return finished == 2; });
+}
+
+TEST_F(SnapshotThreads, DoNotWriteAStateThatHasLostItsHistoryMeanwhile) {
+  // Asked for while the log is being cut, and begun before the state was read anew: the snapshot would bring
+  // back what was cut off.
+  std::atomic<bool> allowed{false};
+  std::atomic<int> finished{0};
+  SnapshotThread thread(disk_, dirs_, machine_, lock_, 0, {},
+                        {.finished = [&](const SnapshotResult&) { ++finished; },
+                         .may_begin = [&] { return allowed.load(); },
+                         .fatal = {}});
+  thread.pause();
+  EXPECT_TRUE(thread.request());
+  thread.resume();
+  while (!thread.request()) std::this_thread::yield();
+  thread.pause();
+  EXPECT_EQ(finished, 0);
+  EXPECT_TRUE(files().empty());
+
+  allowed = true;
+  thread.resume();
+  while (finished == 0) {
+    (void)thread.request();
+    std::this_thread::yield();
+  }
 }
 
 TEST(LogDirectoryGuard, EndsTheProcessOnlyForTheDirectoryOfTheLog) {
