@@ -1,12 +1,14 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 #
 # Drover servers, clients, and everything that can go wrong with processes, networks and disks; then the
 # judgement over what the clients were told (checker.py).
 #
 #   chaos.py                       one minute with three servers
-#   chaos.py --servers 5 --minutes 30
+#   chaos.py --servers 5 --minutes 30 --operations 1000000 --tls
 #   DROVER_SEED=n                  repeats the choices of a run; the moments stay random
+#
+# Debian's interpreter is used on purpose, because kazoo is a Debian module (python3-kazoo).
 
 import argparse
 import os
@@ -18,11 +20,13 @@ import time
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "ensemble"))
 
 from ensemble import DROVER, Ensemble  # noqa: E402
+from certificates import SERVER_NAMES, Authority  # noqa: E402
 from checker import check_history  # noqa: E402
 from client import Client, Founder  # noqa: E402
 from full_disk_test import enter_namespace  # noqa: E402
+from guests import ROOTS, CClient, Kazoo  # noqa: E402
 from harness import check, wait_until  # noqa: E402
-from nemesis import Nemesis, Network, SmallDisk  # noqa: E402
+from nemesis import FalseClock, Nemesis, Network, SmallDisk  # noqa: E402
 from operations import PENDING, History  # noqa: E402
 from suite import run  # noqa: E402
 from trees import check_same_everywhere  # noqa: E402
@@ -33,7 +37,7 @@ FAULT_SECONDS = (0.3, 4.0)
 CALM_SECONDS = (0.1, 1.0)
 HEAL_SECONDS = 60  # within which a healthy ensemble serves again, on a machine with other things to do
 SLOW_MACHINE_SECONDS = 180  # more than asked for, until there are
-OPERATIONS_MIN = 100_000
+PASSWORD = "for the keys of one run"
 WORTH = {"kills": 2, "stops": 2, "partitions": 2}  # the least that a run must have done to prove something
 PROPERTIES = {
     "zookeeper.commitLogCount": 10_000_000,  # Logs must be complete, so nobody may be brought level by SNAP.
@@ -42,24 +46,39 @@ PROPERTIES = {
 }
 
 
+def secrets_of_servers(folder):
+    """TLS between servers, with one key for all of them."""
+    authority = Authority(folder, "authority")
+    key = authority.issue("/O=drover/CN=server", SERVER_NAMES).pem(folder / "keys.pem", PASSWORD)
+    return {"sslQuorum": "true", "ssl.quorum.keyStore.location": key,
+            "ssl.quorum.keyStore.password": PASSWORD,
+            "ssl.quorum.trustStore.location": authority.trust(folder / "trusted.pem", "PEM", PASSWORD)}
+
+
 class Run:
-    def __init__(self, servers, seconds, seed):
-        self.seconds, self.seed = seconds, seed
+    def __init__(self, arguments, seed):
+        self.seconds, self.operations, self.seed = arguments.minutes * 60, arguments.operations, seed
         self.random = random.Random(f"{seed}/nemesis")
-        self.ensemble = Ensemble([DROVER] * servers, properties=PROPERTIES, failing_disks=True,
+        self.ensemble = Ensemble([DROVER] * arguments.servers, properties=PROPERTIES, failing_disks=True,
                                  config={"tickTime": 300, "syncLimit": 5})
+        secrets = secrets_of_servers(self.ensemble[1].base) if arguments.tls else {}
+        for member in self.ensemble:
+            member.clock = FalseClock(member.base)
+            member.config.update(secrets)
         self.network = Network(self.ensemble)
-        self.nemesis = Nemesis(self.ensemble, self.network, SmallDisk(self.ensemble[servers]), self.random)
+        self.nemesis = Nemesis(self.ensemble, self.network, SmallDisk(self.ensemble[arguments.servers]),
+                               self.random)
         ports = [member.port for member in self.ensemble]
         self.clients = [Client(number, seed, ports) for number in range(1, CLIENTS + 1)]
         self.founder = Founder(0, seed, ports)
+        self.guests = [Kazoo(self.ensemble.hosts), CClient(self.ensemble.hosts)]
 
     def play(self):
         with self.ensemble:
             try:
                 self.ensemble.start()
                 self.founder.found()
-                for client in self.clients:
+                for client in [*self.guests, *self.clients]:
                     client.start()
                 self.torture()
                 self.end_clients()
@@ -67,12 +86,14 @@ class Run:
             finally:
                 for client in self.clients:
                     client.ending.set()
+                for guest in self.guests:
+                    guest.end()
                 self.network.close()
 
     def torture(self):
         deadline = time.monotonic() + self.seconds
         faults = self.nemesis.next_fault()
-        while time.monotonic() < deadline or self.answered() < OPERATIONS_MIN:
+        while time.monotonic() < deadline or self.answered() < self.operations:
             check(time.monotonic() < deadline + SLOW_MACHINE_SECONDS, f"only {self.answered()} operations")
             self.wait_a_moment(CALM_SECONDS)
             fault = next(faults)
@@ -91,12 +112,13 @@ class Run:
     def goes_on(self, after):
         """Healed, it serves again, and every client gets answers."""
         wait_until(self.serves, f"an ensemble that serves after {after}", HEAL_SECONDS)
-        before = [client.answered for client in self.clients]
+        everybody = [*self.clients, *self.guests]
+        before = [client.answered for client in everybody]
 
         def all_answered():
             self.nemesis.revive()
             self.check_clients()
-            return all(client.answered > count for client, count in zip(self.clients, before))
+            return all(client.answered > count for client, count in zip(everybody, before))
 
         wait_until(all_answered, f"answers for every client after {after}", HEAL_SECONDS)
 
@@ -108,6 +130,8 @@ class Run:
         for client in self.clients:
             if client.failure:
                 raise AssertionError(f"{client.name}: {client.failure}") from client.failure
+        for guest in self.guests:
+            guest.check_healthy()
 
     def answered(self):
         return sum(client.answered for client in self.clients)
@@ -118,10 +142,13 @@ class Run:
         for client in self.clients:
             client.join(HEAL_SECONDS)
         self.check_clients()
+        for guest in self.guests:
+            guest.finish_writing()
 
     def judge(self):
         trees = check_same_everywhere(self.ensemble)
         for member in self.ensemble:
+            member.check_not_diverged()
             member.stop()
         txns = agreed(self.ensemble)
         history = History()
@@ -129,21 +156,24 @@ class Run:
             history.operations += client.history.operations
             history.events += client.history.events
         began = time.monotonic()
-        model = check_history(history, txns)
+        model = check_history(history, txns, ROOTS)
         print(f"chaos: {len(history.operations)} operations and {len(history.events)} events checked in "
               f"{time.monotonic() - began:.1f} s", flush=True)
         check_final_tree(model, trees)
+        for guest in self.guests:
+            guest.ledger.check_in(trees)
         self.was_worth_something(history)
 
     def was_worth_something(self, history):
         unknown = sum(op.err is PENDING for op in history.operations)
         counts = ", ".join(f"{count} {name}" for name, count in sorted(self.nemesis.counts.items()))
+        guests = ", ".join(f"{sum(guest.ledger.outcomes)} writes of {guest.name}" for guest in self.guests)
         print(f"chaos: {counts}; {unknown} operations without an answer, {len(history.events)} events, "
-              f"{sum(client.expired for client in self.clients)} sessions expired", flush=True)
+              f"{sum(client.expired for client in self.clients)} sessions expired; {guests}", flush=True)
         for name, least in WORTH.items():
             check(self.nemesis.counts[name] >= least, f"{self.nemesis.counts[name]} {name}: proves nothing")
         check(len(history.events) >= 100 and unknown >= 10, "too little happened to the clients")
-        check(len(history.operations) >= OPERATIONS_MIN, f"{len(history.operations)} operations")
+        check(len(history.operations) >= self.operations, f"{len(history.operations)} operations")
 
 
 def check_final_tree(model, shown):
@@ -159,16 +189,18 @@ def check_final_tree(model, shown):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--servers", type=int, default=3)
-    parser.add_argument("--minutes", type=float, default=1.0)
+    parser.add_argument("--minutes", type=float, default=1.0, help="at least; longer until there are enough")
+    parser.add_argument("--operations", type=int, default=100_000, help="that must be answered at least")
+    parser.add_argument("--tls", action="store_true", help="between the servers")
     arguments = parser.parse_args()
     enter_namespace()  # for the small disk; needs root
     seed = int(os.environ.get("DROVER_SEED", random.SystemRandom().randrange(1 << 32)))
 
     def case():
         print(f"chaos: DROVER_SEED={seed}", flush=True)
-        Run(arguments.servers, arguments.minutes * 60, seed).play()
+        Run(arguments, seed).play()
 
-    case.__name__ = f"{arguments.servers} servers for {arguments.minutes} minutes, DROVER_SEED={seed}"
+    case.__name__ = f"{' '.join(sys.argv[1:]) or '3 servers'}, DROVER_SEED={seed}"
     return run("chaos", [case])
 
 

@@ -4,7 +4,7 @@
 # order in which they took effect need not be searched for: sort by zxid, replay on a model, and compare
 # everything that anybody was told.
 #
-#   - the order respects real time: a write called after another returned has the larger zxid
+#   - the order respects real time: a write called after another returned has the larger zxid, answered or not
 #   - every write was answered as the model answers it, errors and Stat included; what has no answer took
 #     effect once or not at all, and not after something that the same connection asked for later; what was
 #     refused did not
@@ -18,7 +18,7 @@ import heapq
 from harness import OK, NO_NODE
 from operations import PENDING
 from tree_model import Tree
-from txn_logs import CLOSE_SESSION, CREATE_SESSION
+from txn_logs import CLOSE_SESSION, CREATE_SESSION, ERROR
 
 
 class Violation(AssertionError):
@@ -30,11 +30,12 @@ def expect(condition, what, *about):
         raise Violation(f"{what}: " + "; ".join(map(str, about)))
 
 
-def check_history(history, txns):
-    """`txns` is the agreed log. Returns the model's tree after it."""
-    check_real_time(history.operations)
+def check_history(history, txns, guests=()):
+    """`txns` is the agreed log. Below the roots `guests` others may write, of whom only the log tells.
+    Returns the model's tree after it."""
+    check_real_time(history.operations, txns)
     check_sessions(history.operations)
-    tree = replay(history.operations, txns)
+    tree = replay(history.operations, txns, guests)
     check_nothing_overtakes(history.operations, txns)
     check_watches(history, tree)
     return tree
@@ -43,8 +44,9 @@ def check_history(history, txns):
 # ---- real time -------------------------------------------------------------------------------------------
 
 
-def check_real_time(operations):
-    """Sweeps over the calls in time, keeping the largest zxid that anybody had been told of."""
+def check_real_time(operations, txns):
+    """Sweeps over the calls in time, keeping the largest zxid that anybody had been told of. A write without
+    an answer has its zxid from the log, if it took effect: it cannot have done so before it was called."""
     returned = sorted((op for op in operations if op.was_decided), key=lambda op: op.returned)
     zxids = [op.zxid for op in returned]
     expect(len(set(zxids)) == len(zxids), "two writes have the same zxid", _first_double(returned))
@@ -52,11 +54,13 @@ def check_real_time(operations):
     for op in returned:
         told.append(max(told[-1], op.zxid))
     times = [op.returned for op in returned]
+    decided = {(txn.session, txn.cxid): txn.zxid for txn in txns}
     for op in operations:
-        if not op.was_decided and (op.kind != "sync" or op.err is PENDING):
+        zxid = op.zxid if op.err is not PENDING else op.is_write and decided.get((op.session, op.xid))
+        if not zxid or not (op.is_write or op.kind == "sync") or op.refused:
             continue
         before = told[bisect.bisect_left(times, op.called)]
-        expect(op.zxid > before or (op.kind == "sync" and op.zxid == before),
+        expect(zxid > before or (op.kind == "sync" and zxid == before),
                f"{op.kind} was called after a write with zxid {before:#x} had returned", op)
 
 
@@ -103,9 +107,10 @@ def check_nothing_overtakes(operations, txns):
 # ---- replay ----------------------------------------------------------------------------------------------
 
 
-def replay(operations, txns):
+def replay(operations, txns, guests=()):
     """Applies every transaction in order, compares what was told about it, and each read where it belongs."""
     writes = {(op.session, op.xid): op for op in operations if op.is_write}
+    known = {op.session for op in operations}
     reads = sorted((op for op in operations if op.err is not PENDING and not op.is_write),
                    key=lambda op: op.zxid)
     tree, read = Tree(), 0
@@ -116,7 +121,11 @@ def replay(operations, txns):
             read += 1
         if txn.type == CLOSE_SESSION:
             tree.close_session(txn.session, txn.zxid)
-        elif txn.type != CREATE_SESSION:
+        elif txn.type == CREATE_SESSION:
+            continue
+        elif txn.session not in known and guests:
+            apply_guest(tree, txn, guests)
+        else:
             op = writes.get((txn.session, txn.cxid))
             expect(op is not None, "nobody asked for this", txn[:5])
             expect((op.session, op.xid) not in seen, "done twice", op)
@@ -127,6 +136,18 @@ def replay(operations, txns):
     for key, op in writes.items():
         expect(not op.was_decided or key in seen, "acknowledged and lost", op)
     return tree
+
+
+def apply_guest(tree, txn, guests):
+    """Nobody knows what was asked for, but it must have been possible, and where guests may write."""
+    op = txn.as_operation()
+    if op is None:
+        expect(txn.type == ERROR, "guests do not do this", txn[:5])
+        return
+    expect(op.path in guests or op.path.startswith(tuple(f"{root}/" for root in guests)),
+           "nobody asked for this", txn[:5], op)
+    err, _ = tree.apply(op, txn.session, txn.zxid, txn.time)
+    expect(err == OK, f"done, although the model says {err}", op)
 
 
 def check_write(tree, op, txn):

@@ -22,6 +22,7 @@ from txn_logs import CLOSE_SESSION, ERROR, Txn  # noqa: E402
 SEEDS = range(8)
 STEPS = 600
 CLIENTS = 4
+GUESTS = ("/guest",)
 
 
 class World:
@@ -45,6 +46,11 @@ class World:
         self.end_session(self.clients[-1])
         for path in ("/eph", "/reg"):
             self.answer(self.clients[0], Operation("children", path))
+
+    def guest(self, path):
+        """Somebody of whom only the log tells."""
+        self.zxid += 1
+        self.txns.append(Txn(99, 1, self.zxid, 1000, p.CREATE, entry_of_create(path)))
 
     def tick(self):
         self.now += 1
@@ -114,6 +120,10 @@ def entry(err):
     return bytes(32) + p.int32(err)
 
 
+def entry_of_create(path):
+    return bytes(32) + p.buffer(path) + p.buffer(b"")
+
+
 def event(connection, place, zxid, kind, path):
     made = object.__new__(Event)
     made.connection, made.place, made.zxid, made.type, made.path = connection, place, zxid, kind, path
@@ -128,8 +138,21 @@ def an_acknowledged_write_is_lost(world):
 
 
 def a_write_nobody_asked_for(world):
-    world.txns.append(Txn(99, 1, world.zxid + 1, 1000, 5, b""))
+    world.txns.append(Txn(world.clients[0].session, 10**6, world.zxid + 1, 1000, p.SET_DATA, b""))
     return "nobody asked"
+
+
+def a_guest_writes_where_only_we_do(world):
+    world.answer(world.clients[0], Operation("create", "/reg/by a guest"))
+    txn = world.txns[-1]
+    del world.history.operations[-1]
+    world.txns[-1] = txn._replace(session=99, entry=entry_of_create("/reg/by a guest"))
+    return "nobody asked"
+
+
+def a_guest_s_impossible_write_is_done(world):
+    world.guest("/guest/without/parent")
+    return "although the model says"
 
 
 def a_write_takes_effect_twice(world):
@@ -200,6 +223,13 @@ def two_writes_share_a_zxid(world):
 def a_write_is_ordered_before_one_that_had_returned(world):
     writes = [op for op in world.history.operations if op.is_write and op.err == OK]
     writes[5].zxid, writes[-5].zxid = writes[-5].zxid, writes[5].zxid
+    return "had returned"
+
+
+def an_unanswered_write_takes_effect_before_it_was_called(world):
+    op = world.some_write()
+    op.err = op.zxid = op.result = op.returned = op.place = PENDING
+    op.called = world.now
     return "had returned"
 
 
@@ -283,11 +313,13 @@ def an_event_comes_without_a_watch(world):
     return "no watch was waiting"
 
 
-LIES = [an_acknowledged_write_is_lost, a_write_nobody_asked_for, a_write_takes_effect_twice,
+LIES = [an_acknowledged_write_is_lost, a_write_nobody_asked_for, a_guest_writes_where_only_we_do,
+        a_guest_s_impossible_write_is_done, a_write_takes_effect_twice,
         a_failed_write_is_reported_as_done, a_done_write_is_reported_as_failed, a_refused_write_is_done,
         a_write_is_acknowledged_that_the_log_refuses, a_wrong_version_is_accepted, a_stat_field_is_wrong,
         a_sequence_number_is_given_twice, half_a_multi_takes_effect,
-        two_writes_share_a_zxid, a_write_is_ordered_before_one_that_had_returned, a_read_shows_an_old_value,
+        two_writes_share_a_zxid, a_write_is_ordered_before_one_that_had_returned,
+        an_unanswered_write_takes_effect_before_it_was_called, a_read_shows_an_old_value,
         a_read_finds_nothing, a_read_shows_a_deleted_node, a_child_is_missing, a_session_goes_back_in_time,
         a_sync_is_answered_too_early, an_ephemeral_outlives_its_session, an_unanswered_write_is_overtaken,
         an_event_is_lost, an_event_comes_after_the_answer_that_shows_its_change, an_event_comes_twice,
@@ -299,6 +331,15 @@ def a_right_history_is_accepted():
         world = World(seed)
         check(len(world.history.events) > 10, "events")
         check_history(world.history, world.txns)
+
+
+def a_guest_may_write_below_its_root():
+    for seed in SEEDS:
+        world = World(seed)
+        world.guest("/guest")
+        world.guest("/guest/n0")
+        tree = check_history(world.history, world.txns, GUESTS)
+        check("/guest/n0" in tree.nodes, "what the guest wrote")
 
 
 def an_unanswered_write_may_have_happened():
@@ -315,7 +356,7 @@ def rejected(lie):
             world = World(seed)
             reason = lie(world)
             try:
-                check_history(world.history, world.txns)
+                check_history(world.history, world.txns, GUESTS)
             except Violation as violation:
                 check(reason is None or reason in str(violation), f"another reason: {violation}")
             else:
@@ -328,6 +369,7 @@ def rejected(lie):
 if __name__ == "__main__":
     sys.exit(run("checker", [
         a_right_history_is_accepted,
+        a_guest_may_write_below_its_root,
         an_unanswered_write_may_have_happened,
         *[rejected(lie) for lie in LIES],
     ], only=sys.argv[1] if len(sys.argv) > 1 else None))

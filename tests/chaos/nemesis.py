@@ -6,14 +6,17 @@
 import collections
 import contextlib
 import json
+import mmap
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 
 from ensemble import take_port
-from harness import STORAGE_FAILURE_EXIT, FailingDisk, check
+from harness import STORAGE_FAILURE_EXIT, FailingDisk, check, preload_library
 
+HOUR_MS = 3600 * 1000
 LOG = "*/version-2/log.*"
 
 
@@ -46,6 +49,15 @@ class Network:
         finally:
             self._say(hold=[])
 
+    @contextlib.contextmanager
+    def weather(self, directions, **how):
+        """See proxy.Weather."""
+        self._say(weather={"directions": list(directions), **how})
+        try:
+            yield
+        finally:
+            self._say(weather={})
+
     def reset(self, sid):
         self._say(reset=sid)
 
@@ -56,6 +68,23 @@ class Network:
     def close(self):
         self.process.stdin.close()
         self.process.wait()
+
+
+class FalseClock:
+    """The shared file of false_clock.c: how far one server's wall clock is off."""
+
+    def __init__(self, folder):
+        self.path = pathlib.Path(folder) / "false_clock.offset"
+        self.path.write_bytes(bytes(8))
+        with open(self.path, "r+b") as file:
+            self._memory = mmap.mmap(file.fileno(), 8)
+
+    def environment(self):
+        library = preload_library(pathlib.Path(__file__).with_name("false_clock.c"))
+        return {"LD_PRELOAD": library, "DROVER_FALSE_CLOCK": str(self.path)}
+
+    def jump_to(self, offset_ms):
+        struct.pack_into("=q", self._memory, 0, offset_ms)
 
 
 class SmallDisk:
@@ -96,8 +125,9 @@ class Nemesis:
         self.counts = collections.Counter()
         self.faults = [self.kill_one, self.kill_leader, self.kill_majority, self.kill_all, self.stop_one,
                        self.stop_leader, self.stop_majority, self.isolate_one, self.isolate_leader,
-                       self.split, self.bridge, self.one_way, self.reset_links, self.failing_sync,
-                       self.slow_sync, self.full_disk]
+                       self.split, self.bridge, self.one_way, self.reset_links, self.far_apart,
+                       self.losing, self.narrow, self.failing_sync, self.slow_sync, self.full_disk,
+                       self.jumping_clock]
 
     def next_fault(self):
         """Every kind once in random order, then again."""
@@ -205,6 +235,21 @@ class Nemesis:
         self.counts["resets"] += 1
         yield
 
+    def _weather(self, **how):
+        """On all links, or on those of one server."""
+        self.counts["bad weathers"] += 1
+        everywhere = self.network.between(self.network.sids, self.network.sids)
+        return self.network.weather(self.random.choice((everywhere, self._alone(self.leader().sid))), **how)
+
+    def far_apart(self):
+        return self._weather(delay=(0.01, self.random.uniform(0.02, 0.2)))
+
+    def losing(self):
+        return self._weather(loss=self.random.uniform(0.01, 0.3), resend=(0.2, 0.8))
+
+    def narrow(self):
+        return self._weather(bytes_per_second=self.random.randint(10_000, 200_000))
+
     # ---- disks ---------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
@@ -230,3 +275,15 @@ class Nemesis:
         self.counts["full disks"] += self.small_disk.free_bytes() == 0
         self.small_disk.make_room()
         self.revive()
+
+    # ---- clocks --------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def jumping_clock(self):
+        """Twice: somewhere else, and back again. Whoever measures time with it finds sessions expired, or
+        waits for an hour."""
+        member = self.leader()
+        member.clock.jump_to(self.random.choice((-1, 1)) * self.random.randint(1000, HOUR_MS))
+        self.counts["clock jumps"] += 2
+        yield
+        member.clock.jump_to(0)

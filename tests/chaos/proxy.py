@@ -2,25 +2,46 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The network between servers, with a pair of scissors: every connection from server I to server J goes
-# through a port of its own here, and what flows from one to the other can be held back in each direction.
+# through a port of its own here, and what flows from one to the other can be held back in each direction,
+# or be late.
 #
 # Held, not dropped: so does TCP, which sends again what a broken network swallowed, until somebody gives up.
 # A process of its own, because the clients keep the interpreter of the test busy. Lines of JSON on standard
 # input: {"links": [[from, to, listen port, target port], …]}, then any number of {"hold": [[from, to], …]}
-# (all directions that are held from now on) and {"reset": server}; each is answered by a line.
+# (all directions that are held from now on), {"weather": {…}} (see Weather) and {"reset": server}; each is
+# answered by a line.
 
 import asyncio
 import contextlib
 import json
 import os
+import random
 import sys
 
 CHUNK = 1 << 16
 
 
+class Weather:
+    """How long each piece of data is on its way, in seconds. A lost packet is one that is late, with all that
+    comes behind it: whoever sent it waits, and sends it again."""
+
+    def __init__(self, directions=(), delay=(0.0, 0.0), loss=0.0, resend=(0.0, 0.0), bytes_per_second=0):
+        self.directions = {tuple(direction) for direction in directions}
+        self.delay, self.loss, self.resend, self.bytes_per_second = delay, loss, resend, bytes_per_second
+
+    def seconds(self, size):
+        seconds = random.uniform(*self.delay)
+        if random.random() < self.loss:
+            seconds += random.uniform(*self.resend)
+        if self.bytes_per_second:
+            seconds += size / self.bytes_per_second
+        return seconds
+
+
 class Network:
     def __init__(self):
         self.held = set()
+        self.weather = Weather()
         self.changed = asyncio.Condition()
         self.connections = {}  # (from, to) -> writers of both ends
 
@@ -39,18 +60,24 @@ class Network:
         async with self.changed:
             await self.changed.wait_for(lambda: not self.held.intersection(directions))
 
+    async def travel(self, direction, size):
+        if direction in self.weather.directions:
+            await asyncio.sleep(self.weather.seconds(size))
+        await self.until_open(direction)
+
     async def carry(self, reader, writer, direction):
         with contextlib.suppress(ConnectionError):
             while chunk := await reader.read(CHUNK):
-                await self.until_open(direction)
+                await self.travel(direction, len(chunk))
                 writer.write(chunk)
                 await writer.drain()
-        await self.until_open(direction)  # That it was closed is news that travels too.
+        await self.travel(direction, 0)  # That it was closed is news that travels too.
         writer.close()
 
     async def connect(self, reader, writer, start, end, target):
         """Somebody at `start` dials `end`."""
-        await self.until_open((start, end), (end, start))
+        await self.travel((start, end), 0)
+        await self.travel((end, start), 0)
         try:
             there_reader, there_writer = await asyncio.open_connection("127.0.0.1", target)
         except OSError:
@@ -83,6 +110,8 @@ async def serve():
             servers.append(await listen(network, start, end, port, target))
         if "hold" in command:
             await network.hold(command["hold"])
+        if "weather" in command:
+            network.weather = Weather(**command["weather"])
         if "reset" in command:
             network.reset(command["reset"])
         print("done", flush=True)

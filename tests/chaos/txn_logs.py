@@ -8,7 +8,7 @@ import struct
 
 from data_directory import records_of, zxid_of
 from harness import p
-from operations import REFUSED
+from operations import REFUSED, Operation
 
 HEADER = struct.Struct(">qiqqi")
 CREATE_SESSION, CLOSE_SESSION, ERROR = -10, -11, -1
@@ -25,6 +25,17 @@ class Txn(collections.namedtuple("Txn", "session cxid zxid time type entry")):
     @property
     def refused(self):
         return REFUSED in (self._errors_of_parts() if self.type == p.MULTI else (self.error,))
+
+    def as_operation(self):
+        """What somebody asked for whose requests were not written down; None if it failed, or is not one of
+        the two things that guests do."""
+        decoder = p.Decoder(self.entry)
+        decoder.at = HEADER.size
+        if self.type in (p.CREATE, p.CREATE2):
+            return Operation("create", decoder.string(), decoder.buffer() or b"")
+        if self.type == p.SET_DATA:
+            return Operation("set", decoder.string(), decoder.buffer() or b"")
+        return None
 
     def _errors_of_parts(self):
         decoder = p.Decoder(self.entry)

@@ -64,6 +64,21 @@ class NotStarted(Exception):
         self.lines = lines
 
 
+_preload_libraries = {}
+
+
+def preload_library(source):
+    """A shared library for LD_PRELOAD, compiled once for this process."""
+    if source not in _preload_libraries:
+        folder = tempfile.mkdtemp(prefix="drover-preload-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        target = os.path.join(folder, source.stem + ".so")
+        subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", target,
+                        str(source)], check=True)
+        _preload_libraries[source] = target
+    return _preload_libraries[source]
+
+
 class FailingDisk:
     """The control file of failing_disk.c: what is armed here happens inside the server."""
 
@@ -72,7 +87,6 @@ class FailingDisk:
     FAIL, KILL, DELAY, TEAR = 1, 2, 3, 4
     FOR_EVER = 1 << 30
     _LAYOUT = struct.Struct("=IIiiIiIII256s")
-    _library = None
 
     def __init__(self, folder):
         self.path = pathlib.Path(folder) / "failing_disk.control"
@@ -80,20 +94,9 @@ class FailingDisk:
         with open(self.path, "r+b") as file:
             self._memory = mmap.mmap(file.fileno(), self._LAYOUT.size)
 
-    @classmethod
-    def library(cls):
-        if cls._library is None:
-            folder = tempfile.mkdtemp(prefix="drover-failing-disk-")
-            atexit.register(shutil.rmtree, folder, ignore_errors=True)
-            source = pathlib.Path(__file__).with_name("failing_disk.c")
-            target = os.path.join(folder, "failing_disk.so")
-            subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", target,
-                            str(source)], check=True)
-            cls._library = target
-        return cls._library
-
     def environment(self):
-        return {"LD_PRELOAD": self.library(), "DROVER_FAILING_DISK": str(self.path)}
+        library = preload_library(pathlib.Path(__file__).with_name("failing_disk.c"))
+        return {"LD_PRELOAD": library, "DROVER_FAILING_DISK": str(self.path)}
 
     def arm(self, operations, pattern, action, nth=1, times=1, error=5, delay_ms=0):
         """The nth matching call from now on is hit (5 is EIO), and the `times - 1` after it."""

@@ -83,6 +83,7 @@ class Member(Server):
         self.port, self.quorum_port, self.election_port = take_port(), take_port(), take_port()
         (self.data_dir / "myid").write_text(f"{sid}\n")
         self.disk = FailingDisk(self.base) if failing_disk else None
+        self.clock = None  # a wrong one, with the same interface
         self.paused = False
         self._said_before = 0
 
@@ -110,7 +111,7 @@ class Member(Server):
         """Starts the process; whether it serves is for the others to decide too."""
         check(self.process is None, f"{self} runs already")
         self._said_before = self.said_bytes()
-        added = self.disk.environment() if self.disk and self.kind == DROVER else {}
+        added = self._environment() if self.kind == DROVER else {}
         os.environ.update(added)  # Only for this start: servers.py passes our environment on.
         try:
             self._launch()
@@ -118,6 +119,14 @@ class Member(Server):
             for name in added:
                 del os.environ[name]
         self.paused = False
+
+    def _environment(self):
+        """Of the libraries that lie to it."""
+        merged = {}
+        for liar in filter(None, (self.disk, self.clock)):
+            for name, value in liar.environment().items():
+                merged[name] = f"{merged[name]}:{value}" if name in merged else value
+        return merged
 
     @property
     def running(self):
@@ -153,6 +162,12 @@ class Member(Server):
 
     def said_bytes(self):
         return self.log_file.stat().st_size if self.log_file.exists() else 0
+
+    def check_not_diverged(self):
+        """Drover notices by digests that its state is not the leader's, and begins anew. That heals, so that
+        nothing else would show it; but it must never be needed."""
+        found = re.search(".*makes another state here than at the leader.*", self.said(since=0))
+        check(found is None, f"{self}: {found and found.group()}")
 
     def word(self, word, timeout=WORD_SECONDS):
         return four_letter_word(self.port, word, timeout)

@@ -224,10 +224,10 @@ class KazooWriter(Client):
     UNKNOWN = (exceptions.ConnectionLoss, exceptions.SessionExpiredError, exceptions.ConnectionClosedError,
                exceptions.OperationTimeoutError, exceptions.SessionMovedError, KazooTimeoutError)
 
-    def __init__(self, hosts):
+    def __init__(self, hosts, **options):
         super().__init__("kazoo")
         self.ledger = Ledger("/kazoo")
-        self.client = KazooClient(hosts=hosts, timeout=KAZOO_SESSION_SECONDS)
+        self.client = KazooClient(hosts=hosts, timeout=KAZOO_SESSION_SECONDS, **options)
 
     def open(self):
         self.client.start(timeout=CONNECT_SECONDS)

@@ -7,7 +7,7 @@
 #
 #   mixed_test.py             the cases of CI
 #   mixed_test.py --all       every combination
-#   mixed_test.py --list, --only TEXT
+#   mixed_test.py --list, --only TEXT, --setups voters|observers
 #   DROVER_SEED=n             repeats what the raw sessions choose to write
 #
 # Debian's interpreter is used on purpose, because kazoo is a Debian module (python3-kazoo).
@@ -116,11 +116,14 @@ def case_of(theatre, number, join, event):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--all", action="store_true", help="every combination, not only those of CI")
+    parser.add_argument("--setups", choices=("voters", "observers"), help="only those without, or with, observers")
     parser.add_argument("--list", action="store_true", help="say what would be run")
     parser.add_argument("--only", help="run the cases whose name contains this")
     arguments = parser.parse_args()
     theatre = Theatre()
-    cases = [case_of(theatre, *choice) for choice in (all_combinations() if arguments.all else IN_CI)]
+    choices = [choice for choice in (all_combinations() if arguments.all else IN_CI)
+               if arguments.setups in (None, "observers" if SETUPS[choice[0]].observers else "voters")]
+    cases = [case_of(theatre, *choice) for choice in choices]
     if arguments.list:
         print("\n".join(case.__name__.replace("_", " ") for case in cases))
         return 0
