@@ -62,7 +62,11 @@ Cluster::Cluster(const Plan& plan, const RunOptions& options)
   }
 }
 
-Cluster::~Cluster() = default;
+Cluster::~Cluster() {
+  clients_.clear();
+  servers_.clear();  // They count when they end.
+  if (options_.tally) options_.tally->add(world_.tally());
+}
 
 bool Cluster::run() {
   world_.say(plan_.describe());
@@ -263,6 +267,16 @@ void Cluster::on_applied(ServerId server, Zxid zxid, std::string_view entry,
     world_.say("server " + std::to_string(raw(server)) + ": applies " + describe_entry(entry));
   oracle_.on_applied(server, zxid, entry, digest, serving);
   judge();
+}
+
+void Cluster::on_step(const zab::Peer& peer) {
+  peers_.clear();
+  for (const auto& server : servers_) {
+    if (server->is_up() && server->process()->has_member())
+      peers_.push_back(&server->process()->member().peer());
+  }
+  std::string broken = invariants_.after_step(peer, peers_);
+  if (!broken.empty()) world_.fail("Zab: " + std::move(broken));
 }
 
 void Cluster::on_established(ServerId server, std::uint32_t epoch, Zxid last) {

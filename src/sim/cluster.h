@@ -21,13 +21,16 @@
 #include "sim/plan.h"
 #include "sim/server.h"
 #include "sim/sim_client.h"
+#include "sim/tally.h"
 #include "sim/world.h"
+#include "zab/invariants.h"
 
 namespace drover::sim {
 
 struct RunOptions {
   bool trace = false;
-  std::optional<std::uint64_t> until;  // stop after this event
+  Tally* tally = nullptr;                             // what happened is added to it in the end
+  std::optional<std::uint64_t> until = std::nullopt;  // stop after this event
 };
 
 class Cluster final : private ServerObserver {
@@ -73,6 +76,7 @@ class Cluster final : private ServerObserver {
   void on_applied(ServerId server, Zxid zxid, std::string_view entry, std::optional<std::uint64_t> digest,
                   bool serving) override;
   void on_established(ServerId server, std::uint32_t epoch, Zxid last) override;
+  void on_step(const zab::Peer& peer) override;
   void judge();
 
   Plan plan_;
@@ -83,6 +87,8 @@ class Cluster final : private ServerObserver {
   std::vector<std::unique_ptr<SimServer>> servers_;
   Nemesis nemesis_;
   Oracle oracle_;
+  zab::Invariants invariants_;
+  std::vector<const zab::Peer*> peers_;  // those that run: scratch of on_step()
   std::vector<std::unique_ptr<SimClient>> clients_;
 };
 

@@ -6,6 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "sim/script.h"
 #include "sim/sweep.h"
 
@@ -35,9 +39,13 @@ class Stories : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Stories, EndWell) {
   const Script& script = *find_script(GetParam());
-  Cluster cluster(script.plan, {});
-  EXPECT_TRUE(tell(cluster, script)) << cluster.failure();
-  EXPECT_GT(cluster.operations(), 20u) << "a story in which nobody does anything proves nothing";
+  Tally tally;
+  {
+    Cluster cluster(script.plan, {.tally = &tally});
+    EXPECT_TRUE(tell(cluster, script)) << cluster.failure();
+    EXPECT_GT(cluster.operations(), 20u) << "a story in which nobody does anything proves nothing";
+  }
+  for (const Did what : script.shows) EXPECT_GT(tally.of(what), 0u) << name_of(what);
 }
 
 std::vector<std::string> names() {
@@ -57,6 +65,26 @@ TEST(Sweep, ACaseIsATextAndBack) {
   EXPECT_EQ(text_of(parse_sweep_case("2:send:41:tear")), "2:send:41:tear");
   EXPECT_EQ(raw(parse_sweep_case("2:send:41").server), 0);
   EXPECT_EQ(raw(parse_sweep_case("2:mail:41:tear").server), 0);
+}
+
+TEST_P(Stories, HaveACrashPointAtEveryStepOfEveryServer) {
+  const Script& script = *find_script(GetParam());
+  Cluster cluster(script.plan, {});
+  ASSERT_TRUE(tell(cluster, script)) << cluster.failure();
+  std::map<std::string, std::uint64_t> visited;  // by server, kind and fate
+  for (const SweepCase& each : sweep_cases(script)) {
+    std::string text = text_of(each);
+    ++visited[text.erase(text.find(':', 3), text.rfind(':') - text.find(':', 3))];
+  }
+  for (const ServerId id : script.plan.servers()) {
+    const std::string server = std::to_string(raw(id));
+    for (const char* fate : {":lose", ":keep", ":tear"}) {
+      EXPECT_GT(visited[server + ":disk" + fate], 30u);
+      EXPECT_EQ(visited[server + ":disk" + fate], cluster.server(id).disk_operations());
+    }
+    EXPECT_GT(visited[server + ":send:lose"], 30u);
+    EXPECT_EQ(visited[server + ":send:lose"], cluster.server(id).sends());
+  }
 }
 
 TEST(Sweep, ACrashPointEndsTheProcessOnceAndTheClusterGoesOn) {

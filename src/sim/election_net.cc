@@ -54,10 +54,12 @@ void ElectionNet::try_to_send(ServerId from, ServerId to) {
   std::string bytes = *std::exchange(pair.waiting, std::nullopt);
   set_reachable(from, to, true);
   set_reachable(to, from, true);
-  if (percent(random_, plan_.lost_percent)) return;
+  if (percent(random_, plan_.lost_percent)) return world_.count(Did::kVoteLost);
   pair.last_arrival = std::max(pair.last_arrival, world_.now() + network_.delay());
-  if (percent(random_, plan_.doubled_percent))
+  if (percent(random_, plan_.doubled_percent)) {
+    world_.count(Did::kVoteDoubled);
     arrive(from, to, bytes, pair.last_arrival - world_.now() + between(random_, 0, kSecond));
+  }
   arrive(from, to, std::move(bytes), pair.last_arrival - world_.now());
 }
 

@@ -98,6 +98,7 @@ void LogDevice::count_towards_snapshot() {
   txns_since_snapshot_ = 0;
   choose_next_snapshot();
   journal_.log().roll();
+  world_.count(Did::kLogRoll);
   owner_.want_snapshot();
 }
 

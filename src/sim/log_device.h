@@ -7,8 +7,10 @@
 // happens at one moment; a crash in the midst of it is the disk's doing (MemoryDisk::power_off_after).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <variant>
 
 #include "base/ids.h"
@@ -57,6 +59,8 @@ class LogDevice {
   void submit(LogOrder order);
   // Snapshots have come to rest.
   void resume() { start(); }
+  // Whatever it does next takes this much longer.
+  void stall(Micros time) { stall_ = std::max(stall_, time); }
   bool is_idle() const { return queue_.empty() && !busy_; }
 
  private:
@@ -69,7 +73,7 @@ class LogDevice {
   void count_towards_snapshot();
   void choose_next_snapshot();
   bool is_append(std::size_t i) const { return std::holds_alternative<zab::AppendTxns>(queue_[i]); }
-  Micros delay() { return skewed(random_, plan_.order_low, plan_.order_high); }
+  Micros delay() { return skewed(random_, plan_.order_low, plan_.order_high) + std::exchange(stall_, 0); }
   template <class T>
   bool succeeded(const IoResult<T>& result);
   void set_full(bool full);
@@ -84,6 +88,7 @@ class LogDevice {
   bool busy_ = false;
   bool dead_ = false;
   bool full_ = false;
+  Micros stall_ = 0;
   std::size_t gathered_ = 0;  // orders in batch_
   storage::LogBatch batch_;
   std::int64_t txns_since_snapshot_ = 0;

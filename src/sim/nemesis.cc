@@ -40,6 +40,7 @@ void Nemesis::heal() {
   for (const auto& server : servers_) {
     server->disk().set_capacity(UINT64_MAX);
     server->disk().clear_faults();
+    server->forget_crash_point();
     server->resume();
     if (!server->is_up()) server->start();
   }
@@ -92,6 +93,9 @@ void Nemesis::strike() {
   if (drawn(f.wall_jump)) return jump(any());
   if (drawn(f.io_error)) return fail_disk(any());
   if (drawn(f.disk_full)) return fill_disk(any());
+  if (drawn(f.in_the_dark)) return leave_leader_in_the_dark();
+  if (drawn(f.slow_disk)) return slow_disk(any());
+  if (drawn(f.crash_at_send)) return crash_at_send(any());
   if (drawn(f.damage)) return damage();
   wipe();
 }
@@ -100,6 +104,7 @@ void Nemesis::strike() {
 
 void Nemesis::crash(SimServer& server) {
   if (!server.is_up()) return;
+  world_.count(Did::kCrash);
   // A process that is killed leaves its machine's page cache alone; a power loss does not.
   const bool killed = one_in(random_, 2);
   server.crash(Farewell::kReset, killed ? Survival::kKeep : static_cast<Survival>(random_.below(3)));
@@ -113,6 +118,7 @@ void Nemesis::start_later(SimServer& server) {
 
 void Nemesis::lose_power(SimServer& server) {
   if (!server.is_up()) return;
+  world_.count(Did::kPowerLoss);
   if (one_in(random_, 2)) {
     say("server " + text(server) + " loses power in a few disk operations");
     server.crash_at_disk(random_.below(12));
@@ -122,8 +128,15 @@ void Nemesis::lose_power(SimServer& server) {
   start_later(server);
 }
 
+void Nemesis::crash_at_send(SimServer& server) {
+  if (!server.is_up()) return;
+  say("server " + text(server) + " crashes at one of its next sends");
+  server.crash_at_send(random_.below(20), static_cast<Survival>(random_.below(3)));
+}
+
 void Nemesis::pause(SimServer& server) {
   if (!server.is_up() || server.is_paused()) return;
+  world_.count(Did::kPause);
   say("server " + text(server) + " is paused");
   server.pause();
   after_while(10 * kMillisecond, plan_.timing.sync_ms() * kMillisecond * 3,
@@ -135,6 +148,7 @@ void Nemesis::pause(SimServer& server) {
 }
 
 void Nemesis::jump(SimServer& server) {
+  world_.count(Did::kWallJump);
   say("the wall clock of server " + text(server) + " jumps");
   server.clock().wall_offset_ms += between(random_, -3'600'000, 3'600'000);
 }
@@ -160,6 +174,29 @@ void Nemesis::partition() {
       cuts.emplace_back(host_of(servers_[i]->id()), host_of(servers_[j]->id()));
     }
   }
+  if (!cuts.empty()) world_.count(ways == 0 ? Did::kPartition : Did::kOneWayPartition);
+  cut_for_a_while(cuts);
+}
+
+// The others know at once that they need a new leader, and have one long before the old one gives up.
+void Nemesis::leave_leader_in_the_dark() {
+  SimServer* old = leader();
+  if (!old) return;
+  world_.count(Did::kInTheDark);
+  say("server " + text(*old) + " does not know that nobody follows it");
+  const HostId dark = host_of(old->id());
+  network_.leave_in_the_dark(dark);
+  std::vector<std::pair<HostId, HostId>> cuts;
+  for (const auto& server : servers_) {
+    const HostId other = host_of(server->id());
+    if (other == dark) continue;
+    cuts.emplace_back(dark, other);
+    cuts.emplace_back(other, dark);
+  }
+  cut_for_a_while(cuts);
+}
+
+void Nemesis::cut_for_a_while(const std::vector<std::pair<HostId, HostId>>& cuts) {
   std::string line = "cut";
   for (const auto& [from, to] : cuts) {
     network_.set_cut(from, to, true);
@@ -191,6 +228,13 @@ void Nemesis::fill_disk(SimServer& server) {
   server.disk().set_capacity(server.disk().used_bytes() + random_.below(20'000));
   after_while(plan_.timing.tick_ms * kMillisecond, 3 * plan_.init_time(),
               [&server] { server.disk().set_capacity(UINT64_MAX); });
+}
+
+void Nemesis::slow_disk(SimServer& server) {
+  if (!server.is_up() || !server.process()->has_member()) return;
+  world_.count(Did::kSlowDisk);
+  say("the disk of server " + text(server) + " stands still for a while");
+  server.process()->stall_disk(between(random_, kMillisecond, 2 * plan_.init_time()));
 }
 
 // One voter at a time, and only while all others are whole: what it loses, a quorum still has.
@@ -225,15 +269,25 @@ void Nemesis::damage_file(SimServer& server) {
   }
   if (files.empty()) return;
   const std::string path = directory + "/" + files[random_.below(files.size())];
-  std::string bytes = server.disk().contents(path);
-  if (bytes.empty()) return;
-  const std::uint64_t at = random_.below(bytes.size());
-  if (one_in(random_, 2)) {
-    say("a bit of " + path + " of server " + text(server) + " flips at " + std::to_string(at));
-    server.disk().flip_bit(path, at * 8 + random_.below(8));
-    return;
+  const std::size_t size = server.disk().contents(path).size();
+  if (size > 0) damage_at(server, path, random_.below(size));
+}
+
+void Nemesis::damage_at(SimServer& server, const std::string& path, std::uint64_t at) {
+  const std::string where = path + " of server " + text(server);
+  const std::uint64_t kind = random_.below(5);
+  if (kind < 2) {
+    say("a bit of " + where + " flips at " + std::to_string(at));
+    world_.count(Did::kBitFlip);
+    return server.disk().flip_bit(path, at * 8 + random_.below(8));
   }
-  say("a sector of " + path + " of server " + text(server) + " is zero at " + std::to_string(at));
+  if (kind == 2) {
+    say("a sector of " + where + " cannot be read at " + std::to_string(at));
+    return server.disk().break_sector(path, at);
+  }
+  say("a sector of " + where + " is zero at " + std::to_string(at));
+  world_.count(Did::kZeroSector);
+  std::string bytes = server.disk().contents(path);
   const std::size_t begin = at / storage::kSectorBytes * storage::kSectorBytes;
   for (std::size_t i = begin; i < std::min(bytes.size(), begin + storage::kSectorBytes); ++i) bytes[i] = '\0';
   server.disk().set_contents(path, std::move(bytes));
@@ -243,6 +297,7 @@ void Nemesis::wipe() {
   SimServer* server = victim_for_damage();
   if (!server) return;
   say("the disk of server " + text(*server) + " is wiped");
+  world_.count(Did::kWipe);
   server->wipe();
   start_later(*server);
 }

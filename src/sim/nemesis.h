@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -36,16 +37,21 @@ class Nemesis {
   SimServer* leader();
 
   void crash(SimServer& server);
+  void crash_at_send(SimServer& server);
   void lose_power(SimServer& server);
   void pause(SimServer& server);
   void partition();
+  void leave_leader_in_the_dark();
+  void cut_for_a_while(const std::vector<std::pair<HostId, HostId>>& cuts);
   void jump(SimServer& server);
   void fail_disk(SimServer& server);
   void fill_disk(SimServer& server);
+  void slow_disk(SimServer& server);
   void damage();
   void wipe();
   SimServer* victim_for_damage();
   void damage_file(SimServer& server);
+  void damage_at(SimServer& server, const std::string& path, std::uint64_t at);
   void start_later(SimServer& server);
   void after_while(Micros low, Micros high, World::Event event);
   void say(const std::string& what) const { world_.say("fault: " + what); }

@@ -31,7 +31,10 @@ void Network::on_syn(std::uint64_t id) {
   const bool lost =
       is_cut(c.hosts[0], c.hosts[1]) || is_cut(c.hosts[1], c.hosts[0]) || powered_off_.contains(c.hosts[1]);
   if (lost) return fail_dial(id, plan_.connect_timeout);
-  if (!hosts_.contains(c.hosts[1]) || percent(random_, plan_.refused_percent)) return fail_dial(id, delay());
+  if (!hosts_.contains(c.hosts[1]) || percent(random_, plan_.refused_percent)) {
+    world_.count(Did::kRefused);
+    return fail_dial(id, delay());
+  }
   c.open[1] = true;
   push(id, 0, Chunk::Kind::kConnected, {});
   push(id, 1, Chunk::Kind::kConnected, {});
@@ -139,6 +142,7 @@ void Network::deliver_bytes(std::uint64_t id, std::size_t s, Host& host) {
         static_cast<std::size_t>(between(random_, 1, static_cast<std::int64_t>(bytes.size()) - 1));
     direction.chunks.push_front({Chunk::Kind::kBytes, world_.now() + delay(), bytes.substr(part)});
     bytes.resize(part);
+    world_.count(Did::kSplit);
     Micros at = direction.chunks.front().arrives;
     for (Chunk& later : direction.chunks) at = later.arrives = std::max(at, later.arrives);
     direction.last_arrival = std::max(direction.last_arrival, at);
@@ -174,6 +178,7 @@ void Network::cut_short(Direction& direction) {
   for (; n < direction.chunks.size(); ++n) {
     Chunk& chunk = direction.chunks[n];
     if (chunk.bytes.size() > keep) {
+      world_.count(Did::kCutShort);
       chunk.bytes.resize(keep);
       n += keep > 0 ? 1 : 0;
       break;
@@ -217,10 +222,27 @@ bool Network::reset_any(Random& random, Port port) {
   }
   if (ids.empty()) return false;
   const std::uint64_t id = ids[random.below(ids.size())];
-  Connection& c = connections_.at(id);
   // A third of them leaves one side in the dark.
   const std::size_t silent = one_in(random, 3) ? random.below(2) : 2;
+  world_.count(port == Port::kClient ? Did::kResetClient : Did::kReset);
+  reset(id, silent);
+  return true;
+}
+
+void Network::leave_in_the_dark(HostId host) {
+  std::vector<std::pair<std::uint64_t, std::size_t>> all;
+  for (const auto& [n, c] : connections_) {
+    if (c.port != Port::kQuorum || !c.open[0] || !c.open[1]) continue;
+    if (c.hosts[0] == host || c.hosts[1] == host) all.emplace_back(n, c.hosts[0] == host ? 0 : 1);
+  }
+  for (const auto& [n, dark] : all) reset(n, dark);
+}
+
+// `silent`: the side that never hears of it; 2: both do.
+void Network::reset(std::uint64_t id, std::size_t silent) {
+  Connection& c = connections_.at(id);
   c.silenced = silent != 2;
+  if (c.silenced) world_.count(Did::kHalfOpen);
   for (std::size_t s = 0; s < 2; ++s) {
     cut_short(c.from[s]);
     if (1 - s == silent) {
@@ -229,7 +251,6 @@ bool Network::reset_any(Random& random, Port port) {
       push(id, s, Chunk::Kind::kEnd, {});
     }
   }
-  return true;
 }
 
 // --- cuts ---

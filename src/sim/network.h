@@ -73,6 +73,8 @@ class Network {
   void heal();
   // Breaks any one connection; false when there is none.
   bool reset_any(Random& random, Port port);
+  // Breaks all connections of a host to servers' own port: everybody else hears of it, the host does not.
+  void leave_in_the_dark(HostId id);
   NetworkPlan& plan() { return plan_; }
   Micros delay() { return skewed(random_, plan_.delay_low, plan_.delay_high); }
   std::size_t connections() const { return connections_.size(); }
@@ -116,6 +118,7 @@ class Network {
   void deliver_bytes(std::uint64_t number, std::size_t side, Host& host);
   void on_unheard(std::uint64_t number, std::size_t side);
   void cut_short(Direction& direction);
+  void reset(std::uint64_t number, std::size_t silent);
   void forget_if_over(std::uint64_t number);
   void unstall();
 

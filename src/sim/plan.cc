@@ -88,9 +88,18 @@ void choose_faults(Random& random, Plan& plan) {
   f.wall_jump = share(random, 30);
   f.io_error = share(random, 25);
   f.disk_full = share(random, 15);
+  f.slow_disk = share(random, 20);
+  f.crash_at_send = share(random, 30);
   if (plan.voters < 3) return;  // Who is alone cannot be healed by anybody.
   f.damage = share(random, 25);
   f.wipe = share(random, 20);
+  f.in_the_dark = share(random, 30);
+}
+
+void choose_windows(Random& random, Plan& plan) {
+  if (!one_in(random, 3)) return;
+  for (const ServerId server : plan.servers())
+    plan.windows[server].txns = pick<std::size_t>(random, {0, 0, 5, 100, 500});
 }
 
 }  // namespace
@@ -110,6 +119,7 @@ Plan plan_of(std::uint64_t seed) {
   choose_disk(random, plan);
   choose_network(random, plan);
   choose_faults(random, plan);
+  choose_windows(random, plan);
   return plan;
 }
 
@@ -123,13 +133,13 @@ Plan calm_plan(std::uint64_t seed, int voters) {
 }
 
 std::string Plan::describe() const {
-  std::string text = std::to_string(voters) + " voters, " + std::to_string(observers) + " observers, " +
-                     std::to_string(clients) + " clients, tick " + std::to_string(timing.tick_ms) +
-                     " ms, init " + std::to_string(timing.init_limit_ticks) + ", sync " +
-                     std::to_string(timing.sync_limit_ticks) + ", window " + std::to_string(window.txns) +
-                     ", snapshot every " + std::to_string(disk.snap_count) + ", epoch ends at " +
-                     std::to_string(last_counter) + ", begins at " + std::to_string(raw(begins_at)) + ", " +
-                     std::to_string(ops_per_second) + " op/s";
+  std::string text =
+      std::to_string(voters) + " voters, " + std::to_string(observers) + " observers, " +
+      std::to_string(clients) + " clients, tick " + std::to_string(timing.tick_ms) + " ms, init " +
+      std::to_string(timing.init_limit_ticks) + ", sync " + std::to_string(timing.sync_limit_ticks) +
+      ", window " + std::to_string(window.txns) + (windows.empty() ? "" : " or other") + ", snapshot every " +
+      std::to_string(disk.snap_count) + ", epoch ends at " + std::to_string(last_counter) + ", begins at " +
+      std::to_string(raw(begins_at)) + ", " + std::to_string(ops_per_second) + " op/s";
   const auto add = [&](const char* name, std::uint32_t n) {
     if (n > 0) text += std::string(" ") + name + ":" + std::to_string(n);
   };
@@ -145,6 +155,9 @@ std::string Plan::describe() const {
   add("wall", faults.wall_jump);
   add("eio", faults.io_error);
   add("full", faults.disk_full);
+  add("slow", faults.slow_disk);
+  add("send", faults.crash_at_send);
+  add("dark", faults.in_the_dark);
   add("damage", faults.damage);
   add("wipe", faults.wipe);
   return text;

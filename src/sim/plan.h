@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -46,12 +47,15 @@ struct FaultPlan {
   std::uint32_t wall_jump = 0;
   std::uint32_t io_error = 0;  // the next write, sync or rename of a server fails
   std::uint32_t disk_full = 0;
-  std::uint32_t damage = 0;  // bits and sectors of a server that is down
-  std::uint32_t wipe = 0;    // a server comes back with an empty disk
+  std::uint32_t slow_disk = 0;
+  std::uint32_t crash_at_send = 0;
+  std::uint32_t damage = 0;       // bits and sectors of a server that is down
+  std::uint32_t in_the_dark = 0;  // everybody leaves a leader, and it does not notice
+  std::uint32_t wipe = 0;         // a server comes back with an empty disk
 
   std::uint32_t total() const {
     return crash + power_loss + crash_leader + crash_all + pause + reset + reset_client + partition +
-           wall_jump + io_error + disk_full + damage + wipe;
+           wall_jump + io_error + disk_full + slow_disk + crash_at_send + in_the_dark + damage + wipe;
   }
 };
 
@@ -63,6 +67,8 @@ struct Plan {
   zab::Membership membership;
   zab::Timing timing;
   zab::WindowLimits window;
+  // By server, where it differs: one that holds more can ask another to cut off what that has forgotten.
+  std::map<ServerId, zab::WindowLimits> windows;
   DiskPlan disk;
   NetworkPlan network;
   ElectionNetPlan election;
@@ -79,6 +85,10 @@ struct Plan {
   std::int32_t session_timeout_ms = 10'000;
 
   std::vector<ServerId> servers() const;
+  const zab::WindowLimits& window_of(ServerId server) const {
+    const auto found = windows.find(server);
+    return found == windows.end() ? window : found->second;
+  }
   Micros init_time() const { return timing.init_ms() * kMillisecond; }
   // One line for people.
   std::string describe() const;

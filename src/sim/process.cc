@@ -47,7 +47,15 @@ Process::Process(const Parts& parts)
       random_(parts.world.seed() ^ (static_cast<std::uint64_t>(raw(parts.id)) << 48) ^ (parts.life * 7919)),
       machine_(state_options(parts)) {}
 
-Process::~Process() = default;
+Process::~Process() {
+  if (!replica_) return;
+  const replica::ReplicaStats& stats = replica_->stats();
+  parts_.world.count(Did::kSession, stats.sessions_created);
+  parts_.world.count(Did::kExpiry, stats.sessions_expired);
+  parts_.world.count(Did::kMove, stats.reconnects);
+  parts_.world.count(Did::kReap, stats.containers_deleted);
+  parts_.world.count(Did::kRefusedFull, stats.writes_refused_disk_full);
+}
 
 void Process::say(const std::string& what) const {
   if (parts_.world.tracing()) parts_.world.say("server " + std::to_string(raw(parts_.id)) + ": " + what);
@@ -85,7 +93,8 @@ IoResult<void> Process::recover_and_join() {
   const storage::DataDirs& dirs = data_dir_->dirs();
   replica::MemberStart start;
   start.membership = parts_.plan.membership;
-  TRY_ASSIGN(Recovered found, recover_state(parts_.disk, dirs, machine_, parts_.plan.window, on_known()));
+  TRY_ASSIGN(Recovered found,
+             recover_state(parts_.disk, dirs, machine_, parts_.plan.window_of(parts_.id), on_known()));
   if (found.report.outcome == storage::RecoveryOutcome::kEmpty && found.report.may_start_empty) {
     // Nobody said that an empty disk is right. It is if all others are as empty; what they say decides.
     start.peer.fresh = !found.report.has_initialize_mark;
@@ -93,6 +102,7 @@ IoResult<void> Process::recover_and_join() {
   }
   start.peer.knows_history = !found.report.damaged() && found.report.last >= Zxid{0};
   for (const std::string& line : found.report.findings) say(line);
+  if (found.report.damaged()) parts_.world.count(Did::kDamageFound);
   for (const std::string& line : found.contradictions) parts_.world.fail(line);
   const auto epochs = storage::load_epochs(parts_.disk, dirs.snapshots, found.report.last);
   if (!epochs && epochs.error().code != 0) return std::unexpected(epochs.error());
@@ -197,17 +207,38 @@ void Process::work_on_tree() {
 }
 
 void Process::observe() {
+  parts_.observer.on_step(member_->peer());
   if (is_serving() && !std::exchange(told_serving_, true)) parts_.owner.on_serving();
   if (!is_serving()) told_serving_ = false;
   const zab::Leader* leader = member_->peer().leader();
   if (!leader || !is_leading() || leader->epoch() == established_) return;
   established_ = leader->epoch();
+  parts_.world.count(Did::kEstablished);
   parts_.observer.on_established(parts_.id, established_, member_->peer().history().last());
+}
+
+// The product tells its operator which way it went; what it says is also what is counted.
+void Process::count(const std::string& line) {
+  constexpr std::pair<std::string_view, Did> kSaid[] = {
+      {"elected in round", Did::kElected},
+      {"is brought level by DIFF", Did::kDiff},
+      {"is brought level by TRUNC", Did::kTrunc},
+      {"is brought level by SNAP", Did::kSnap},
+      {"the same server has come again", Did::kSecondLink},
+      {"this epoch has no zxid left", Did::kEpochOver},
+      {"does not know its history", Did::kRecovering},
+  };
+  for (const auto& [said, what] : kSaid) {
+    if (line.find(said) != std::string::npos) parts_.world.count(what);
+  }
 }
 
 void Process::carry_out(replica::Effects& effects) {
   ENSURE(!effects.append, "a member's transactions go through agreement");
-  for (const std::string& line : effects.zab.log) say(line);
+  for (const std::string& line : effects.zab.log) {
+    say(line);
+    count(line);
+  }
   for (zab::DiskOrder& order : effects.zab.disk) {
     if (const auto* append = std::get_if<zab::AppendTxns>(&order)) {
       for (std::size_t i = 0; i < append->batch->size(); ++i)
@@ -218,8 +249,14 @@ void Process::carry_out(replica::Effects& effects) {
       parts_.observer.on_state(parts_.id, machine_, false);
     std::visit([&](auto& each) { log_->submit(LogOrder{std::move(each)}); }, order);
   }
-  if (effects.zab.reload_state) log_->submit(ReloadState{});
-  if (effects.zab.discard_history) log_->submit(DiscardHistory{});
+  if (effects.zab.reload_state) {
+    parts_.world.count(Did::kReload);
+    log_->submit(ReloadState{});
+  }
+  if (effects.zab.discard_history) {
+    parts_.world.count(Did::kDiscard);
+    log_->submit(DiscardHistory{});
+  }
   for (const zab::NotificationSend& each : effects.zab.notify) {
     if (!may_send()) return;
     std::string bytes;

@@ -57,6 +57,8 @@ class ServerObserver {
                           std::optional<std::uint64_t> digest, bool serving) = 0;
   // Leads from here on, and a quorum follows.
   virtual void on_established(ServerId server, std::uint32_t epoch, Zxid last) = 0;
+  // An input has run to its end.
+  virtual void on_step(const zab::Peer& peer) = 0;
 };
 
 class Process final : private LogDevice::Owner {
@@ -98,6 +100,11 @@ class Process final : private LogDevice::Owner {
   void on_notification(ServerId from, std::string_view bytes);
   void on_reachable(ServerId peer, bool reachable);
 
+  // The disk does nothing for this long, whatever it is asked.
+  void stall_disk(Micros time) { log_->stall(time); }
+
+  // Nothing before its disk was read.
+  bool has_member() const { return member_ != nullptr; }
   const replica::Member& member() const { return *member_; }
   const state::Machine& machine() const { return machine_; }
   const replica::Front& front(std::size_t i) const { return *fronts_[i]; }
@@ -124,6 +131,7 @@ class Process final : private LogDevice::Owner {
   void settle();
   void work_on_tree();
   void observe();
+  void count(const std::string& line);
   void carry_out(replica::Effects& effects);
   void arm_timer();
   void tick();

@@ -76,6 +76,7 @@ void Process::end_snapshot() {
   if (snapshot_->seals) {
     const auto name = snapshot_->writer.finish(*snapshot_->seals);
     say(name ? "wrote " + *name : "no snapshot: " + name.error().what);
+    if (name) parts_.world.count(Did::kSnapshot);
   }
   snapshot_.reset();
   look_at_power();
@@ -102,6 +103,7 @@ void Process::purge() {
   const auto report =
       storage::purge(parts_.disk, data_dir_->dirs(), {.retain = parts_.plan.disk.snapshots_kept});
   if (!report) say("purge: " + report.error().what);
+  if (report && !report->removed.empty()) parts_.world.count(Did::kPurge);
   look_at_power();
 }
 
@@ -129,9 +131,9 @@ IoResult<void> Process::write_state(storage::SnapshotWriter& writer) {
 }
 
 IoResult<bool> Process::reload_state() {
-  TRY_ASSIGN(const Recovered found,
-             recover_state(parts_.disk, data_dir_->dirs(), machine_, parts_.plan.window, on_known(),
-                           /*repair=*/false));
+  TRY_ASSIGN(const Recovered found, recover_state(parts_.disk, data_dir_->dirs(), machine_,
+                                                  parts_.plan.window_of(parts_.id), on_known(),
+                                                  /*repair=*/false));
   for (const std::string& line : found.contradictions) parts_.world.fail(line);
   say("read its state anew, up to " + std::to_string(raw(found.report.last)));
   if (found.report.damaged()) return std::unexpected(data_error(found.report.damage));

@@ -29,6 +29,13 @@ Plan with_window(std::size_t txns) {
   return plan;
 }
 
+// The others hold so much that they ask a stray leader to cut off what it has forgotten; it puts all away.
+Plan with_a_forgetful_leader() {
+  Plan plan = with_window(500);
+  plan.windows[ServerId{3}].txns = 0;
+  return plan;
+}
+
 Plan with_small_files() {
   Plan plan = small_plan();
   plan.disk.snap_count = 6;
@@ -74,14 +81,23 @@ void let_one_fall_behind(Cluster& cluster) {
   cluster.run_for(600 * kMillisecond);
 }
 
+// It hears the others, but nobody hears it: so it logs what nobody else has.
+void silence(Cluster& cluster, ServerId server, bool cut) {
+  for (const ServerId other : cluster.plan().servers()) {
+    if (other != server) cluster.network().set_cut(host_of(server), host_of(other), cut);
+  }
+}
+
 // A leader logs what nobody else hears of; meanwhile the others agree on something else.
 void let_a_leader_go_astray(Cluster& cluster) {
   write_for_a_while(cluster);
   SimServer* leader = cluster.leader();
   if (!leader) return;
   const ServerId id = leader->id();
+  silence(cluster, id, true);
+  cluster.run_for(150 * kMillisecond);
   isolate(cluster, id, true);
-  cluster.run_for(900 * kMillisecond);
+  cluster.run_for(750 * kMillisecond);
   isolate(cluster, id, false);
   cluster.run_for(600 * kMillisecond);
 }
@@ -92,11 +108,11 @@ void let_a_leader_go_astray_and_restart(Cluster& cluster) {
   SimServer* leader = cluster.leader();
   if (!leader) return;
   const ServerId id = leader->id();
-  isolate(cluster, id, true);
-  cluster.run_for(100 * kMillisecond);
+  silence(cluster, id, true);
+  cluster.run_for(150 * kMillisecond);
   cluster.server(id).crash(Farewell::kReset, Survival::kKeep);
   cluster.run_for(700 * kMillisecond);
-  isolate(cluster, id, false);
+  silence(cluster, id, false);
   cluster.server(id).start();
   cluster.run_for(600 * kMillisecond);
 }
@@ -119,6 +135,19 @@ void let_the_leader_of_a_stale_follower_die(Cluster& cluster) {
   cluster.run_for(900 * kMillisecond);
   cluster.server(id).start();
   cluster.run_for(500 * kMillisecond);
+}
+
+// The others have a new leader, and clients of both ask on.
+void leave_the_leader_in_the_dark(Cluster& cluster) {
+  write_for_a_while(cluster);
+  SimServer* leader = cluster.leader();
+  if (!leader) return;
+  const ServerId id = leader->id();
+  cluster.network().leave_in_the_dark(host_of(id));
+  isolate(cluster, id, true);
+  cluster.run_for(600 * kMillisecond);
+  isolate(cluster, id, false);
+  cluster.run_for(600 * kMillisecond);
 }
 
 void kill_the_leader(Cluster& cluster) {
@@ -150,20 +179,27 @@ void restart_all(Cluster& cluster) {
 }
 
 std::vector<Script> make_scripts() {
-  return {{"boot-and-write", small_plan(), write_for_a_while},
-          {"alone", small_plan(1), write_for_a_while},
-          {"roll-snapshot-purge", with_small_files(), write_for_a_while},
-          {"follower-gets-diff", with_window(500), let_one_fall_behind},
-          {"follower-gets-snap", with_window(0), let_one_fall_behind},
-          {"leader-gets-trunc", with_window(500), let_a_leader_go_astray},
-          {"restarted-leader-gets-trunc", with_window(500), let_a_leader_go_astray_and_restart},
-          {"stray-leader-gets-snap", with_window(0), let_a_leader_go_astray_and_restart},
-          {"leader-of-a-stale-follower-dies", with_window(500), let_the_leader_of_a_stale_follower_die},
-          {"leader-change", small_plan(), kill_the_leader},
-          {"wiped-server", small_plan(), wipe_one},
-          {"everybody-restarts", with_small_files(), restart_all},
-          {"epochs-run-out", with_short_epochs(), write_for_a_while},
-          {"observer", with_observer(), let_one_fall_behind}};
+  const auto trunc = let_a_leader_go_astray_and_restart;
+  return {
+      {"boot-and-write", small_plan(), write_for_a_while, {Did::kElected, Did::kEstablished, Did::kSession}},
+      {"alone", small_plan(1), write_for_a_while, {Did::kEstablished}},
+      {"roll-snapshot-purge",
+       with_small_files(),
+       write_for_a_while,
+       {Did::kLogRoll, Did::kSnapshot, Did::kPurge}},
+      {"follower-gets-diff", with_window(500), let_one_fall_behind, {Did::kDiff}},
+      {"follower-gets-snap", with_window(0), let_one_fall_behind, {Did::kSnap}},
+      {"leader-gets-trunc", with_window(500), let_a_leader_go_astray, {Did::kTrunc}},
+      {"restarted-leader-gets-trunc", with_window(500), trunc, {Did::kTrunc, Did::kReload}},
+      {"stray-leader-gets-snap", with_window(0), trunc, {Did::kSnap}},
+      {"forgetful-leader-gets-trunc", with_a_forgetful_leader(), trunc, {Did::kTrunc, Did::kDiscard}},
+      {"leader-of-a-stale-follower-dies", with_window(500), let_the_leader_of_a_stale_follower_die, {}},
+      {"leader-in-the-dark", small_plan(), leave_the_leader_in_the_dark, {Did::kMove}},
+      {"leader-change", small_plan(), kill_the_leader, {Did::kMove}},
+      {"wiped-server", small_plan(), wipe_one, {Did::kRecovering, Did::kSnap}},
+      {"everybody-restarts", with_small_files(), restart_all, {Did::kPurge}},
+      {"epochs-run-out", with_short_epochs(), write_for_a_while, {Did::kEpochOver}},
+      {"observer", with_observer(), let_one_fall_behind, {Did::kDiff}}};
 }
 
 }  // namespace

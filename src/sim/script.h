@@ -10,6 +10,7 @@
 
 #include "sim/cluster.h"
 #include "sim/plan.h"
+#include "sim/tally.h"
 
 namespace drover::sim {
 
@@ -18,6 +19,7 @@ struct Script {
   Plan plan;
   // From start() on; the world is healed and judged behind it.
   std::function<void(Cluster&)> act;
+  std::vector<Did> shows;  // what it is about: it happens in every telling without a crash
 };
 
 const std::vector<Script>& scripts();

@@ -24,12 +24,25 @@ SimServer::SimServer(const Parts& parts, ServerId id)
       random_(parts.world.fork(100 + static_cast<std::uint64_t>(raw(id)))),
       disk_(random_.next()),
       clock_{.world = &parts.world} {
-  if (parts.plan.clock_drift) clock_.drift_ppm = between(random_, -50'000, 50'000);
+  if (parts.plan.clock_drift) {
+    clock_.drift_ppm = between(random_, -50'000, 50'000);
+    parts_.world.count(Did::kDrift);
+  }
   prepare_disk();
   operations_at_first_ = disk_.operations();
 }
 
-SimServer::~SimServer() = default;
+SimServer::~SimServer() {
+  const storage::MemoryDisk::Incidents& incidents = disk_.incidents();
+  parts_.world.count(Did::kIoError, incidents.failed);
+  parts_.world.count(Did::kSyncError, incidents.failed_syncs);
+  parts_.world.count(Did::kDiskFull, incidents.full);
+  parts_.world.count(Did::kBadSector, incidents.unreadable);
+  parts_.world.count(Did::kUnsyncedLost, incidents.lost);
+  parts_.world.count(Did::kUnsyncedKept, incidents.kept);
+  parts_.world.count(Did::kUnsyncedTorn, incidents.torn);
+  parts_.world.count(Did::kEntryLost, incidents.entries_lost);
+}
 
 // As an operator leaves it: empty and meant to be, or with an old history that all voters share.
 void SimServer::prepare_disk() {
@@ -114,7 +127,10 @@ void SimServer::arm_crash_point() {
 
 bool SimServer::on_send() {
   ++sends_;
-  return !crash_point_ || crash_point_->kind != CrashPoint::Kind::kSend || sends_ != crash_point_->number + 1;
+  if (!crash_point_ || crash_point_->kind != CrashPoint::Kind::kSend || sends_ != crash_point_->number + 1)
+    return true;
+  parts_.world.count(Did::kCrashAtSend);
+  return false;
 }
 
 // The crash that was asked for fares as it was asked for; any other as it likes.
@@ -156,6 +172,7 @@ void SimServer::on_over() {
   parts_.world.stop(actor_);
   parts_.world.after(0, [this, life = life_] {
     if (!process_ || life != life_) return;
+    if (disk_.is_off()) parts_.world.count(Did::kCrashAtDisk);
     const Survival survival = next_survival();
     crash(one_in(random_, 4) ? Farewell::kSilent : Farewell::kReset, survival);
     restart_later();

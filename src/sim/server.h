@@ -51,6 +51,11 @@ class SimServer final : private Network::Host, private ElectionNet::Host, privat
   std::uint64_t disk_operations() const { return disk_.operations() - operations_at_first_; }
   // The same as soon as the disk has done `operations` more changes, in the midst of whatever it is doing.
   void crash_at_disk(std::uint64_t operations) { disk_.power_off_after(operations); }
+  // The same before one of its next sends.
+  void crash_at_send(std::uint64_t sends, storage::Survival survival) {
+    set_crash_point({CrashPoint::Kind::kSend, sends_ + sends, survival});
+  }
+  void forget_crash_point() { crash_point_.reset(); }
   void pause();
   void resume();
   bool is_up() const { return process_ != nullptr; }

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <vector>
 
 namespace drover::sim {
 namespace {
@@ -20,24 +19,6 @@ std::size_t index_of(const std::array<const char*, N>& names, const std::string&
     if (name == names[i]) return i;
   }
   return N;
-}
-
-// How far the script takes each server when nothing happens to it.
-std::vector<SweepCase> all_cases(const Script& script) {
-  Cluster whole(script.plan, {});
-  std::vector<SweepCase> cases;
-  if (!tell(whole, script)) return {SweepCase{}};
-  for (const ServerId server : script.plan.servers()) {
-    for (const Survival survival : {Survival::kLose, Survival::kKeep, Survival::kTear}) {
-      for (std::uint64_t n = 0; n < whole.server(server).disk_operations(); ++n)
-        cases.push_back({server, {Kind::kDisk, n, survival}});
-    }
-    // What is unsynced between two disk operations is the same whatever is sent there: the worst fate is
-    // enough.
-    for (std::uint64_t n = 0; n < whole.server(server).sends(); ++n)
-      cases.push_back({server, {Kind::kSend, n, Survival::kLose}});
-  }
-  return cases;
 }
 
 }  // namespace
@@ -71,18 +52,22 @@ std::string run_sweep_case(const Script& script, const SweepCase& each, const Ru
   return tell(cluster, script) ? std::string() : cluster.failure();
 }
 
-SweepResult sweep(const Script& script, std::uint64_t part, std::uint64_t parts,
-                  const std::function<void(const SweepCase&, const std::string& why)>& on_failure) {
-  SweepResult result;
-  const std::vector<SweepCase> cases = all_cases(script);
-  for (std::uint64_t i = part; i < cases.size(); i += parts) {
-    ++result.cases;
-    const std::string why = run_sweep_case(script, cases[i]);
-    if (why.empty()) continue;
-    ++result.failures;
-    on_failure(cases[i], why);
+// How far the script takes each server when nothing happens to it.
+std::vector<SweepCase> sweep_cases(const Script& script) {
+  Cluster whole(script.plan, {});
+  std::vector<SweepCase> cases;
+  if (!tell(whole, script)) return {SweepCase{}};
+  for (const ServerId server : script.plan.servers()) {
+    for (const Survival survival : {Survival::kLose, Survival::kKeep, Survival::kTear}) {
+      for (std::uint64_t n = 0; n < whole.server(server).disk_operations(); ++n)
+        cases.push_back({server, {Kind::kDisk, n, survival}});
+    }
+    // What is unsynced between two disk operations is the same whatever is sent there: the worst fate is
+    // enough.
+    for (std::uint64_t n = 0; n < whole.server(server).sends(); ++n)
+      cases.push_back({server, {Kind::kSend, n, Survival::kLose}});
   }
-  return result;
+  return cases;
 }
 
 }  // namespace drover::sim

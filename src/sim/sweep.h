@@ -6,8 +6,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
+#include <vector>
 
 #include "sim/script.h"
 #include "sim/server.h"
@@ -22,15 +22,11 @@ struct SweepCase {
 std::string text_of(const SweepCase& each);
 SweepCase parse_sweep_case(const std::string& text);
 
+// Every crash point of the script: each server, each step, each fate. Should the story end badly by itself,
+// that is the only case, with server 0.
+std::vector<SweepCase> sweep_cases(const Script& script);
+
 // Why it failed; empty: it did not.
 std::string run_sweep_case(const Script& script, const SweepCase& each, const RunOptions& options = {});
-
-struct SweepResult {
-  std::uint64_t cases = 0;
-  std::uint64_t failures = 0;
-};
-// `part` of `parts`: for running them side by side. Tells of each failure.
-SweepResult sweep(const Script& script, std::uint64_t part, std::uint64_t parts,
-                  const std::function<void(const SweepCase&, const std::string& why)>& on_failure);
 
 }  // namespace drover::sim

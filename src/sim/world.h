@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "sim/tally.h"
 
 namespace drover::sim {
 
@@ -51,6 +52,8 @@ class World {
   void run_until(Micros time);
 
   // --- for whoever looks on ---
+  void count(Did what, std::uint64_t times = 1) { tally_.add(what, times); }
+  const Tally& tally() const { return tally_; }
   void set_tracing(bool tracing) { tracing_ = tracing; }
   bool tracing() const { return tracing_; }
   void say(const std::string& line) const;
@@ -86,6 +89,7 @@ class World {
   std::uint64_t events_ = 0;
   std::vector<Entry> heap_;
   std::vector<Actor> actors_;
+  Tally tally_;
   bool tracing_ = false;
   std::string failure_;
 };

@@ -116,13 +116,17 @@ struct MemoryDisk::Directory {
     durable = current;
     pending.clear();
   }
-  void crash(Survival survival, Random& random) {
+  // How many changes were lost.
+  std::uint64_t crash(Survival survival, Random& random) {
+    std::uint64_t lost = 0;
     for (const DirectoryChange& c : pending) {
-      if (survival == Survival::kKeep || (survival == Survival::kTear && random.below(2) == 0))
-        apply(durable, c);
+      const bool survives =
+          survival == Survival::kKeep || (survival == Survival::kTear && random.below(2) == 0);
+      survives ? apply(durable, c) : void(++lost);
     }
     pending.clear();
     current = durable;
+    return lost;
   }
 };
 
@@ -148,7 +152,10 @@ class MemoryFile final : public File {
     if (offset >= inode_->current.size()) return std::size_t{0};
     const std::size_t n = inode_->current.copy(into, size, offset);
     const auto bad = inode_->bad_sectors.lower_bound(offset / kSectorBytes);
-    if (bad != inode_->bad_sectors.end() && *bad * kSectorBytes < offset + n) return failed(EIO, path_);
+    if (bad != inode_->bad_sectors.end() && *bad * kSectorBytes < offset + n) {
+      ++disk_.incidents_.unreadable;
+      return failed(EIO, path_);
+    }
     return n;
   }
 
@@ -225,6 +232,8 @@ IoResult<void> MemoryDisk::begin(DiskOperation operation, const std::string& pat
       --fault.skip;
     } else if (fault.times > 0) {
       --fault.times;
+      ++incidents_.failed;
+      if (operation == DiskOperation::kSync) ++incidents_.failed_syncs;
       return failed(fault.error, path + " (injected)");
     }
   }
@@ -233,8 +242,9 @@ IoResult<void> MemoryDisk::begin(DiskOperation operation, const std::string& pat
 
 IoResult<void> MemoryDisk::grow(Inode& inode, std::uint64_t size, const std::string& path) {
   if (capacity_bytes_ == UINT64_MAX || size <= inode.current.size()) return {};
-  if (used_bytes() + (size - inode.current.size()) > capacity_bytes_) return failed(ENOSPC, path);
-  return {};
+  if (used_bytes() + (size - inode.current.size()) <= capacity_bytes_) return {};
+  ++incidents_.full;
+  return failed(ENOSPC, path);
 }
 
 std::uint64_t MemoryDisk::used_bytes() const {
@@ -353,13 +363,18 @@ IoResult<std::unique_ptr<DirectoryLock>> MemoryDisk::lock(const std::string& pat
 void MemoryDisk::crash(Survival survival) {
   // In the order of the paths, not of addresses: the same seed must give the same crash.
   std::set<Inode*> done;
+  std::uint64_t* const fate = survival == Survival::kLose   ? &incidents_.lost
+                              : survival == Survival::kKeep ? &incidents_.kept
+                                                            : &incidents_.torn;
   for (auto& [path, directory] : directories_) {
     for (auto* entries : {&directory->current, &directory->durable}) {
       for (auto& [name, inode] : *entries) {
-        if (done.insert(inode.get()).second) inode->crash(survival, random_);
+        if (!done.insert(inode.get()).second) continue;
+        *fate += inode->pending.size();
+        inode->crash(survival, random_);
       }
     }
-    directory->crash(survival, random_);
+    incidents_.entries_lost += directory->crash(survival, random_);
   }
   locks_.clear();
   faults_.clear();

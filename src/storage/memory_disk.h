@@ -67,6 +67,19 @@ class MemoryDisk final : public Disk {
   IoResult<std::uint64_t> free_bytes(const std::string& path) override;
   IoResult<std::unique_ptr<DirectoryLock>> lock(const std::string& path) override;
 
+  // What it has done to its user so far.
+  struct Incidents {
+    std::uint64_t failed = 0;        // operations, as inject() had it
+    std::uint64_t failed_syncs = 0;  // among them
+    std::uint64_t full = 0;          // operations that found no space
+    std::uint64_t unreadable = 0;    // reads of broken sectors
+    std::uint64_t lost = 0;          // changes of files that were not synced when the power went
+    std::uint64_t kept = 0;
+    std::uint64_t torn = 0;
+    std::uint64_t entries_lost = 0;  // the same of directories
+  };
+  const Incidents& incidents() const { return incidents_; }
+
   // --- What tests and the simulator do to it.
 
   // Power loss and restart: open files become useless, locks are gone, unsynced changes fare by `survival`.
@@ -113,6 +126,7 @@ class MemoryDisk final : public Disk {
   std::uint64_t bytes_written_ = 0;
   std::uint64_t power_off_at_ = UINT64_MAX;
   std::uint64_t capacity_bytes_ = UINT64_MAX;
+  Incidents incidents_;
   std::uint64_t generation_ = 0;  // rises with every crash; older handles are dead
 };
 

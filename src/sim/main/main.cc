@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // drover-sim: whole clusters in one thread, each from a number.
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +26,9 @@ namespace {
 using drover::sim::Cluster;
 using drover::sim::Plan;
 using drover::sim::RunOptions;
+using drover::sim::Script;
+using drover::sim::SweepCase;
+using drover::sim::Tally;
 
 struct Arguments {
   std::uint64_t first = 1;
@@ -30,25 +37,43 @@ struct Arguments {
   double hours = 0;
   RunOptions run;
   bool plan_only = false;
-  bool stop = false;  // at the first failure
+  bool stop = false;       // at the first failure
+  bool tally = false;      // say what happened
+  bool all_kinds = false;  // and fail if something never did
   bool sweep = false;
   std::string script;  // empty: all
   std::string sweep_case;
 };
 
-// The seed that runs now, as text: an abort must still be able to say it.
-char g_replay[64];
+// What one of the processes that work side by side has done. Lies in memory that they share, so that it is
+// there even if the process is not any more.
+struct Work {
+  std::uint64_t runs = 0;
+  std::uint64_t failures = 0;
+  std::uint64_t operations = 0;
+  double simulated = 0;
+  double cpu = 0;
+  Tally tally;
+};
+std::span<Work> g_work;
+std::atomic<bool>* g_enough = nullptr;  // somebody has failed, and that is all that is asked
+
+// What runs now, as text: an abort must still be able to say it.
+char g_replay[96];
 
 void on_abort(int signal) {
   const auto say = [](const char* text) { (void)!write(STDERR_FILENO, text, std::strlen(text)); };
   say("\nFAILED by a broken invariant; to see it again: ");
   say(g_replay);
   say("\n");
+  *g_enough = true;
   std::signal(signal, SIG_DFL);
   (void)std::raise(signal);
 }
 
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+unsigned long long number(std::uint64_t n) { return n; }
 
 int usage() {
   std::fputs(
@@ -57,12 +82,22 @@ int usage() {
       "  --seed N [--trace] [--until EVENT]   one run; --trace prints what happens\n"
       "  --seeds A..B [--jobs J]              many\n"
       "  --hours H [--jobs J]                 as many as fit, from a seed of today\n"
+      "  --tally                              say in the end how often each kind of thing happened\n"
+      "  --all-kinds                          fail unless every kind of thing happened\n"
       "  --stop                               at the first failure\n"
       "  --plan                               only say what the seeds stand for\n"
       "  --sweep [SCRIPT] [--jobs J]          every crash point of the short scripts\n"
       "  --sweep SCRIPT --case S:disk:N:lose  one of them (disk or send; lose, keep or tear)\n",
       stderr);
   return 2;
+}
+
+bool parse_range(const std::string& range, Arguments& a) {
+  const std::size_t dots = range.find("..");
+  if (dots == std::string::npos) return false;
+  a.first = std::strtoull(range.c_str(), nullptr, 0);
+  a.last = std::strtoull(range.c_str() + dots + 2, nullptr, 0);
+  return true;
 }
 
 std::optional<Arguments> parse(int argc, char** argv) {
@@ -73,11 +108,7 @@ std::optional<Arguments> parse(int argc, char** argv) {
     if (name == "--seed") {
       a.first = a.last = std::strtoull(value(), nullptr, 0);
     } else if (name == "--seeds") {
-      const std::string range = value();
-      const std::size_t dots = range.find("..");
-      if (dots == std::string::npos) return std::nullopt;
-      a.first = std::strtoull(range.c_str(), nullptr, 0);
-      a.last = std::strtoull(range.c_str() + dots + 2, nullptr, 0);
+      if (!parse_range(value(), a)) return std::nullopt;
     } else if (name == "--jobs") {
       a.jobs = std::atoi(value());
     } else if (name == "--hours") {
@@ -88,6 +119,10 @@ std::optional<Arguments> parse(int argc, char** argv) {
       a.run.until = std::strtoull(value(), nullptr, 0);
     } else if (name == "--stop") {
       a.stop = true;
+    } else if (name == "--tally") {
+      a.tally = true;
+    } else if (name == "--all-kinds") {
+      a.all_kinds = true;
     } else if (name == "--sweep") {
       a.sweep = true;
       if (i + 1 < argc && argv[i + 1][0] != '-') a.script = argv[++i];
@@ -103,72 +138,76 @@ std::optional<Arguments> parse(int argc, char** argv) {
     a.first = static_cast<std::uint64_t>(std::time(nullptr)) * 1000;
     a.last = UINT64_MAX;
   }
-  if (a.jobs < 1 || (a.last < a.first && !a.sweep)) return std::nullopt;
+  if (a.jobs < 1 || a.jobs > 1000 || (a.last < a.first && !a.sweep)) return std::nullopt;
   if (!a.script.empty() && !drover::sim::find_script(a.script)) return std::nullopt;
   if (!a.sweep_case.empty() && a.script.empty()) return std::nullopt;
   return a;
 }
 
-// Every `jobs`-th seed; true when all went well.
-bool run_seeds(const Arguments& a, int job) {
-  std::uint64_t runs = 0;
-  std::uint64_t failures = 0;
-  std::uint64_t operations = 0;
-  double simulated = 0;
-  const std::time_t end = std::time(nullptr) + static_cast<std::time_t>(a.hours * 3600);
-  for (std::uint64_t seed = a.first + static_cast<std::uint64_t>(job); seed <= a.last;
-       seed += static_cast<std::uint64_t>(a.jobs)) {
-    if (a.hours > 0 && std::time(nullptr) >= end) break;
-    const Plan plan = drover::sim::plan_of(seed);
-    std::snprintf(g_replay, sizeof g_replay, "drover-sim --seed %llu", static_cast<unsigned long long>(seed));
-    if (a.plan_only) {
-      std::printf("%llu: %s\n", static_cast<unsigned long long>(seed), plan.describe().c_str());
-      continue;
-    }
-    Cluster cluster(plan, a.run);
-    if (!cluster.run()) {
-      ++failures;
-      std::printf("FAILED seed %llu at %.3f s: %s\n  %s\n  to see it again: %s --trace\n",
-                  static_cast<unsigned long long>(seed),
-                  static_cast<double>(cluster.simulated()) / drover::sim::kSecond, cluster.failure().c_str(),
-                  plan.describe().c_str(), g_replay);
-      std::fflush(stdout);
-    }
-    ++runs;
-    if (failures > 0 && a.stop) break;
-    operations += cluster.operations();
-    simulated += static_cast<double>(cluster.simulated()) / drover::sim::kSecond;
+// --- seeds ---
+
+void run_seed(const Arguments& a, std::uint64_t seed, Work& work) {
+  const Plan plan = drover::sim::plan_of(seed);
+  std::snprintf(g_replay, sizeof g_replay, "drover-sim --seed %llu", number(seed));
+  if (a.plan_only) {
+    std::printf("%llu: %s\n", number(seed), plan.describe().c_str());
+    return;
   }
-  const double cpu = cpu_seconds();
-  std::printf("%llu runs, %llu failed; %.0f simulated s in %.1f CPU s (%.0f per s); %llu operations\n",
-              static_cast<unsigned long long>(runs), static_cast<unsigned long long>(failures), simulated,
-              cpu, cpu > 0 ? simulated / cpu : 0, static_cast<unsigned long long>(operations));
+  RunOptions options = a.run;
+  options.tally = &work.tally;
+  Cluster cluster(plan, options);
+  const bool good = cluster.run();
+  const double simulated = static_cast<double>(cluster.simulated()) / drover::sim::kSecond;
+  ++work.runs;
+  work.operations += cluster.operations();
+  work.simulated += simulated;
+  if (good) return;
+  ++work.failures;
+  std::printf("FAILED seed %llu at %.3f s: %s\n  %s\n  to see it again: %s --trace\n", number(seed),
+              simulated, cluster.failure().c_str(), plan.describe().c_str(), g_replay);
   std::fflush(stdout);
-  return failures == 0;
 }
 
-bool sweep_scripts(const Arguments& a, int job) {
-  std::uint64_t cases = 0;
-  std::uint64_t failures = 0;
-  for (const drover::sim::Script& script : drover::sim::scripts()) {
+// Every `jobs`-th seed.
+void run_seeds(const Arguments& a, int job, Work& work) {
+  const std::time_t end = std::time(nullptr) + static_cast<std::time_t>(a.hours * 3600);
+  for (std::uint64_t seed = a.first + static_cast<std::uint64_t>(job); seed <= a.last && !*g_enough;
+       seed += static_cast<std::uint64_t>(a.jobs)) {
+    if (a.hours > 0 && std::time(nullptr) >= end) break;
+    run_seed(a, seed, work);
+    work.cpu = cpu_seconds();
+    if (work.failures > 0 && a.stop) *g_enough = true;
+  }
+}
+
+// --- crash points ---
+
+void run_case(const Script& script, const SweepCase& each, Work& work) {
+  const std::string name = drover::sim::text_of(each);
+  std::snprintf(g_replay, sizeof g_replay, "drover-sim --sweep %s --case %s", script.name.c_str(),
+                name.c_str());
+  RunOptions options;
+  options.tally = &work.tally;
+  const std::string why = drover::sim::run_sweep_case(script, each, options);
+  ++work.runs;
+  work.cpu = cpu_seconds();
+  if (why.empty()) return;
+  ++work.failures;
+  std::printf("FAILED %s: %s\n  to see it again: %s --trace\n", script.name.c_str(), why.c_str(), g_replay);
+  std::fflush(stdout);
+}
+
+void sweep(const Arguments& a, int job, Work& work) {
+  for (const Script& script : drover::sim::scripts()) {
     if (!a.script.empty() && script.name != a.script) continue;
     std::snprintf(g_replay, sizeof g_replay, "drover-sim --sweep %s", script.name.c_str());
-    const auto result = drover::sim::sweep(
-        script, static_cast<std::uint64_t>(job), static_cast<std::uint64_t>(a.jobs),
-        [&](const drover::sim::SweepCase& each, const std::string& why) {
-          std::printf("FAILED %s: %s\n  to see it again: drover-sim --sweep %s --case %s --trace\n",
-                      script.name.c_str(), why.c_str(), script.name.c_str(),
-                      drover::sim::text_of(each).c_str());
-          std::fflush(stdout);
-        });
-    cases += result.cases;
-    failures += result.failures;
-    if (failures > 0 && a.stop) break;
+    const std::vector<SweepCase> cases = drover::sim::sweep_cases(script);
+    for (auto i = static_cast<std::size_t>(job); i < cases.size() && !*g_enough;
+         i += static_cast<std::size_t>(a.jobs)) {
+      run_case(script, cases[i], work);
+      if (work.failures > 0 && a.stop) *g_enough = true;
+    }
   }
-  std::printf("%llu crash points, %llu failed, in %.1f CPU s\n", static_cast<unsigned long long>(cases),
-              static_cast<unsigned long long>(failures), cpu_seconds());
-  std::fflush(stdout);
-  return failures == 0;
 }
 
 bool run_one_case(const Arguments& a) {
@@ -178,23 +217,37 @@ bool run_one_case(const Arguments& a) {
   return why.empty();
 }
 
-bool work(const Arguments& a, int job) {
-  if (!a.sweep_case.empty()) return run_one_case(a);
-  return a.sweep ? sweep_scripts(a, job) : run_seeds(a, job);
+// --- side by side ---
+
+void share_memory(int jobs) {
+  const std::size_t bytes = sizeof(Work) * static_cast<std::size_t>(jobs) + sizeof(std::atomic<bool>);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) std::abort();
+  auto* first = static_cast<Work*>(memory);
+  for (int i = 0; i < jobs; ++i) new (first + i) Work;
+  g_work = {first, static_cast<std::size_t>(jobs)};
+  g_enough = new (first + jobs) std::atomic<bool>(false);
 }
 
-}  // namespace
+void work(const Arguments& a, int job) {
+  Work& mine = g_work[static_cast<std::size_t>(job)];
+  if (a.sweep) {
+    sweep(a, job, mine);
+  } else {
+    run_seeds(a, job, mine);
+  }
+}
 
-int main(int argc, char** argv) {
-  const auto arguments = parse(argc, argv);
-  if (!arguments) return usage();
-  std::signal(SIGABRT, on_abort);
-  std::signal(SIGSEGV, on_abort);
-  if (arguments->jobs == 1) return work(*arguments, 0) ? 0 : 1;
+// False when a process did not come to its end.
+bool work_side_by_side(const Arguments& a) {
   std::vector<pid_t> children;
-  for (int job = 0; job < arguments->jobs; ++job) {
+  for (int job = 0; job < a.jobs; ++job) {
     const pid_t child = fork();
-    if (child == 0) std::_Exit(work(*arguments, job) ? 0 : 1);
+    if (child == 0) {
+      work(a, job);
+      std::fflush(stdout);
+      std::_Exit(0);
+    }
     children.push_back(child);
   }
   bool good = true;
@@ -203,5 +256,48 @@ int main(int argc, char** argv) {
     waitpid(child, &status, 0);
     good = good && WIFEXITED(status) && WEXITSTATUS(status) == 0;
   }
-  return good ? 0 : 1;
+  return good;
+}
+
+bool report(const Arguments& a) {
+  Work all;
+  for (const Work& each : g_work) {
+    all.runs += each.runs;
+    all.failures += each.failures;
+    all.operations += each.operations;
+    all.simulated += each.simulated;
+    all.cpu += each.cpu;
+    all.tally.add(each.tally);
+  }
+  if (a.plan_only) return true;
+  if (a.tally) std::printf("%s\n", all.tally.text().c_str());
+  if (a.sweep) {
+    std::printf("%llu crash points, %llu failed, in %.1f CPU s\n", number(all.runs), number(all.failures),
+                all.cpu);
+  } else {
+    std::printf("%llu runs, %llu failed; %.0f simulated s in %.1f CPU s (%.0f per s); %llu operations\n",
+                number(all.runs), number(all.failures), all.simulated, all.cpu,
+                all.cpu > 0 ? all.simulated / all.cpu : 0, number(all.operations));
+  }
+  const std::string missing = a.all_kinds ? all.tally.missing() : "";
+  if (!missing.empty()) std::printf("FAILED: this never happened: %s\n", missing.c_str());
+  return all.failures == 0 && missing.empty();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto arguments = parse(argc, argv);
+  if (!arguments) return usage();
+  share_memory(arguments->jobs);
+  std::signal(SIGABRT, on_abort);
+  std::signal(SIGSEGV, on_abort);
+  if (!arguments->sweep_case.empty()) return run_one_case(*arguments) ? 0 : 1;
+  bool good = true;
+  if (arguments->jobs == 1) {
+    work(*arguments, 0);
+  } else {
+    good = work_side_by_side(*arguments);
+  }
+  return report(*arguments) && good ? 0 : 1;
 }

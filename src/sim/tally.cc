@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/tally.h"
+
+namespace drover::sim {
+
+const char* name_of(Did what) {
+  switch (what) {
+    case Did::kCrash: return "crash";
+    case Did::kPowerLoss: return "power loss";
+    case Did::kCrashAtDisk: return "crash at a disk step";
+    case Did::kCrashAtSend: return "crash at a send";
+    case Did::kPause: return "pause";
+    case Did::kWallJump: return "wall clock jump";
+    case Did::kDrift: return "drifting clock";
+    case Did::kUnsyncedLost: return "unsynced write lost";
+    case Did::kUnsyncedKept: return "unsynced write kept";
+    case Did::kUnsyncedTorn: return "unsynced write torn";
+    case Did::kEntryLost: return "directory entry lost";
+    case Did::kIoError: return "failed disk operation";
+    case Did::kSyncError: return "failed fsync";
+    case Did::kDiskFull: return "full disk";
+    case Did::kSlowDisk: return "slow disk";
+    case Did::kBitFlip: return "bit flip";
+    case Did::kZeroSector: return "zeroed sector";
+    case Did::kBadSector: return "unreadable sector";
+    case Did::kWipe: return "wiped disk";
+    case Did::kReset: return "link reset";
+    case Did::kResetClient: return "client reset";
+    case Did::kHalfOpen: return "half-open link";
+    case Did::kInTheDark: return "leader that does not know";
+    case Did::kCutShort: return "stream cut at a byte";
+    case Did::kPartition: return "partition";
+    case Did::kOneWayPartition: return "one-way partition";
+    case Did::kRefused: return "refused connection";
+    case Did::kSplit: return "split delivery";
+    case Did::kVoteLost: return "vote lost";
+    case Did::kVoteDoubled: return "vote doubled";
+    case Did::kElected: return "elected";
+    case Did::kEstablished: return "established";
+    case Did::kDiff: return "DIFF";
+    case Did::kTrunc: return "TRUNC";
+    case Did::kSnap: return "SNAP";
+    case Did::kSecondLink: return "crossing links";
+    case Did::kEpochOver: return "epoch without zxids";
+    case Did::kReload: return "state read anew";
+    case Did::kDiscard: return "history put away";
+    case Did::kRecovering: return "history unknown";
+    case Did::kSnapshot: return "snapshot";
+    case Did::kLogRoll: return "log file";
+    case Did::kPurge: return "purge";
+    case Did::kDamageFound: return "damage found";
+    case Did::kSession: return "session";
+    case Did::kExpiry: return "expiry";
+    case Did::kMove: return "session moved";
+    case Did::kReap: return "container reaped";
+    case Did::kRefusedFull: return "write refused, disk full";
+    case Did::kEnd: break;
+  }
+  return "?";
+}
+
+std::string Tally::missing() const {
+  std::string names;
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    if (counts_[i] == 0) names += (names.empty() ? "" : ", ") + std::string(name_of(static_cast<Did>(i)));
+  }
+  return names;
+}
+
+std::string Tally::text() const {
+  std::string text;
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    text +=
+        (i == 0 ? "" : ", ") + std::string(name_of(static_cast<Did>(i))) + " " + std::to_string(counts_[i]);
+  }
+  return text;
+}
+
+}  // namespace drover::sim

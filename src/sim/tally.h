@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happened in a run, counted: faults that struck, and ways that the protocol took.
+//
+// A simulator that has silently stopped to do something still finds no bugs. So it counts what it did, says
+// it, and a test wants to see everything at least once.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace drover::sim {
+
+enum class Did : std::uint8_t {
+  // processes and machines
+  kCrash,
+  kPowerLoss,
+  kCrashAtDisk,
+  kCrashAtSend,
+  kPause,
+  kWallJump,
+  kDrift,
+  // disks
+  kUnsyncedLost,
+  kUnsyncedKept,
+  kUnsyncedTorn,
+  kEntryLost,
+  kIoError,
+  kSyncError,
+  kDiskFull,
+  kSlowDisk,
+  kBitFlip,
+  kZeroSector,
+  kBadSector,
+  kWipe,
+  // the network
+  kReset,
+  kResetClient,
+  kHalfOpen,
+  kInTheDark,
+  kCutShort,
+  kPartition,
+  kOneWayPartition,
+  kRefused,
+  kSplit,
+  kVoteLost,
+  kVoteDoubled,
+  // agreement
+  kElected,
+  kEstablished,
+  kDiff,
+  kTrunc,
+  kSnap,
+  kSecondLink,
+  kEpochOver,
+  kReload,
+  kDiscard,
+  kRecovering,
+  // files
+  kSnapshot,
+  kLogRoll,
+  kPurge,
+  kDamageFound,
+  // sessions
+  kSession,
+  kExpiry,
+  kMove,
+  kReap,
+  kRefusedFull,
+  kEnd  // how many there are
+};
+
+class Tally {
+ public:
+  void add(Did what, std::uint64_t times = 1) { counts_[static_cast<std::size_t>(what)] += times; }
+  void add(const Tally& other) {
+    for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+  }
+  std::uint64_t of(Did what) const { return counts_[static_cast<std::size_t>(what)]; }
+  // Names of what never happened.
+  std::string missing() const;
+  // "crash 12, power loss 3, ...", with those that never happened.
+  std::string text() const;
+
+ private:
+  std::array<std::uint64_t, static_cast<std::size_t>(Did::kEnd)> counts_{};
+};
+
+const char* name_of(Did what);
+
+}  // namespace drover::sim
