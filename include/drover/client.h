@@ -135,6 +135,21 @@ class Client {
   // The same, agreed on by a quorum: a transaction that checks the root and changes nothing.
   Task<Result<void>> barrier_read_point(Wait wait = {}) const;
 
+  // --- what survives a lost answer ---
+  // Creates "<parent>/_c_<uuid>-<name>", a name that nobody else uses, so that after a lost connection it can
+  // be told whether it was done: the node is found, or made again. One node, or none: when the wait ends
+  // before that, or the task is destroyed, the rest is cleaned up in the background. An ephemeral is only
+  // ever that of the session it was begun in; kSessionExpired when that is gone.
+  Task<Result<Created>> create_protected(std::string path, std::string data = {}, CreateOptions options = {},
+                                         Wait wait = {}) const;
+  // Removes the node through lost connections; that it is not there is success. When the wait ends before, or
+  // the task is destroyed, it is done in the background. A name that others use too may be theirs by the
+  // second try: give `czxid` then, and only that node is removed. On a bound() client it ends with the
+  // session.
+  Task<Result<void>> remove_surely(std::string path, std::optional<Zxid> czxid = {}, Wait wait = {}) const;
+  // The same, all of it in the background.
+  void ensure_deleted(std::string path, std::optional<Zxid> czxid = {}) const;
+
   // --- watches ---
   Task<Result<void>> add_watch(std::string path, WatchMode mode, const Watch& watch, Wait wait = {}) const;
 

@@ -89,7 +89,7 @@ Result<Client> Client::open(Options options) {
   strand->set_driver(*driver);
   (*driver)->start(std::make_unique<Engine>(engine_options(options, where->servers.size(), seed), board),
                    strand);
-  auto core = std::make_shared<Core>(Core::Parts{strand, *driver, board, options.retry, seed});
+  auto core = std::make_shared<Core>(Core::Parts{strand, *driver, board, options.retry, seed, random_seed()});
   Client client = Calls::make(std::move(core), where->chroot + options.name_space);
   for (AuthInfo& auth : options.auth) start(client.add_auth(std::move(auth)));
   return client;

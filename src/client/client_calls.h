@@ -17,14 +17,17 @@ namespace drover {
 
 // When the last handle goes, so does the session.
 struct Client::Handle {
-  explicit Handle(std::shared_ptr<client::Core> c) : core(std::move(c)) {}
+  explicit Handle(std::shared_ptr<client::Core> c, bool closes_session)
+      : core(std::move(c)), closes(closes_session) {}
   ~Handle() {
+    if (!closes) return;
     core->command([](client::Engine& engine, Instant now) { engine.close(now, client::kFarewellMs); });
   }
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
 
   std::shared_ptr<client::Core> core;
+  bool closes;
 };
 
 namespace client {
@@ -100,8 +103,25 @@ struct Client::Calls {
   static const std::shared_ptr<client::Core>& core(const Client& c) { return c.handle_->core; }
   static const std::string& prefix(const Client& c) { return c.prefix_; }
   static Client make(std::shared_ptr<client::Core> core, std::string prefix) {
-    return Client(std::make_shared<Handle>(std::move(core)), std::move(prefix), SessionId{});
+    return Client(std::make_shared<Handle>(std::move(core), true), std::move(prefix), SessionId{});
   }
+  // For what goes on in the background: it does not keep the session open.
+  static Client borrowed(const Client& c) {
+    return Client(std::make_shared<Handle>(c.handle_->core, false), c.prefix_, c.bound_);
+  }
+  static Client bound_to(const Client& c, SessionId session) { return Client(c.handle_, c.prefix_, session); }
+
+  // client_protected.cc
+  class Attempt;
+  class Removal;
+  static Task<Result<Created>> create_protected(Client c, std::string path, std::string data,
+                                                CreateOptions options, Wait wait);
+  static Task<Result<std::vector<std::string>>> find(Client c, std::string parent, std::string prefix,
+                                                     Wait wait);
+  static Task<Result<void>> clean_up(Client c, std::string parent, std::string prefix);
+  static Task<Result<void>> remove_surely(Client c, std::string path, std::optional<Zxid> czxid, Wait wait);
+  static Task<Result<void>> remove_until_gone(Client c, std::string path, std::optional<Zxid> czxid,
+                                              Wait wait);
 
   template <class T>
   static client::Plan<T> plan(const Client& c, wire::OpCode op, std::string path,

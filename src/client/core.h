@@ -10,7 +10,9 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 
+#include "base/random.h"
 #include "client/call.h"
 #include "client/driver.h"
 #include "client/engine.h"
@@ -32,8 +34,9 @@ class Core : public std::enable_shared_from_this<Core> {
     std::shared_ptr<Board> board;
     RetryPolicy retry;
     std::uint64_t seed = 0;
+    std::uint64_t name_seed = 0;
   };
-  explicit Core(Parts parts) : parts_(std::move(parts)), random_(parts_.seed) {}
+  explicit Core(Parts parts) : parts_(std::move(parts)), random_(parts_.seed), names_(parts_.name_seed) {}
   ~Core() { parts_.driver->retire(); }
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
@@ -42,6 +45,9 @@ class Core : public std::enable_shared_from_this<Core> {
   Board& board() const { return *parts_.board; }
   const RetryPolicy& retry() const { return parts_.retry; }
   std::uint64_t random() { return random_.fetch_add(0x9E3779B97F4A7C15ull) * 0xBF58476D1CE4E5B9ull >> 7; }
+
+  // 36 characters that nobody else has. On the executor.
+  std::string new_uuid();
 
   void submit(const std::shared_ptr<Call>& call) {
     call->executor_holds = call;
@@ -65,6 +71,7 @@ class Core : public std::enable_shared_from_this<Core> {
  private:
   Parts parts_;
   std::atomic<std::uint64_t> random_;
+  Random names_;
 };
 
 inline Instant to_instant(Clock::time_point at) {

@@ -47,7 +47,8 @@ class VirtualDriver final : public Driver, public Executor {
     auto strand = std::make_shared<Strand>(*driver, nullptr);
     driver->machine_ = std::make_unique<Engine>(options, board);
     driver->strand_ = strand;
-    auto core = std::make_shared<Core>(Core::Parts{strand, driver, board, retry, options.session.seed});
+    auto core = std::make_shared<Core>(
+        Core::Parts{strand, driver, board, retry, options.session.seed, ~options.session.seed});
     driver->machine_->start(now);
     driver->now_ = now;
     driver->settle();

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Creating and removing through lost connections: exactly one node, and none left behind.
+//
+// After a lost answer, sync and a look at the children are decisive. A late copy of the request is refused
+// once the session has come back on another connection, sync waits for everything accepted before it, and
+// the client never goes to a server that has seen less than it has.
+#include <utility>
+
+#include "client/client_calls.h"
+
+namespace drover {
+
+using client::Core;
+
+namespace {
+
+bool is_ephemeral(CreateMode mode) {
+  return mode == CreateMode::kEphemeral || mode == CreateMode::kEphemeralSequential;
+}
+
+bool is_recoverable(const Error& error) { return error.error_class() == ErrorClass::kRecoverable; }
+
+std::string parent_of(const std::string& path) {
+  const std::string parent(parent_path(path));
+  return parent.empty() ? "/" : parent;
+}
+
+std::string child_of(const std::string& parent, std::string_view name) {
+  return (parent == "/" ? "" : parent) + "/" + std::string(name);
+}
+
+}  // namespace
+
+std::string Core::new_uuid() {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string uuid;
+  std::uint64_t bits = 0;
+  for (int i = 0; i < 32; ++i) {
+    if (i % 16 == 0) bits = names_.next();
+    unsigned digit = bits & 15;
+    bits >>= 4;
+    if (i == 12) digit = 4;                // the version: random
+    if (i == 16) digit = 8 | (digit & 3);  // the variant
+    if (i == 8 || i == 12 || i == 16 || i == 20) uuid += '-';
+    uuid += kDigits[digit];
+  }
+  return uuid;
+}
+
+// A protected create whose outcome is not known yet. When it is given up, what it may have made is removed.
+class Client::Calls::Attempt {
+ public:
+  Attempt(const Client& client, std::string parent, std::string prefix)
+      : client_(client), parent_(std::move(parent)), prefix_(std::move(prefix)) {}
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+  ~Attempt() {
+    if (open_) start(clean_up(client_, parent_, prefix_));
+  }
+  void begin() { open_ = true; }
+  void settle() { open_ = false; }
+
+ private:
+  Client client_;
+  std::string parent_;
+  std::string prefix_;
+  bool open_ = false;
+};
+
+// Children whose names begin so, as of now.
+Task<Result<std::vector<std::string>>> Client::Calls::find(Client c, std::string parent, std::string prefix,
+                                                           Wait wait) {
+  std::vector<std::string> found;
+  for (;;) {
+    auto syncing = c.sync(parent, wait);
+    const Result<void> synced = co_await std::move(syncing);
+    if (!synced && is_recoverable(synced.error())) continue;
+    if (!synced) co_return std::unexpected(synced.error());
+    auto reading = c.children(parent, wait);
+    Result<Children> children = co_await std::move(reading);
+    if (!children && is_recoverable(children.error())) continue;
+    if (!children && children.error() == Errc::kNoNode) co_return found;
+    if (!children) co_return std::unexpected(children.error());
+    for (std::string& name : children->names) {
+      if (name.starts_with(prefix)) found.push_back(child_of(parent, name));
+    }
+    co_return found;
+  }
+}
+
+// Until it is done, or there is no session to do it in. An ephemeral's client is bound to its session, whose
+// end removes it anyway.
+Task<Result<void>> Client::Calls::clean_up(Client c, std::string parent, std::string prefix) {
+  for (;;) {
+    auto finding = find(c, parent, prefix, Wait{});
+    const Result<std::vector<std::string>> found = co_await std::move(finding);
+    if (!found && found.error() == Errc::kSessionExpired && c.bound_session() == SessionId{}) continue;
+    if (!found) co_return std::unexpected(found.error());
+    for (const std::string& path : *found) {
+      auto removing = remove_until_gone(c, path, std::nullopt, Wait{});
+      const Result<void> removed = co_await std::move(removing);
+      if (!removed) co_return removed;
+    }
+    co_return Result<void>{};
+  }
+}
+
+Task<Result<Created>> Client::Calls::create_protected(Client c, std::string path, std::string data,
+                                                      CreateOptions options, Wait wait) {
+  auto there = c.scheduler().enter();
+  co_await there;
+  if (const auto refused = client::refusal_of_path(path, c.full_path(path) + "1")) {
+    co_return std::unexpected(*refused);
+  }
+  const bool ephemeral = is_ephemeral(options.mode);
+  if (ephemeral && c.bound_session() == SessionId{}) {
+    auto connecting = wait_until_connected(c, wait);
+    const Result<Client> connected = co_await std::move(connecting);
+    if (!connected) co_return std::unexpected(connected.error());
+    c = connected->bound();
+  }
+  const std::string parent = parent_of(path);
+  const std::string prefix = "_c_" + core(c)->new_uuid() + "-";
+  const std::string name = child_of(parent, prefix + std::string(base_name(path)));
+  Attempt attempt(c, parent, prefix);
+  for (;;) {
+    attempt.begin();
+    auto creating = c.create(name, data, options, wait);
+    Result<Created> created = co_await std::move(creating);
+    const bool gone = !created && ephemeral && created.error().error_class() == ErrorClass::kUnrecoverable;
+    if (created || !created.error().maybe_applied() || gone) {
+      attempt.settle();
+      if (gone) created.error().applied = Applied::kNo;  // Its session has taken it along.
+      co_return created;
+    }
+    if (!is_recoverable(created.error())) co_return created;
+
+    auto finding = find(c, parent, prefix, wait);
+    const Result<std::vector<std::string>> found = co_await std::move(finding);
+    if (!found) co_return std::unexpected(found.error());
+    if (found->empty()) continue;  // It was not done, and never will be.
+    auto looking = c.exists(found->front(), wait);
+    const Result<std::optional<Stat>> stat = co_await std::move(looking);
+    if (!stat) co_return std::unexpected(stat.error());
+    if (!*stat) continue;
+    if (ephemeral && (*stat)->ephemeral_owner != c.bound_session())
+      co_return fail(Errc::kSessionExpired, path);
+    attempt.settle();
+    co_return Created{found->front(), **stat};
+  }
+}
+
+Task<Result<Created>> Client::create_protected(std::string path, std::string data, CreateOptions options,
+                                               Wait wait) const {
+  return Calls::create_protected(Calls::borrowed(*this), std::move(path), std::move(data), std::move(options),
+                                 std::move(wait));
+}
+
+// --- removal ---
+
+// Goes on in the background when it is given up.
+class Client::Calls::Removal {
+ public:
+  Removal(const Client& client, std::string path, std::optional<Zxid> czxid)
+      : client_(client), path_(std::move(path)), czxid_(czxid) {}
+  Removal(const Removal&) = delete;
+  Removal& operator=(const Removal&) = delete;
+  ~Removal() {
+    if (open_) client_.ensure_deleted(path_, czxid_);
+  }
+  void settle() { open_ = false; }
+
+ private:
+  Client client_;
+  std::string path_;
+  std::optional<Zxid> czxid_;
+  bool open_ = true;
+};
+
+// With a czxid, each try first makes sure that it is still that node: an earlier try may have been done, and
+// the name be somebody else's.
+Task<Result<void>> Client::Calls::remove_until_gone(Client c, std::string path, std::optional<Zxid> czxid,
+                                                    Wait wait) {
+  for (;;) {
+    Version version = Version::kAny;
+    if (czxid) {
+      auto syncing = c.sync(path, wait);
+      const Result<void> synced = co_await std::move(syncing);
+      if (!synced && is_recoverable(synced.error())) continue;
+      if (!synced) co_return synced;
+      auto looking = c.exists(path, wait);
+      const Result<std::optional<Stat>> stat = co_await std::move(looking);
+      if (!stat && is_recoverable(stat.error())) continue;
+      if (!stat) co_return std::unexpected(stat.error());
+      if (!*stat || (*stat)->czxid != *czxid) co_return Result<void>{};
+      version = (*stat)->version;
+    }
+    auto removing = c.remove(path, version, wait);
+    Result<void> removed = co_await std::move(removing);
+    if (removed || removed.error() == Errc::kNoNode) co_return Result<void>{};
+    const bool changed = czxid && removed.error() == Errc::kBadVersion;
+    const bool next_session = removed.error() == Errc::kSessionExpired && c.bound_session() == SessionId{};
+    if (!changed && !next_session && !is_recoverable(removed.error())) co_return removed;
+  }
+}
+
+Task<Result<void>> Client::Calls::remove_surely(Client c, std::string path, std::optional<Zxid> czxid,
+                                                Wait wait) {
+  Removal removal(c, path, czxid);
+  auto removing = remove_until_gone(c, path, czxid, wait);
+  const Result<void> removed = co_await std::move(removing);
+  // Given up, not failed: the background goes on.
+  if (removed || removed.error().error_class() != ErrorClass::kCancelled) removal.settle();
+  co_return removed;
+}
+
+Task<Result<void>> Client::remove_surely(std::string path, std::optional<Zxid> czxid, Wait wait) const {
+  return Calls::remove_surely(Calls::borrowed(*this), std::move(path), czxid, std::move(wait));
+}
+
+void Client::ensure_deleted(std::string path, std::optional<Zxid> czxid) const {
+  start(Calls::remove_until_gone(Calls::borrowed(*this), std::move(path), czxid, Wait{}));
+}
+
+}  // namespace drover
