@@ -101,7 +101,7 @@ struct Error {
   bool is_retryable() const { return error_class() == ErrorClass::kRecoverable && !maybe_applied(); }
   std::string to_text() const;  // "NoNode: /app/config"
 
-  friend bool operator==(const Error& error, Errc code) { return error.code == code; }
+  friend bool operator==(const Error& error, Errc expected) { return error.code == expected; }
 };
 
 template <class T>
