@@ -123,19 +123,22 @@ class Nemesis:
         self.ensemble, self.network, self.random = ensemble, network, chooser
         self.small_disk = small_disk
         self.counts = collections.Counter()
-        self.faults = [self.kill_one, self.kill_leader, self.kill_majority, self.kill_all, self.stop_one,
-                       self.stop_leader, self.stop_majority, self.isolate_one, self.isolate_leader,
-                       self.split, self.bridge, self.one_way, self.reset_links, self.far_apart,
-                       self.losing, self.narrow, self.failing_sync, self.slow_sync, self.full_disk,
-                       self.jumping_clock]
+        self.groups = [
+            [self.kill_one, self.kill_leader, self.kill_majority, self.kill_all],
+            [self.stop_one, self.stop_leader, self.stop_majority],
+            [self.isolate_one, self.isolate_leader, self.split, self.bridge, self.one_way],
+            [self.reset_links, self.far_apart, self.losing, self.narrow],
+            [self.failing_sync, self.slow_sync, self.full_disk, self.jumping_clock],
+        ]
 
     def next_fault(self):
-        """Every kind once in random order, then again."""
-        order = []
+        """Every kind once in random order, then again; the groups in turn, so that a short run has of each."""
         while True:
-            if not order:
-                order = self.random.sample(self.faults, len(self.faults))
-            yield order.pop()
+            groups = [self.random.sample(group, len(group)) for group in self.groups]
+            while any(groups):
+                for group in self.random.sample(groups, len(groups)):
+                    if group:
+                        yield group.pop()
 
     def one(self):
         return self.random.choice(list(self.ensemble))

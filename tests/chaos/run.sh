@@ -10,15 +10,17 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
 passed=0 failed=0
 three=(--servers 3 --tls --minutes 0.6 --operations 60000)
 five=(--servers 5 --minutes 0.6 --operations 40000)
 
 suite() {  # suite NAME COMMAND...
-  local name=$1 began=$SECONDS status=0 output counts good bad
+  local name=$1 began=$SECONDS status=0 counts good bad
   shift
-  output=$("$@" 2>&1 | tee /dev/stderr) || status=$?
-  counts=$(sed -nE 's/.*\b([0-9]+) passed, ([0-9]+) failed.*/\1 \2/p' <<<"$output" | tail -n 1)
+  "$@" 2>&1 | tee "$log" || status=$?
+  counts=$(sed -nE 's/.*\b([0-9]+) passed, ([0-9]+) failed.*/\1 \2/p' "$log" | tail -n 1)
   read -r good bad <<<"${counts:-0 0}"
   ((status == 0 || bad > 0)) || bad=1
   ((good + bad > 0)) || bad=1

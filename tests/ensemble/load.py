@@ -231,8 +231,18 @@ class KazooWriter(Client):
 
     def open(self):
         self.client.start(timeout=CONNECT_SECONDS)
-        self.client.create("/kazoo")
-        self.client.create("/kazoo/counter", b"-1")
+        self._create_once("/kazoo")
+        self._create_once("/kazoo/counter", b"-1")
+
+    def _create_once(self, path, data=b""):
+        while not self._ending.is_set():
+            try:
+                self.client.create(path, data)
+                return
+            except exceptions.NodeExistsError:
+                return
+            except self.UNKNOWN:
+                self._ending.wait(BEAT_SECONDS)
 
     def write(self):
         number = len(self.ledger.outcomes)
