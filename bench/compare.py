@@ -134,20 +134,21 @@ LOAD_ROWS = [
 ]
 
 
-def load_row(scratch, row, seconds):
-    name, words, _, _, _ = row
+def load_row(scratch, row, seconds, tries):
+    """Each server in turn, and that so many times; of each the run with the median figure."""
+    name, words, figure, _, _ = row
     mode, conns, depth = words.split()
-    results = {}
-    for kind in ("java", "drover", "zkecho"):
+    runs = {"java": [], "drover": [], "zkecho": []}
+    for kind in list(runs) * tries:
         server = Server(kind, scratch)
         server.start()
         warm = 4 if kind == "java" else 1  # the JVM's compiler needs its time
         arguments = ["--mode", mode, "--conns", conns, "--depth", depth, "--size", 100, "--keys", 1000,
                      "--reads", 90, "--time", seconds, "--warm", warm]
-        results[kind] = server.load(*arguments)
+        runs[kind].append(server.load(*arguments))
         server.stop()
         shutil.rmtree(server.directory)
-    return name, results
+    return name, {kind: sorted(all_of, key=lambda run: run[figure])[tries // 2] for kind, all_of in runs.items()}
 
 
 def memory_row(scratch):
@@ -237,6 +238,7 @@ def main():
     parser = argparse.ArgumentParser(description="drover beside Java ZooKeeper and the machine's ceiling")
     parser.add_argument("words", nargs="*", help="only rows whose name contains one of these")
     parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--tries", type=int, default=1, help="runs of each row and server; the median counts")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--scratch", type=pathlib.Path, default=ROOT / "build" / "bench")
     options = parser.parse_args()
@@ -247,7 +249,7 @@ def main():
     for row in LOAD_ROWS:
         if not wanted(row[0]):
             continue
-        name, results = load_row(options.scratch, row, options.seconds)
+        name, results = load_row(options.scratch, row, options.seconds, options.tries)
         raw[name] = results
         cells = [figure_text(results[kind], row[2]) for kind in ("java", "drover", "zkecho")]
         print(f"| {name} | {' | '.join(cells)} | {verdict(row, results)} |", flush=True)
