@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,7 @@ struct Effects {
   std::vector<SessionAnswer> answers;  // for Front::on_session_answer, under the writer lock
   zab::Effects zab;                    // of a member of an ensemble
   std::size_t orders_seen = 0;         // of zab.disk, by Member
+  std::optional<std::string> halt;     // of a member: it must end, and say this to its operator
 };
 
 }  // namespace drover::replica

@@ -199,8 +199,14 @@ TEST(LocalSessions, OfALearnerMayWriteThroughALeaderThatDoesNotKnowThemButOwnNot
   const SessionId ours{raw(kFirstSession) + 99};
   p.leader.replica->on_forwarded(kLink, {ours, 1, OpCode::kCreate, create_body("/b", {})}, who, p.leader.now,
                                  p.leader.wall, effects);
+  const PairClient at_leader(p, p.leader);
+  p.leader.replica->on_forwarded(kLink,
+                                 {at_leader.client.session(), 1, OpCode::kCreate, create_body("/c", {})}, who,
+                                 p.leader.now, p.leader.wall, effects);
   p.leader.carry_out(effects);
   p.settle();
+  EXPECT_EQ(p.leader.machine.tree.get("/c"), nullptr)
+      << "a local session of the leader's is not the learner's";
   EXPECT_NE(p.leader.machine.tree.get("/a"), nullptr);
   EXPECT_EQ(p.leader.machine.tree.get("/e"), nullptr);
   EXPECT_EQ(p.leader.machine.tree.get("/b"), nullptr) << "ours would be known here";

@@ -15,6 +15,11 @@ using wire::PacketType;
 // Inexact, and nobody knows yet until when.
 constexpr Zxid kUnknown{std::numeric_limits<std::int64_t>::max()};
 
+// A state that differs from the leader's is taken anew from the leader. If that one soon differs too, the
+// fault is in the programs and not in what was on the disk: trying again and again would only load the
+// leader.
+constexpr std::int64_t kBeginAnewEveryMs = 10 * 60'000;
+
 bool contains(const std::vector<zab::LinkId>& links, zab::LinkId link) {
   return std::find(links.begin(), links.end(), link) != links.end();
 }
@@ -339,6 +344,7 @@ Zxid Member::applicable() const {
 }
 
 bool Member::has_tree_work() const {
+  if (halted_) return false;
   if (replica_.service() != wanted_service()) return true;
   if (state_unusable_ || replica_.diverged_at()) return false;
   const bool released = peer_.leader() && replica_.released_syncs() != peer_.leader()->released_syncs();
@@ -359,6 +365,21 @@ bool Member::is_state_exact() const {
   return !state_unusable_ && peer_.knows_history() && machine_.last_zxid >= inexact_until_;
 }
 
+void Member::begin_anew(Zxid diverged_at, Instant now, Effects& effects) {
+  replica_.end_service();
+  ++divergences_;
+  std::string what =
+      "transaction " + std::to_string(raw(diverged_at)) + " makes another state here than at the leader";
+  const bool soon_again = diverged_ && now - *diverged_ < kBeginAnewEveryMs;
+  diverged_ = now;
+  if (!soon_again) return peer_.discard_history(std::move(what), now, effects.zab);
+  halted_ = true;
+  effects.halt = what +
+                 ", again within ten minutes of taking the leader's state: this server stops, because "
+                 "another try would end the same way. Its files are as they are; compare its version "
+                 "with the leader's";
+}
+
 void Member::work_on_tree(Instant now, WallTime wall, Effects& effects) {
   wall_ = wall;
   const Service wanted = wanted_service();
@@ -370,10 +391,7 @@ void Member::work_on_tree(Instant now, WallTime wall, Effects& effects) {
     peer_.set_applied(machine_.last_zxid);
   }
   if (const auto at = replica_.diverged_at()) {
-    replica_.end_service();
-    peer_.discard_history(
-        "transaction " + std::to_string(raw(*at)) + " makes another state here than at the leader", now,
-        effects.zab);
+    begin_anew(*at, now, effects);
   } else if (replica_.service() != wanted) {
     replica_.publish_membership(peer_.membership().text, peer_.membership().version, wall);
     if (wanted == Service::kLeading) {

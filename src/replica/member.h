@@ -100,6 +100,8 @@ class Member {
   // may it be written down as a snapshot: one of a state that is being replaced, read anew, or ahead of its
   // name would be taken for history at the next start.
   bool is_state_exact() const;
+  // How often the state turned out to be another than the leader's.
+  std::uint64_t divergences() const { return divergences_; }
 
   const zab::Peer& peer() const { return peer_; }
   zab::Peer& peer() { return peer_; }
@@ -109,6 +111,7 @@ class Member {
  private:
   Service wanted_service() const;
   void note_looking(Instant now);
+  void begin_anew(Zxid diverged_at, Instant now, Effects& effects);
   Zxid applicable() const;
   void after(Instant now, WallTime wall, Effects& effects);
   void note_orders(Effects& effects);
@@ -134,7 +137,10 @@ class Member {
   Zxid inexact_until_{};
   std::optional<Instant> looking_since_;
   bool may_read_only_ = false;  // nobody was found to lead for long enough
-  WallTime wall_{};             // of the last input that knew it
+  std::uint64_t divergences_ = 0;
+  std::optional<Instant> diverged_;  // last
+  bool halted_ = false;
+  WallTime wall_{};  // of the last input that knew it
 };
 
 }  // namespace drover::replica

@@ -221,6 +221,7 @@ class Replica {
   void learn_front(FrontId front, ToReplica& batch, Instant now, Effects& effects);
   void forward(FrontId front, const ClientWrite& write, std::string_view body, Effects& effects);
   void ask_for_session(FrontId front, const SessionRequest& request, Instant now, Effects& effects);
+  ErrorCode upgrade(SessionMap::iterator session, Effects& effects);
   void announce_session(SessionId session, std::int32_t timeout_ms, InFlight waiting, Effects& effects);
   void answer_awaiting(const wire::TxnHeader& header, const state::ApplyResult& result, Instant now);
   void answer_synced(Instant now);

@@ -320,7 +320,7 @@ Replica::SessionVerdict Replica::check_owner(zab::LinkId learner, SessionId sess
     return may_be_theirs ? SessionVerdict{ErrorCode::kOk, ErrorCode::kSessionExpired} : kEnded;
   }
   Session& s = found->second;
-  if (s.closing || s.local) return kEnded;
+  if (s.closing) return kEnded;
   if (!s.front && s.learner == zab::kNoLink) s.learner = learner;
   return s.learner == learner ? SessionVerdict{} : kMoved;
 }

@@ -48,16 +48,7 @@ void Replica::forward(FrontId front, const ClientWrite& write, std::string_view 
   const bool local = known && found->second.local;
   if (local && write.op == OpCode::kCloseSession) return await_local_close(front, write);
   InFlight waiting = waiting_for(front, write);
-  if (local && wants_ephemeral(write.op, body)) {
-    if (config_.local_sessions_upgrade) {
-      make_global(found->second);
-      expiry_.remove(write.session);
-      announce_session(write.session, found->second.timeout_ms, {}, effects);
-    } else {
-      // The leader refuses it because it does not know the session. Here it is known why.
-      waiting.refusal = ErrorCode::kEphemeralOnLocalSession;
-    }
-  }
+  if (local && wants_ephemeral(write.op, body)) waiting.refusal = upgrade(found, effects);
   if (write.op == OpCode::kMulti)
     waiting.create2 = wire::create2_in_multi(body, machine_.options.multi_ops_max);
   if (write.op == OpCode::kSync) asked_syncs_.push_back(write.session);
@@ -68,6 +59,16 @@ void Replica::forward(FrontId front, const ClientWrite& write, std::string_view 
                                .op = write.op,
                                .body = std::string(body),
                                .who = write.who});
+}
+
+// Makes a local session global, ahead of the request that needs it. Or says why it stays: then the leader
+// refuses the request because it does not know the session, and here it is known better.
+ErrorCode Replica::upgrade(SessionMap::iterator session, Effects& effects) {
+  if (!config_.local_sessions_upgrade) return ErrorCode::kEphemeralOnLocalSession;
+  make_global(session->second);
+  expiry_.remove(session->first);
+  announce_session(session->first, session->second.timeout_ms, {}, effects);
+  return ErrorCode::kOk;
 }
 
 void Replica::ask_for_session(FrontId front, const SessionRequest& request, Instant now, Effects& effects) {

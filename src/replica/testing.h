@@ -42,7 +42,17 @@ struct HarnessConfig {
   bool durable_at_once = true;  // otherwise durable() says when
 };
 
-class Harness {
+// What a client needs of a server: its fronts, and that everybody works until there is nothing left to do.
+class Host {
+ public:
+  virtual ~Host() = default;
+  virtual Front& front(std::size_t i) = 0;
+  virtual void settle() = 0;
+
+  Instant now{1'000'000};
+};
+
+class Harness : public Host {
  public:
   explicit Harness(const HarnessConfig& config = {}) : machine(config.state), config_(config) { start(); }
 
@@ -56,7 +66,7 @@ class Harness {
   }
 
   // Everybody says what there is to say, until nobody has anything new.
-  void settle() {
+  void settle() override {
     for (bool more = true; more;) {
       more = false;
       for (std::size_t i = 0; i < fronts.size(); ++i) more |= exchange(i);
@@ -106,14 +116,13 @@ class Harness {
     }
   }
 
-  Front& front(std::size_t i = 0) { return *fronts[i]; }
+  Front& front(std::size_t i = 0) override { return *fronts[i]; }
 
   state::Machine machine;
   std::vector<std::unique_ptr<Front>> fronts;
   std::unique_ptr<Replica> replica;
   std::vector<LogAppendPtr> log;
   std::vector<ToLeader> to_leader;  // of a learner
-  Instant now{1'000'000};
   WallTime wall{1'700'000'000'000};
 
  private:
@@ -159,7 +168,7 @@ struct Hello {
 // One client's TCP connection. Bytes that the server does not take wait here, as in a socket.
 class Client {
  public:
-  explicit Client(Harness& h, std::size_t front = 0)
+  explicit Client(Host& h, std::size_t front = 0)
       : h_(h),
         front_(front),
         conn_(h.front(front).open({"127.0.0.1", "127.0.0.1:4444", {{"ip", "127.0.0.1"}}}, h.now)) {}
@@ -249,7 +258,7 @@ class Client {
   ConnId conn() const { return conn_; }
 
  private:
-  Harness& h_;
+  Host& h_;
   std::size_t front_;
   ConnId conn_;
   std::string unsent_;
@@ -258,7 +267,7 @@ class Client {
 };
 
 // A client that has its session already.
-inline Client connected(Harness& h, const Hello& hello = {}, std::size_t front = 0) {
+inline Client connected(Host& h, const Hello& hello = {}, std::size_t front = 0) {
   Client client(h, front);
   client.connect(hello);
   return client;

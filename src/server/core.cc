@@ -207,6 +207,7 @@ void Core::apply_durable(Zxid last, Instant now) {
 
 void Core::carry_out(replica::Effects& effects) {
   if (effects.append) log_->submit(std::move(effects.append));
+  if (effects.halt) halt_(*effects.halt);
   if (member_) {
     for (const std::string& line : effects.zab.log) log_info("ensemble", "{}", line);
     // Others first: their disks work while ours does, even when we wait for ours ourselves.

@@ -45,6 +45,8 @@ class Core {
   // Before anything runs.
   void attach(LogThread* log) { log_ = log; }
   void set_waker(std::function<void()> wake) { wake_ = std::move(wake); }
+  // Called with the reason when this server must end; does not return.
+  void set_halt(std::function<void(const std::string&)> halt) { halt_ = std::move(halt); }
   // This server is one of several. The replica was made without service.
   std::unique_ptr<replica::Member> make_member(const replica::MemberConfig& config,
                                                replica::MemberStart start, replica::StateReceiver& receiver) {
@@ -105,6 +107,7 @@ class Core {
   std::vector<FrontPort> fronts_;
   LogThread* log_ = nullptr;
   std::function<void()> wake_;
+  std::function<void(const std::string&)> halt_;
 
   std::mutex replica_mutex_;  // held by whoever runs the core; contended only by four-letter words
   replica::Replica replica_;

@@ -40,6 +40,7 @@ namespace drover::server {
 namespace {
 
 constexpr int kStorageFailureExit = 3;
+constexpr int kDivergedExit = 4;
 constexpr int kDrainMs = 5000;
 
 std::uint64_t random_seed() {
@@ -60,6 +61,11 @@ std::size_t io_thread_count(const ServerConfig& config) {
 [[noreturn]] void die_of_storage(const IoError& error) {
   log_error("log", "{}: the process ends, because what is not durable must not be acknowledged", error.what);
   _exit(kStorageFailureExit);
+}
+
+[[noreturn]] void die_of_divergence(const std::string& why) {
+  log_error("ensemble", "{}", why);
+  _exit(kDivergedExit);
 }
 
 class ServerProcess final : public Server, public IoLoopHost {
@@ -287,6 +293,7 @@ IoResult<void> ServerProcess::open_log_and_threads() {
           .finished = [this](const SnapshotResult& done) { snapshot_bytes_ = done.bytes; },
           .may_begin = [this] { return core_->may_snapshot(); },
           .fatal = die_of_storage});
+  core_->set_halt(die_of_divergence);
   // The core may be woken as soon as the log thread runs.
   if (io_count_ > 1) {
     TRY_ASSIGN(core_loop_, net::EventLoop::create());

@@ -265,7 +265,8 @@ std::vector<Metric> metrics_of(const FactSources& s, const replica::FrontStats& 
   m.stale_sessions_expired = static_cast<std::int64_t>(r.sessions_expired);
   m.large_requests_rejected = static_cast<std::int64_t>(total.frames_too_large);
   m.unsuccessful_handshake = static_cast<std::int64_t>(s.tls_failures);
-  m.digest_mismatches_count = static_cast<std::int64_t>(s.digest_mismatches);
+  m.digest_mismatches_count =
+      static_cast<std::int64_t>(s.digest_mismatches + (s.member ? s.member->divergences() : 0));
   m.fsync_ms = summary_of(s.log.syncs, s.log.sync_ns_sum / 1'000'000, s.log.sync_ns_min / 1'000'000,
                           s.log.sync_ns_max / 1'000'000);
   m.snapshot_ms = summary_of(s.snapshots.snapshots, static_cast<std::uint64_t>(s.snapshots.sum_ms),

@@ -239,6 +239,7 @@ void Process::carry_out(replica::Effects& effects) {
     say(line);
     count(line);
   }
+  if (effects.halt) return end(*effects.halt);
   for (zab::DiskOrder& order : effects.zab.disk) {
     if (const auto* append = std::get_if<zab::AppendTxns>(&order)) {
       for (std::size_t i = 0; i < append->batch->size(); ++i)
