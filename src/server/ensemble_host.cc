@@ -2,6 +2,8 @@
 #include "server/ensemble_host.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "server/log.h"
 #include "server/settings.h"
@@ -66,31 +68,61 @@ IoResult<void> EnsembleHost::open_ports() {
     election.peers[id] = endpoints(server, &PeerAddress::election_port);
   }
   election.connect_timeout_ms = e.connect_timeout_ms;
+  election.hello_timeout_ms = e.quorum_connection_timeout_ms > 0 ? e.quorum_connection_timeout_ms
+                                                                 : config_.tick_time_ms * e.sync_limit_ticks;
   election.tls = tls;
-  TRY_ASSIGN(election_,
-             net::ElectionLinks::open(
-                 parts_.loop, *resolver_, std::move(election),
-                 {.on_notification =
-                      [this](ServerId from, std::string_view frame) {
-                        const auto notification = wire::decode_notification(frame);
-                        if (!notification) return;
-                        const Instant now = parts_.loop.now();
-                        parts_.core.input(now, [&](replica::Member& member, replica::Effects& effects) {
-                          member.on_notification(from, *notification, now, effects);
-                        });
-                      },
-                  .on_reachable =
-                      [this](ServerId peer, bool reachable) {
-                        parts_.core.input(parts_.loop.now(), [&](replica::Member& member, replica::Effects&) {
-                          member.on_reachable(peer, reachable);
-                        });
-                      },
-                  .on_trouble = [](const std::string& line) { log_info("election", "{}", line); }}));
+  TRY(open_election_port(election));
   net::PeerListenerOptions quorum;
   quorum.at = listen_at(endpoints(self, &PeerAddress::quorum_port));
   quorum.tls = tls;
   TRY_ASSIGN(listener_, net::PeerListener::open(parts_.loop, *this, quorum));
   return {};
+}
+
+// The process before us may not have let go of the port yet.
+IoResult<void> EnsembleHost::open_election_port(const net::ElectionLinksConfig& config) {
+  const int tries_max = config_.ensemble.election_port_bind_retries;  // 0: no limit
+  for (int tries = 1;; ++tries) {
+    auto opened = net::ElectionLinks::open(parts_.loop, *resolver_, config, election_callbacks());
+    if (opened) {
+      election_ = std::move(*opened);
+      return {};
+    }
+    if (tries == tries_max) return std::unexpected(opened.error());
+    log_warn("election", "{}: trying again in a second", opened.error().what);
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+}
+
+net::ElectionLinks::Callbacks EnsembleHost::election_callbacks() {
+  return {.on_notification =
+              [this](ServerId from, std::string_view frame) {
+                const auto notification = wire::decode_notification(frame);
+                if (!notification) return;
+                const Instant now = parts_.loop.now();
+                parts_.core.input(now, [&](replica::Member& member, replica::Effects& effects) {
+                  member.on_notification(from, *notification, now, effects);
+                });
+              },
+          .on_reachable =
+              [this](ServerId peer, bool reachable) {
+                parts_.core.input(parts_.loop.now(), [&](replica::Member& member, replica::Effects&) {
+                  member.on_reachable(peer, reachable);
+                });
+              },
+          .on_trouble = [](const std::string& line) { log_info("election", "{}", line); }};
+}
+
+void EnsembleHost::reload_changed_tls() {
+  if (!config_.ensemble.ssl_quorum_reload_cert_files) return;
+  for (net::TlsContextHolder* holder : {server_tls_.get(), client_tls_.get()}) {
+    if (holder == nullptr) continue;
+    if (auto changed = holder->poll_for_changes(); !changed) {
+      log_error("tls", "the changed stores of the quorum are not used: {}", changed.error().what);
+    } else if (*changed) {
+      log_info("tls", "key and trust stores of the quorum were loaded anew");
+    }
+  }
 }
 
 // --- what agreement asks for ---

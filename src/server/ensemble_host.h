@@ -46,6 +46,9 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   void on_time(Instant now) override;
   std::optional<Instant> next_time() const override;
 
+  // sslQuorumReloadCertFiles: links that are made from now on use changed stores. By one thread, any.
+  void reload_changed_tls();
+
   // What a link has queued, for the monitor.
   struct LinkFacts {
     std::string peer;
@@ -70,6 +73,8 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
 
   EnsembleHost(const ServerConfig& config, const Parts& parts) : config_(config), parts_(parts) {}
   IoResult<void> open_ports();
+  IoResult<void> open_election_port(const net::ElectionLinksConfig& config);
+  net::ElectionLinks::Callbacks election_callbacks();
   IoResult<void> load_tls();
 
   // quorum port

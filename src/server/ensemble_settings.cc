@@ -34,10 +34,12 @@ replica::MemberConfig member_config(const ServerConfig& config) {
   m.peer.observer = e.members.servers.at(*e.my_id).type == PeerType::kObserver;
   m.peer.timing = {.tick_ms = config.tick_time_ms,
                    .init_limit_ticks = e.init_limit_ticks,
-                   .sync_limit_ticks = e.sync_limit_ticks};
+                   .sync_limit_ticks = e.sync_limit_ticks,
+                   .connect_limit_ticks = e.connect_to_learner_master_limit_ticks};
   m.peer.notification_min_ms = e.notification_interval_min_ms;
   m.peer.notification_max_ms = e.notification_interval_max_ms;
   m.peer.force_snapshot = e.force_snapshot_sync;
+  m.peer.wait_for_epoch_ms = e.wait_for_epoch_max_ms;
   if (config.features.read_only_mode)
     m.read_only_after_ms = std::max<std::int64_t>(kReadOnlyAfterMinMs, config.tick_time_ms);
   // A transaction may be longer than the request it came from, by what jute.maxbuffer.extrasize allows.

@@ -428,6 +428,7 @@ void ServerProcess::run() {
     for (Acceptor* acceptor : {plain_.get(), secure_.get()}) {
       if (acceptor) acceptor->resume();
     }
+    if (peers_) peers_->reload_changed_tls();
     if (!tls_) continue;
     if (auto changed = tls_->poll_for_changes(); !changed) {
       log_error("tls", "the changed stores are not used: {}", changed.error().what);

@@ -73,6 +73,8 @@ class Election {
   // new one (ZOOKEEPER-1732), or a restarted server could not join.
   void settle(wire::PeerState state) { state_ = state; }
   void set_established_epoch(std::int64_t epoch) { vote_.peer_epoch = epoch; }
+  // Does this vote speak for more history than the one that won here? Not just for a larger id.
+  bool is_better(const wire::Notification& n) const;
   // While looking, start() again afterwards: candidates may have come or gone.
   void set_membership(const Membership& membership);
 

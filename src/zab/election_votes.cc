@@ -75,6 +75,11 @@ bool Election::beats(const Vote& vote, const Vote& other) const {
          std::tuple(other.peer_epoch, other.zxid, other.leader);
 }
 
+bool Election::is_better(const Notification& n) const {
+  if (membership_.weight_of(n.leader) == 0) return false;
+  return std::tuple(n.peer_epoch, n.zxid) > std::tuple(vote_.peer_epoch, vote_.zxid);
+}
+
 // Servers that are settled on one leader may remember its zxid and the round differently (ZOOKEEPER-1805),
 // but an epoch has one leader. Before version 1 they did not learn the new epoch either (ZOOKEEPER-1732).
 bool Election::same(const Received& a, const Received& b) {

@@ -275,12 +275,12 @@ void Learner::send_request(std::string_view data, const std::vector<wire::Identi
 void Learner::on_time(Instant now) {
   if (over() || now < next_time()) return;
   if (phase_ == Phase::kBroadcast) return end("nothing was heard of the leader within syncLimit");
-  end(phase_ == Phase::kDialling ? "the elected leader was not reached within initLimit"
+  end(phase_ == Phase::kDialling ? "the elected leader was not reached in time"
                                  : "the leader did not bring us level within initLimit");
 }
 
 Instant Learner::next_time() const {
-  if (phase_ == Phase::kDialling) return phase_began_ + config_.timing.init_ms();
+  if (phase_ == Phase::kDialling) return phase_began_ + config_.timing.connect_ms();
   return last_heard_ + (phase_ == Phase::kBroadcast ? config_.timing.sync_ms() : config_.timing.init_ms());
 }
 

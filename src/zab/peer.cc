@@ -124,6 +124,7 @@ void Peer::begin_role(Instant now, Effects& effects) {
 
 void Peer::lead(Instant now, Effects& effects) {
   role_ = Role::kLeading;
+  led_since_ = now;
   election_.settle(wire::PeerState::kLeading);
   effects.log.push_back("elected in round " + std::to_string(election_.round()) +
                         "; waiting for a quorum of followers");
@@ -183,6 +184,19 @@ void Peer::remember(ServerId from, const wire::Notification& notification, Insta
   }
 }
 
+// Elected, but no quorum has promised to follow: those who voted for us may be gone, or may not count because
+// they know nothing. Whoever looks for a leader now and has more than we do is the one to wait for.
+void Peer::reconsider(ServerId from, const wire::Notification& notification, Instant now) {
+  const bool waiting = leader_ && leader_->phase() == Leader::Phase::kDiscovery;
+  if (!waiting || notification.state != wire::PeerState::kLooking || !membership_.is_voter(from)) return;
+  const std::int64_t waited = now - led_since_;
+  if (waited >= config_.timing.tick_ms && election_.is_better(notification)) {
+    leader_->step_down("server " + std::to_string(raw(from)) + " knows of a better leader");
+  } else if (config_.wait_for_epoch_ms >= 0 && waited > config_.wait_for_epoch_ms) {
+    leader_->step_down("server " + std::to_string(raw(from)) + " looks for a leader again");
+  }
+}
+
 void Peer::on_notification(ServerId from, const wire::Notification& notification, Instant now,
                            Effects& effects) {
   if (role_ == Role::kLooking && election_due_) {
@@ -191,6 +205,9 @@ void Peer::on_notification(ServerId from, const wire::Notification& notification
     return;
   }
   if (role_ != Role::kLooking) remember(from, notification, now);
+  reconsider(from, notification, now);
+  // Remembered, and heard again by the next election: an answer from now would say that we still lead.
+  if (leader_ && leader_->over()) return settle(now, effects);
   election_.on_notification(from, notification, now, effects.notify);
   settle(now, effects);
 }

@@ -35,6 +35,8 @@ struct PeerConfig {
   std::int64_t notification_max_ms = 60'000;
   std::int64_t finalize_ms = 200;
   bool force_snapshot = false;
+  // How long a leader without a quorum stays when it hears a voter look for one; negative: until it gives up.
+  std::int64_t wait_for_epoch_ms = -1;
 };
 
 // What recovery found.
@@ -119,6 +121,7 @@ class Peer {
   void count_orders(Effects& effects);
   void end_rewind();
   void look(std::string why, Instant now, Effects& effects);
+  void reconsider(ServerId from, const wire::Notification& notification, Instant now);
   void remember(ServerId from, const wire::Notification& notification, Instant now);
   void begin_election(Instant now, Effects& effects);
   void begin_role(Instant now, Effects& effects);
@@ -133,6 +136,7 @@ class Peer {
   Election election_;
   Role role_ = Role::kLooking;
   std::unique_ptr<Leader> leader_;
+  Instant led_since_;
   std::unique_ptr<Learner> learner_;
   std::string why_looking_ = "this server has started";
   bool election_due_ = false;  // begins when the disk is quiet

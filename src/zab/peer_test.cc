@@ -310,5 +310,17 @@ TEST(Peer, ALeaderThatStepsDownClosesItsLinksAndLooks) {
   EXPECT_FALSE(effects.notify.empty());
 }
 
+TEST(Peer, ALeaderWithoutAQuorumMakesWayForAServerThatHasMore) {
+  // Server 1 lost its disk, so that its vote for 2 counts for nothing; only 3 can complete a quorum.
+  Ensemble e = three(3, 3, 4);
+  e.disk(1) = {.wiped = true};
+  e.start({1, 2});
+  e.pass(500);
+  ASSERT_EQ(e.leader(), 0);
+  e.start({3});
+  e.pass(600);
+  EXPECT_EQ(e.leader(), 3) << "long before initLimit, which is 1000 ms";
+}
+
 }  // namespace
 }  // namespace drover::zab

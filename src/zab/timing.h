@@ -11,10 +11,15 @@ struct Timing {
   std::int64_t tick_ms = 2000;
   std::int64_t init_limit_ticks = 10;
   std::int64_t sync_limit_ticks = 5;
+  std::int64_t connect_limit_ticks = 0;  // 0: init_limit_ticks
 
   std::int64_t ping_ms() const { return tick_ms / 2 > 0 ? tick_ms / 2 : 1; }
   // Until a learner is level with its leader, and a leader has its quorum.
   std::int64_t init_ms() const { return tick_ms * init_limit_ticks; }
+  // Of it, until a learner has reached its leader.
+  std::int64_t connect_ms() const {
+    return connect_limit_ticks > 0 ? tick_ms * connect_limit_ticks : init_ms();
+  }
   // Afterwards: silence for this long ends the link.
   std::int64_t sync_ms() const { return tick_ms * sync_limit_ticks; }
 };

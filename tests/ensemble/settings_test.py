@@ -1,0 +1,85 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# Keys of the configuration that only an ensemble of real processes can show to have an effect.
+#
+#   settings_test.py --only TEXT
+
+import argparse
+import pathlib
+import socket
+import sys
+import tempfile
+
+from ensemble import DROVER, Ensemble, write_marker  # First: it makes tests/durability and tests/compat importable.
+from certificates import Authority
+from harness import check, check_equal, wait_until
+from suite import run
+
+CANNOT_START_EXIT = 1
+PASSWORD = "quorum"
+
+
+def an_election_port_that_is_still_taken_is_tried_again():
+    with Ensemble([DROVER] * 3) as ensemble:
+        with socket.create_server(("127.0.0.1", ensemble[3].election_port)):
+            ensemble.start(wait=False)
+            wait_until(lambda: "trying again in a second" in ensemble[3].said(), "a second try")
+        ensemble.settle()
+
+
+def an_election_port_that_stays_taken_ends_the_server_after_as_many_tries_as_it_is_told():
+    with Ensemble([DROVER] * 3, properties={"zookeeper.electionPortBindRetry": 2}) as ensemble:
+        with socket.create_server(("127.0.0.1", ensemble[3].election_port)):
+            ensemble[3].launch()
+            check_equal(ensemble[3].process.wait(30), CANNOT_START_EXIT, "exit code")
+        check_equal(ensemble[3].said().count("trying again in a second"), 1, "tries after the first")
+        ensemble[3].process = None
+
+
+def changed_stores_of_the_quorum_are_used_without_a_restart():
+    """All servers get stores of a new authority, and one that starts with nothing else is let in."""
+    with tempfile.TemporaryDirectory() as folder:
+        current = pathlib.Path(folder) / "current"
+
+        def write_stores(name):
+            """Both stores change at once: whoever looks in between would load one of each."""
+            stores = pathlib.Path(folder) / name
+            stores.mkdir()
+            authority = Authority(stores, name)
+            certificate = authority.issue(f"/CN=server of {name}", "DNS:localhost,IP:127.0.0.1")
+            certificate.pem(stores / "key.pem", PASSWORD)
+            authority.trust(stores / "trust.pem", "PEM", PASSWORD)
+            link = pathlib.Path(folder) / "next"
+            link.symlink_to(stores)
+            link.replace(current)
+
+        write_stores("old")
+        config = {"sslQuorum": "true", "sslQuorumReloadCertFiles": "true",
+                  "ssl.quorum.keyStore.location": current / "key.pem", "ssl.quorum.keyStore.password": PASSWORD,
+                  "ssl.quorum.trustStore.location": current / "trust.pem"}
+        with Ensemble([DROVER] * 3, config=config) as ensemble:
+            ensemble.start()
+            write_stores("new")
+            for member in ensemble:
+                wait_until(lambda m=member: m.said().count("of the quorum were loaded anew") >= 2,
+                           f"{member} with new stores", 30)
+            leader = ensemble.leader()
+            follower = next(member for member in ensemble if member is not leader)
+            follower.stop()
+            ensemble.start(follower.sid)
+            write_marker(follower)
+            check(ensemble.leader() is leader, "nobody else had to look for a leader")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", help="run the cases whose name contains this")
+    arguments = parser.parse_args()
+    return run("settings", [an_election_port_that_is_still_taken_is_tried_again,
+                            an_election_port_that_stays_taken_ends_the_server_after_as_many_tries_as_it_is_told,
+                            changed_stores_of_the_quorum_are_used_without_a_restart], arguments.only)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
