@@ -142,7 +142,13 @@ bool CheckOrder::commit(Zxid zxid, const Witness& witness) {
     }
     path.push_back(&found->second);
     // When nobody said who leads the epoch, its history is taken to be what is committed.
-    at = predecessor(at).value_or(last_);
+    const Zxid before = predecessor(at).value_or(last_);
+    if (before >= at) {
+      failures_.add("I2: ", witness, " has ", zxid, ", and ", at, " comes after ", before);
+      lost_track_ = true;
+      return false;
+    }
+    at = before;
   }
   if (at != last_) {
     failures_.add("I2: ", witness, " has ", zxid, " on top of ", at, ", but ", last_, " is committed");

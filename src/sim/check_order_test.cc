@@ -56,6 +56,18 @@ TEST_F(OrderTest, ACommitOutOfOrderIsFound) {
   EXPECT_REJECTED(s, "I2: server 1 applied 0x500000003 after 0x500000001 instead of 0x500000002");
 }
 
+TEST_F(OrderTest, ALeaderThatTakesOverItsOwnEpochIsFoundAndNotFollowedInCircles) {
+  constexpr Zxid kFirst{0x7'0000'0001};
+  constexpr Zxid kSecond{0x7'0000'0002};
+  for (const Zxid zxid : {kFirst, kSecond}) {
+    std::string entry = next_set();
+    wire::store_be(entry.data() + 12, raw(zxid));
+    s.oracle.on_known(entry);
+  }
+  s.oracle.on_established(kFollower, 7, kSecond);
+  EXPECT_REJECTED(s, "I1: server 2 leads epoch 7 with 0x700000002 of no earlier one");
+}
+
 TEST_F(OrderTest, AHoleInAServersHistoryIsFound) {
   s.oracle.on_state(kFollower, s.machine(), true);
   s.commit(next_set());

@@ -112,6 +112,8 @@ void Cluster::add_client(std::uint32_t number) {
   config.step_ms = std::max<std::int64_t>(1, 1000 * plan_.clients / plan_.ops_per_second);
   config.pipeline_max = static_cast<std::size_t>(between(random, 1, 16));
   config.workload.ttl_nodes = true;
+  // A server whose clients all want to write soon has something undecided, behind which nothing is answered.
+  if (one_in(random, 3)) config.workload.write_percent = 3;
   clients_.push_back(std::make_unique<SimClient>(
       SimClient::Parts{.world = world_, .network = network_, .oracle = oracle_}, config));
 }

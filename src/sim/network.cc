@@ -90,7 +90,7 @@ void Network::deliver(std::uint64_t id, std::size_t s) {
   direction.scheduled = false;
   if (direction.chunks.empty()) return;
   if (direction.chunks.front().arrives > world_.now()) return schedule(id, s);
-  if (is_cut(c.hosts[s], c.hosts[1 - s])) {
+  if (is_cut(c.hosts[s], c.hosts[1 - s]) && !direction.given_up) {
     direction.stalled = true;
     return;
   }
@@ -235,7 +235,13 @@ void Network::leave_in_the_dark(HostId host) {
     if (c.port != Port::kQuorum || !c.open[0] || !c.open[1]) continue;
     if (c.hosts[0] == host || c.hosts[1] == host) all.emplace_back(n, c.hosts[0] == host ? 0 : 1);
   }
-  for (const auto& [n, dark] : all) reset(n, dark);
+  for (const auto& [n, dark] : all) {
+    Direction& to_others = connections_.at(n).from[dark];
+    to_others.chunks.clear();
+    to_others.stalled = false;
+    to_others.given_up = true;
+    reset(n, dark);
+  }
 }
 
 // `silent`: the side that never hears of it; 2: both do.

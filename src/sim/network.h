@@ -91,8 +91,9 @@ class Network {
     std::deque<Chunk> chunks;
     Micros last_arrival = 0;
     bool scheduled = false;
-    bool stalled = false;  // by a cut
-    bool ended = false;    // nothing more will be sent
+    bool stalled = false;   // by a cut
+    bool ended = false;     // nothing more will be sent
+    bool given_up = false;  // by the receiver's own machine, whatever is cut
   };
   struct Connection {
     Port port{};

@@ -139,5 +139,19 @@ TEST_F(NetworkTest, NobodyAnswersWhereNobodyListensOrNoWayLeads) {
   EXPECT_EQ(here.story, "refusedrefused") << "the answer was lost";
 }
 
+TEST_F(NetworkTest, AHostInTheDarkHearsNothingAndTheOthersHearTheEndWhateverIsCut) {
+  connect();
+  network.leave_in_the_dark(kHere);
+  network.set_cut(kHere, kThere, true);
+  network.set_cut(kThere, kHere, true);
+  wait();
+  EXPECT_EQ(there.story, "|");
+  network.send(dialled, "is anybody there?");
+  network.heal();
+  wait();
+  EXPECT_EQ(here.story, "");
+  EXPECT_EQ(there.story, "|");
+}
+
 }  // namespace
 }  // namespace drover::sim

@@ -214,7 +214,9 @@ void Process::observe() {
   if (!leader || !is_leading() || leader->epoch() == established_) return;
   established_ = leader->epoch();
   parts_.world.count(Did::kEstablished);
-  parts_.observer.on_established(parts_.id, established_, member_->peer().history().last());
+  // It may have proposed something already: what it took over ends where its epoch begins.
+  const Zxid begin{static_cast<std::int64_t>(established_) << 32};
+  parts_.observer.on_established(parts_.id, established_, member_->peer().history().at_or_before(begin));
 }
 
 // The product tells its operator which way it went; what it says is also what is counted.

@@ -140,7 +140,7 @@ void Process::begin_stream(zab::LinkId id, Link& link) {
 void Process::pump(zab::LinkId id) {
   using Progress = replica::SnapshotCursor::Progress;
   const auto found = links_.find(id);
-  if (found == links_.end() || !found->second.stream) return;
+  if (found == links_.end() || !found->second.stream || !may_send()) return;
   Link& link = found->second;
   replica::SnapshotNodes nodes;
   const Progress progress = link.stream->cursor.step(nodes, {.nodes = parts_.plan.disk.snapshot_step_nodes});
@@ -153,7 +153,8 @@ void Process::pump(zab::LinkId id) {
     link.stream.reset();
     say("has sent its state, at " + std::to_string(raw(machine_.last_zxid)));
   } else {
-    parts_.world.after(hop(), parts_.actor, [this, id] { pump(id); });
+    // A piece at a time, as fast as the network takes them: so that much can happen before the last one.
+    parts_.world.after(parts_.network.delay(), parts_.actor, [this, id] { pump(id); });
   }
   parts_.network.send(link.socket, out);
   if (progress == Progress::kEnd) {

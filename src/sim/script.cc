@@ -29,10 +29,18 @@ Plan with_window(std::size_t txns) {
   return plan;
 }
 
-// The others hold so much that they ask a stray leader to cut off what it has forgotten; it puts all away.
+// Server 3, which leads first, holds nothing in memory; the others hold all. When it goes astray, they ask it
+// to cut off what it has forgotten, and it puts all away.
 Plan with_a_forgetful_leader() {
   Plan plan = with_window(500);
   plan.windows[ServerId{3}].txns = 0;
+  return plan;
+}
+
+// A leader that has forgotten sends its state, in many pieces; whoever comes after it could send the rest.
+Plan with_a_slow_snap() {
+  Plan plan = with_a_forgetful_leader();
+  plan.disk.snapshot_step_nodes = 1;
   return plan;
 }
 
@@ -189,6 +197,7 @@ std::vector<Script> make_scripts() {
        {Did::kLogRoll, Did::kSnapshot, Did::kPurge}},
       {"follower-gets-diff", with_window(500), let_one_fall_behind, {Did::kDiff}},
       {"follower-gets-snap", with_window(0), let_one_fall_behind, {Did::kSnap}},
+      {"follower-gets-half-a-snap", with_a_slow_snap(), let_one_fall_behind, {Did::kSnap}},
       {"leader-gets-trunc", with_window(500), let_a_leader_go_astray, {Did::kTrunc}},
       {"restarted-leader-gets-trunc", with_window(500), trunc, {Did::kTrunc, Did::kReload}},
       {"stray-leader-gets-snap", with_window(0), trunc, {Did::kSnap}},
