@@ -28,7 +28,7 @@ class Signal {
   Signal& operator=(Signal&&) noexcept = default;
 
   void notify();
-  // Until notify(), or kDeadline, kStopped.
+  // Until notify(), or kDeadline, kStopped, kClosed when the client has ended.
   Task<Result<void>> wait(Wait wait);
   bool is_set() const;
   // A watch that notifies; it may outlive the signal.

@@ -30,6 +30,15 @@ class World : private VirtualWire {
     driver->settle();
   }
 
+  // Lets everything end that still waits, as a client's last handle does.
+  ~World() {
+    for_states.reset();
+    client.reset();
+    driver->settle();
+    dialled.reset();
+    pass_alone(kFarewellMs);
+  }
+
   // --- the server's part ---
   void accept(SessionId session = kSession, std::int32_t timeout_ms = 9000) {
     if (!dialled) pass(5000);

@@ -198,6 +198,16 @@ TEST_F(Signals, WhatWasToldBeforeTheWaitIsNotLostAndSeveralAreOne) {
   EXPECT_FALSE(*world.run(signal.wait({})));
 }
 
+TEST_F(Signals, EndWithTheClient) {
+  const auto waiting = world.run(signal.wait({}));
+  world.accept();
+  const auto closed = world.run(world.client->close());
+  world.answer(world.take_request());
+  ASSERT_TRUE(*closed);
+  EXPECT_EQ(code_of(waiting), Errc::kClosed);
+  EXPECT_EQ(code_of(world.run(signal.wait({}))), Errc::kClosed) << "and so do later ones";
+}
+
 TEST_F(Signals, WakeWhoWaits) {
   const auto woken = world.run(signal.wait(world.within(1000)));
   EXPECT_FALSE(*woken);

@@ -6,6 +6,7 @@
 // Nothing here is of the public vocabulary, so that drivers need not know it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -86,6 +87,8 @@ class Machine {
   virtual void on_time(Instant now) = 0;
   virtual void on_command(Command& command, Instant now) = 0;
   virtual std::optional<Instant> next_time() const = 0;
+  // Ends the session; without a server's confirmation after `patience_ms`.
+  virtual void close(Instant now, std::int64_t patience_ms) = 0;
   // No connection is wanted any more.
   virtual bool is_over() const = 0;
 

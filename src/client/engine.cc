@@ -65,7 +65,10 @@ void Engine::begin_session(Instant now) {
 
 std::optional<Errc> Engine::refusal_of(const Call& call, Instant now) const {
   if (call.cancelled) return call.cancelled;
-  if (call.kind == Call::Kind::kTimer || call.kind == Call::Kind::kClose) return std::nullopt;
+  if (call.kind == Call::Kind::kClose) return std::nullopt;
+  if (call.kind == Call::Kind::kTimer) {
+    return last_told_ == ConnectionState::kClosed ? std::optional(Errc::kClosed) : std::nullopt;
+  }
   if (call.deadline <= now) return Errc::kDeadline;
   if (closing_ || session_->state() == SessionState::kClosed) return Errc::kClosed;
   if (raw(call.bound) != 0 && session_->id() != call.bound) return Errc::kSessionExpired;
@@ -172,10 +175,7 @@ void Engine::close(Instant now, std::int64_t patience_ms) {
   const Instant until = patience_ms >= kNever - now ? kNever : now + patience_ms;
   close_deadline_ = std::min(close_deadline_.value_or(kNever), until);
   closing_ = true;
-  if (is_over()) {
-    for (const auto& call : std::exchange(closers_, {})) call->on_answer({}, {}), end(*call);
-    return;
-  }
+  if (is_over()) return end_over();
   session_->close(now, wanted);
   digest(now);
 }

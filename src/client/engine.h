@@ -60,6 +60,7 @@ class Engine final : public Machine {
   void on_time(Instant now) override;
   void on_command(Command& command, Instant now) override { command.run(*this, now); }
   std::optional<Instant> next_time() const override;
+  void close(Instant now, std::int64_t patience_ms) override;
   bool is_over() const override { return is_final(session_->state()); }
 
   // --- commands ---
@@ -70,8 +71,6 @@ class Engine final : public Machine {
   void abandon(const std::shared_ptr<Call>& call);
   void drop_watch(const std::shared_ptr<WatchState>& watch, Instant now);
   void move_on(Instant now);
-  // Ends the session; without a server's confirmation after `patience_ms`.
-  void close(Instant now, std::int64_t patience_ms);
 
   const Session& session() const { return *session_; }
 
@@ -96,6 +95,8 @@ class Engine final : public Machine {
   void on_completed(const Completed& completed);
   void on_event(const client::WatchEvent& event);
   void on_state(const StateChange& change);
+  void tell_state(StateEvent event);
+  void end_over();
   void arm(Call& call, ErrorCode answer);
   void finish_arming(const Call& call);
   void unwatch_unwanted(Instant now);
@@ -107,6 +108,7 @@ class Engine final : public Machine {
   std::unique_ptr<Session> session_;
   bool closing_ = false;
   std::optional<Instant> close_deadline_;
+  ConnectionState last_told_{};
   std::vector<Auth> auths_;
   std::multimap<Instant, Call*> timers_;  // deadlines of what is under way
   std::vector<std::shared_ptr<Call>> closers_;

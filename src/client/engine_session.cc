@@ -33,6 +33,8 @@ struct StateJob final : Job {
       callback(event);
       it = board->listeners.upper_bound(id);
     }
+    // Nothing more will come, and what listens may hold on to the client.
+    if (event.state == ConnectionState::kClosed) board->listeners.clear();
   }
   void discard() override { delete this; }
 
@@ -146,7 +148,7 @@ void Engine::tell(std::vector<WatchTable::Hit> hits, EventType type, Zxid zxid) 
 
 void Engine::on_state(const StateChange& change) {
   publish();
-  jobs.push(new StateJob(board_, {public_state(change.state), change.session}));
+  tell_state({public_state(change.state), change.session});
   if (!is_final(change.state)) return;
   tell(watches_.clear(), EventType::kWatchLost, Zxid{-1});
   for (const auto& call : std::exchange(closers_, {})) {
@@ -155,6 +157,23 @@ void Engine::on_state(const StateChange& change) {
     } else {
       call->on_error(Error{Errc::kConnectionLoss, Applied::kMaybe});
     }
+    end(*call);
+  }
+}
+
+void Engine::tell_state(StateEvent event) {
+  last_told_ = event.state;
+  jobs.push(new StateJob(board_, event));
+  if (event.state != ConnectionState::kClosed) return;
+  // Nobody will look at the clock any more.
+  for (const auto& [_, sleeper] : std::exchange(sleepers_, {})) end_with(*sleeper, Error{Errc::kClosed});
+}
+
+// A session that had ended by itself is closed: that is the last that listeners hear.
+void Engine::end_over() {
+  if (last_told_ != ConnectionState::kClosed) tell_state({ConnectionState::kClosed, session_->id()});
+  for (const auto& call : std::exchange(closers_, {})) {
+    call->on_answer({}, {});
     end(*call);
   }
 }

@@ -25,6 +25,8 @@ namespace {
 constexpr int kDialTimeoutMs = 3'600'000;
 constexpr std::size_t kReadBytes = 64 * 1024;
 constexpr int kReadsPerRound = 16;
+// How long the end of the process waits for a server to confirm the end of a session.
+constexpr std::int64_t kExitPatienceMs = 500;
 
 class IoThread final : public IoDriver,
                        public std::enable_shared_from_this<IoThread>,
@@ -66,7 +68,7 @@ class IoThread final : public IoDriver,
   Chain<Command> commands_;
   std::deque<std::move_only_function<void()>> work_;
   std::atomic<bool> retired_{false};
-  std::atomic<bool> aborted_{false};
+  std::atomic<bool> exiting_{false};
   std::atomic<std::thread::id> thread_{};
 
   // The thread's own.
@@ -108,13 +110,13 @@ IoDriver::Made IoThread::make(const IoDriverOptions& options) {
 void IoThread::start(std::unique_ptr<Machine> machine, std::shared_ptr<Strand> strand) {
   machine_ = std::move(machine);
   strand_ = std::move(strand);
-  const auto abort = [weak = weak_from_this()] {
+  const auto exit = [weak = weak_from_this()] {
     const auto self = weak.lock();
     if (!self) return;
-    self->aborted_.store(true);
+    self->exiting_.store(true);
     self->loop_->wake();
   };
-  launch_thread("drover-io", [self = shared_from_this()] { self->run(); }, abort);
+  launch_thread({.name = "drover-io", .body = [self = shared_from_this()] { self->run(); }, .stop = exit});
 }
 
 // What jobs of the strand post waits for the flush() behind them, to go out in one packet.
@@ -144,8 +146,10 @@ void IoThread::run() {
   loop_->refresh_now();
   machine_->start(loop_->now());
   round();
-  while (!aborted_.load() && !(retired_.load() && machine_->is_over())) {
+  bool said_goodbye = false;
+  while (!machine_->is_over() || !(retired_.load() || said_goodbye)) {
     loop_->run_once(timeout_ms());
+    if (exiting_.load() && !std::exchange(said_goodbye, true)) machine_->close(loop_->now(), kExitPatienceMs);
     if (dialer_) dialer_->on_time(loop_->now());
     const auto due = machine_->next_time();
     if (due && *due <= loop_->now()) machine_->on_time(loop_->now());

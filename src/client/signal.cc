@@ -51,7 +51,7 @@ class WaitTimer final : public Call {
 
 }  // namespace
 
-// One wait. With a deadline or a stop token there is a timer, which the engine ends.
+// One wait, and its timer, which the engine ends.
 struct Signal::Awaiter {
   Awaiter(State& s, const Wait& w) : state(s), wait(w) {}
   Awaiter(const Awaiter&) = delete;
@@ -68,7 +68,7 @@ struct Signal::Awaiter {
   void await_suspend(std::coroutine_handle<> waiting) {
     ENSURE(!state.waiting, "one waits for a signal at a time");
     state.waiting = waiting;
-    if (wait.deadline != Clock::time_point::max() || wait.stop.stop_possible()) begin_timer();
+    begin_timer();  // without a deadline too: the end of the client ends the wait
   }
   void await_resume() {}
 

@@ -21,30 +21,41 @@ class Keeper {
     return keeper;
   }
 
-  void launch(const char* name, std::function<void()> body, std::function<void()> stop) {
+  void launch(Thread thread) {
     const std::lock_guard lock(mutex_);
     join_ended();
     Kept& kept = kept_.emplace_back();
-    kept.stop = std::move(stop);
-    kept.thread = std::thread([&kept, body = std::move(body)]() mutable {
+    kept.stop = std::move(thread.stop);
+    kept.serves_others = thread.serves_others;
+    kept.thread = std::thread([&kept, body = std::move(thread.body)]() mutable {
       body();
       body = nullptr;  // What it owns ends on its own thread.
       kept.ended.store(true, std::memory_order_release);
     });
-    ::pthread_setname_np(kept.thread.native_handle(), name);
+    ::pthread_setname_np(kept.thread.native_handle(), thread.name);
   }
 
   ~Keeper() {
-    for (Kept& kept : kept_) kept.stop();
-    for (Kept& kept : kept_) kept.thread.join();
+    end(false);
+    end(true);
   }
 
  private:
   struct Kept {
     std::thread thread;
     std::function<void()> stop;
+    bool serves_others = false;
     std::atomic<bool> ended{false};
   };
+
+  void end(bool serving) {
+    for (Kept& kept : kept_) {
+      if (kept.serves_others == serving) kept.stop();
+    }
+    for (Kept& kept : kept_) {
+      if (kept.serves_others == serving) kept.thread.join();
+    }
+  }
 
   void join_ended() {
     for (auto it = kept_.begin(); it != kept_.end();) {
@@ -64,7 +75,10 @@ class Keeper {
 class ThreadExecutor final : public Executor {
  public:
   ThreadExecutor() : queue_(std::make_shared<Queue>()) {
-    launch_thread("drover-calls", [queue = queue_] { queue->run(); }, [queue = queue_] { queue->stop(); });
+    launch_thread({.name = "drover-calls",
+                   .body = [queue = queue_] { queue->run(); },
+                   .stop = [queue = queue_] { queue->stop(); },
+                   .serves_others = true});
   }
   ~ThreadExecutor() override { queue_->stop(); }
   void post(std::move_only_function<void()> work) override { queue_->post(std::move(work)); }
@@ -106,9 +120,7 @@ class ThreadExecutor final : public Executor {
 
 }  // namespace
 
-void launch_thread(const char* name, std::function<void()> body, std::function<void()> stop) {
-  Keeper::instance().launch(name, std::move(body), std::move(stop));
-}
+void launch_thread(Thread thread) { Keeper::instance().launch(std::move(thread)); }
 
 std::shared_ptr<Executor> make_thread_executor() { return std::make_shared<ThreadExecutor>(); }
 

@@ -11,8 +11,13 @@
 
 namespace drover::client {
 
-// `stop` asks `body` to return soon; it is called, if at all, when the process ends.
-void launch_thread(const char* name, std::function<void()> body, std::function<void()> stop);
+struct Thread {
+  const char* name;
+  std::function<void()> body;
+  std::function<void()> stop;  // asks `body` to return soon; when the process ends
+  bool serves_others = false;  // is stopped after those that do not
+};
+void launch_thread(Thread thread);
 
 // A thread that runs what is posted, until the last owner is gone and everything has run.
 std::shared_ptr<Executor> make_thread_executor();
