@@ -113,6 +113,19 @@ TEST(LocalSessions, ExpireWhereTheyAreAndTheLeaderHearsNothing) {
   }
 }
 
+TEST(LocalSessions, ThatHaveExpiredAreNotHeardThoughTheirConnectionIsStillThere) {
+  Pair p(local(true));
+  PairClient c(p, p.learner);
+  p.learner.advance(14'000);
+  ToReplica late;
+  late.writes.push_back({c.client.conn(), c.client.session(), 1, OpCode::kDelete, 0, 0, nullptr});
+  Effects effects;
+  p.learner.replica->on_front(FrontId{0}, late, p.learner.now, p.learner.wall, effects);
+  EXPECT_TRUE(effects.to_leader.empty()) << "the leader would believe it";
+  ASSERT_EQ(effects.answers.size(), 1u);
+  EXPECT_EQ(effects.answers[0].kind, SessionAnswer::Kind::kDropped);
+}
+
 TEST(LocalSessions, ThatPingLiveOn) {
   Pair p(local(true));
   PairClient c(p, p.learner);
@@ -163,6 +176,8 @@ TEST(LocalSessions, ThatBecameGlobalAreTheLeadersToExpire) {
   Pair p(local(true));
   PairClient c(p, p.learner);
   EXPECT_EQ(c.error(OpCode::kCreate, ephemeral("/e")), ErrorCode::kOk);
+  p.learner.advance(14'000);
+  EXPECT_EQ(c.error(OpCode::kCreate, create_body("/still-here", {})), ErrorCode::kOk);
   p.leader.advance(14'000);
   p.settle();
   EXPECT_EQ(p.learner.machine.tree.get("/e"), nullptr);

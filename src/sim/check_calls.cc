@@ -138,16 +138,21 @@ void CheckCalls::check_decision(const Call& call, std::string_view entry, const 
   const ErrorCode error = error_of(txn);
   const bool live = sessions_.is_live(txn.header.session);
   if (is_beyond_the_model(error)) return;
+  // Whether a local session has ended is known to its server alone.
+  const bool local = !live && sessions_.may_be_local(txn.header.session);
+  if (local && error == ErrorCode::kSessionExpired) return;
   if (error == ErrorCode::kSessionExpired && live) {
     return failures_.add("I8: ", txn.header.zxid, " says that session ", txn.header.session,
                          " is over, and it is not");
   }
-  const state::WriteRequest request{.session = txn.header.session,
-                                    .cxid = call.xid,
-                                    .op = call.op,
-                                    .body = call.body,
-                                    .who = &kNobody,
-                                    .session_error = live ? ErrorCode::kOk : ErrorCode::kSessionExpired};
+  const state::WriteRequest request{
+      .session = txn.header.session,
+      .cxid = call.xid,
+      .op = call.op,
+      .body = call.body,
+      .who = &kNobody,
+      .session_error = live || local ? ErrorCode::kOk : ErrorCode::kSessionExpired,
+      .ephemeral_error = local ? ErrorCode::kSessionExpired : ErrorCode::kOk};
   const std::string decided = model_.decide(request, txn.header.zxid, WallTime{txn.header.time_ms});
   if (decided == entry) return;
   const auto expected = wire::decode_entry(decided);

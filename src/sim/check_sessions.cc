@@ -26,7 +26,7 @@ void CheckSessions::before(const wire::TxnEntry& txn, Instant now) {
     return create(txn, created->timeout_ms);
   if (std::holds_alternative<wire::CloseSessionTxn>(txn.record)) return close(txn, now);
   if (raw(header.session) == 0 || changes_nothing(txn)) return;
-  if (is_live(header.session)) return;
+  if (is_live(header.session) || may_be_local(header.session)) return;
   const Zxid ended = closed_at(header.session);
   if (raw(ended) != 0) {
     failures_.add("I8: ", header.zxid, " of session ", header.session, ", which was closed at ", ended);
@@ -87,7 +87,13 @@ void CheckSessions::after(const wire::TxnEntry& txn) {
     failures_.add("I8: ", txn.header.zxid, " leaves an ephemeral of session ", session, ", which is over");
 }
 
+bool CheckSessions::may_be_local(SessionId session) const {
+  const auto found = sessions_.find(session);
+  return local_ && (found == sessions_.end() || raw(found->second.created) == 0);
+}
+
 void CheckSessions::on_session(SessionId id, std::int32_t timeout_ms, Instant asked) {
+  if (may_be_local(id)) return;
   const auto found = sessions_.find(id);
   if (found == sessions_.end() || raw(found->second.created) == 0) {
     return failures_.add("I8: a client has session ", id, ", which was never created");
@@ -101,7 +107,7 @@ void CheckSessions::on_session(SessionId id, std::int32_t timeout_ms, Instant as
 
 void CheckSessions::on_write(SessionId id, Zxid zxid, ServerId server, Instant asked) {
   const CheckOrder::Reign* reign = order_.reign(epoch_of(zxid));
-  if (!reign || reign->server != server) return;
+  if (!reign || reign->server != server || may_be_local(id)) return;
   Session& session = sessions_[id];
   if (session.heard_at >= zxid) return;
   session.heard_at = zxid;
@@ -109,6 +115,7 @@ void CheckSessions::on_write(SessionId id, Zxid zxid, ServerId server, Instant a
 }
 
 void CheckSessions::on_closed(SessionId id) {
+  if (may_be_local(id)) return;
   const auto found = sessions_.find(id);
   if (found == sessions_.end() || raw(found->second.closed) == 0)
     failures_.add("I8: a client was told that session ", id, " is closed, and it is not");

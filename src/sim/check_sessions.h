@@ -39,6 +39,9 @@ class CheckSessions {
   void on_closed(SessionId session);
 
   bool is_live(SessionId session) const { return model_.machine().sessions.contains(session); }
+  // With local sessions the history knows only those that have become global.
+  void set_local_sessions(bool local) { local_ = local; }
+  bool may_be_local(SessionId session) const;
   // How the history knows it ended; 0: it did not.
   Zxid closed_at(SessionId session) const;
   void on_drained(ServerId server, const state::Machine& machine);
@@ -61,6 +64,7 @@ class CheckSessions {
   const Model& model_;
   const CheckOrder& order_;
   std::int64_t clock_drift_percent_;
+  bool local_ = false;
   boost::unordered_flat_map<SessionId, Session> sessions_;
 };
 

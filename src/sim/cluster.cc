@@ -36,9 +36,10 @@ std::string describe_entry(std::string_view entry) {
   return text;
 }
 
-OracleOptions oracle_options(std::uint64_t seed) {
+OracleOptions oracle_options(const Plan& plan) {
   OracleOptions options;
-  options.state.hash_seed = seed;
+  options.local_sessions = plan.local_sessions;
+  options.state.hash_seed = plan.seed;
   options.state.extended_types = true;
   return options;
 }
@@ -52,7 +53,7 @@ Cluster::Cluster(const Plan& plan, const RunOptions& options)
       network_(world_, plan_.network),
       election_(world_, network_, plan_.election),
       nemesis_(world_, network_, election_, plan_, servers_),
-      oracle_(oracle_options(plan.seed)) {
+      oracle_(oracle_options(plan)) {
   world_.set_tracing(options.trace);
   for (const ServerId id : plan_.servers()) {
     servers_.push_back(std::make_unique<SimServer>(
@@ -212,8 +213,13 @@ bool Cluster::everything_drained() const {
                                     [](const auto& client) { return client->client().is_gone(); });
   return all_gone && std::all_of(servers_.begin(), servers_.end(), [](const auto& server) {
            // What is still under way may be the servers' own doing: containers and nodes whose time is over.
-           return server->process()->machine().sessions.empty() &&
-                  server->process()->member().replica().in_flight() == 0;
+           const Process& process = *server->process();
+           const replica::Replica& replica = process.member().replica();
+           std::size_t watches = 0;
+           for (std::size_t i = 0; i < process.front_count(); ++i)
+             watches += process.front(i).watches().watch_count();
+           return process.machine().sessions.empty() && replica.local_session_count() == 0 &&
+                  replica.in_flight() == 0 && watches == 0;
          });
 }
 

@@ -10,7 +10,9 @@ Oracle::Oracle(const OracleOptions& options)
       sessions_(failures_, model_, order_, options.clock_drift_percent),
       calls_(failures_, model_, sessions_),
       reads_(failures_, model_, options.state),
-      watches_(failures_, model_) {}
+      watches_(failures_, model_) {
+  sessions_.set_local_sessions(options.local_sessions);
+}
 
 // --- servers ---
 

@@ -41,6 +41,7 @@ struct OracleOptions {
   state::Options state;  // the servers'
   // How much slower than the world's time a server's clock may run.
   std::int64_t clock_drift_percent = 6;
+  bool local_sessions = false;
 };
 
 // What must be nothing once all clients have left (I13).

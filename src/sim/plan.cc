@@ -120,6 +120,7 @@ Plan plan_of(std::uint64_t seed) {
   choose_network(random, plan);
   choose_faults(random, plan);
   choose_windows(random, plan);
+  plan.local_sessions = one_in(random, 6);
   return plan;
 }
 
@@ -143,6 +144,7 @@ std::string Plan::describe() const {
   const auto add = [&](const char* name, std::uint32_t n) {
     if (n > 0) text += std::string(" ") + name + ":" + std::to_string(n);
   };
+  if (local_sessions) text += ", local sessions";
   text += "; faults every " + std::to_string(faults.every / kMillisecond) + " ms:";
   add("crash", faults.crash);
   add("power", faults.power_loss);

@@ -75,6 +75,7 @@ struct Plan {
   FaultPlan faults;
   std::size_t fronts = 1;
   bool leader_serves = true;
+  bool local_sessions = false;  // a session is global only from its first ephemeral node on
   bool clock_drift = false;
   bool initialized = true;  // empty disks carry the operator's word that they are meant to be empty
   Zxid begins_at{};         // the history's end before the first start

@@ -155,6 +155,8 @@ void Process::make_brain(replica::MemberStart start) {
       SessionId{raw(parts_.id) << 56 | static_cast<std::int64_t>(parts_.life) * kSessionLives};
   config.container_check_ms = 5 * tick_ms;
   config.leader_serves = plan.leader_serves;
+  config.local_sessions = plan.local_sessions;
+  config.local_sessions_upgrade = true;
   config.last_counter = plan.last_counter;
   replica_ = std::make_unique<replica::Replica>(config, machine_, fronts, parts_.clock.now());
   receiver_ = std::make_unique<Receiver>();
