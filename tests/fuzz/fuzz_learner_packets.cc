@@ -70,9 +70,8 @@ class Leader {
     return epoch_of(server_.last()) == epoch() ? next(server_.last()) : zxid_of(epoch(), 1);
   }
 
-  std::string part_of_state(std::size_t from) {
-    const std::string all = server_.state();
-    return all.substr(std::min(from, all.size()));
+  std::string_view part_of_state(std::size_t from) const {
+    return std::string_view(state_).substr(std::min(from, state_.size()));
   }
 
   // As a good leader would, in one of three ways, or only a part of it.
@@ -93,9 +92,8 @@ class Leader {
   void begin_sync(int how) {
     if (how == 0) return server_.packet(link(), PacketType::kDiff, server_.last());
     if (how == 1) return server_.packet(link(), PacketType::kTrunc, zxid_of(kEpoch, 2));
-    const std::string state = server_.state();
     server_.packet(link(), PacketType::kSnap, how == 2 ? zxid_of(kEpoch, 9) : server_.last());
-    say(state);
+    say(state_);
   }
 
   void world(Bytes& input) {
@@ -114,6 +112,8 @@ class Leader {
   }
 
   LoneMember server_;
+  // Taken once: a state that is half received and sent again would double with every turn.
+  const std::string state_ = server_.state();
 };
 
 }  // namespace
