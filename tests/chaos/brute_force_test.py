@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # A second opinion on the checker, which believes the zxids: for small histories there is a judge who believes
-# nothing, and tries every order. Whatever the checker accepts, this judge must be able to explain; and it must
-# have explained much and refused much, or the comparison says nothing.
+# nothing, and tries every order. Whatever the checker accepts, this judge must be able to explain; and much
+# must have been accepted and refused, or the comparison says nothing.
 #
 # The judge has its own, smaller idea of a node: data and version, nothing else.
 

@@ -5,8 +5,8 @@
 //
 //   counting_client HOSTS
 //
-// Creates /c and /c/counter and says "opened". Then writes 0, 1, 2, …: even numbers create /c/nN, odd ones set
-// /c/counter to N; says "N ok", or "N unknown" when no answer came. Ends when its standard input does.
+// Creates /c and /c/counter and says "opened". Then writes 0, 1, 2, …: even numbers create /c/nN, odd ones
+// set /c/counter to N; says "N ok", or "N unknown" when no answer came. Ends when its standard input does.
 #define THREADED  // the calls that wait for their answer
 #include <poll.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# A fault that does not come proves nothing. A partition divides: the proxy between servers is the only way, is
-# cut in the direction that was asked for, and lets everything through again afterwards. Bad weather is felt,
-# and a clock that jumps is believed.
+# A fault that does not come proves nothing. A partition divides: the proxy between servers is the only way,
+# is cut in the direction that was asked for, and lets everything through again afterwards. Bad weather is
+# felt, and a clock that jumps is believed.
 
 import contextlib
 import pathlib

@@ -27,7 +27,8 @@ class Kazoo(KazooWriter):
     UNKNOWN = (*KazooWriter.UNKNOWN, exceptions.SystemZookeeperError)
 
     def __init__(self, hosts):
-        super().__init__(hosts, connection_retry={"max_tries": -1, "delay": 0.05, "backoff": 1, "max_delay": 1})
+        super().__init__(hosts, connection_retry={"max_tries": -1, "delay": 0.05, "backoff": 1,
+                                                  "max_delay": 1})
         self.resume()
 
     @property
@@ -52,8 +53,8 @@ class CClient:
 
     def start(self):
         self.errors = tempfile.TemporaryFile("w+")
-        self.process = subprocess.Popen([_program(), self.hosts], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=self.errors, text=True, bufsize=1)
+        self.process = subprocess.Popen([_program(), self.hosts], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=self.errors, text=True, bufsize=1)
         atexit.register(self.process.kill)
         self.reader = threading.Thread(target=self._listen, daemon=True)
         self.reader.start()

@@ -132,7 +132,7 @@ class Nemesis:
         ]
 
     def next_fault(self):
-        """Every kind once in random order, then again; the groups in turn, so that a short run has of each."""
+        """Every kind once in random order, then again; groups in turn, so that a short run has of each."""
         while True:
             groups = [self.random.sample(group, len(group)) for group in self.groups]
             while any(groups):

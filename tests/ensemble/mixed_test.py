@@ -17,6 +17,7 @@ import collections
 import contextlib
 import os
 import random
+import re
 import sys
 
 from ensemble import DROVER, JAVA, Ensemble
@@ -96,8 +97,23 @@ class Theatre:
         self.number = self.resources = None
 
 
+class JavaLostItsState(AssertionError):
+    """A failure of Java 3.8.0. Drover's would come again when the case is tried again."""
+
+
+def java_lost_its_state(ensemble):
+    """A Java follower that loses its leader reads its log forward on one thread, while another may still
+    apply what was committed: then old transactions come after newer ones. It sees so itself, by digests, on
+    the first of these threads, which applies nothing at other times."""
+    mismatch = re.compile(r"\[QuorumPeer\[myid=.*(Digests are not matching|First digest mismatch)")
+    for member in ensemble:
+        if mismatch.search(member.said(since=0)):
+            return f"{member} has mixed up its own state when it lost its leader"
+    return None
+
+
 def case_of(theatre, number, join, event):
-    def case():
+    def attempt():
         try:
             stage = theatre.stage(number)
             stage.ensure_leader()
@@ -105,8 +121,18 @@ def case_of(theatre, number, join, event):
             event(stage)
             stage.compare()
         except Exception as error:
+            excuse = theatre.resources and theatre.number == number and java_lost_its_state(stage.ensemble)
             theatre.close((type(error), error, error.__traceback__))
+            if excuse:
+                raise JavaLostItsState(excuse) from error
             raise AssertionError(f"DROVER_SEED={SEED}: {error}") from error
+
+    def case():
+        try:
+            attempt()
+        except JavaLostItsState as excuse:
+            print(f"mixed: once more, because {excuse}", flush=True)
+            attempt()
 
     joiner = "observer" if SETUPS[number].observers else SETUPS[number].kinds[0]
     case.__name__ = f"{SETUPS[number].name}; {joiner} {join.__name__}; {event.__name__}"
@@ -116,7 +142,8 @@ def case_of(theatre, number, join, event):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--all", action="store_true", help="every combination, not only those of CI")
-    parser.add_argument("--setups", choices=("voters", "observers"), help="only those without, or with, observers")
+    parser.add_argument("--setups", choices=("voters", "observers"),
+                        help="only those without, or only those with observers")
     parser.add_argument("--list", action="store_true", help="say what would be run")
     parser.add_argument("--only", help="run the cases whose name contains this")
     arguments = parser.parse_args()
