@@ -131,7 +131,21 @@ void Cluster::live() {
   if (world_.failed()) return;
   for (const auto& each : servers_) oracle_.on_settled(each->id(), each->process()->machine());
   judge();
+  keep_sessions();
   drain();
+}
+
+// Nobody does anything; but whoever is there says so, wherever it is connected, and stays.
+void Cluster::keep_sessions() {
+  std::vector<std::pair<const SimClient*, std::uint64_t>> there;
+  for (const auto& client : clients_) {
+    if (client->client().is_connected()) there.emplace_back(client.get(), client->client().sessions());
+  }
+  run_for(4 * plan_.session_timeout_ms * kMillisecond);
+  for (const auto& [client, sessions] : there) {
+    if (client->client().sessions() != sessions)
+      world_.fail("I8: the session of " + client->describe() + " has expired though it was there");
+  }
 }
 
 void Cluster::try_a_new_client() {

@@ -255,7 +255,7 @@ SimServer* Nemesis::victim_for_damage() {
 void Nemesis::damage() {
   SimServer* server = victim_for_damage();
   if (!server) return;
-  server->set_impaired();
+  server->set_damaged();
   damage_file(*server);
   start_later(*server);
 }

@@ -80,6 +80,10 @@ void Oracle::on_disconnected(ClientId client) {
   watches_.on_disconnected(client);
 }
 
+void Oracle::on_nonsense(ClientId client) {
+  failures_.add("I6: ", client, " is answered what it did not ask");
+}
+
 void Oracle::on_closed(ClientId client) {
   sessions_.on_closed(calls_.session_of(client));
   on_over(client);

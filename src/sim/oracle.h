@@ -91,6 +91,8 @@ class Oracle final : private CheckOrder::Listener {
   void on_session(ClientId client, SessionId session, std::int32_t timeout_ms, ServerId server,
                   Instant asked);
   void on_disconnected(ClientId client);
+  // The client hung up: what came is not what a server may say now.
+  void on_nonsense(ClientId client);
   // A server confirmed close(); or the client is over for any other reason.
   void on_closed(ClientId client);
   void on_over(ClientId client);

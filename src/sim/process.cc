@@ -260,6 +260,7 @@ void Process::carry_out(replica::Effects& effects) {
   }
   if (effects.zab.discard_history) {
     parts_.world.count(Did::kDiscard);
+    parts_.owner.on_discard();
     log_->submit(DiscardHistory{});
   }
   for (const zab::NotificationSend& each : effects.zab.notify) {

@@ -69,6 +69,7 @@ class Process final : private LogDevice::Owner {
     virtual ~Owner() = default;
     virtual void on_over() = 0;     // it cannot go on
     virtual bool on_send() = 0;     // it is about to send something; false: it ends before
+    virtual void on_discard() = 0;  // it puts its history away
     virtual void on_serving() = 0;  // it is level with a leader, or leads
   };
   // What outlives it.

@@ -2,6 +2,9 @@
 #include "sim/script.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "storage/file_names.h"
 
 namespace drover::sim {
 namespace {
@@ -177,6 +180,40 @@ void wipe_one(Cluster& cluster) {
   cluster.run_for(600 * kMillisecond);
 }
 
+// A sector in the midst of its log becomes zero: as if nothing had ever been written from there on.
+void zero_a_sector(SimServer& server) {
+  server.set_damaged();
+  const std::string directory = "/data/version-2";
+  const auto names = server.disk().list(directory);
+  for (const std::string& name : *names) {
+    if (!storage::parse_log_name(name)) continue;
+    std::string bytes = server.disk().contents(directory + "/" + name);
+    for (std::size_t i = storage::kSectorBytes; i < std::min(bytes.size(), 2 * storage::kSectorBytes); ++i)
+      bytes[i] = '\0';
+    server.disk().set_contents(directory + "/" + name, std::move(bytes));
+    return;
+  }
+}
+
+// Of three servers one is away, one has missed the end, and one has lost it. Together the two would be a
+// quorum; but what was acknowledged is with the third alone.
+void damage_one_while_another_is_stale(Cluster& cluster) {
+  const ServerId whole{3};
+  const ServerId damaged{2};
+  write_for_a_while(cluster);
+  isolate(cluster, kOne, true);
+  cluster.run_for(300 * kMillisecond);
+  // After a crash that lost its watermark too, nobody could tell the damage from a torn tail.
+  if (!cluster.server(damaged).is_up()) return;
+  for (const ServerId id : {whole, damaged}) cluster.server(id).crash(Farewell::kReset, Survival::kKeep);
+  zero_a_sector(cluster.server(damaged));
+  isolate(cluster, kOne, false);
+  cluster.server(damaged).start();
+  cluster.run_for(900 * kMillisecond);
+  cluster.server(whole).start();
+  cluster.run_for(600 * kMillisecond);
+}
+
 void restart_all(Cluster& cluster) {
   write_for_a_while(cluster);
   for (const ServerId id : cluster.plan().servers()) {
@@ -206,6 +243,10 @@ std::vector<Script> make_scripts() {
       {"leader-in-the-dark", small_plan(), leave_the_leader_in_the_dark, {Did::kMove}},
       {"leader-change", small_plan(), kill_the_leader, {Did::kMove}},
       {"wiped-server", small_plan(), wipe_one, {Did::kRecovering, Did::kSnap}},
+      {"damaged-and-stale",
+       small_plan(),
+       damage_one_while_another_is_stale,
+       {Did::kDamageFound, Did::kRecovering}},
       {"everybody-restarts", with_small_files(), restart_all, {Did::kPurge}},
       {"epochs-run-out", with_short_epochs(), write_for_a_while, {Did::kEpochOver}},
       {"observer", with_observer(), let_one_fall_behind, {Did::kDiff}}};

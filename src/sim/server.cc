@@ -91,7 +91,16 @@ void SimServer::start() {
       parts_.world.say("server " + std::to_string(raw(id_)) + ": cannot start: " + started.error().what);
     crash(Farewell::kReset, next_survival());
     restart_later();
+    return;
   }
+  check_memory();
+}
+
+// Only a disk that loses what it held may cost a server its history; no crash does, whenever it comes.
+void SimServer::check_memory() {
+  const zab::Peer& peer = process_->member().peer();
+  if (impaired_ || damaged_ || peer.knows_history()) return;
+  parts_.world.fail("a crash has cost server " + std::to_string(raw(id_)) + " its history");
 }
 
 void SimServer::crash(Farewell farewell, Survival survival) {

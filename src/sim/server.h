@@ -72,6 +72,8 @@ class SimServer final : private Network::Host, private ElectionNet::Host, privat
   // Its disk lost something since it was last level with a leader.
   bool is_impaired() const { return impaired_; }
   void set_impaired() { impaired_ = true; }
+  // Something on its disk is not what was written there, perhaps for as long as it exists.
+  void set_damaged() { impaired_ = damaged_ = true; }
   std::uint64_t lives() const { return life_; }
 
  private:
@@ -86,9 +88,11 @@ class SimServer final : private Network::Host, private ElectionNet::Host, privat
   void on_reachable(ServerId peer, bool reachable) override { process_->on_reachable(peer, reachable); }
   void on_over() override;
   bool on_send() override;
+  void on_discard() override { impaired_ = true; }
   void on_serving() override { impaired_ = false; }
 
   void prepare_disk();
+  void check_memory();
   void restart_later();
   void arm_crash_point();
   storage::Survival next_survival();
@@ -102,6 +106,7 @@ class SimServer final : private Network::Host, private ElectionNet::Host, privat
   std::unique_ptr<Process> process_;
   std::uint64_t life_ = 0;
   bool impaired_ = false;
+  bool damaged_ = false;
   std::optional<CrashPoint> crash_point_;
   std::uint64_t sends_ = 0;
   std::uint64_t operations_at_first_ = 0;  // of the disk, before the first start

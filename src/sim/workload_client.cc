@@ -56,7 +56,10 @@ void WorkloadClient::on_connected(Instant now, client::Effects& effects) {
 
 void WorkloadClient::on_bytes(std::string_view bytes, Instant now, client::Effects& effects) {
   if (!session_ || silent_until_) return;
+  const bool was_connected = session_->is_connected();
   session_->on_bytes(bytes, now, effects);
+  if (was_connected && effects.hang_up && session_->state() == SessionState::kSuspended)
+    oracle_.on_nonsense(id_);
   digest(now, effects);
 }
 
