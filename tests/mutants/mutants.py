@@ -154,10 +154,6 @@ MUTANTS = [
         ("    expiry_.set(session, timeout_ms, now);\n  }\n}", "    expiry_.set(session, timeout_ms, Instant{now.ms - timeout_ms});\n  }\n}")]),
     Mutant("moved-session-still-speaks", "710, 2886", "replica/replica_leading.cc", [
         ("  return s.learner == learner ? SessionVerdict{} : kMoved;", "  return raw(session) == 0 ? kMoved : SessionVerdict{};")], seeds=2000),
-    Mutant("ended-session-passes-as-local", "local sessions", "replica/replica_leading.cc", [
-        (" && !ended_.contains(session)", "")], seeds=4000),
-    Mutant("upgrade-without-a-transaction", "3471", "replica/replica_learning.cc", [
-        ("  announce_session(session->first, session->second.timeout_ms, {}, effects);\n", "")], seeds=2000),
     Mutant("touch-lost-with-the-connection", "found by this simulator (seed 543)", "replica/front.cc", [
         ("  if (c->touched && c->phase == Phase::kConnected) outbox_.touched.push_back({c->session, c->last_heard});\n", "")],
         seeds=4000),
