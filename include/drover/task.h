@@ -201,7 +201,7 @@ T sync_wait(Task<T> task) {
   std::optional<T> result;
   std::exception_ptr error;
   detail::Completion completion;
-  detail::run(std::move(task), [&](std::optional<T> value, std::exception_ptr thrown) {
+  detail::run(std::move(task), [&](std::optional<T> value, const std::exception_ptr& thrown) {
     result = std::move(value);
     error = thrown;
     completion.set();
@@ -215,11 +215,11 @@ T sync_wait(Task<T> task) {
 // An exception that leaves the task or the callback ends the process.
 template <class T>
 void start(Task<T> task, std::type_identity_t<std::move_only_function<void(T)>> callback) {
-  detail::run(std::move(task),
-              [callback = std::move(callback)](std::optional<T> value, std::exception_ptr thrown) mutable {
-                if (thrown) std::rethrow_exception(thrown);
-                callback(*std::move(value));
-              });
+  detail::run(std::move(task), [callback = std::move(callback)](std::optional<T> value,
+                                                                const std::exception_ptr& thrown) mutable {
+    if (thrown) std::rethrow_exception(thrown);
+    callback(*std::move(value));
+  });
 }
 template <class T>
 void start(Task<T> task) {

@@ -30,7 +30,7 @@ client::EngineOptions engine_options(const Options& options, std::size_t servers
   engine.session.seed = seed;
   engine.session.read_only_ok = options.read_only_ok;
   engine.session.frame_bytes_max =
-      static_cast<std::int32_t>(std::min<std::int64_t>(kFrameBytesLimit, options.reply_bytes_max));
+      static_cast<std::int32_t>(std::min<std::size_t>(kFrameBytesLimit, options.reply_bytes_max));
   engine.reopen = options.reopen;
   return engine;
 }
