@@ -68,14 +68,18 @@ stage_clang() {
   build clang
 }
 
-# Whole clusters on virtual time. A failure prints the command that replays it.
+# Whole clusters on virtual time: random ones, and crashes at every step of some. A failure prints the command that replays it.
 stage_sim() {
   setup build
   build release drover-sim
-  local status=0
-  "$root/build/release/bin/drover-sim" --seeds "$sim_seeds_in_test" | tee "$logs/sim.out" || status=$?
-  sed -nE 's/^([0-9]+) runs, ([0-9]+) failed.*/\1 \2/p' "$logs/sim.out" |
-    awk '{ print $1 - $2, $2 }' >"$logs/sim.count"
+  python3 "$root/tests/mutants/mutants.py" --check
+  local status=0 sim=$root/build/release/bin/drover-sim
+  "$sim" --jobs "$jobs" --seeds "$sim_seeds_in_test" --tally --all-kinds | tee "$logs/sim.out" || status=$?
+  "$sim" --jobs "$jobs" --sweep | tee -a "$logs/sim.out" || status=$?
+  # A run is one case, and the whole sweep is one.
+  sed -nE 's/^([0-9]+) runs, ([0-9]+) failed.*/\1 \2/p; s/^[0-9]+ crash points, ([0-9]+) failed.*/1 \1/p' \
+    "$logs/sim.out" | awk '{ failed += $2 > $1 ? $1 : $2; total += $1 } END { if (NR == 2) print total - failed, failed }' \
+    >"$logs/sim.count"
   [[ -s $logs/sim.count ]] || rm -f "$logs/sim.count"
   return "$status"
 }

@@ -7,20 +7,32 @@
 #
 #   mutants.py --build build/release            all of them
 #   mutants.py --build build/release NAME ...   some
-#   mutants.py --list
+#   mutants.py --record                         and remember how they were found (found.json), for --document
+#   mutants.py --check                          builds nothing: can all be made, and were all found?
+#   mutants.py --list, --table, --document
 #
 # The product is not touched: the changed file is compiled beside it and linked in front of the library that
 # holds the right one. A mutant whose text is no longer there fails loudly, and wants to be written anew.
 import argparse
 import dataclasses
+import hashlib
 import json
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+FINDS = ROOT / "tests/mutants/found.json"
+DOCUMENT = ROOT / "docs/testing.md"
+TABLE_BEGIN = "<!-- mutants.py --document writes from here -->"
+TABLE_END = "<!-- to here -->"
+
+
+class MutantError(Exception):
+    """A mutant cannot be made any more."""
 
 
 @dataclasses.dataclass
@@ -28,8 +40,9 @@ class Mutant:
     name: str
     cites: str      # where the bug was seen; ZooKeeper's issue when it is only a number
     file: str       # below src/
-    changes: list   # (right, wrong)
-    seeds: int = 300
+    changes: list   # (right, wrong), or (right, wrong, file) in another file
+    seeds: int = 300  # within which it must be found, or else by the sweep
+    script: str = ""  # the sweep of this script must find it, and no seed is tried
 
 
 MUTANTS = [
@@ -58,10 +71,10 @@ MUTANTS = [
     Mutant("promise-before-sync", "1387, 2307", "zab/learner.cc", [
         ("  effects.disk.emplace_back(SaveEpoch{EpochKind::kAccepted, epoch_});\n}",
          "  effects.disk.emplace_back(SaveEpoch{EpochKind::kAccepted, epoch_});\n"
-         "  start_.accepted = epoch_;\n  send_epoch_ack(effects);\n}")], seeds=4000),
+         "  start_.accepted = epoch_;\n  send_epoch_ack(effects);\n}")]),
     Mutant("second-promise-counts", "two leaders in one epoch", "zab/leader_handshake.cc", [
         ("  if (!promised_before && learner.voter && raw(packet.zxid) >= 0) promised_",
-         "  if (learner.voter && raw(packet.zxid) >= 0) promised_")], seeds=4000),
+         "  if (learner.voter && raw(packet.zxid) >= 0) promised_")]),
     Mutant("leader-without-the-latest-history", "Zab, discovery", "zab/leader_handshake.cc", [
         ("    if (theirs > std::pair{began_with_.current, began_with_last_}) {", "    if (false && theirs > theirs) {")]),
     Mutant("vote-ignores-epoch", "Zab, election", "zab/election_votes.cc", [
@@ -71,7 +84,9 @@ MUTANTS = [
     Mutant("observers-count", "quorums", "zab/membership.cc", [
         ("  const auto votes = std::ranges::count_if(servers, [&](ServerId s) { return membership.is_voter(s); });",
          "  const auto votes = servers.size();"),
-        ("static_cast<std::size_t>(votes) > membership.voters.size() / 2", "votes > membership.voters.size() / 2")]),
+        ("static_cast<std::size_t>(votes) > membership.voters.size() / 2", "votes > membership.voters.size() / 2"),
+        ("  learner.voter = !observer && membership_.is_voter(info->server);", "  learner.voter = true;",
+         "zab/leader_handshake.cc")]),
     Mutant("commit-by-anybody", "quorums", "zab/leader_broadcast.cc", [
         ("  return membership_.is_quorum(have);", "  return !have.empty();")]),
     Mutant("serve-before-quorum", "3104", "zab/leader_handshake.cc", [
@@ -83,8 +98,7 @@ MUTANTS = [
         ("  const bool knows = epochs_.knows_history && (!epochs_.fresh || election_.everybody_is_new());",
          "  const bool knows = true;")]),
     Mutant("sync-without-asking", "1675, sync is not linearizable", "zab/leader_broadcast.cc", [
-        ("  if (round_for_ == 0) begin_confirmation(now, effects);\n", "  confirmed_ = asked_;\n  commit_ready(now, effects);\n")],
-        seeds=4000),
+        ("  if (round_for_ == 0) begin_confirmation(now, effects);\n", "  confirmed_ = asked_;\n  commit_ready(now, effects);\n")]),
     # --- agreement: bringing a learner level ---
     Mutant("diff-over-a-stray-tail", "1154", "zab/sync_plan.cc", [
         ("  return {Kind::kTrunc, std::min(shared, history.committed())};", "  return {Kind::kDiff, std::min(shared, history.committed())};")]),
@@ -98,7 +112,7 @@ MUTANTS = [
     Mutant("truncation-forgets-the-memory", "2845, 5094", "zab/learner.cc", [
         ("  if (last < history_.committed()) effects.reload_state = true;\n", "")]),
     Mutant("half-a-state-stays", "3642", "zab/peer.cc", [
-        ("    if (learner_->is_receiving_snapshot()) effects.reload_state = true;\n", "")]),
+        ("    if (learner_->is_receiving_snapshot()) effects.reload_state = true;\n", "")], script="follower-gets-half-a-snap"),
     Mutant("snapshot-stays-in-memory", "3642", "storage/journal.cc", [
         ("  if (zxid < Zxid{0})", "  if (zxid > Zxid{0}) { TRY(open_log(log_ ? log_->tail() : LogTail{})); return std::string(\"none\"); }\n  if (zxid < Zxid{0})")]),
     Mutant("difference-with-a-hole", "4925", "zab/leader_handshake.cc", [
@@ -107,33 +121,49 @@ MUTANTS = [
          "    if (counter_of(zxid) == 1 && epoch_of(zxid) > 1) return;\n")]),
     Mutant("applied-before-own-sync", "4882, M3", "replica/member.cc", [
         ("  return std::min(history.committed(), history.durable());", "  return history.committed();")]),
-    Mutant("served-before-level", "found by this simulator", "replica/member.cc", [
-        ("  return machine_.last_zxid < *peer_.learner()->level_at() ? Service::kNone : Service::kLearning;",
-         "  return Service::kLearning;")]),
     Mutant("snapshot-of-a-state-that-goes", "found by this simulator (seed 642)", "replica/member.cc", [
-        ("  return !state_unusable_ && peer_.knows_history() && machine_.last_zxid >= inexact_until_;", "  return true;")],
-        seeds=4000),
+        ("  return !state_unusable_ && peer_.knows_history() && machine_.last_zxid >= inexact_until_;", "  return true;")]),
     Mutant("epoch-exhausted-for-ever", "1277; found by this simulator", "replica/replica_leading.cc", [
         ("  exhausted_ = false;  // The next epoch begins anew, and may be led by this server too.\n", "")]),
+    Mutant("election-while-the-disk-writes", "4712", "zab/peer.cc", [
+        ("  if (election_due_ && orders_open_ == 0 && !reloading_ && !discarding_) begin_election",
+         "  if (election_due_ && !reloading_ && !discarding_) begin_election")]),
     # --- storage ---
+    Mutant("epoch-written-in-place", "ClickHouse 113654; 2307", "storage/epoch_files.cc", [
+        ("  return replace_file(disk, {directory, name_of(which), temporary_of(which)}, std::to_string(epoch));",
+         "  TRY_ASSIGN(const auto file, disk.open(join_path(directory, name_of(which)), OpenMode::kCreate));\n"
+         "  TRY(file->write_at(0, std::to_string(epoch)));\n  TRY(file->sync());\n"
+         "  return disk.sync_directory(directory);")], script="alone"),
+    Mutant("truncation-keeps-later-logs", "ClickHouse 112101", "storage/truncate.cc", [
+        ("  TRY(disk.unlink(join_path(directory, name)));\n  TRY(disk.sync_directory(directory));\n"
+         "  report.removed.push_back(name);",
+         "  if (!name.starts_with(\"log.\")) TRY(disk.unlink(join_path(directory, name)));\n"
+         "  TRY(disk.sync_directory(directory));\n  report.removed.push_back(name);")]),
+    Mutant("snapshot-without-sessions", "RaftKeeper 1c70550", "replica/snapshot_cursor.cc", [
+        ("  beginning.sessions.assign(machine_.sessions.begin(), machine_.sessions.end());\n", "")]),
+    Mutant("replayed-delete-leaves-pzxid", "3125", "state/apply.cc", [
+        ("  const Node& above = tree_.at(parent);\n"
+         "  if (header_.zxid > above.pzxid) tree_.set_child_version(parent, parent_of, above.cversion, header_.zxid);\n"
+         "  const NodeRef ref = tree_.find(path);\n  if (ref == kNoNode) return ErrorCode::kNoNode;\n",
+         "  const NodeRef ref = tree_.find(path);\n  if (ref == kNoNode) return ErrorCode::kNoNode;\n"
+         "  const Node& above = tree_.at(parent);\n"
+         "  if (header_.zxid > above.pzxid) tree_.set_child_version(parent, parent_of, above.cversion, header_.zxid);\n")]),
     Mutant("sync-retried", "M3; the fsync study of ATC'20", "storage/txn_log_writer.cc", [
         ("    TRY(kill(file_->sync()));\n    TRY(kill(links_.set_watermark({file_first_, last_appended_})));\n    if (watermark",
          "    if (!file_->sync()) TRY(kill(file_->sync()));\n"
-         "    TRY(kill(links_.set_watermark({file_first_, last_appended_})));\n    if (watermark")], seeds=2000),
+         "    TRY(kill(links_.set_watermark({file_first_, last_appended_})));\n    if (watermark")]),
     Mutant("new-log-without-directory-sync", "ClickHouse 116316", "storage/txn_log_writer.cc", [
         ("  TRY(kill(disk_->sync_directory(directory_)));\n  named_ = true;", "  named_ = true;")]),
     Mutant("hole-is-the-end", "M1, M2", "storage/txn_log_reader.cc", [
         ("IoResult<void> TxnLogReader::check_watermark() {\n", "IoResult<void> TxnLogReader::check_watermark() {\n  if (known_ != Zxid{-7}) return {};\n"),
-        ("  if (beyond && !(watermark_applies() && evidence_.watermark->durable <= known_)) {", "  if (false && beyond) {")], seeds=4000),
-    Mutant("truncation-keeps-later-snapshots", "4837", "storage/truncate.cc", [
-        ("  return file.zxid > zxid || info.newest > zxid || (info.digest && info.digest->zxid > zxid) ||\n"
-         "         info.last_processed > zxid;", "  (void)info;\n  return file.zxid > zxid;")], seeds=4000),
+        ("  if (beyond && !(watermark_applies() && evidence_.watermark->durable <= known_)) {", "  if (false && beyond) {")],
+        script="damaged-and-stale"),
     Mutant("purge-deletes-needed-logs", "3231", "storage/purge.cc", [
         ("  return above == logs.begin() ? 0 : static_cast<std::size_t>(above - logs.begin()) - 1;",
          "  return static_cast<std::size_t>(above - logs.begin());")]),
     Mutant("old-history-goes-first", "found by this simulator (seed 104)", "storage/journal.cc", [
         ("  TRY(remove_incoming(*disk_, dirs_));\n", "  TRY(remove_incoming(*disk_, dirs_));\n  TRY(set_aside_history(*disk_, dirs_));\n")],
-        seeds=4000),
+        script="follower-gets-snap"),
     # --- clients ---
     Mutant("event-after-reply", "etcd 17529", "replica/replica.cc", [
         ("  for (Front* each : fronts_) each->on_events(events_, txn->header.zxid);\n", ""),
@@ -153,10 +183,7 @@ MUTANTS = [
     Mutant("no-new-lease-from-a-new-leader", "session expiry", "replica/replica_leading.cc", [
         ("    expiry_.set(session, timeout_ms, now);\n  }\n}", "    expiry_.set(session, timeout_ms, Instant{now.ms - timeout_ms});\n  }\n}")]),
     Mutant("moved-session-still-speaks", "710, 2886", "replica/replica_leading.cc", [
-        ("  return s.learner == learner ? SessionVerdict{} : kMoved;", "  return raw(session) == 0 ? kMoved : SessionVerdict{};")], seeds=2000),
-    Mutant("touch-lost-with-the-connection", "found by this simulator (seed 543)", "replica/front.cc", [
-        ("  if (c->touched && c->phase == Phase::kConnected) outbox_.touched.push_back({c->session, c->last_heard});\n", "")],
-        seeds=4000),
+        ("  return s.learner == learner ? SessionVerdict{} : kMoved;", "  return raw(session) == 0 ? kMoved : SessionVerdict{};")]),
 ]
 
 
@@ -175,25 +202,23 @@ def link_command(build):
 
 
 def mutate(mutant):
-    source = ROOT / "src" / mutant.file
-    text = source.read_text()
-    for right, wrong in mutant.changes:
+    """The changed files: path to text."""
+    texts = {}
+    for right, wrong, *elsewhere in mutant.changes:
+        source = ROOT / "src" / (elsewhere[0] if elsewhere else mutant.file)
+        text = texts.get(source) or source.read_text()
         if text.count(right) != 1:
-            sys.exit(f"mutants: {mutant.name}: {mutant.file} has {text.count(right)} times:\n{right}")
-        text = text.replace(right, wrong)
-    return source, text
+            raise MutantError(f"{mutant.name}: {source.name} has {text.count(right)} times:\n{right}")
+        texts[source] = text.replace(right, wrong)
+    return texts
 
 
-def build_mutant(build, mutant):
-    source, text = mutate(mutant)
-    place = build / "mutants" / mutant.name
-    place.mkdir(parents=True, exist_ok=True)
+def compile_mutated(build, place, source, text):
     changed = place / source.name
     changed.write_text(text)
     command, directory = compile_command(build, source)
-    out = command.index("-o")
     obj = place / (source.name + ".o")
-    command[out + 1] = str(obj)
+    command[command.index("-o") + 1] = str(obj)
     command[command.index("-c") + 1] = str(changed)
     # Dependencies are the right file's business; so are warnings, of which a mutant may give some.
     for flag in ("-MD", "-Werror"):
@@ -204,54 +229,170 @@ def build_mutant(build, mutant):
             at = command.index(flag)
             del command[at:at + 2]
     subprocess.run(command + ["-w"], cwd=directory, check=True)
+    return obj
+
+
+def build_mutant(build, mutant):
+    place = build / "mutants" / mutant.name
+    place.mkdir(parents=True, exist_ok=True)
+    objects = [compile_mutated(build, place, source, text) for source, text in mutate(mutant).items()]
     link = link_command(build)
     link[link.index("-o") + 1] = str(place / "drover-sim")
     first_library = next(i for i, word in enumerate(link) if word.endswith(".a"))
-    link.insert(first_library, str(obj))
+    link[first_library:first_library] = [str(obj) for obj in objects]
     subprocess.run(link, cwd=build, check=True)
     return place / "drover-sim"
 
 
-def first_line(text):
-    for line in text.splitlines():
-        if "FAILED" in line or "broken invariant" in line:
-            return line.strip()[:160]
-    return "?"
+@dataclasses.dataclass
+class Find:
+    """How the simulator found a mutant."""
+    by: str      # the rule that was broken, or how the process ended
+    where: str   # "seed 17" or "sweep of leader-change"
+
+
+def name_rule(why):
+    """The rule that was broken, in a few words."""
+    broken = re.match(r"Zab: .*?not true that (.*?) \(", why)
+    if broken:
+        return f"Zab, {broken[1]}"
+    number = re.match(r"(I\d+)", why)
+    if number:
+        return number[1]
+    late = re.match(r"not within \d+ s: (.*?);", why)
+    return f"not in time: {late[1]}" if late else re.sub(r"[\d|].*", "...", why)
+
+
+def read_failure(output, seeds):
+    """The first failure of a run of drover-sim."""
+    aborted = re.search(r"FAILED by a broken invariant; to see it again: (.*)", output)
+    failed = re.search(r"^FAILED (?:seed (\d+) at [\d.]+ s|([\w-]+)): (.*)", output, re.M)
+    if failed:
+        where = f"seed {failed[1]}" if failed[1] else f"sweep of {failed[2]}"
+        return Find(name_rule(failed[3]), where)
+    if aborted:
+        where = re.search(r"--seed (\d+)", aborted[1])
+        script = re.search(r"--sweep (\S+)", aborted[1])
+        sentence = re.search(r"broken invariant: (.*) \(", output)
+        return Find(f"ENSURE, {sentence[1]}" if sentence else "a crash", f"seed {where[1]}" if where else f"sweep of {script[1]}")
+    return Find("a crash", "seeds" if seeds else "sweep")
 
 
 def hunt(binary, mutant, jobs):
     """How the mutant was found, or None."""
-    for what, arguments in (("seeds", ["--seeds", f"1..{mutant.seeds}", "--stop"]), ("sweep", ["--sweep", "--stop"])):
-        done = subprocess.run([str(binary), "--jobs", str(jobs)] + arguments, capture_output=True, text=True)
+    hunts = [["--seeds", f"1..{mutant.seeds}"], ["--sweep"]]
+    if mutant.script:
+        hunts = [["--sweep", mutant.script]]
+    for arguments in hunts:
+        done = subprocess.run([str(binary), "--jobs", str(jobs), "--stop"] + arguments, capture_output=True, text=True)
         if done.returncode != 0:
-            return what, first_line(done.stdout + done.stderr)
+            return read_failure(done.stdout + done.stderr, arguments[0] == "--seeds")
     return None
+
+
+def digest_of(mutant):
+    """Changes with what the mutant does, so that a find speaks of this very mutant."""
+    return hashlib.sha256(repr((mutant.file, mutant.changes)).encode()).hexdigest()[:12]
+
+
+def load_finds():
+    return json.loads(FINDS.read_text()) if FINDS.exists() else {}
+
+
+def cite(text):
+    """ZooKeeper's issues, which are only numbers, become their names."""
+    return re.sub(r"(?<![\w-])(?<!RaftKeeper )(?<!ClickHouse )(?<!etcd )(\d{3,4})(?!\w)", r"ZOOKEEPER-\1", text)
+
+
+def table():
+    """The table of docs/testing.md."""
+    finds = load_finds()
+    rows = ["| mutant | what it puts back | in | found by | at | allowed |", "|---|---|---|---|---|---|"]
+    for m in MUTANTS:
+        find = finds.get(m.name, {})
+        allowed = f"sweep of {m.script}" if m.script else f"{m.seeds} seeds, sweep"
+        rows.append(f"| `{m.name}` | {cite(m.cites)} | `{m.file}` | {find.get('by', 'not hunted')} | "
+                    f"{find.get('where', '')} | {allowed} |")
+    return "\n".join(rows) + "\n"
+
+
+def document(write):
+    """Whether docs/testing.md holds the table; writes it there."""
+    text = DOCUMENT.read_text()
+    begin, end = text.index(TABLE_BEGIN) + len(TABLE_BEGIN), text.index(TABLE_END)
+    right = text[:begin] + "\n" + table() + text[end:]
+    if write:
+        DOCUMENT.write_text(right)
+    return text == right
+
+
+def check():
+    """Cheap, for CI: every mutant can still be made, was found as it is now, and is told of as it was found."""
+    finds = load_finds()
+    wrong = []
+    for mutant in MUTANTS:
+        try:
+            mutate(mutant)
+        except MutantError as error:
+            wrong.append(str(error))
+        if finds.get(mutant.name, {}).get("mutant") != digest_of(mutant):
+            wrong.append(f"{mutant.name} was not found since it was last changed: ./dev mutants --record {mutant.name}")
+    if len({m.name for m in MUTANTS}) != len(MUTANTS):
+        wrong.append("two mutants have one name")
+    if not document(write=False):
+        wrong.append("the table of docs/testing.md is not that of mutants.py --table: ./dev mutants --document")
+    for line in wrong:
+        print(f"mutants: {line}")
+    print(f"{len(MUTANTS)} mutants, {len(wrong)} complaints")
+    return not wrong
+
+
+def run(chosen, arguments):
+    build = pathlib.Path(arguments.build).resolve()
+    finds = load_finds()
+    alive = 0
+    for mutant in chosen:
+        binary = build_mutant(build, mutant)
+        began = time.monotonic()
+        find = hunt(binary, mutant, arguments.jobs)
+        took = time.monotonic() - began
+        alive += find is None
+        print(f"{mutant.name:38} {took:6.1f} s  " + (f"{find.by}, {find.where}" if find else "NOT FOUND"), flush=True)
+        if arguments.record:
+            finds.pop(mutant.name, None)
+            if find:
+                finds[mutant.name] = {"mutant": digest_of(mutant), "by": find.by, "where": find.where}
+            FINDS.write_text(json.dumps(dict(sorted(finds.items())), indent=1) + "\n")
+    print(f"{len(chosen) - alive} of {len(chosen)} mutants found")
+    return alive == 0
 
 
 def main():
     parser = argparse.ArgumentParser(description="puts known bugs back and looks whether the simulator finds them")
     parser.add_argument("--build", default="build/release")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--list", action="store_true", help="only name them")
+    parser.add_argument("--check", action="store_true", help="only look whether all can be made, and were found")
+    parser.add_argument("--table", action="store_true", help="only print the table of docs/testing.md")
+    parser.add_argument("--document", action="store_true", help="only write that table there")
+    parser.add_argument("--record", action="store_true", help="remember how each was found, for the table")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
     chosen = [m for m in MUTANTS if not arguments.names or m.name in arguments.names]
     if arguments.list:
         for mutant in chosen:
-            print(f"{mutant.name:38} {mutant.cites:38} src/{mutant.file}")
-        return
-    build = pathlib.Path(arguments.build).resolve()
-    alive = 0
-    for mutant in chosen:
-        binary = build_mutant(build, mutant)
-        began = time.monotonic()
-        found = hunt(binary, mutant, arguments.jobs)
-        took = time.monotonic() - began
-        alive += found is None
-        how = "NOT FOUND" if found is None else f"{found[0]}: {found[1]}"
-        print(f"{mutant.name:38} {took:6.1f} s  {how}", flush=True)
-    print(f"{len(chosen) - alive} of {len(chosen)} mutants found")
-    sys.exit(1 if alive else 0)
+            print(f"{mutant.name:38} {cite(mutant.cites):50} src/{mutant.file}")
+    elif arguments.table:
+        print(table(), end="")
+    elif arguments.document:
+        document(write=True)
+    elif arguments.check:
+        sys.exit(0 if check() else 1)
+    else:
+        try:
+            sys.exit(0 if run(chosen, arguments) else 1)
+        except MutantError as error:
+            sys.exit(f"mutants: {error}")
 
 
 if __name__ == "__main__":
