@@ -14,6 +14,7 @@ from operations import Event, History, Operation
 
 SESSION_MS = 15000
 ANSWER_SECONDS = 2.0  # A server that is silent for longer is left.
+LEAVE_SECONDS = 50
 REGISTERS = 12
 BATCH_MAX = 12
 SEQUENTIAL_MAX = 40
@@ -56,8 +57,25 @@ class Client(threading.Thread):
                 finally:
                     if self.connection:
                         self.connection.close()
+            self.leave()
         except BaseException as failure:  # Reported by whoever waits for this client.
             self.failure = failure
+
+    def leave(self):
+        """Ends the session: one that expires later changes the tree while it is being judged."""
+        deadline = time.monotonic() + LEAVE_SECONDS
+        while self.session:
+            check(time.monotonic() < deadline, "no server ends the session")
+            try:
+                self.connect()
+                self.xid += 1
+                self.connection.socket.sendall(p.frame(struct.pack(">ii", self.xid, p.CLOSE_SESSION)))
+                if self.connection.receive() is not None:
+                    self.session = 0
+            except (Left, OSError):
+                time.sleep(0.02)
+            finally:
+                self.connection.close()
 
     def connect(self):
         self.connection = p.Connection(self.random.choice(self.ports), timeout=ANSWER_SECONDS)
@@ -168,3 +186,4 @@ class Founder(Client):
         self.connect()
         self.perform([Operation("create", path) for path in ROOTS])
         self.connection.close()
+        self.leave()
