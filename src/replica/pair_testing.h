@@ -33,7 +33,8 @@ class Pair {
     for (bool more = true; more;) {
       leader.settle();
       learner.settle();
-      more = to_leader() | to_learner();
+      more = to_leader();
+      more |= to_learner();
     }
   }
   void advance(std::int64_t ms) {
