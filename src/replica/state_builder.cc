@@ -65,7 +65,7 @@ bool StateBuilder::node(std::string_view path, const wire::Nullable& data, std::
     machine_.tree.restore_root(fresh);
     return true;
   }
-  if (path.front() != '/' || path.back() == '/') return false;
+  if (path.front() != '/' || path.back() == '/' || path.starts_with("//")) return false;
   const state::NodeRef parent = parent_of(path);
   if (parent == state::kNoNode || machine_.tree.find(path) != state::kNoNode) return false;
   machine_.tree.insert(parent, fresh);

@@ -115,6 +115,7 @@ TEST_F(Builder, RefusesNodesThatCannotBe) {
   EXPECT_FALSE(builder.node("/a", "", -1, {})) << "twice";
   EXPECT_FALSE(builder.node("/x/y", "", -1, {})) << "before its parent";
   EXPECT_FALSE(builder.node("a", "", -1, {}));
+  EXPECT_FALSE(builder.node("//b", "", -1, {})) << "it would be found under another path";
   EXPECT_FALSE(builder.node("/b/", "", -1, {}));
   EXPECT_FALSE(builder.node("/b", "", -2, {}));
   EXPECT_FALSE(builder.node("/b", "", std::numeric_limits<std::int64_t>::max(), {}));

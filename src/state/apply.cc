@@ -89,7 +89,9 @@ void Application::create_again(NodeRef parent, NodeRef existing, const wire::Cre
 void Application::apply(OpCode type, const wire::CreateTxn& txn, ApplyResult& result) {
   result.path = txn.path;
   const std::string_view parent_of = parent_path(txn.path);
-  const NodeRef parent = txn.path.starts_with('/') ? tree_.find(parent_of) : kNoNode;
+  // A log may be anybody's. Of "//a" the root is not the parent: it would be found under "/a" only.
+  const bool is_path = txn.path.starts_with('/') && !txn.path.starts_with("//");
+  const NodeRef parent = is_path ? tree_.find(parent_of) : kNoNode;
   if (parent == kNoNode) {
     result.error = ErrorCode::kNoNode;
     return;

@@ -106,6 +106,22 @@ TEST(ApplyResult, SaysWhatTheReplyNeeds) {
   EXPECT_EQ(failed.error, ErrorCode::kNoNode);
 }
 
+TEST(ApplyResult, OfAPathThatNoServerWouldHaveLoggedIsAnError) {
+  Leader leader;
+  leader.create("/a");
+  const std::size_t nodes = leader.machine.tree.node_count();
+  std::int64_t zxid = raw(leader.machine.last_zxid);
+  for (const std::string_view path : {"//b", "//", "b", "", "/none/b"}) {
+    wire::TxnEntry txn;
+    txn.header = {.zxid = Zxid{++zxid}, .type = OpCode::kCreate};
+    const std::string acl = wire::open_acl_bytes();
+    txn.record = wire::CreateTxn{.path = path, .data = "x", .acl = acl};
+    TreeEvents events;
+    EXPECT_EQ(apply(leader.machine, txn, events).error, ErrorCode::kNoNode) << path;
+    EXPECT_EQ(leader.machine.tree.node_count(), nodes) << path;
+  }
+}
+
 TEST(ApplyResult, OfAMultiHasOneForEachPart) {
   Leader leader;
   leader.prepare(OpCode::kMulti, multi_body({{OpCode::kCreate2, create_body("/a")},
