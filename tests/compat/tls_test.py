@@ -385,7 +385,8 @@ def the_java_client_makes_a_round_trip():
                   "ssl.trustStore.location": trust_store, "ssl.trustStore.password": PASSWORD}
     with serving() as server:
         def command_line(*words):
-            command = [java_binary(), *JVM_FLAGS,
+            # Where localhost is ::1 as well, the shell tries one of the two and gives up.
+            command = [java_binary(), *JVM_FLAGS, "-Djava.net.preferIPv4Stack=true",
                        *[f"-Dzookeeper.{key}={value}" for key, value in properties.items()],
                        "-cp", netty_classpath(), "org.apache.zookeeper.ZooKeeperMain",
                        "-server", f"localhost:{server.secure_port}", *words]
