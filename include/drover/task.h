@@ -296,6 +296,17 @@ struct AwaitGroup {
   void await_resume() noexcept {}
 };
 
+// One for each task, with its place for the result.
+template <class T>
+std::vector<Child> children_of(std::vector<Task<T>>& tasks, std::vector<std::optional<T>>& slots) {
+  std::vector<Child> children;
+  children.reserve(tasks.size());
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    children.push_back(run_child(std::move(tasks[i]), slots[i]));
+  }
+  return children;
+}
+
 }  // namespace detail
 
 // Runs all at the same time; the results are in the order of the tasks.
@@ -303,11 +314,7 @@ template <class T>
 Task<std::vector<T>> when_all(std::vector<Task<T>> tasks) {
   std::vector<std::optional<T>> slots(tasks.size());
   detail::Group group;
-  std::vector<detail::Child> children;
-  children.reserve(tasks.size());
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    children.push_back(detail::run_child(std::move(tasks[i]), slots[i]));
-  }
+  std::vector<detail::Child> children = detail::children_of(tasks, slots);
   detail::AwaitGroup all{group, children, false};
   co_await all;
   std::vector<T> results;
@@ -328,11 +335,7 @@ template <class T>
 Task<First<T>> when_any(std::vector<Task<T>> tasks) {
   std::vector<std::optional<T>> slots(tasks.size());
   detail::Group group;
-  std::vector<detail::Child> children;
-  children.reserve(tasks.size());
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    children.push_back(detail::run_child(std::move(tasks[i]), slots[i]));
-  }
+  std::vector<detail::Child> children = detail::children_of(tasks, slots);
   detail::AwaitGroup first{group, children, true};
   co_await first;
   std::size_t i = 0;

@@ -52,22 +52,8 @@ class World : private VirtualWire {
     sent.clear();
     driver->on_disconnected(now);
   }
-  std::string take_frame() {
-    ENSURE(sent.size() >= 4, "a frame was sent");
-    const auto length = static_cast<std::size_t>(wire::load_be<std::int32_t>(sent.data()));
-    std::string frame = sent.substr(4, length);
-    sent.erase(0, 4 + length);
-    return frame;
-  }
-  Request take_request() {
-    const std::string frame = take_frame();
-    wire::Reader r(frame);
-    Request request;
-    request.xid = r.i32();
-    request.op = static_cast<OpCode>(r.i32());
-    request.body = frame.substr(r.position());
-    return request;
-  }
+  std::string take_frame() { return take_frame_of(sent); }
+  Request take_request() { return request_of(take_frame()); }
   void hear(std::string_view bytes) { driver->on_bytes(bytes, now); }
   void answer(const Request& request, std::string_view body = {}, ErrorCode error = ErrorCode::kOk) {
     hear(Bench::reply(request.xid, ++zxid, error, body));

@@ -32,6 +32,24 @@ struct Request {
   std::string body;
 };
 
+// Takes the first frame off what was sent, without its length.
+inline std::string take_frame_of(std::string& sent) {
+  ENSURE(sent.size() >= 4, "a frame was sent");
+  const auto length = static_cast<std::size_t>(wire::load_be<std::int32_t>(sent.data()));
+  std::string frame = sent.substr(4, length);
+  sent.erase(0, 4 + length);
+  return frame;
+}
+
+inline Request request_of(const std::string& frame) {
+  wire::Reader r(frame);
+  Request request;
+  request.xid = r.i32();
+  request.op = static_cast<OpCode>(r.i32());
+  request.body = frame.substr(r.position());
+  return request;
+}
+
 // An ending as it was when it happened: its views are copied.
 struct Ended {
   std::uint64_t token = 0;
@@ -132,22 +150,8 @@ class Bench {
   void reopen(std::int32_t timeout_ms = 9000) { open(timeout_ms); }
 
   // The next frame that was sent, without its length.
-  std::string take_frame() {
-    ENSURE(sent.size() >= 4, "a frame was sent");
-    const auto length = static_cast<std::size_t>(wire::load_be<std::int32_t>(sent.data()));
-    std::string frame = sent.substr(4, length);
-    sent.erase(0, 4 + length);
-    return frame;
-  }
-  Request take_request() {
-    const std::string frame = take_frame();
-    wire::Reader r(frame);
-    Request request;
-    request.xid = r.i32();
-    request.op = static_cast<OpCode>(r.i32());
-    request.body = frame.substr(r.position());
-    return request;
-  }
+  std::string take_frame() { return take_frame_of(sent); }
+  Request take_request() { return request_of(take_frame()); }
   wire::ConnectRequest connect_request() {
     last_connect_ = take_frame();
     const auto request = wire::decode_connect_request(last_connect_);
