@@ -88,6 +88,7 @@ class Server:
 
     def start(self):
         log = open(self.directory / "stderr", "ab")
+        os.sync()  # what earlier rows wrote and removed must not reach the disk during this one
         begun = time.monotonic()
         self.process = subprocess.Popen(self.command(), stdout=log, stderr=log)
         while True:

@@ -12,6 +12,7 @@
 
 import argparse
 import json
+import os
 import pathlib
 import shutil
 import signal
@@ -69,6 +70,7 @@ class Ensemble:
         self.processes[i] = subprocess.Popen(self.command(i), stdout=log, stderr=log)
 
     def start_all(self):
+        os.sync()  # what earlier rows wrote and removed must not reach the disk during this one
         for i in range(VOTERS):
             self.start(i)
         self.wait(lambda: sorted(filter(None, self.roles())) == ["follower", "follower", "leader"])

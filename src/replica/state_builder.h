@@ -19,6 +19,7 @@
 #include "state/machine.h"
 #include "wire/jute.h"
 #include "wire/records.h"
+#include "wire/txns.h"
 
 namespace drover::replica {
 
@@ -48,6 +49,10 @@ class StateBuilder {
   // The snapshot is whole, and holds at least everything up to `zxid`. A leader's stream has no digest.
   void loaded(Zxid zxid, const std::optional<Digest>& digest = std::nullopt);
   bool txn(Zxid zxid, std::string_view entry);
+  // This one comes soon.
+  void prefetch(std::string_view entry) const {
+    machine_.tree.prefetch(wire::likely_path_of_entry(entry));
+  }
   // After everything: indexes that only make sense on the whole tree.
   void finish();
 

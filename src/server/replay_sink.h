@@ -55,6 +55,7 @@ class ReplaySink final : public storage::RecoverySink {
   void run();
   bool apply(const Batch& batch);
 
+  replica::StateBuilder& builder_;
   storage::RecoverySinkAdapter<replica::StateBuilder> sink_;
   Instant loaded_at_;
   Batch gathering_;

@@ -44,6 +44,7 @@ class Tree {
 
   // --- reading ---
   NodeRef find(std::string_view path) const;  // "" and "/" are the root
+  void prefetch(std::string_view path) const { index_.prefetch(hash(path)); }
   const Node& at(NodeRef ref) const { return nodes_.at(ref); }
   const Node* get(std::string_view path) const;
   NodeRef root() const { return root_; }

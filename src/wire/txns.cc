@@ -108,6 +108,14 @@ void encode(Writer& w, const TxnHeader& h) {
   w.raw({b, sizeof b});
 }
 
+std::string_view likely_path_of_entry(std::string_view entry) {
+  // Nearly every record begins with its path; what does not fails one of these checks or misleads nobody.
+  if (entry.size() < kTxnHeaderBytes + 5) return {};
+  const auto length = load_be<std::uint32_t>(entry.data() + kTxnHeaderBytes);
+  const std::string_view rest = entry.substr(kTxnHeaderBytes + 4);
+  return rest.front() == '/' && length <= rest.size() ? rest.substr(0, length) : std::string_view{};
+}
+
 TxnHeader decode_txn_header(Reader& r) {
   TxnHeader h;
   h.session = SessionId{r.i64()};

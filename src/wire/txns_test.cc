@@ -61,6 +61,18 @@ TEST(TxnHeader, Is32BytesAndTheZxidIsFoundWithoutDecoding) {
   EXPECT_EQ(zxid_of_entry(bytes), Zxid{0x500000002});
 }
 
+TEST(LikelyPathOfEntry, IsThePathOfARecordThatBeginsWithOne) {
+  EXPECT_EQ(likely_path_of_entry(entry_of(OpCode::kDelete, DeleteTxn{"/a/b"})), "/a/b");
+  EXPECT_EQ(likely_path_of_entry(entry_of(OpCode::kCreate, CreateTxn{"/c", "d", open_acl_bytes()})), "/c");
+  EXPECT_EQ(likely_path_of_entry(entry_of(OpCode::kCreateSession, CreateSessionTxn{30'000})), "");
+}
+
+TEST(LikelyPathOfEntry, IsEmptyWhereTheEntryEndsBeforeIt) {
+  const std::string entry = entry_of(OpCode::kDelete, DeleteTxn{"/a/b"});
+  for (std::size_t n = 0; n < entry.size(); ++n)
+    EXPECT_EQ(likely_path_of_entry(std::string_view(entry).substr(0, n)), "") << n;
+}
+
 TEST(CreateTxn, RoundTripsForEveryKind) {
   for (const OpCode type :
        {OpCode::kCreate, OpCode::kCreate2, OpCode::kCreateContainer, OpCode::kCreateTtl}) {
