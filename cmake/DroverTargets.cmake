@@ -1,13 +1,14 @@
-# drover_library(name [DEPENDS folder...] [LIBRARIES target...] [THREADS])
+# drover_library(name [DEPENDS folder...] [TEST_DEPENDS folder...] [LIBRARIES target...] [THREADS])
 #
 # Makes `drover_<name>` from src/<name>/*.cc and, when src/<name>/*_test.cc exist, the test program
-# `<name>_test` with one ctest entry. DEPENDS are other folders of src/, LIBRARIES come from outside.
+# `<name>_test` with one ctest entry. DEPENDS are other folders of src/, TEST_DEPENDS those
+# that only its tests use, LIBRARIES come from outside.
 # THREADS marks tests that run several threads: they get the ctest label `threads`, and the target
 # `thread_tests` builds just them, which is what the thread sanitizer is worth its time for.
 add_custom_target(thread_tests)
 
 function(drover_library name)
-  cmake_parse_arguments(arg "THREADS" "" "DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "THREADS" "" "DEPENDS;TEST_DEPENDS;LIBRARIES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${name}/*.cc")
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
@@ -22,7 +23,8 @@ function(drover_library name)
   target_link_libraries(drover_${name} PUBLIC ${arg_LIBRARIES})
   set_property(GLOBAL APPEND PROPERTY DROVER_LIBRARIES drover_${name})
   if(tests)
-    drover_test(${name}_test SOURCES ${tests} LIBRARIES drover_${name})
+    list(TRANSFORM arg_TEST_DEPENDS PREPEND drover_)
+    drover_test(${name}_test SOURCES ${tests} LIBRARIES drover_${name} ${arg_TEST_DEPENDS})
     if(arg_THREADS)
       set_property(TEST ${name}_test APPEND PROPERTY LABELS threads)
       add_dependencies(thread_tests ${name}_test)

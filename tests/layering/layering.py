@@ -32,17 +32,17 @@ WORLD = (
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 LIBRARY = re.compile(r"^\s*drover_library\(\s*(\w+)([^)]*)\)", re.MULTILINE)
-KEYWORDS = {"LIBRARIES", "THREADS"}
+KEYWORDS = {"DEPENDS", "TEST_DEPENDS", "LIBRARIES", "THREADS"}
 
 
-def declared_arrows(cmake_text):
-    """folder -> the folders it names in DEPENDS."""
+def declared_arrows(cmake_text, keyword="DEPENDS"):
+    """folder -> the folders it names in DEPENDS, or under another keyword."""
     arrows = {}
     for name, rest in LIBRARY.findall(cmake_text):
         words = rest.split()
         depends = []
-        if "DEPENDS" in words:
-            for word in words[words.index("DEPENDS") + 1:]:
+        if keyword in words:
+            for word in words[words.index(keyword) + 1:]:
                 if word in KEYWORDS:
                     break
                 depends.append(word)
@@ -107,8 +107,8 @@ def check_system_header(arrows, folder, header, is_test):
     return None
 
 
-def check_file(arrows, folder, path, shown):
-    is_test = path.name.endswith("_test.cc")
+def check_file(arrows, folder, path, shown, for_tests):
+    is_test = path.name.endswith(("_test.cc", "testing.h"))
     text = path.read_text(encoding="utf-8", errors="replace")
     for number, line in enumerate(text.splitlines(), start=1):
         match = INCLUDE.match(line)
@@ -118,6 +118,8 @@ def check_file(arrows, folder, path, shown):
         # "unistd.h" in quotes reaches the same header as <unistd.h>.
         if quote == "<" or is_world(header):
             problem = check_system_header(arrows, folder, header, is_test)
+        elif is_test and header.split("/")[0] in for_tests:
+            problem = None
         else:
             problem = check_own_header(arrows, folder, header)
         if problem:
@@ -132,7 +134,9 @@ def source_files(root):
 
 
 def violations(root):
-    arrows = declared_arrows((root / "CMakeLists.txt").read_text(encoding="utf-8"))
+    cmake_text = (root / "CMakeLists.txt").read_text(encoding="utf-8")
+    arrows = declared_arrows(cmake_text)
+    for_tests = declared_arrows(cmake_text, "TEST_DEPENDS")
     yield from check_arrows(arrows)
     for path in source_files(root):
         shown = path.relative_to(root)
@@ -141,7 +145,7 @@ def violations(root):
         if folder not in known:
             yield f"{shown}: folder {folder or shown.parts[0]!r} has no drover_library() in CMakeLists.txt"
             continue
-        yield from check_file(arrows, folder, path, shown)
+        yield from check_file(arrows, folder, path, shown, for_tests.get(folder, ()))
 
 
 def main():
