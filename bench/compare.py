@@ -33,14 +33,18 @@ NODES = 1_000_000
 
 
 def build_tools():
-    BUILD.mkdir(parents=True, exist_ok=True)
     for tool in ("zkraw", "zkecho"):
-        source = TOOLS / f"{tool}.cc"
-        if not source.exists():
-            sys.exit(f"compare: {source} is missing; set DROVER_LOAD_TOOLS to the load generators' folder")
-        binary = BUILD / tool
-        if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
-            subprocess.run(["g++", "-O2", "-std=c++17", "-pthread", "-o", binary, source], check=True)
+        build_tool(tool)
+
+
+def build_tool(tool, *flags, libraries=()):
+    BUILD.mkdir(parents=True, exist_ok=True)
+    source = TOOLS / f"{tool}.cc"
+    if not source.exists():
+        sys.exit(f"compare: {source} is missing; set DROVER_LOAD_TOOLS to the load generators' folder")
+    binary = BUILD / tool
+    if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
+        subprocess.run(["g++", "-O2", "-std=c++17", "-pthread", *flags, "-o", binary, source, *libraries], check=True)
 
 
 def free_port():
