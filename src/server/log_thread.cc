@@ -111,6 +111,10 @@ void LogThread::run() {
   const auto is_append = [](const LogOrder& order) { return std::holds_alternative<zab::AppendTxns>(order); };
   while (take(orders)) {
     for (std::size_t i = 0; i < orders.size();) {
+      if (refusing_ && !std::holds_alternative<DiscardHistory>(orders[i])) {
+        ++i;
+        continue;
+      }
       if (!is_append(orders[i])) {
         carry_out(orders[i++]);
         continue;
@@ -186,6 +190,7 @@ void LogThread::carry_out(const LogOrder& order) {
     const auto done = journal_.truncate(cut->last);
     // Code 0: the files lead nowhere near that point, and are unchanged.
     if (!done && done.error().code != 0) callbacks_.fatal(done.error());
+    refusing_ = !done;
     callbacks_.done({.kind = done ? LogAnswer::Kind::kTruncated : LogAnswer::Kind::kNotTruncated});
   } else if (const auto* snapshot = std::get_if<zab::SaveSnapshot>(&order)) {
     must(journal_.replace(snapshot->zxid, callbacks_.write_state, options_.snapshots));
@@ -196,6 +201,7 @@ void LogThread::carry_out(const LogOrder& order) {
   } else if (std::holds_alternative<DiscardHistory>(order)) {
     callbacks_.clear_state();
     must(journal_.discard());
+    refusing_ = false;
     callbacks_.done({.kind = LogAnswer::Kind::kDiscarded});
   }
   if (rewrites) callbacks_.resume_snapshots();

@@ -105,6 +105,7 @@ class LogThread {
   std::int64_t snapshot_after_txns_ = 0;
   std::int64_t snapshot_after_bytes_ = 0;
   bool full_ = false;
+  bool refusing_ = false;  // a truncation failed: what was ordered behind it must not follow what is there
 
   mutable std::mutex mutex_;
   std::condition_variable work_;

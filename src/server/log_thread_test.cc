@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/ensure.h"
@@ -42,7 +44,7 @@ class Log {
     ENSURE(journal.has_value(), "a disk in memory opens");
     thread_ = std::make_unique<LogThread>(
         *std::move(journal), options,
-        LogThread::Callbacks{.done = [this](const LogAnswer& answer) { on_durable(answer.last); },
+        LogThread::Callbacks{.done = [this](const LogAnswer& answer) { on_answer(answer); },
                              .disk_full = [](bool) {},
                              .want_snapshot =
                                  [this] {
@@ -51,7 +53,10 @@ class Log {
                                    return snapshots_start.load();
                                  },
                              .snapshot_bytes = [] { return std::uint64_t{0}; },
-                             .fatal = [](const IoError& error) { ENSURE(false, error.what.c_str()); }});
+                             .fatal = [](const IoError& error) { ENSURE(false, error.what.c_str()); },
+                             .clear_state = [] {},
+                             .pause_snapshots = [] {},
+                             .resume_snapshots = [] {}});
   }
 
   // One batch for each, as from a client that waits for every answer.
@@ -70,6 +75,18 @@ class Log {
     for (next_ = first; on_caller == 0 && next_ < 100'000;) append_next();
   }
 
+  void submit(LogOrder order) { thread_->submit(std::move(order)); }
+  // Everything that was answered until this was.
+  std::vector<LogAnswer::Kind> answers_until(LogAnswer::Kind kind) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return std::ranges::find(answers_, kind) != answers_.end(); });
+    return std::exchange(answers_, {});
+  }
+  std::uint32_t current_epoch_after_end() {
+    thread_.reset();
+    return storage::read_epoch(store_.disk, store_.dirs.snapshots, storage::EpochFile::kCurrent)->value_or(0);
+  }
+
   std::vector<std::string> files_after_end() {
     thread_.reset();
     std::vector<std::string> logs;
@@ -86,6 +103,12 @@ class Log {
   std::atomic<int> on_caller{0};  // batches that submit() made durable by itself
 
  private:
+  void on_answer(const LogAnswer& answer) {
+    if (answer.kind == LogAnswer::Kind::kDurable) return on_durable(answer.last);
+    std::lock_guard lock(mutex_);
+    answers_.push_back(answer.kind);
+    changed_.notify_one();
+  }
   void on_durable(Zxid last) {
     const bool first = file_begins_.exchange(false);
     if (std::this_thread::get_id() == submitter_) {
@@ -94,6 +117,7 @@ class Log {
     }
     std::lock_guard lock(mutex_);
     durable_ = last;
+    answers_.push_back(LogAnswer::Kind::kDurable);
     changed_.notify_one();
   }
 
@@ -103,9 +127,27 @@ class Log {
   std::condition_variable changed_;
   std::atomic<bool> file_begins_{false};
   Zxid durable_{};
+  std::vector<LogAnswer::Kind> answers_;
   std::uint32_t next_ = 1;
   std::unique_ptr<LogThread> thread_;
 };
+
+TEST(LogThread, DoesNothingMoreAfterATruncationThatFailedUntilTheHistoryIsDiscarded) {
+  using Kind = LogAnswer::Kind;
+  Log log({.snap_count = 1000});
+  log.append(1, 3);
+  log.answers_until(Kind::kDurable);
+  log.submit(zab::TruncateLog{zx(1, 9)});  // never logged
+  // These continue a history that is not here; and a server that said it has reached the epoch could lead.
+  log.submit(zab::AppendTxns{append_of(zx(1, 10))});
+  log.submit(zab::SaveEpoch{zab::EpochKind::kCurrent, 7});
+  log.submit(ReloadState{});
+  log.submit(DiscardHistory{});
+  log.submit(zab::SaveEpoch{zab::EpochKind::kAccepted, 7});
+  EXPECT_EQ(log.answers_until(Kind::kEpochSaved),
+            (std::vector{Kind::kNotTruncated, Kind::kDiscarded, Kind::kEpochSaved}));
+  EXPECT_NE(log.current_epoch_after_end(), 7u);
+}
 
 TEST(LogThread, EndsAFileWhereASnapshotBegins) {
   Log log({.snap_count = 20});

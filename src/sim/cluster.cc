@@ -135,11 +135,15 @@ void Cluster::live() {
   drain();
 }
 
-// Nobody does anything; but whoever is there says so, wherever it is connected, and stays.
+// Nobody does anything; but whoever is there says so, wherever it is connected, and stays. Except for a
+// session that is only its server's: an election sends clients elsewhere, and there may be one, since the end
+// of old sessions can use up an epoch.
 void Cluster::keep_sessions() {
   std::vector<std::pair<const SimClient*, std::uint64_t>> there;
+  const auto& known = servers_.front()->process()->machine().sessions;  // everybody is level
   for (const auto& client : clients_) {
-    if (client->client().is_connected()) there.emplace_back(client.get(), client->client().sessions());
+    if (client->client().is_connected() && known.contains(client->client().session()))
+      there.emplace_back(client.get(), client->client().sessions());
   }
   run_for(4 * plan_.session_timeout_ms * kMillisecond);
   for (const auto& [client, sessions] : there) {

@@ -16,6 +16,10 @@ void ElectionNet::attach(ServerId id, Host& host, ActorId actor) {
   for (auto& [ends, pair] : pairs_) {
     if (ends.first == id) pair = Pair{};
   }
+  // Nothing that was sent to the process before reaches this one.
+  for (auto& [ends, link] : links_) {
+    if (ends.first == id || ends.second == id) ++link.number;
+  }
 }
 
 void ElectionNet::detach(ServerId id, Farewell farewell) {
@@ -23,49 +27,107 @@ void ElectionNet::detach(ServerId id, Farewell farewell) {
   for (auto& [ends, pair] : pairs_) {
     if (ends.first == id) pair = Pair{};
   }
+  for (auto& [ends, link] : links_) {
+    if (ends.first == id || ends.second == id) link.up = false;
+  }
   if (farewell == Farewell::kSilent) return;
   for (const auto& [peer, attached] : hosts_) {
-    if (is_connected(id, peer)) set_reachable(peer, id, false);
+    if (!network_.is_cut(host_of(id), host_of(peer)) && !network_.is_cut(host_of(peer), host_of(id)))
+      set_reachable(peer, id, false);
   }
 }
 
-bool ElectionNet::is_connected(ServerId a, ServerId b) const {
-  return !network_.is_cut(host_of(a), host_of(b)) && !network_.is_cut(host_of(b), host_of(a));
+bool ElectionNet::is_possible(ServerId a, ServerId b) const {
+  return hosts_.contains(a) && hosts_.contains(b) && !network_.is_cut(host_of(a), host_of(b)) &&
+         !network_.is_cut(host_of(b), host_of(a));
 }
 
 void ElectionNet::send(ServerId from, ServerId to, std::string bytes) {
-  Pair& pair = pairs_[{from, to}];
-  pair.waiting = std::move(bytes);
-  if (pair.scheduled) return;
-  pair.scheduled = true;
-  world_.after(0, [this, from, to] { try_to_send(from, to); });
+  pairs_[{from, to}].waiting = std::move(bytes);
+  pump_soon(from, to, 0);
 }
 
-void ElectionNet::try_to_send(ServerId from, ServerId to) {
+void ElectionNet::pump_soon(ServerId from, ServerId to, Micros delay) {
+  world_.after(delay, [this, from, to] { pump(from, to); });
+}
+
+void ElectionNet::pump(ServerId from, ServerId to) {
+  if (!hosts_.contains(from) || !pairs_[{from, to}].waiting) return;
+  if (!is_possible(from, to)) return on_unreachable(from, to);
+  Link& link = link_of(from, to);
+  if (link.up) return transmit(from, to);
+  if (from > to) return dial(from, to);
+  if (std::exchange(link.knocking, true)) return;
+  world_.after(network_.delay(), [this, from, to] { on_knock(from, to); });
+}
+
+void ElectionNet::transmit(ServerId from, ServerId to) {
   Pair& pair = pairs_[{from, to}];
-  pair.scheduled = false;
-  if (!hosts_.contains(from) || !pair.waiting) return;
-  if (!hosts_.contains(to) || !is_connected(from, to)) {
-    set_reachable(from, to, false);
-    pair.scheduled = true;
-    world_.after(between(random_, kRetryLow, kRetryHigh), [this, from, to] { try_to_send(from, to); });
-    return;
-  }
-  std::string bytes = *std::exchange(pair.waiting, std::nullopt);
-  set_reachable(from, to, true);
-  set_reachable(to, from, true);
+  pair.last = *std::exchange(pair.waiting, std::nullopt);
   if (percent(random_, plan_.lost_percent)) return world_.count(Did::kVoteLost);
   pair.last_arrival = std::max(pair.last_arrival, world_.now() + network_.delay());
+  const Micros delay = pair.last_arrival - world_.now();
   if (percent(random_, plan_.doubled_percent)) {
     world_.count(Did::kVoteDoubled);
-    arrive(from, to, bytes, pair.last_arrival - world_.now() + between(random_, 0, kSecond));
+    arrive(from, to, pair.last, delay + between(random_, 0, kSecond), std::nullopt);
   }
-  arrive(from, to, std::move(bytes), pair.last_arrival - world_.now());
+  arrive(from, to, pair.last, delay, link_of(from, to).number);
 }
 
-void ElectionNet::arrive(ServerId from, ServerId to, std::string bytes, Micros delay) {
+// --- connections ---
+
+void ElectionNet::dial(ServerId larger, ServerId smaller) {
+  if (std::exchange(link_of(larger, smaller).dialling, true)) return;
+  world_.after(network_.delay(), [this, larger, smaller] { on_dialled(larger, smaller); });
+}
+
+void ElectionNet::on_dialled(ServerId larger, ServerId smaller) {
+  link_of(larger, smaller).dialling = false;
+  if (!is_possible(larger, smaller)) return on_unreachable(larger, smaller);
+  establish(larger, smaller);
+}
+
+void ElectionNet::on_knock(ServerId smaller, ServerId larger) {
+  Link& link = link_of(smaller, larger);
+  link.knocking = false;
+  if (!is_possible(smaller, larger)) return on_unreachable(smaller, larger);
+  if (link.up || link.dialling) world_.count(Did::kLinksCrossed);
+  // Whoever knocks has no link: the larger hangs its own up and dials back. A server may also take a knock
+  // that comes right after its own call for one that was under way before, and keep what it has.
+  if (link.up && one_in(random_, 2)) return pump(smaller, larger);
+  link.up = false;
+  dial(larger, smaller);
+}
+
+void ElectionNet::establish(ServerId a, ServerId b) {
+  Link& link = link_of(a, b);
+  link.up = true;
+  ++link.number;
+  for (const auto& [from, to] : {std::pair{a, b}, std::pair{b, a}}) {
+    set_reachable(from, to, true);
+    Pair& pair = pairs_[{from, to}];
+    if (!pair.waiting && !pair.last.empty()) pair.waiting = pair.last;
+    pump_soon(from, to, 0);
+  }
+}
+
+void ElectionNet::on_unreachable(ServerId from, ServerId to) {
+  link_of(from, to).up = false;
+  if (!hosts_.contains(from)) return;
+  set_reachable(from, to, false);
+  Pair& pair = pairs_[{from, to}];
+  if (std::exchange(pair.retrying, true)) return;
+  world_.after(between(random_, kRetryLow, kRetryHigh), [this, from, to] {
+    pairs_[{from, to}].retrying = false;
+    pump(from, to);
+  });
+}
+
+void ElectionNet::arrive(ServerId from, ServerId to, std::string bytes, Micros delay,
+                         std::optional<std::uint64_t> link) {
   const ActorId actor = hosts_.at(to).actor;
-  world_.after(delay, actor, [this, from, to, bytes = std::move(bytes)] {
+  world_.after(delay, actor, [this, from, to, link, bytes = std::move(bytes)] {
+    if (link && link_of(from, to).number != *link) return world_.count(Did::kVoteLost);
     const auto found = hosts_.find(to);
     if (found != hosts_.end()) found->second.host->on_notification(from, bytes);
   });

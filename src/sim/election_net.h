@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The election port of all servers. As on the real one, of several notifications to a server only the newest
-// waits; unlike there, a fault may lose one, or bring it twice and late, because an election must bear that.
+// The election port of all servers. As on the real one (net/election_link) two servers have one connection:
+// the larger id dials, the smaller one only knocks and is dialled back. When both begin at once the two
+// cross, a connection that already carries votes is replaced, and what was under way in it is lost. Of
+// several notifications to a server only the newest waits, and on a new connection the last one is said
+// again.
+//
+// Unlike there, a fault may lose a notification, or bring it twice and late, because an election must bear
+// that.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -51,14 +58,29 @@ class ElectionNet {
   // What one server has for another.
   struct Pair {
     std::optional<std::string> waiting;
-    bool scheduled = false;
+    std::string last;  // sent last
+    bool retrying = false;
     std::optional<bool> reachable;
     Micros last_arrival = 0;
   };
+  struct Link {
+    bool up = false;
+    bool dialling = false;     // by the larger
+    bool knocking = false;     // by the smaller
+    std::uint64_t number = 0;  // of the connection
+  };
 
-  bool is_connected(ServerId a, ServerId b) const;
-  void try_to_send(ServerId from, ServerId to);
-  void arrive(ServerId from, ServerId to, std::string bytes, Micros delay);
+  Link& link_of(ServerId a, ServerId b) { return links_[std::minmax(a, b)]; }
+  bool is_possible(ServerId a, ServerId b) const;
+  void pump_soon(ServerId from, ServerId to, Micros delay);
+  void pump(ServerId from, ServerId to);
+  void transmit(ServerId from, ServerId to);
+  void dial(ServerId larger, ServerId smaller);
+  void on_dialled(ServerId larger, ServerId smaller);
+  void on_knock(ServerId smaller, ServerId larger);
+  void establish(ServerId a, ServerId b);
+  void on_unreachable(ServerId from, ServerId to);
+  void arrive(ServerId from, ServerId to, std::string bytes, Micros delay, std::optional<std::uint64_t> link);
   void set_reachable(ServerId at, ServerId peer, bool reachable);
 
   World& world_;
@@ -67,6 +89,7 @@ class ElectionNet {
   Random random_;
   std::map<ServerId, Attached> hosts_;
   std::map<std::pair<ServerId, ServerId>, Pair> pairs_;
+  std::map<std::pair<ServerId, ServerId>, Link> links_;  // the smaller one first
 };
 
 }  // namespace drover::sim

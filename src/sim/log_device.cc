@@ -33,7 +33,10 @@ bool LogDevice::succeeded(const IoResult<T>& result) {
 }
 
 void LogDevice::start() {
-  if (busy_ || dead_ || queue_.empty()) return;
+  if (busy_ || dead_) return;
+  while (refusing_ && !queue_.empty() && !std::holds_alternative<DiscardHistory>(queue_.front()))
+    queue_.pop_front();
+  if (queue_.empty()) return;
   busy_ = true;
   if (is_append(0)) {
     // The thread wakes up a little later; what has come by then goes in one write.
@@ -127,6 +130,7 @@ void LogDevice::carry_out() {
   } else if (const auto* cut = std::get_if<zab::TruncateLog>(&order)) {
     const auto done = journal_.truncate(cut->last);
     if (!done && done.error().code != 0 && !succeeded(done)) return;
+    refusing_ = !done;
     finish_order();
     owner_.on_truncated(done.has_value());
   } else if (const auto* snapshot = std::get_if<zab::SaveSnapshot>(&order)) {
@@ -142,6 +146,7 @@ void LogDevice::carry_out() {
   } else {
     owner_.clear_state();
     if (!succeeded(journal_.discard())) return;
+    refusing_ = false;
     finish_order();
     owner_.on_discarded();
   }

@@ -88,6 +88,7 @@ class LogDevice {
   bool busy_ = false;
   bool dead_ = false;
   bool full_ = false;
+  bool refusing_ = false;  // a truncation failed: nothing more until the history is discarded
   Micros stall_ = 0;
   std::size_t gathered_ = 0;  // orders in batch_
   storage::LogBatch batch_;

@@ -81,6 +81,24 @@ void isolate(Cluster& cluster, ServerId server, bool cut) {
   }
 }
 
+bool is_log(const std::string& name) { return storage::parse_log_name(name).has_value(); }
+bool is_snapshot(const std::string& name) { return storage::parse_snapshot_name(name).has_value(); }
+
+// In each of these files a sector becomes zero: in the midst of a log it is as if nothing had ever been
+// written from there on.
+void zero_a_sector_of(SimServer& server, bool (*chosen)(const std::string& name)) {
+  server.set_damaged();
+  const std::string directory = "/data/version-2";
+  const auto names = server.disk().list(directory);
+  for (const std::string& name : *names) {
+    if (!chosen(name)) continue;
+    std::string bytes = server.disk().contents(directory + "/" + name);
+    const std::size_t from = bytes.size() > storage::kSectorBytes ? storage::kSectorBytes : 0;
+    for (std::size_t i = from; i < std::min(bytes.size(), from + storage::kSectorBytes); ++i) bytes[i] = '\0';
+    server.disk().set_contents(directory + "/" + name, std::move(bytes));
+  }
+}
+
 void write_for_a_while(Cluster& cluster) { cluster.run_for(1200 * kMillisecond); }
 
 // A follower misses what the others agree on.
@@ -125,6 +143,22 @@ void let_a_leader_go_astray_and_restart(Cluster& cluster) {
   cluster.run_for(700 * kMillisecond);
   silence(cluster, id, false);
   cluster.server(id).start();
+  cluster.run_for(600 * kMillisecond);
+}
+
+// And while it runs, what its log begins at becomes unreadable: then the log cannot be cut back any more.
+void let_a_leader_go_astray_and_lose_its_snapshots(Cluster& cluster) {
+  write_for_a_while(cluster);
+  SimServer* leader = cluster.leader();
+  if (!leader) return;
+  const ServerId id = leader->id();
+  silence(cluster, id, true);
+  cluster.run_for(150 * kMillisecond);
+  cluster.server(id).crash(Farewell::kReset, Survival::kKeep);
+  cluster.run_for(700 * kMillisecond);
+  cluster.server(id).start();
+  zero_a_sector_of(cluster.server(id), is_snapshot);
+  silence(cluster, id, false);
   cluster.run_for(600 * kMillisecond);
 }
 
@@ -180,21 +214,6 @@ void wipe_one(Cluster& cluster) {
   cluster.run_for(600 * kMillisecond);
 }
 
-// A sector in the midst of its log becomes zero: as if nothing had ever been written from there on.
-void zero_a_sector(SimServer& server) {
-  server.set_damaged();
-  const std::string directory = "/data/version-2";
-  const auto names = server.disk().list(directory);
-  for (const std::string& name : *names) {
-    if (!storage::parse_log_name(name)) continue;
-    std::string bytes = server.disk().contents(directory + "/" + name);
-    for (std::size_t i = storage::kSectorBytes; i < std::min(bytes.size(), 2 * storage::kSectorBytes); ++i)
-      bytes[i] = '\0';
-    server.disk().set_contents(directory + "/" + name, std::move(bytes));
-    return;
-  }
-}
-
 // Of three servers one is away, one has missed the end, and one has lost it. Together the two would be a
 // quorum; but what was acknowledged is with the third alone.
 void damage_one_while_another_is_stale(Cluster& cluster) {
@@ -206,7 +225,7 @@ void damage_one_while_another_is_stale(Cluster& cluster) {
   // After a crash that lost its watermark too, nobody could tell the damage from a torn tail.
   if (!cluster.server(damaged).is_up()) return;
   for (const ServerId id : {whole, damaged}) cluster.server(id).crash(Farewell::kReset, Survival::kKeep);
-  zero_a_sector(cluster.server(damaged));
+  zero_a_sector_of(cluster.server(damaged), is_log);
   isolate(cluster, kOne, false);
   cluster.server(damaged).start();
   cluster.run_for(900 * kMillisecond);
@@ -238,7 +257,11 @@ std::vector<Script> make_scripts() {
       {"leader-gets-trunc", with_window(500), let_a_leader_go_astray, {Did::kTrunc}},
       {"restarted-leader-gets-trunc", with_window(500), trunc, {Did::kTrunc, Did::kReload}},
       {"stray-leader-gets-snap", with_window(0), trunc, {Did::kSnap}},
-      {"forgetful-leader-gets-trunc", with_a_forgetful_leader(), trunc, {Did::kTrunc, Did::kDiscard}},
+      {"forgetful-leader-gets-trunc", with_a_forgetful_leader(), trunc, {Did::kTrunc, Did::kReload}},
+      {"damaged-leader-gets-trunc",
+       with_a_forgetful_leader(),
+       let_a_leader_go_astray_and_lose_its_snapshots,
+       {Did::kTrunc, Did::kDiscard}},
       {"leader-of-a-stale-follower-dies", with_window(500), let_the_leader_of_a_stale_follower_die, {}},
       {"leader-in-the-dark", small_plan(), leave_the_leader_in_the_dark, {Did::kMove}},
       {"leader-change", small_plan(), kill_the_leader, {Did::kMove}},

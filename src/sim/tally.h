@@ -47,6 +47,7 @@ enum class Did : std::uint8_t {
   kSplit,
   kVoteLost,
   kVoteDoubled,
+  kLinksCrossed,
   // agreement
   kElected,
   kEstablished,

@@ -110,6 +110,9 @@ IoResult<TruncateReport> truncate_history(Disk& disk, const DataDirs& dirs, Zxid
   }
   TruncateReport report;
   TRY_ASSIGN(report.last, check_kept_history(disk, dirs, *plan.base, zxid));
+  // What would follow from the leader follows `zxid` and nothing else.
+  if (report.last != zxid)
+    return std::unexpected(data_error("no transaction 0x" + hex(zxid) + " to truncate to"));
   for (const SnapshotFile& file : plan.to_remove) {
     TRY(remove_durably(disk, dirs.snapshots, file.name, report));
   }

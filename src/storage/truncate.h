@@ -18,14 +18,14 @@
 namespace drover::storage {
 
 struct TruncateReport {
-  Zxid last{};  // the history's end now; below the point asked for when that was never logged
+  Zxid last{};  // the history's end now: the point asked for
   LogTail tail;
   std::vector<std::string> removed;
 };
 
-// Removes everything after `zxid`. No writer may be open. Fails, with nothing changed, when no snapshot
-// remains that the kept log continues from; then only a whole new snapshot can help. After any other
-// failure the process must end, and a restart finds a whole history.
+// Removes everything after `zxid`. No writer may be open. Fails, with nothing changed, when it was
+// never logged or no snapshot remains that the kept log continues from; then only a whole new snapshot can
+// help. After any other failure the process must end, and a restart finds a whole history.
 IoResult<TruncateReport> truncate_history(Disk& disk, const DataDirs& dirs, Zxid zxid);
 
 }  // namespace drover::storage

@@ -33,7 +33,7 @@ struct SaveEpoch {
   std::uint32_t epoch = 0;  // answered by on_epoch_saved()
 };
 struct TruncateLog {
-  Zxid last{};  // answered by on_truncated()
+  Zxid last{};  // answered by on_truncated(), or on_truncate_failed(), which ends all orders behind it
 };
 // The state received from the leader replaces everything older. Answered by on_snapshot_saved().
 struct SaveSnapshot {

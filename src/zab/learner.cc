@@ -147,17 +147,22 @@ void Learner::begin_sync(const wire::QuorumPacket& packet, Effects& effects) {
 }
 
 void Learner::truncate(Zxid last, Effects& effects) {
-  // A point that we never logged, or that lies before what is at hand, says that the histories parted
-  // somewhere we cannot see. Then only the leader's whole state helps.
-  if (!start_.knows_history || !history_.contains(last)) {
+  // A point that we never logged says that the histories parted before it. Then only the leader's whole state
+  // helps. Of a point before what is at hand the disk knows, and refuses if it never logged it either.
+  const bool at_hand = history_.contains(last);
+  if (!start_.knows_history || (!at_hand && last >= history_.window_begin())) {
     effects.discard_history = true;
     return end("the leader's history and ours have parted before zxid " + std::to_string(raw(last)));
   }
   // Of what was applied nothing goes, unless it was read from the log at start without knowing its fate.
   if (last < history_.committed()) effects.reload_state = true;
   effects.disk.emplace_back(TruncateLog{last});
-  history_.truncate(last);
-  history_.set_committed(last);
+  if (at_hand) {
+    history_.truncate(last);
+    history_.set_committed(last);
+  } else {
+    history_.begin_at(last);
+  }
 }
 
 void Learner::on_snapshot_received(Effects& effects) {

@@ -277,7 +277,7 @@ TEST(Learner, KeepsItsStateWhenOnlyUndecidedTransactionsAreCutOff) {
 }
 
 TEST(Learner, DiscardsItsHistoryWhenItIsToBeCutWhereItNeverWas) {
-  for (const Zxid point : {zx(4, 9), zx(3, 1), zx(5, 0)}) {
+  for (const Zxid point : {zx(4, 9), zx(5, 0)}) {
     Following f;
     f.to_sync().hear(PacketType::kTrunc, point);
     EXPECT_TRUE(f.effects.discard_history) << testing::text(point);
@@ -285,6 +285,16 @@ TEST(Learner, DiscardsItsHistoryWhenItIsToBeCutWhereItNeverWas) {
     EXPECT_EQ(f.orders(), Story{});
     EXPECT_EQ(zxids_in(f.h), (Story{"4.1", "4.2", "4.3"}));  // until the host has put it away
   }
+}
+
+TEST(Learner, HasTheDiskCutOffWhatReachesBackBeyondWhatIsAtHand) {
+  Following f;
+  f.to_sync().hear(PacketType::kTrunc, zx(3, 1));
+  EXPECT_EQ(f.orders(), Story{"truncate to 3.1"});
+  EXPECT_TRUE(f.effects.reload_state);
+  EXPECT_EQ(f.h.last(), zx(3, 1));
+  f.propose(zx(3, 2)).commit(zx(3, 2)).flush();
+  EXPECT_EQ(f.orders(), (Story{"truncate to 3.1", "append 3.2"}));
 }
 
 TEST(Learner, TakesTheLeadersStateAndWhatFollowsItBeforeItAcknowledges) {

@@ -321,8 +321,9 @@ void Peer::on_truncated(Instant now, Effects& effects) {
 
 void Peer::on_truncate_failed(Instant now, Effects& effects) {
   ENSURE(orders_open_ > 0 && !rewinds_.empty(), "the disk answers orders");
-  --orders_open_;
-  rewinds_.pop_front();
+  orders_open_ = 0;
+  rewinds_.clear();
+  reloading_ = false;
   discard_history("what the leader does not have cannot be cut off", now, effects);
 }
 

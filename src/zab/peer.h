@@ -72,7 +72,8 @@ class Peer {
   void on_durable(Zxid last, Instant now, Effects& effects, std::size_t orders = 1);
   void on_epoch_saved(EpochKind kind, std::uint32_t epoch, Instant now, Effects& effects);
   void on_truncated(Instant now, Effects& effects);
-  // The files cannot be cut where the leader wants it; they are unchanged.
+  // The files cannot be cut where the leader wants it; they are unchanged. What was ordered since is not
+  // carried out, and not answered, until the history is discarded.
   void on_truncate_failed(Instant now, Effects& effects);
   void on_snapshot_saved(Instant now, Effects& effects);
   // effects.reload_state and discard_history are carried out.
