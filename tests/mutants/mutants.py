@@ -121,7 +121,7 @@ MUTANTS = [
          "    if (counter_of(zxid) == 1 && epoch_of(zxid) > 1) return;\n")]),
     Mutant("applied-before-own-sync", "4882, M3", "replica/member.cc", [
         ("  return std::min(history.committed(), history.durable());", "  return history.committed();")]),
-    Mutant("snapshot-of-a-state-that-goes", "found by this simulator (seed 642)", "replica/member.cc", [
+    Mutant("snapshot-of-a-state-that-goes", "found by this simulator", "replica/member.cc", [
         ("  return !state_unusable_ && peer_.knows_history() && machine_.last_zxid >= inexact_until_;", "  return true;")]),
     Mutant("epoch-exhausted-for-ever", "1277; found by this simulator", "replica/replica_leading.cc", [
         ("  exhausted_ = false;  // The next epoch begins anew, and may be led by this server too.\n", "")]),
@@ -161,7 +161,7 @@ MUTANTS = [
     Mutant("purge-deletes-needed-logs", "3231", "storage/purge.cc", [
         ("  return above == logs.begin() ? 0 : static_cast<std::size_t>(above - logs.begin()) - 1;",
          "  return static_cast<std::size_t>(above - logs.begin());")]),
-    Mutant("old-history-goes-first", "found by this simulator (seed 104)", "storage/journal.cc", [
+    Mutant("old-history-goes-first", "found by this simulator", "storage/journal.cc", [
         ("  TRY(remove_incoming(*disk_, dirs_));\n", "  TRY(remove_incoming(*disk_, dirs_));\n  TRY(set_aside_history(*disk_, dirs_));\n")],
         script="follower-gets-snap"),
     # --- clients ---
