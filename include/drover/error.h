@@ -59,15 +59,17 @@ enum class Errc : std::int32_t {
   kEndOfStream = 5,  // Stream::next() after the last
   kBadReply = 6,     // the server's answer cannot be read
 
-  kLockLost = 20,
-  kNotOwner = 21,
-  kWouldDeadlock = 22,
+  kLockLost = 20,           // or another thing that was held: its node or its session is gone
+  kNotOwner = 21,           // it is not the caller's to release, or no longer
+  kWouldDeadlock = 22,      // the caller would wait for itself
   kLayoutMismatch = 23,     // other names than this recipe's in its directory
   kSequenceExhausted = 24,  // the sequence of a directory is about to wrap, and the layout cannot bear it
-  kIdConflict = 25,
-  kBrokenBarrier = 26,
-  kFenced = 27,
-  kBadData = 28,  // a node's data is not what the recipe would have written
+  kIdConflict = 25,         // somebody else goes by this id
+  kBrokenBarrier = 26,      // one of those who waited at it has gone
+  kFenced = 27,             // a later holder has been here
+  kBadData = 28,            // a node's data is not what the recipe would have written
+  kTooMany = 29,            // the recipe's own limit is reached: items, parties, slots
+  kStale = 30,              // it is known, but perhaps no longer true
 };
 
 // What the answer to an error is.

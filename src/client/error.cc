@@ -23,6 +23,8 @@ std::string_view name_of(Errc code) {
     case Errc::kBrokenBarrier: return "Broken barrier";
     case Errc::kFenced: return "Fenced";
     case Errc::kBadData: return "Bad data";
+    case Errc::kTooMany: return "Too many";
+    case Errc::kStale: return "Stale";
     default: return name_of(static_cast<ErrorCode>(code));
   }
 }
