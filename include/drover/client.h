@@ -189,6 +189,8 @@ class Client {
   std::string full_path(std::string_view path) const;
 
   Scheduler scheduler() const;
+  // 36 characters that nobody else has: a random UUID, for names of nodes. On the executor.
+  std::string new_uuid() const;
 
  private:
   struct Handle;

@@ -200,4 +200,6 @@ std::string Client::full_path(std::string_view path) const { return client::join
 
 Scheduler Client::scheduler() const { return Scheduler(handle_->core); }
 
+std::string Client::new_uuid() const { return handle_->core->new_uuid(); }
+
 }  // namespace drover
