@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipes/loop.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace drover::recipes {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kPauseMin{20};
+constexpr milliseconds kPauseMax{2000};
+
+// Errors that a new connection, or a new session, makes good.
+bool passes(const Error& error) {
+  return error.error_class() == ErrorClass::kRecoverable || error == Errc::kSessionExpired;
+}
+
+}  // namespace
+
+Loop::Loop(Client client) : client_(std::move(client)), changed_(client_.scheduler()) {}
+
+void Loop::begin() {
+  client_.scheduler().post([self = shared_from_this()] {
+    if (std::exchange(self->begun_, true)) return;
+    start(run(self));
+  });
+}
+
+void Loop::end() {
+  client_.scheduler().post([self = shared_from_this()] {
+    self->stop_.request_stop();
+    self->again();
+    if (!std::exchange(self->begun_, true)) start(run(self));  // for on_end()
+  });
+}
+
+void Loop::tell() {
+  for (Signal* each : listeners_) each->notify();
+}
+
+// A round is a look and a wait. It ends when the recipe does, or the client.
+Task<Result<void>> Loop::rounds(std::shared_ptr<Loop> self) {
+  milliseconds pause = kPauseMin;
+  while (!self->is_ending()) {
+    self->wake_at_ = Clock::time_point::max();
+    auto looking = self->look(Wait::forever(self->stop_.get_token()));
+    const Result<void> looked = co_await std::move(looking);
+    if (self->is_ending()) break;
+    if (looked) {
+      pause = kPauseMin;
+    } else {
+      if (!passes(looked.error())) self->on_failure(looked.error());
+      self->wake_at(Clock::now() + pause);
+      pause = std::min(2 * pause, kPauseMax);
+    }
+    self->tell();
+    auto waiting = self->changed_.wait(Wait::until(self->wake_at_, self->stop_.get_token()));
+    const Result<void> woken = co_await std::move(waiting);
+    if (!woken && woken.error() != Errc::kDeadline) break;
+  }
+  co_return Result<void>{};
+}
+
+Task<Result<void>> Loop::run(std::shared_ptr<Loop> self) {
+  self->states_ = self->client_.on_state([weak = self->weak_from_this()](const StateEvent& event) {
+    const auto loop = weak.lock();
+    if (!loop || loop->over_) return;
+    loop->on_state(event);
+    loop->again();
+  });
+  // The first look follows the first word about the connection, which would otherwise cause a second one.
+  auto beginning = self->changed_.wait(Wait::forever(self->stop_.get_token()));
+  co_await std::move(beginning);
+  auto going = rounds(self);
+  co_await std::move(going);
+  auto finishing = self->finish();
+  const Result<void> finished = co_await std::move(finishing);
+  self->over_ = true;
+  self->states_.reset();
+  self->on_end();
+  self->tell();
+  co_return finished;
+}
+
+Task<Result<void>> Loop::finish() { co_return Result<void>{}; }
+
+// Registers a signal for as long as somebody waits; when that coroutine is destroyed, too.
+class Loop::Listener {
+ public:
+  explicit Listener(Loop& loop) : loop_(loop), signal(loop.client_.scheduler()) {
+    loop_.listeners_.insert(&signal);
+  }
+  ~Listener() { loop_.listeners_.erase(&signal); }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+ private:
+  Loop& loop_;
+
+ public:
+  Signal signal;
+};
+
+Task<Result<void>> Loop::until(std::shared_ptr<Loop> loop, Condition done, Wait wait) {
+  auto there = loop->client_.scheduler().enter();
+  co_await there;
+  Listener listener(*loop);
+  for (;;) {
+    const Result<bool> is_done = done();
+    if (!is_done) co_return std::unexpected(is_done.error());
+    if (*is_done) co_return Result<void>{};
+    if (loop->over_) co_return fail(Errc::kClosed);
+    auto waiting = listener.signal.wait(wait);
+    const Result<void> woken = co_await std::move(waiting);
+    if (!woken) co_return woken;
+  }
+}
+
+std::string child_path(std::string_view parent, std::string_view name) {
+  std::string path(parent == "/" ? "" : parent);
+  path += '/';
+  path += name;
+  return path;
+}
+
+std::string_view name_in(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+std::string_view parent_in(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == 0 ? path.substr(0, 1) : path.substr(0, slash);
+}
+
+}  // namespace drover::recipes
