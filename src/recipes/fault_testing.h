@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One fault at every step of a recipe: a story is told again and again, each time with the fault at the next
+// request of client 0, until the story ends before the fault comes.
+//
+//   for_every_step(kAllFaults, {.clients = 2}, [](Trial& trial) {
+//     auto taken = trial.run(queue.take(trial.wait()));
+//     ...what must be true now, whatever happened
+//   });
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "drover/signal.h"
+#include "sim/recipe_world.h"
+
+namespace drover::recipes::testing {
+
+using sim::RecipeWorld;
+using Time = RecipeWorld::Time;
+
+enum class Fault : std::uint8_t {
+  kNone,
+  kReplyLost,    // it is done, and the connection lost before the answer
+  kRequestLost,  // it is not done, and the connection lost
+  kCut,          // nothing passes for less than the session's timeout
+  kLongCut,      // and for more
+  kKilled,       // the session is ended from elsewhere
+  kRestart,      // of the server that leads
+  kStopped,      // the caller asks to stop
+  kDestroyed,    // the task is destroyed where it waits
+};
+inline const std::vector<Fault> kConnectionFaults{Fault::kReplyLost, Fault::kRequestLost, Fault::kCut,
+                                                  Fault::kRestart};
+inline const std::vector<Fault> kSessionFaults{Fault::kLongCut, Fault::kKilled};
+inline const std::vector<Fault> kCallerFaults{Fault::kStopped, Fault::kDestroyed};
+inline const std::vector<Fault> kAllFaults{Fault::kReplyLost, Fault::kRequestLost, Fault::kCut,
+                                           Fault::kRestart,   Fault::kLongCut,     Fault::kKilled,
+                                           Fault::kStopped,   Fault::kDestroyed};
+
+template <class T>
+Task<Result<T>> fail_when_told(std::shared_ptr<Signal> told) {
+  auto waiting = told->wait({});
+  co_await std::move(waiting);
+  co_return fail(Errc::kStopped, {}, "destroyed by the test");
+}
+
+template <class T>
+Task<Result<T>> unless_told(Scheduler scheduler, Task<Result<T>> task, std::shared_ptr<Signal> told) {
+  std::vector<Task<Result<T>>> both;
+  both.push_back(std::move(task));
+  both.push_back(fail_when_told<T>(told));
+  auto any = run_on(scheduler, when_any(std::move(both)));
+  First<Result<T>> first = co_await std::move(any);
+  co_return std::move(first.value);
+}
+
+class Trial {
+ public:
+  Trial(RecipeWorld& w, Fault f, int nth) : world(w), fault(f), nth_(nth) {
+    told_ = std::make_shared<Signal>(world.client(0).scheduler());
+  }
+
+  // Begins a task of client 0, and the count of its requests.
+  template <class T>
+  std::shared_ptr<std::optional<Result<T>>> start(Task<Result<T>> task) {
+    arm();
+    return world.start(unless_told(world.client(0).scheduler(), std::move(task), told_));
+  }
+  // And runs it to its end.
+  template <class T>
+  Result<T> run(Task<Result<T>> task) {
+    arm();
+    return world.get(unless_told(world.client(0).scheduler(), std::move(task), told_));
+  }
+  Wait wait() const { return Wait::forever(stop_.get_token()); }
+  bool has_struck() const { return struck_ || (is_trap() && armed_ && !calm_ && !world.has_traps(0)); }
+  // The caller does not want it any more.
+  bool is_given_up() const { return struck_ && (fault == Fault::kStopped || fault == Fault::kDestroyed); }
+  bool has_lost_session() const { return struck_ && (fault == Fault::kLongCut || fault == Fault::kKilled); }
+  // Calm again; all that goes on in the background has had its time.
+  void calm_down() {
+    struck_ = has_struck();
+    calm_ = true;
+    world.disarm(0);
+    world.heal(0);
+    world.run_for(Time(15'000));
+  }
+
+  RecipeWorld& world;
+  const Fault fault;
+
+ private:
+  bool is_trap() const { return fault == Fault::kReplyLost || fault == Fault::kRequestLost; }
+  void arm() {
+    if (std::exchange(armed_, true)) return;
+    if (fault == Fault::kReplyLost) return world.lose_reply(0, "", nth_);
+    if (fault == Fault::kRequestLost) return world.lose_request(0, "", nth_);
+    if (fault == Fault::kNone) return;
+    world.at_request(0, "", nth_, [this] {
+      struck_ = true;
+      strike();
+    });
+  }
+  void strike() {
+    switch (fault) {
+      case Fault::kCut: world.cut(0); return heal_after(Time(1500));
+      case Fault::kLongCut: world.cut(0); return heal_after(Time(9000));
+      case Fault::kKilled: return world.kill_session(0);
+      case Fault::kRestart: return world.restart_leader();
+      case Fault::kStopped: stop_.request_stop(); return;
+      case Fault::kDestroyed: told_->notify(); return;
+      default: return;
+    }
+  }
+  // On the last client's clock, which nothing is done to.
+  void heal_after(Time time) {
+    const Scheduler scheduler = world.client(0).scheduler();
+    drover::start(scheduler.sleep(Wait::within(time)), [this](Result<void>) { world.heal(0); });
+  }
+
+  int nth_;
+  bool armed_ = false;
+  bool struck_ = false;
+  bool calm_ = false;
+  std::stop_source stop_;
+  std::shared_ptr<Signal> told_;
+};
+
+inline std::string_view name_of(Fault fault) {
+  constexpr std::string_view kNames[] = {"none",   "reply lost", "request lost", "cut",      "long cut",
+                                         "killed", "restart",    "stopped",      "destroyed"};
+  return kNames[static_cast<std::size_t>(fault)];
+}
+
+template <class Story>
+void for_every_step(const std::vector<Fault>& faults, const RecipeWorld::Options& options, Story story) {
+  constexpr int kSteps = 100;  // a story that never ends is one too long
+  for (const Fault fault : faults) {
+    int nth = 1;
+    for (; nth < kSteps; ++nth) {
+      SCOPED_TRACE(std::string(name_of(fault)) + " at request " + std::to_string(nth));
+      RecipeWorld world(options);
+      Trial trial(world, fault, nth);
+      story(trial);
+      if (::testing::Test::HasFatalFailure() || ::testing::Test::HasNonfatalFailure()) return;
+      if (!trial.has_struck()) break;
+    }
+    EXPECT_LT(nth, kSteps);
+    EXPECT_GT(nth, 1) << name_of(fault);
+  }
+}
+
+}  // namespace drover::recipes::testing

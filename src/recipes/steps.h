@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every recipe's coroutines have in common: going on through lost connections, handing an error up, and
+// names of nodes.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "drover/client.h"
+
+namespace drover::recipes {
+
+// The awaited task's error is ours too. Tasks are named before they are awaited: GCC 12.
+#define CO_TRY(expression)                                                           \
+  do {                                                                               \
+    auto co_try_task = (expression);                                                 \
+    auto co_try_result = co_await std::move(co_try_task);                            \
+    if (!co_try_result) co_return std::unexpected(std::move(co_try_result).error()); \
+  } while (false)
+
+#define RECIPES_CONCAT_(a, b) a##b
+#define RECIPES_CONCAT(a, b) RECIPES_CONCAT_(a, b)
+#define CO_TRY_ASSIGN_(declaration, expression, task, result)        \
+  auto task = (expression);                                          \
+  auto result = co_await std::move(task);                            \
+  if (!result) co_return std::unexpected(std::move(result).error()); \
+  declaration = *std::move(result)
+#define CO_TRY_ASSIGN(declaration, expression)                                    \
+  CO_TRY_ASSIGN_(declaration, expression, RECIPES_CONCAT(co_try_task_, __LINE__), \
+                 RECIPES_CONCAT(co_try_result_, __LINE__))
+
+inline bool is_recoverable(const Error& error) { return error.error_class() == ErrorClass::kRecoverable; }
+
+// The session is gone, and what this client is asked next is asked of another one.
+inline bool has_next_session(const Client& client, const Error& error) {
+  return error == Errc::kSessionExpired && client.bound_session() == SessionId{} &&
+         client.state() != ConnectionState::kExpired;
+}
+
+// For the steps of a call: whoever does not want to wait for others still wants to know whether he must.
+inline Wait for_steps(const Wait& wait) { return wait.is_poll() ? Wait::forever(wait.stop) : wait; }
+
+// `make` gives a task whose repetition does no harm: a read, or a write that finds its own traces. It is
+// repeated until a server has answered.
+template <class Make>
+auto until_answered(Client client, Make make) -> std::invoke_result_t<Make&> {
+  for (;;) {
+    auto task = make();
+    auto result = co_await std::move(task);
+    if (result || (!is_recoverable(result.error()) && !has_next_session(client, result.error()))) {
+      co_return result;
+    }
+    // Without a connection the next one waits by itself. What a server refuses for now takes a while.
+    if (result.error() == Errc::kConnectionLoss || result.error() == Errc::kSessionExpired) continue;
+    auto pausing = client.scheduler().sleep(Wait::within(std::chrono::milliseconds(50)));
+    const Result<void> paused = co_await std::move(pausing);
+    if (!paused) co_return std::unexpected(paused.error());
+  }
+}
+
+// The client for the one session in which something is to be held.
+Task<Result<Client>> bind_to_session(Client client, Wait wait);
+
+inline std::string child_path(std::string_view parent, std::string_view name) {
+  return (parent == "/" ? std::string() : std::string(parent)) + "/" + std::string(name);
+}
+
+// Removes an ephemeral of this session when it is forgotten. Its name is nobody else's.
+class OwnNode {
+ public:
+  OwnNode() = default;
+  OwnNode(Client client, std::string path) : client_(std::move(client)), path_(std::move(path)) {}
+  OwnNode(OwnNode&& other) noexcept
+      : client_(std::exchange(other.client_, std::nullopt)), path_(std::move(other.path_)) {}
+  OwnNode& operator=(OwnNode&& other) noexcept {
+    if (this != &other) {
+      remove_later();
+      client_ = std::exchange(other.client_, std::nullopt);
+      path_ = std::move(other.path_);
+    }
+    return *this;
+  }
+  ~OwnNode() { remove_later(); }
+
+  explicit operator bool() const { return client_.has_value(); }
+  const std::string& path() const { return path_; }
+  const Client& client() const { return *client_; }
+  void release() { client_.reset(); }
+  void remove_later() {
+    if (client_) std::exchange(client_, std::nullopt)->ensure_deleted(path_);
+  }
+
+ private:
+  std::optional<Client> client_;
+  std::string path_;
+};
+
+}  // namespace drover::recipes
