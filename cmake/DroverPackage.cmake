@@ -1,18 +1,31 @@
 # What `cmake --install` gives to programs outside this tree: include/drover, one library with everything that
-# the client and the recipes need, and the two ways to find it (find_package(drover), pkg-config drover).
+# the client and the recipes need, one for tests, and the two ways to find them (find_package(drover), with
+# COMPONENTS testing for the second; pkg-config drover).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# One archive, so that users link one thing and the folders behind it stay our affair.
-set(package_parts base wire net client recipes)
-add_library(drover_package STATIC)
-foreach(part IN LISTS package_parts)
-  target_sources(drover_package PRIVATE $<TARGET_OBJECTS:drover_${part}>)
-endforeach()
-set_target_properties(drover_package PROPERTIES OUTPUT_NAME drover EXPORT_NAME drover LINKER_LANGUAGE CXX)
-target_include_directories(drover_package INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_compile_features(drover_package INTERFACE cxx_std_23)
-target_link_libraries(drover_package INTERFACE OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
+# drover_archive(target name PARTS folder... LIBRARIES target...): one archive of several folders, so that users
+# link one thing and the folders behind it stay our affair. It is exported as drover::<name>.
+function(drover_archive target name)
+  cmake_parse_arguments(arg "" "" "PARTS;LIBRARIES" ${ARGN})
+  add_library(${target} STATIC)
+  foreach(part IN LISTS arg_PARTS)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:drover_${part}>)
+  endforeach()
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} LINKER_LANGUAGE CXX
+                        ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/package")
+  target_include_directories(${target} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(${target} INTERFACE cxx_std_23)
+  target_link_libraries(${target} INTERFACE ${arg_LIBRARIES})
+endfunction()
+
+drover_archive(drover_package drover PARTS base wire net client recipes
+               LIBRARIES OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
+set_target_properties(drover_package PROPERTIES OUTPUT_NAME drover)
+# Servers for users' tests, which need more than a client does.
+drover_archive(drover_testing_package testing PARTS state zab replica storage server testing
+               LIBRARIES drover_package spdlog::spdlog fmt::fmt ZLIB::ZLIB Snappy::snappy)
+set_target_properties(drover_testing_package PROPERTIES OUTPUT_NAME drover_testing)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/drover")
 install(TARGETS drover RUNTIME COMPONENT server)
@@ -21,6 +34,9 @@ install(TARGETS drover_package EXPORT drover ARCHIVE COMPONENT library)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/drover" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
         COMPONENT library)
 install(EXPORT drover NAMESPACE drover:: DESTINATION "${package_dir}" FILE drover-targets.cmake
+        COMPONENT library)
+install(TARGETS drover_testing_package EXPORT drover-testing ARCHIVE COMPONENT library)
+install(EXPORT drover-testing NAMESPACE drover:: DESTINATION "${package_dir}" FILE drover-testing-targets.cmake
         COMPONENT library)
 
 configure_package_config_file(cmake/drover-config.cmake.in "${CMAKE_BINARY_DIR}/drover-config.cmake"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/op_words.h"
 #include "wire/jute.h"
 #include "wire/replies.h"
 #include "wire/requests.h"
@@ -11,30 +12,8 @@
 namespace drover::sim {
 namespace {
 
+using client::word_of;
 using wire::OpCode;
-
-// As tests name them: one word for all forms of one thing.
-std::string_view word_of(OpCode op) {
-  switch (op) {
-    case OpCode::kCreate:
-    case OpCode::kCreate2:
-    case OpCode::kCreateContainer:
-    case OpCode::kCreateTtl: return "create";
-    case OpCode::kDelete: return "delete";
-    case OpCode::kSetData: return "set";
-    case OpCode::kMulti: return "multi";
-    case OpCode::kGetData: return "get";
-    case OpCode::kExists: return "exists";
-    case OpCode::kGetChildren:
-    case OpCode::kGetChildren2: return "children";
-    case OpCode::kSync: return "sync";
-    case OpCode::kAddWatch: return "add_watch";
-    case OpCode::kCheckWatches:
-    case OpCode::kRemoveWatches: return "remove_watch";
-    case OpCode::kCloseSession: return "close";
-    default: return "other";
-  }
-}
 
 // Whole frames off the front, without their lengths; ends early when `take` says so.
 template <class Take>

@@ -28,7 +28,7 @@ check() {  # check NAME COMMAND...
 
 by_cmake() {
   cmake -S "$here/consumer" -B "$scratch/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release &&
-    cmake --build "$scratch/cmake" && with_server "$scratch/cmake/consumer"
+    cmake --build "$scratch/cmake" && with_server "$scratch/cmake/consumer" && "$scratch/cmake/consumer_test"
 }
 
 by_pkg_config() {
@@ -58,7 +58,7 @@ cmake --install "$build" --prefix "$scratch/first" >"$scratch/log"
 prefix=$scratch/moved
 mv "$scratch/first" "$prefix"
 # Debian's own place for libraries is chosen when the prefix is /usr; here it is plain lib.
-check 'find_package(drover)' by_cmake
+check 'find_package(drover COMPONENTS testing)' by_cmake
 check 'pkg-config drover' by_pkg_config
 check 'every header by itself' by_header
 check 'headers show nothing private' names_nobody_else
