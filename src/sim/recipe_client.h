@@ -39,6 +39,7 @@ class RecipeClient final : private Network::Host, private client::VirtualWire {
   ~RecipeClient() override;
 
   Client& client() { return *client_; }
+  bool has_client() const { return client_.has_value(); }
   // The last handle that the world has of it.
   void let_go() { client_.reset(); }
   bool is_over() const { return driver_->is_over(); }

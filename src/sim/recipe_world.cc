@@ -48,6 +48,7 @@ RecipeWorld::~RecipeWorld() {
   parts_->cluster.start_all();
   for (const auto& each : parts_->clients) {
     each->disarm();
+    if (each->has_client()) drover::start(each->client().close());
     each->let_go();
   }
   run_until([this] {
@@ -102,6 +103,13 @@ bool RecipeWorld::run_until(const std::function<bool()>& reached, Time limit) {
 }
 
 RecipeWorld::Time RecipeWorld::now() const { return Time(parts_->cluster.world().now() / kMillisecond); }
+
+void RecipeWorld::after(Time time, std::function<void()> work) {
+  parts_->cluster.world().after(micros(time), [this, work = std::move(work)] {
+    work();
+    settle();
+  });
+}
 
 // --- faults ---
 

@@ -73,6 +73,8 @@ class RecipeWorld {
   // False: not within `limit`.
   bool run_until(const std::function<bool()>& reached, Time limit = Time(60'000));
   Time now() const;
+  // Runs `work` when that time has passed.
+  void after(Time time, std::function<void()> work);
   // After something was asked from outside, such as a stop or a destructor. Running does it too.
   void settle();
 
