@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a Guard stands for: a node, its session, and what has become of them.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+
+#include "drover/client.h"
+#include "drover/recipes/guard.h"
+#include "drover/signal.h"
+#include "recipes/ticket.h"
+
+namespace drover::recipes {
+
+struct Holding {
+  Holding(Client bound, std::string node_path, Zxid czxid)
+      : client(std::move(bound)), node(std::move(node_path)), fence(czxid) {}
+
+  // Of any thread.
+  const Client client;  // bound to the session
+  const std::string node;
+  const Zxid fence;
+  std::stop_source lost;
+  std::stop_source revoked;
+  std::atomic<bool> given_back{false};
+  std::atomic<std::shared_ptr<std::stop_source>> suspect{std::make_shared<std::stop_source>()};
+
+  // Of the executor.
+  Client::Subscription states;
+  std::shared_ptr<Waker> waker;  // of whoever watches the node
+
+  // Once; whoever gets true gives it back.
+  bool take() { return !given_back.exchange(true); }
+};
+
+// How a guard's node goes when it is given back without a wait.
+struct HoldOptions {
+  bool watch_node = false;  // one read more, and then its being deleted or revoked is noticed
+};
+
+// From here on it is the guard's. On the executor.
+Guard hold(Ticket ticket, const HoldOptions& options = {});
+
+}  // namespace drover::recipes

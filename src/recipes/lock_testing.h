@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What tests of locks share: the story in which everybody wants one, and nobody may get in who should not.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "drover/recipes/guard.h"
+#include "recipes/testing.h"
+
+namespace drover::recipes::testing {
+
+using GuardResult = std::shared_ptr<std::optional<Result<Guard>>>;
+
+// Counts who is in. Somebody whose guard is lost is out, whether it knows or not.
+class Inside {
+ public:
+  explicit Inside(std::size_t most = 1) : most_(most) {}
+  void look(const std::vector<GuardResult>& guards) {
+    std::size_t in = 0;
+    for (const GuardResult& each : guards) {
+      if (succeeded(each) && !(*each)->value().lost().stop_requested() && (*each)->value()) ++in;
+    }
+    EXPECT_LE(in, most_);
+  }
+
+ private:
+  std::size_t most_;
+};
+
+// Every client takes the lock, keeps it for a while and gives it back; client 0 is the one that the fault is
+// for. In the end all had it, fences grew, and nothing is left in `directory`.
+template <class Acquire>
+void lock_story(RecipeWorld& world, const Fault& fault, const std::string& directory, Acquire acquire,
+                std::size_t clients = 2) {
+  std::vector<GuardResult> guards;
+  for (std::size_t i = 0; i < clients; ++i) {
+    guards.push_back(world.start(acquire(world.client(i))));
+    world.run_for(milliseconds(20));
+  }
+  Inside inside;
+  std::set<std::size_t> done;
+  Zxid last{};
+  const auto serve = [&] {
+    inside.look(guards);
+    for (std::size_t i = 0; i < clients; ++i) {
+      if (done.contains(i) || !has_ended(guards[i])) continue;
+      done.insert(i);
+      ASSERT_TRUE(succeeded(guards[i])) << (*guards[i])->error().to_text();
+      Guard& guard = (*guards[i])->value();
+      EXPECT_TRUE(fault.ends_session || guard.fence() > last);
+      last = guard.fence();
+      world.run_for(milliseconds(50));
+      inside.look(guards);
+      const auto released = world.start(guard.release());
+      world.run_until([&] { return has_ended(released); }, milliseconds(30'000));
+      EXPECT_TRUE(succeeded(released) || (fault.ends_session && code_of(released) == Errc::kLockLost));
+    }
+  };
+  const auto limit = world.now() + milliseconds(60'000);
+  while (done.size() < clients && world.now() < limit) {
+    world.run_for(milliseconds(5));
+    serve();
+    if (::testing::Test::HasFailure()) return;
+  }
+  EXPECT_EQ(done.size(), clients) << "everybody gets it";
+  world.run_for(milliseconds(15'000));
+  EXPECT_EQ(world.descendants(directory), 0u);
+}
+
+}  // namespace drover::recipes::testing
