@@ -82,15 +82,19 @@ Guard& Guard::operator=(Guard&& other) noexcept {
 void Guard::let_go() {
   const auto holding = std::exchange(holding_, nullptr);
   if (!holding) return;
-  if (holding->take()) holding->client.ensure_deleted(holding->node);
+  if (!holding->take()) return;
+  holding->client.ensure_deleted(holding->node);
   forget(holding);
 }
 
 Task<Result<void>> Guard::release(Wait wait) {
   struct Release {
     static Task<Result<void>> run(std::shared_ptr<Holding> held, Wait until) {
-      if (!held->take()) co_return fail(Errc::kNotOwner, held->node);
       const bool was_lost = held->lost.stop_requested();
+      if (!held->take()) {  // Other guards still have it.
+        if (was_lost) co_return fail(Errc::kLockLost, held->node);
+        co_return Result<void>{};
+      }
       auto removing = held->client.remove_surely(held->node, {}, until);
       Result<void> removed = co_await std::move(removing);
       forget(held);

@@ -26,6 +26,7 @@ struct Holding {
   const Zxid fence;
   std::stop_source lost;
   std::stop_source revoked;
+  std::atomic<int> guards{1};
   std::atomic<bool> given_back{false};
   std::atomic<std::shared_ptr<std::stop_source>> suspect{std::make_shared<std::stop_source>()};
 
@@ -33,11 +34,21 @@ struct Holding {
   Client::Subscription states;
   std::shared_ptr<Waker> waker;  // of whoever watches the node
 
-  // Once; whoever gets true gives it back.
-  bool take() { return !given_back.exchange(true); }
+  // One guard more; false: the last one has gone already.
+  bool share() {
+    int now = guards.load();
+    while (now > 0 && !guards.compare_exchange_weak(now, now + 1)) {
+    }
+    return now > 0;
+  }
+  // One guard less. The last one gives it back.
+  bool take() {
+    if (guards.fetch_sub(1) > 1) return false;
+    given_back = true;
+    return true;
+  }
 };
 
-// How a guard's node goes when it is given back without a wait.
 struct HoldOptions {
   bool watch_node = false;  // one read more, and then its being deleted or revoked is noticed
 };
