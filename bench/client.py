@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# What does our client cost beside ZooKeeper's C client? Both against the same drover server, in one run.
+# What does our client cost beside ZooKeeper's C client? Both against the same drover server, in one run; for locks
+# also the C client on Java's server.
 #
 #   bench/client.py                 every row
 #   bench/client.py get lock        rows whose name contains one of the words
@@ -58,12 +59,27 @@ def get_row(server, seconds):
     return row
 
 
+def lock_row(server, seconds):
+    """Hand-overs of one contended lock per second, 8 contenders with a session each."""
+    row = {}
+    java = Server("java", server.directory)
+    java.start()
+    try:
+        row["c on Java"] = c_client(java, "lock", seconds)["handoffs_s"]
+    finally:
+        java.stop()
+    row["c"] = c_client(server, "lock", seconds)["handoffs_s"]
+    for executor in ("own", "io"):
+        row[f"drover, {executor} thread"] = run([CLIENT_LOAD, address(server), "lock", 8, seconds, executor])["handoffs_s"]
+    return row
+
+
 def watches_row(server, _):
     """Seconds from a lost connection until so many data watches are armed on the next."""
     return {f"{WATCHES:,} re-armed, s": run([CLIENT_LOAD, address(server), "watches", WATCHES])["rearmed_s"]}
 
 
-ROWS = {"get 8x16 per client CPU s": get_row, "watches": watches_row}
+ROWS = {"get 8x16 per client CPU s": get_row, "lock hand-overs/s": lock_row, "watches": watches_row}
 
 
 def main():

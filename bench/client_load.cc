@@ -4,6 +4,7 @@
 // beside the C client.
 //
 //   client_load SERVERS get SESSIONS DEPTH SECONDS [io|own]   gets, so many in flight in each session
+//   client_load SERVERS lock SESSIONS SECONDS [io|own]        a mutex goes from hand to hand
 //   client_load SERVERS watches COUNT                          data watches; a reconnect; until all are armed
 //   again
 #include <sys/resource.h>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "drover/client.h"
+#include "drover/recipes/mutex.h"
 
 namespace drover::bench {
 namespace {
@@ -93,6 +95,42 @@ int get(const std::string& servers, int sessions, int depth, double time, Callba
   return 0;
 }
 
+// One contender. `inside` counts those who believe that they hold it.
+Task<Result<long>> contend(Client client, std::atomic<int>* inside, Steady::time_point until) {
+  const recipes::Mutex mutex(client, kRoot + "-lock");
+  long held = 0;
+  while (Steady::now() < until) {
+    auto acquiring = mutex.acquire();
+    auto guard = co_await std::move(acquiring);
+    if (!guard) co_return std::unexpected(guard.error());
+    if (inside->fetch_add(1) != 0) co_return fail(Errc::kBadData, {}, "two hold one lock");
+    ++held;
+    inside->fetch_sub(1);
+    auto releasing = guard->release();
+    auto released = co_await std::move(releasing);
+    if (!released) co_return std::unexpected(released.error());
+  }
+  co_return held;
+}
+
+int lock(const std::string& servers, int sessions, double time, Callbacks callbacks) {
+  std::vector<Client> clients;
+  for (int i = 0; i < sessions; ++i) clients.push_back(connect(servers, callbacks));
+  std::atomic<int> inside = 0;
+  const double cpu_before = cpu_seconds();
+  const auto begun = Steady::now();
+  const auto until = begun + std::chrono::duration_cast<Steady::duration>(duration<double>(time));
+  std::vector<Task<Result<long>>> all;
+  for (const Client& client : clients)
+    all.push_back(run_on(client.scheduler(), contend(client, &inside, until)));
+  long held = 0;
+  for (auto& each : sync_wait(when_all(std::move(all)))) held += unwrap(std::move(each));
+  const double took = seconds_since(begun);
+  std::printf("{\"mode\":\"lock\",\"handoffs_s\":%.0f,\"cli_cpu_s\":%.3f}\n",
+              static_cast<double>(held) / took, cpu_seconds() - cpu_before);
+  return 0;
+}
+
 int watches(const std::string& servers, int count) {
   const Client client = connect(servers, Callbacks::kOwnThread);
   make_nodes(client, count);
@@ -124,14 +162,16 @@ int watches(const std::string& servers, int count) {
 
 int run(int argc, char** argv) {
   const std::string_view mode = argc > 2 ? argv[2] : "";
-  if (mode == "get" && (argc == 6 || argc == 7)) {
-    const bool io = argc == 7 && std::string_view(argv[6]) == "io";
-    return get(argv[1], std::atoi(argv[3]), std::atoi(argv[4]), std::atof(argv[5]),
-               io ? Callbacks::kIoThread : Callbacks::kOwnThread);
-  }
+  const bool io = argc > 3 && std::string_view(argv[argc - 1]) == "io";
+  const Callbacks callbacks = io ? Callbacks::kIoThread : Callbacks::kOwnThread;
+  if (mode == "get" && (argc == 6 || argc == 7))
+    return get(argv[1], std::atoi(argv[3]), std::atoi(argv[4]), std::atof(argv[5]), callbacks);
+  if (mode == "lock" && (argc == 5 || argc == 6))
+    return lock(argv[1], std::atoi(argv[3]), std::atof(argv[4]), callbacks);
   if (mode == "watches" && argc == 4) return watches(argv[1], std::atoi(argv[3]));
   std::fprintf(stderr,
                "usage: client_load SERVERS get SESSIONS DEPTH SECONDS [io|own]\n"
+               "       client_load SERVERS lock SESSIONS SECONDS [io|own]\n"
                "       client_load SERVERS watches COUNT\n");
   return 2;
 }
