@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One process that uses our recipes as it is told, line by line, beside Peer.java and peer.py, which do the
+// same with Curator's and kazoo's. run.py tells them what to do and judges what they say.
+//
+//   -> 7 lock /a          <- 7 ok, when it is held
+//   -> 8 unlock /a        <- 8 ok            or <- 8 error NotOwner: ...
+//
+// Commands that wait do so beside each other. The end of the input ends the process, and with it its session.
+#include <chrono>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "drover/client.h"
+#include "drover/recipes/barrier.h"
+#include "drover/recipes/double_barrier.h"
+#include "drover/recipes/group.h"
+#include "drover/recipes/mutex.h"
+
+namespace drover::recipes {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Words = std::vector<std::string>;
+
+Wait patience() { return Wait::within(seconds(60)); }
+
+// Things that were made by one command and are used by a later one, by their path.
+template <class T>
+class Shelf {
+ public:
+  void put(const std::string& name, T thing) {
+    std::lock_guard lock(mutex_);
+    things_.insert_or_assign(name, std::move(thing));
+  }
+  T take(const std::string& name) {
+    std::lock_guard lock(mutex_);
+    auto found = things_.extract(name);
+    if (found.empty()) throw StateError(Error{Errc::kNotOwner, Applied::kNo, name});
+    return std::move(found.mapped());
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, T> things_;
+};
+
+class Peer {
+ public:
+  explicit Peer(const std::string& servers)
+      : client_(unwrap(
+            sync_wait(Client::connect({.servers = servers, .session_timeout = seconds(5)}, patience())))) {}
+
+  // What is said after "ok".
+  std::string carry_out(const std::string& verb, const Words& words) {
+    const auto found = commands_.find(verb);
+    if (found == commands_.end()) throw UsageError(Error{Errc::kUnimplemented, Applied::kNo, verb});
+    return found->second(words);
+  }
+
+ private:
+  using Command = std::function<std::string(const Words&)>;
+
+  std::string lock(const Words& w) {
+    guards_.put(w.at(0), unwrap(sync_wait(Mutex(client_, w.at(0)).acquire(patience()))));
+    return {};
+  }
+  std::string try_lock(const Words& w) {
+    auto guard = sync_wait(Mutex(client_, w.at(0)).acquire(Wait::within(milliseconds(std::stoi(w.at(1))))));
+    if (!guard && guard.error() == Errc::kDeadline) return "no";
+    guards_.put(w.at(0), unwrap(std::move(guard)));
+    return "yes";
+  }
+  std::string release(const Words& w) {
+    unwrap(sync_wait(guards_.take(w.at(0)).release(patience())));
+    return {};
+  }
+  std::string set_barrier(const Words& w) {
+    unwrap(sync_wait(Barrier(client_, w.at(0)).set(patience())));
+    return {};
+  }
+  std::string remove_barrier(const Words& w) {
+    unwrap(sync_wait(Barrier(client_, w.at(0)).remove(patience())));
+    return {};
+  }
+  std::string wait_barrier(const Words& w) {
+    unwrap(sync_wait(Barrier(client_, w.at(0)).wait(patience())));
+    return {};
+  }
+  std::string enter(const Words& w) {
+    DoubleBarrier barrier(client_, w.at(0), {.parties = std::stoi(w.at(1))});
+    unwrap(sync_wait(barrier.enter(patience())));
+    barriers_.put(w.at(0), std::move(barrier));
+    return {};
+  }
+  std::string leave(const Words& w) {
+    DoubleBarrier barrier = barriers_.take(w.at(0));
+    unwrap(sync_wait(barrier.leave(patience())));
+    return {};
+  }
+
+  Client client_;
+  Shelf<Guard> guards_;
+  Shelf<DoubleBarrier> barriers_;
+  const std::map<std::string, Command> commands_{
+      {"lock", [this](const Words& w) { return lock(w); }},
+      {"try_lock", [this](const Words& w) { return try_lock(w); }},
+      {"unlock", [this](const Words& w) { return release(w); }},
+      {"set_barrier", [this](const Words& w) { return set_barrier(w); }},
+      {"remove_barrier", [this](const Words& w) { return remove_barrier(w); }},
+      {"wait_barrier", [this](const Words& w) { return wait_barrier(w); }},
+      {"enter", [this](const Words& w) { return enter(w); }},
+      {"leave", [this](const Words& w) { return leave(w); }},
+  };
+};
+
+void answer(const std::string& line) {
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  std::cout << line << std::endl;
+}
+
+int serve(const std::string& servers) {
+  Peer peer(servers);
+  answer("0 ok");
+  std::vector<std::jthread> under_way;
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream in(line);
+    std::string id;
+    std::string verb;
+    in >> id >> verb;
+    Words words;
+    for (std::string word; in >> word;) words.push_back(word);
+    under_way.emplace_back([&peer, id, verb, words] {
+      try {
+        answer(id + " ok " + peer.carry_out(verb, words));
+      } catch (const std::exception& error) {
+        answer(id + " error " + error.what());
+      }
+    });
+  }
+  std::quick_exit(0);  // Whatever still waits does not.
+}
+
+}  // namespace
+}  // namespace drover::recipes
+
+int main(int argc, char** argv) {
+  if (argc != 2) return std::cerr << "usage: recipe_peer SERVERS\n", 2;
+  try {
+    return drover::recipes::serve(argv[1]);
+  } catch (const std::exception& error) {
+    std::cerr << "recipe_peer: " << error.what() << "\n";
+    return 1;
+  }
+}

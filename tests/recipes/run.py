@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# Two processes of different worlds on one recipe: ours and Curator's, ours and kazoo's. Each story is told with
+# both in both parts, on a drover server and on Java's.
+#
+#   run.py RECIPE_PEER [WORD...]     only stories whose name has one of the words
+import itertools
+import pathlib
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "compat"))
+import servers  # noqa: E402  (the path above must come first)
+
+PATIENCE_SECONDS = 40
+SHORTLY_SECONDS = 0.3  # long enough to see that something does not happen, most of the time
+
+
+class Failed(Exception):
+    pass
+
+
+class Call:
+    """A command under way."""
+
+    def __init__(self, what):
+        self.what = what
+        self.answers = queue.Queue()
+
+    def result(self, timeout=PATIENCE_SECONDS):
+        try:
+            state, text = self.answers.get(timeout=timeout)
+        except queue.Empty:
+            raise Failed(f"{self.what}: no answer") from None
+        if state != "ok":
+            raise Failed(f"{self.what}: {text}")
+        return text
+
+    def waits(self):
+        try:
+            state, text = self.answers.get(timeout=SHORTLY_SECONDS)
+        except queue.Empty:
+            return
+        raise Failed(f"{self.what}: should wait, and says {state} {text}")
+
+
+class Peer:
+    """One process of one world."""
+
+    def __init__(self, name, command):
+        self.name = name
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.calls = {"0": Call(f"{name} connects")}
+        self.numbers = itertools.count(1)
+        threading.Thread(target=self._listen, daemon=True).start()
+        self.calls["0"].result()
+
+    def _listen(self):
+        for line in self.process.stdout:
+            number, state, *text = line.rstrip("\n").split(" ", 2)
+            self.calls[number].answers.put((state, text[0] if text else ""))
+
+    def start(self, verb, *words):
+        number = str(next(self.numbers))
+        call = self.calls[number] = Call(f"{self.name}: {verb} {' '.join(map(str, words))}")
+        self.process.stdin.write(" ".join([number, verb, *map(str, words)]) + "\n")
+        self.process.stdin.flush()
+        return call
+
+    def do(self, verb, *words):
+        return self.start(verb, *words).result()
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.stdin.close()
+            self.process.wait(timeout=10)
+
+
+def expect(actual, wanted, what):
+    if actual != wanted:
+        raise Failed(f"{what}: {actual!r}, not {wanted!r}")
+
+
+# --- stories: a and b are of different worlds ---
+
+def lock_is_handed_over(a, b, path):
+    a.do("lock", path)
+    waiting = b.start("lock", path)
+    waiting.waits()
+    expect(a.do("unlock", path), "", "unlock")
+    waiting.result()
+    again = a.start("lock", path)
+    again.waits()
+    b.do("unlock", path)
+    again.result()
+    a.do("unlock", path)
+
+
+def lock_is_refused_while_it_is_held(a, b, path):
+    a.do("lock", path)
+    expect(b.do("try_lock", path, 500), "no", "try_lock")
+    a.do("unlock", path)
+    expect(b.do("try_lock", path, 5000), "yes", "try_lock")
+    b.do("unlock", path)
+
+
+def lock_of_the_dead_is_inherited(a, b, path):
+    a.do("lock", path)
+    waiting = b.start("lock", path)
+    waiting.waits()
+    a.kill()
+    waiting.result()
+    b.do("unlock", path)
+
+
+def barrier_holds_and_opens(a, b, path):
+    a.do("set_barrier", path)
+    waiting = b.start("wait_barrier", path)
+    waiting.waits()
+    a.do("remove_barrier", path)
+    waiting.result()
+
+
+def double_barrier_is_entered_and_left_together(a, b, path):
+    first = a.start("enter", path, 2)
+    first.waits()
+    b.do("enter", path, 2)
+    first.result()
+    leaving = a.start("leave", path)
+    leaving.waits()
+    b.do("leave", path)
+    leaving.result()
+
+
+CURATOR, KAZOO = "curator", "kazoo"
+BOTH = (CURATOR, KAZOO)
+STORIES = [
+    (lock_is_handed_over, BOTH),
+    (lock_is_refused_while_it_is_held, BOTH),
+    (lock_of_the_dead_is_inherited, BOTH),
+    (barrier_holds_and_opens, BOTH),
+    (double_barrier_is_entered_and_left_together, BOTH),
+]
+
+
+# --- running them ---
+
+class Worlds:
+    """How to start a process of each world, and those that run."""
+
+    def __init__(self, program, classes, address):
+        classpath = servers.java_classpath("curator-recipes.jar", "slf4j-nop.jar")
+        self.commands = {
+            "drover": [program, address],
+            CURATOR: [servers.java_binary(), *servers.JVM_FLAGS, "-cp", f"{classes}:{classpath}", "Peer", address],
+            KAZOO: ["/usr/bin/python3", str(HERE / "peer.py"), address],
+        }
+        self.running = {}
+
+    def peer(self, name):
+        """Started anew when a story has killed it: a JVM takes a second."""
+        known = self.running.get(name)
+        if known is None or known.process.poll() is not None:
+            known = self.running[name] = Peer(name, self.commands[name])
+        return known
+
+    def close(self):
+        for peer in self.running.values():
+            peer.close()
+
+
+def compile_java(folder):
+    classpath = servers.java_classpath("curator-recipes.jar")
+    subprocess.run(["javac", "-nowarn", "-d", folder, "-cp", classpath, str(HERE / "Peer.java")], check=True)
+
+
+def tell(worlds, story, pair, path):
+    try:
+        story(worlds.peer(pair[0]), worlds.peer(pair[1]), path)
+        return None
+    except (Failed, OSError) as problem:
+        # Whatever state they are in, the next story begins anew.
+        worlds.close()
+        worlds.running.clear()
+        return str(problem)
+
+
+def main():
+    program, words = sys.argv[1], sys.argv[2:]
+    passed = failed = 0
+    with tempfile.TemporaryDirectory(prefix="recipes-") as classes:
+        compile_java(classes)
+        for kind in ("drover", "java"):
+            with servers.KINDS[kind]() as server:
+                worlds = Worlds(program, classes, server.address)
+                for number, (story, others) in enumerate(STORIES):
+                    if words and not any(word in story.__name__ for word in words):
+                        continue
+                    for pair in [p for other in others for p in (("drover", other), (other, "drover"))]:
+                        problem = tell(worlds, story, pair, f"/recipes/{number}-{pair[0]}-{pair[1]}")
+                        passed, failed = passed + (problem is None), failed + (problem is not None)
+                        if problem:
+                            print(f"FAILED on {kind}: {story.__name__}, {pair[0]} and {pair[1]}: {problem}", flush=True)
+                worlds.close()
+    print(f"recipes: {passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
