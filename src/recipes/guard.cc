@@ -44,7 +44,7 @@ Task<Result<void>> watch_node(std::shared_ptr<Holding> holding) {
     const Result<NodeData> node = co_await std::move(reading);
     watch = std::move(next);
     if (holding->given_back) break;
-    if (!node || node->stat.czxid != holding->fence) {
+    if (!node || node->stat.czxid != holding->czxid) {
       holding->lost.request_stop();
       break;
     }
@@ -59,7 +59,7 @@ Task<Result<void>> watch_node(std::shared_ptr<Holding> holding) {
 }  // namespace
 
 Guard hold(Ticket ticket, const HoldOptions& options) {
-  auto holding = std::make_shared<Holding>(ticket.client(), ticket.path(), ticket.czxid());
+  auto holding = std::make_shared<Holding>(ticket, options.fence);
   ticket.hand_on();
   holding->states = holding->client.on_state([weak = std::weak_ptr(holding)](const StateEvent& event) {
     if (const auto held = weak.lock()) on_state(*held, event);

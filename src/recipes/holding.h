@@ -5,7 +5,7 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -17,12 +17,16 @@
 namespace drover::recipes {
 
 struct Holding {
-  Holding(Client bound, std::string node_path, Zxid czxid)
-      : client(std::move(bound)), node(std::move(node_path)), fence(czxid) {}
+  Holding(const Ticket& ticket, std::optional<Zxid> given_fence)
+      : client(ticket.client()),
+        node(ticket.path()),
+        czxid(ticket.czxid()),
+        fence(given_fence.value_or(ticket.czxid())) {}
 
   // Of any thread.
   const Client client;  // bound to the session
   const std::string node;
+  const Zxid czxid;  // of the node
   const Zxid fence;
   std::stop_source lost;
   std::stop_source revoked;
@@ -42,15 +46,12 @@ struct Holding {
     return now > 0;
   }
   // One guard less. The last one gives it back.
-  bool take() {
-    if (guards.fetch_sub(1) > 1) return false;
-    given_back = true;
-    return true;
-  }
+  bool take() { return guards.fetch_sub(1) == 1 && !given_back.exchange(true); }
 };
 
 struct HoldOptions {
-  bool watch_node = false;  // one read more, and then its being deleted or revoked is noticed
+  bool watch_node = false;         // one read more, and then its being deleted or revoked is noticed
+  std::optional<Zxid> fence = {};  // if it is not that of the node
 };
 
 // From here on it is the guard's. On the executor.

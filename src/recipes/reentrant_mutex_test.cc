@@ -16,7 +16,7 @@ const std::string kPath = "/locks/report";
 TEST(ReentrantMutex, TheOwnerTakesItAgainForNothing) {
   RecipeWorld world({.clients = 1});
   const ReentrantMutex mutex(world.client(0), kPath);
-  const ReentrantMutex::Owner me;
+  const Owner me;
   auto outer = world.get(mutex.acquire(me));
   ASSERT_TRUE(outer);
   const auto before = world.requests(0);
@@ -30,7 +30,7 @@ TEST(ReentrantMutex, TheOwnerTakesItAgainForNothing) {
 TEST(ReentrantMutex, ItIsGivenBackWithTheLastGuard) {
   RecipeWorld world({.clients = 1});
   const ReentrantMutex mutex(world.client(0), kPath);
-  const ReentrantMutex::Owner me;
+  const Owner me;
   auto outer = world.get(mutex.acquire(me));
   auto inner = world.get(mutex.acquire(me));
   ASSERT_TRUE(world.get(outer->release())) << "the order does not matter";
@@ -48,7 +48,7 @@ TEST(ReentrantMutex, ItIsGivenBackWithTheLastGuard) {
 TEST(ReentrantMutex, SomebodyElseOfTheSameProcessWaits) {
   RecipeWorld world({.clients = 1});
   const ReentrantMutex mutex(world.client(0), kPath);
-  const ReentrantMutex::Owner me, other;
+  const Owner me, other;
   auto mine = world.get(mutex.acquire(me));
   const auto theirs = world.start(mutex.acquire(other));
   world.run_for(milliseconds(500));
@@ -62,7 +62,7 @@ TEST(ReentrantMutex, WithoutAWordTheThreadIsTheOwner) {
   const ReentrantMutex mutex(world.client(0), kPath);
   auto outer = world.get(mutex.acquire());
   ASSERT_TRUE(world.get(mutex.acquire(Wait::poll())));
-  const ReentrantMutex::Owner other;
+  const Owner other;
   EXPECT_FALSE(world.get(mutex.acquire(other, Wait::poll())));
 }
 
@@ -70,7 +70,7 @@ TEST(ReentrantMutex, AnotherObjectIsSomebodyElse) {
   RecipeWorld world({.clients = 1});
   const ReentrantMutex mutex(world.client(0), kPath);
   const ReentrantMutex twin(world.client(0), kPath);
-  const ReentrantMutex::Owner me;
+  const Owner me;
   auto mine = world.get(mutex.acquire(me));
   EXPECT_FALSE(world.get(twin.acquire(me, Wait::poll())));
 }
@@ -78,7 +78,7 @@ TEST(ReentrantMutex, AnotherObjectIsSomebodyElse) {
 TEST(ReentrantMutex, ALostLockIsNotTakenAgainForNothing) {
   RecipeWorld world({.clients = 2});
   const ReentrantMutex mutex(world.client(0), kPath);
-  const ReentrantMutex::Owner me;
+  const Owner me;
   auto outer = world.get(mutex.acquire(me));
   auto inner = world.get(mutex.acquire(me));
   const auto next = world.start(Mutex(world.client(1), kPath).acquire());
@@ -96,14 +96,14 @@ TEST(ReentrantMutex, ALostLockIsNotTakenAgainForNothing) {
 
 TEST(ReentrantMutex, SurvivesEveryFaultAtEveryMessage) {
   through_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault& fault) {
-    ReentrantMutex::Owner owner;
+    Owner owner;
     lock_story(world, fault, kPath,
                [&](Client client) { return ReentrantMutex(std::move(client), kPath).acquire(owner); });
   });
 }
 
 TEST(ReentrantMutex, LeavesNothingBehindHoweverItEnds) {
-  ReentrantMutex::Owner owner;
+  Owner owner;
   through_every_end<Guard>(
       {.clients = 1},
       [&](RecipeWorld& world, Wait wait) {

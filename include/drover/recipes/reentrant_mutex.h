@@ -24,19 +24,12 @@
 #include "drover/client.h"
 #include "drover/recipes/guard.h"
 #include "drover/recipes/mutex.h"
+#include "drover/recipes/owner.h"
 
 namespace drover::recipes {
 
 class ReentrantMutex {
  public:
-  // Its address is who it is.
-  class Owner {
-   public:
-    Owner() = default;
-    Owner(const Owner&) = delete;
-    Owner& operator=(const Owner&) = delete;
-  };
-
   ReentrantMutex(Client client, std::string path, MutexOptions options = {});
 
   // For the thread that calls.
