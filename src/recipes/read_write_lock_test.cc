@@ -158,7 +158,7 @@ TEST(ReadWriteLock, ADowngradeSurvivesEveryFaultToo) {
     world.run_for(milliseconds(100));
     GuardResult read = world.start(mine.downgrade((*write)->value()));
     world.run_until([&] { return has_ended(read) || has_ended(waiting); });
-    Inside inside;
+    Inside inside(world, fault);
     inside.look({read, waiting});
     if (!fault.ends_session) {
       ASSERT_TRUE(succeeded(read));

@@ -34,6 +34,7 @@ struct Fault {
   std::string name;
   std::function<void(RecipeWorld&, int nth)> arm;
   bool ends_session = false;
+  bool kills = false;  // the server ends it before its client could know
 };
 
 inline std::vector<Fault> all_faults() {
@@ -52,7 +53,7 @@ inline std::vector<Fault> all_faults() {
        [cut](RecipeWorld& world, int nth) { cut(world, nth, milliseconds(9000)); }, true},
       {"the session is killed",
        [](RecipeWorld& world, int nth) { world.at_request(0, "", nth, [&world] { world.kill_session(0); }); },
-       true},
+       true, true},
       {"the leader restarts",
        [](RecipeWorld& world, int nth) {
          world.at_request(0, "", nth, [&world] { world.restart_leader(); });

@@ -48,9 +48,9 @@ Waker::Waker(const Client& client) : signal_(std::make_shared<Signal>(client.sch
   });
 }
 
-Task<Result<Children>> read_children(Client client, std::string path, Wait wait) {
+Task<Result<Children>> read_children(Client client, std::string path, const Watch* watch, Wait wait) {
   for (;;) {
-    auto reading = client.children(path, wait);
+    auto reading = watch ? client.children(path, *watch, wait) : client.children(path, wait);
     Result<Children> children = co_await std::move(reading);
     if (children || !is_recoverable(children.error())) co_return children;
   }
@@ -88,7 +88,7 @@ Task<Result<void>> wait_for_turn(const Ticket* ticket, LineOptions options, Wait
   Waker waker(client);
   Watch watch;
   for (;;) {
-    auto listing = read_children(client, options.directory, steps);
+    auto listing = read_children(client, options.directory, nullptr, steps);
     const Result<Children> children = co_await std::move(listing);
     if (!children && children.error() == Errc::kNoNode) co_return fail(Errc::kLockLost, ticket->path());
     if (!children) co_return std::unexpected(children.error());
@@ -131,7 +131,7 @@ Task<Result<Ticket>> acquire_turn(Client client, LineOptions options, Wait wait)
 }
 
 Task<Result<std::vector<std::string>>> participants_of(Client client, LineOptions options, Wait wait) {
-  auto listing = read_children(client, options.directory, wait);
+  auto listing = read_children(client, options.directory, nullptr, wait);
   const Result<Children> children = co_await std::move(listing);
   std::vector<std::string> paths;
   if (!children && children.error() == Errc::kNoNode) co_return paths;

@@ -77,7 +77,7 @@ class Waker {
 };
 
 // Reads that are repeated through lost connections until they have an answer.
-Task<Result<Children>> read_children(Client client, std::string path, Wait wait);
+Task<Result<Children>> read_children(Client client, std::string path, const Watch* watch, Wait wait);
 Task<Result<NodeData>> read_node(Client client, std::string path, const Watch* watch, Wait wait);
 
 // At the end of the line, in the present session.
