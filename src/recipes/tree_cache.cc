@@ -49,6 +49,10 @@ class TreeCache::State final : public Loop {
     const std::lock_guard lock(mutex_);
     return fresh_;
   }
+  Clock::duration staleness() const {
+    const std::lock_guard lock(mutex_);
+    return fresh_ ? Clock::duration::zero() : Clock::now() - fresh_until_;
+  }
   bool is_initialized() const { return initialized_; }
 
   // --- on the executor ---
@@ -109,6 +113,7 @@ class TreeCache::State final : public Loop {
   }
   void set_fresh(bool fresh) {
     const std::lock_guard lock(mutex_);
+    if (fresh_ && !fresh) fresh_until_ = Clock::now();
     fresh_ = fresh;
   }
 
@@ -133,6 +138,7 @@ class TreeCache::State final : public Loop {
   mutable std::mutex mutex_;  // of what follows, which is written on the executor only
   Nodes nodes_;
   bool fresh_ = false;
+  Clock::time_point fresh_until_ = Clock::now();  // while it is not
 };
 
 // --- looking ---
@@ -321,6 +327,7 @@ std::optional<NodeData> TreeCache::find(std::string_view path) const { return st
 std::vector<std::string> TreeCache::children(std::string_view path) const { return state_->children(path); }
 std::size_t TreeCache::size() const { return state_->size(); }
 bool TreeCache::is_fresh() const { return state_->is_fresh(); }
+Clock::duration TreeCache::staleness() const { return state_->staleness(); }
 
 Stream<TreeEvent> TreeCache::events() const {
   StreamSource<TreeEvent> source(state_->scheduler());

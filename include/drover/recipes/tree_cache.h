@@ -67,6 +67,8 @@ class TreeCache {
   std::size_t size() const;
   // Nothing is known to be missing.
   bool is_fresh() const;
+  // Zero while it is fresh; otherwise the time since it was, or since it was made.
+  Clock::duration staleness() const;
   // What is there now, as kCreated, and then every change. Whoever asks for it must read it.
   Stream<TreeEvent> events() const;
   // Calls back for each, on the executor, until what is returned is destroyed. Not for what is there already.
