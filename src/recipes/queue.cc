@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "drover/recipes/queue.h"
+
+#include "recipes/queue_config.h"
+
+namespace drover::recipes {
+namespace {
+
+std::string_view marker_of(QueueLayout layout) {
+  switch (layout) {
+    case QueueLayout::kCurator: return "queue-";
+    case QueueLayout::kSimple: return "qn-";
+    case QueueLayout::kNative: return "q-";
+  }
+  return "queue-";
+}
+
+// Where others look at names as well, nothing may come before the marker.
+std::optional<ItemName> parse_name(QueueLayout layout, std::string_view name) {
+  const std::string_view marker = marker_of(layout);
+  if (!name.starts_with(layout == QueueLayout::kNative ? "_c_" : marker)) return std::nullopt;
+  return parse_fifo_name(name, marker);
+}
+
+}  // namespace
+
+Queue::Queue(Client client, std::string path, QueueOptions options) {
+  const QueueLayout layout = options.layout;
+  config_ = std::make_shared<const QueueConfig>(
+      QueueConfig{.client = std::move(client),
+                  .path = std::move(path),
+                  .options = std::move(options),
+                  .parse = [layout](std::string_view name) { return parse_name(layout, name); },
+                  .framed = layout == QueueLayout::kCurator,
+                  .shared = layout != QueueLayout::kNative,
+                  .now_ms = {}});
+}
+
+Task<Result<void>> Queue::put(std::string data, Wait wait) const {
+  return put_item(config_, std::string(marker_of(config_->options.layout)), {std::move(data)},
+                  std::move(wait));
+}
+Task<Result<void>> Queue::put_all(std::vector<std::string> values, Wait wait) const {
+  return put_item(config_, std::string(marker_of(config_->options.layout)), std::move(values),
+                  std::move(wait));
+}
+Task<Result<QueueItem>> Queue::take(Wait wait) const { return take_item(config_, std::move(wait)); }
+Task<Result<int>> Queue::size(Wait wait) const { return count_items(config_, std::move(wait)); }
+
+}  // namespace drover::recipes

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a QueueItem stands for: a claim of one item, in one session.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "recipes/queue_config.h"
+
+namespace drover::recipes {
+
+// Given back when it is forgotten, whatever has become of it by then.
+class QueueClaim {
+ public:
+  QueueClaim(SharedConfig queue, Client bound, ItemName item);
+  ~QueueClaim();
+  QueueClaim(const QueueClaim&) = delete;
+  QueueClaim& operator=(const QueueClaim&) = delete;
+
+  static Task<Result<bool>> acquire(std::shared_ptr<QueueClaim> c, Wait wait);
+  static Task<Result<bool>> load(std::shared_ptr<QueueClaim> c, Wait wait);
+  static Task<Result<void>> finish(std::shared_ptr<QueueClaim> c, Wait wait);
+  static Task<Result<void>> give_back(std::shared_ptr<QueueClaim> c, Wait wait);
+
+  const ItemName& item() const { return item_; }
+  const std::vector<std::string>& values() const { return values_; }
+  int deliveries() const { return deliveries_; }
+  std::stop_token lost() const { return lost_.get_token(); }
+  Zxid czxid() const { return czxid_; }
+  std::string path() const { return queue_->claim_path(item_.name); }
+
+ private:
+  enum class Stage : std::uint8_t {
+    kNone,   // There is none of ours.
+    kTried,  // There may be one.
+    kHeld,
+    kDone,  // The item is gone, and the claim with it.
+  };
+  static Task<Result<bool>> look(std::shared_ptr<QueueClaim> c, Wait wait);
+  static Task<Result<void>> make_claims_directory(std::shared_ptr<QueueClaim> c, Wait wait);
+  static Task<Result<std::vector<Op>>> ops_of(std::shared_ptr<QueueClaim> c, Wait wait);
+  static Task<Result<void>> bury(std::shared_ptr<QueueClaim> c, NodeData node, Wait wait);
+
+  SharedConfig queue_;
+  Client client_;  // bound to the session
+  ItemName item_;
+  std::string word_;
+  Stage stage_ = Stage::kNone;
+  Zxid czxid_{};
+  int deliveries_ = 1;
+  std::vector<std::string> values_;
+  std::stop_source lost_;
+  Client::Subscription states_;
+};
+
+}  // namespace drover::recipes

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What makes one kind of queue different from another, for the code that serves all of them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "drover/recipes/queue.h"
+#include "recipes/queue_names.h"
+#include "recipes/steps.h"
+
+namespace drover::recipes {
+
+struct QueueConfig {
+  Client client;
+  std::string path;
+  QueueOptions options;
+  std::function<std::optional<ItemName>(std::string_view)> parse;
+  bool framed = true;                    // Curator's frame around the values
+  bool shared = true;                    // with those who compare names as strings
+  std::function<std::int64_t()> now_ms;  // set: an item's rank is the time it is due
+
+  std::string item_path(std::string_view name) const { return child_path(path, name); }
+  std::string claims_path() const { return options.claims.empty() ? path + ".claims" : options.claims; }
+  std::string claim_path(std::string_view name) const { return child_path(claims_path(), name); }
+};
+using SharedConfig = std::shared_ptr<const QueueConfig>;
+
+// queue_put.cc. `prefix` is the item's name without its sequence.
+Task<Result<void>> put_item(SharedConfig queue, std::string prefix, std::vector<std::string> values,
+                            Wait wait);
+
+// queue_take.cc
+Task<Result<QueueItem>> take_item(SharedConfig queue, Wait wait);
+// All that are there, in the order in which they are to be taken; with a watch, if there is one. Nothing for
+// a queue that does not exist.
+Task<Result<std::vector<ItemName>>> list_items(SharedConfig queue, Client client, const Watch* watch,
+                                               Wait wait);
+Task<Result<int>> count_items(SharedConfig queue, Wait wait);
+
+// queue_claim.cc. Nothing: somebody else has it, or had it.
+Task<Result<std::optional<QueueItem>>> claim_item(SharedConfig queue, Client client, ItemName item,
+                                                  Wait wait);
+
+}  // namespace drover::recipes

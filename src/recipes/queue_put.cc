@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Putting into a queue: exactly once, or with the word that it may have been done.
+#include "recipes/queue_config.h"
+
+namespace drover::recipes {
+namespace {
+
+// One put that leaves traces: in the same transaction as the item an ephemeral of a name that nobody else
+// has, by which it is known after a lost answer.
+struct Putting {
+  SharedConfig queue;
+  Client client;  // of one session
+  std::string prefix;
+  std::string data;
+  Wait wait;
+  OwnNode marker;
+  std::string puts_path;  // of a bounded queue: its version counts the puts
+  Version puts_version{};
+  bool unknown = false;  // an answer was lost
+
+  bool is_bounded() const { return queue->options.items_max > 0; }
+};
+using SharedPutting = std::shared_ptr<Putting>;
+
+Task<Result<void>> make_node(Client client, std::string path, Wait wait) {
+  CreateOptions options;
+  options.parents = true;
+  auto creating = until_answered(client, [&] { return client.create(path, "", options, wait); });
+  const Result<Created> created = co_await std::move(creating);
+  if (!created && created.error() != Errc::kNodeExists) co_return std::unexpected(created.error());
+  co_return Result<void>{};
+}
+
+// Parents that are containers, and so go when they are empty.
+Task<Result<void>> make_parent_of(Client client, std::string path, Wait wait) {
+  const std::string parent = path.substr(0, path.rfind('/'));
+  CreateOptions options;
+  options.mode = CreateMode::kContainer;
+  options.parents = true;
+  if (parent.empty()) co_return Result<void>{};
+  auto creating = until_answered(client, [&] { return client.create(parent, "", options, wait); });
+  const Result<Created> created = co_await std::move(creating);
+  if (created || created.error() == Errc::kNodeExists) co_return Result<void>{};
+  if (created.error() != Errc::kUnimplemented) co_return std::unexpected(created.error());
+  auto making = make_node(client, parent, wait);
+  co_return co_await std::move(making);
+}
+
+// Every put of a bounded queue changes `puts`, so that its version and a list read after it hold together:
+// until the next put there can only be fewer.
+Task<Result<void>> wait_for_room(SharedPutting p, Wait wait) {
+  Signal changed(p->client.scheduler());
+  const Watch watch = changed.watch();
+  for (;;) {
+    auto reading = until_answered(p->client, [&] { return p->client.get(p->puts_path, p->wait); });
+    const Result<NodeData> puts = co_await std::move(reading);
+    if (!puts && puts.error() == Errc::kNoNode) {
+      CO_TRY(make_node(p->client, p->puts_path, p->wait));
+      continue;
+    }
+    if (!puts) co_return std::unexpected(puts.error());
+    p->puts_version = puts->stat.version;
+    CO_TRY_ASSIGN(const std::vector<ItemName> items, list_items(p->queue, p->client, &watch, p->wait));
+    if (items.size() < static_cast<std::size_t>(p->queue->options.items_max)) co_return Result<void>{};
+    CO_TRY(changed.wait(wait));
+  }
+}
+
+std::vector<Op> ops_of(const Putting& p) {
+  std::vector<Op> ops;
+  ops.push_back(Op::create(p.marker.path(), "", {.mode = CreateMode::kEphemeral}));
+  ops.push_back(
+      Op::create(p.queue->item_path(p.prefix), p.data, {.mode = CreateMode::kPersistentSequential}));
+  if (p.is_bounded()) ops.push_back(Op::set(p.puts_path, "", p.puts_version));
+  return ops;
+}
+
+// True: it is in the queue.
+Task<Result<bool>> try_to_put(SharedPutting p) {
+  auto putting = p->client.multi(ops_of(*p), p->wait);
+  const Result<std::vector<OpResult>> put = co_await std::move(putting);
+  if (put) co_return true;
+  const Error error = put.error();
+  if (error.maybe_applied()) p->unknown = true;
+  if (is_recoverable(error)) co_return false;
+  // Whose could it be, if not that of the try before?
+  if (error == Errc::kNodeExists && error.op_index == 0) co_return true;
+  if (error == Errc::kBadVersion) co_return false;
+  if (error != Errc::kNoNode) co_return std::unexpected(error);
+  CO_TRY(make_parent_of(p->client, p->marker.path(), p->wait));
+  CO_TRY(make_parent_of(p->client, p->queue->item_path(p->prefix), p->wait));
+  co_return false;
+}
+
+Task<Result<void>> put_exactly(SharedConfig queue, std::string prefix, std::string data, Wait wait) {
+  CO_TRY_ASSIGN(const Client client, bind_to_session(queue->client, for_steps(wait)));
+  const std::string uuid = client.new_uuid();
+  if (queue->options.layout == QueueLayout::kNative) prefix = "_c_" + uuid + "-" + prefix;
+  const auto p = std::make_shared<Putting>(Putting{.queue = queue,
+                                                   .client = client,
+                                                   .prefix = std::move(prefix),
+                                                   .data = std::move(data),
+                                                   .wait = for_steps(wait),
+                                                   .marker = OwnNode(client, queue->path + ".done/" + uuid),
+                                                   .puts_path = queue->path + ".puts"});
+  for (;;) {
+    if (p->is_bounded() && !p->unknown) CO_TRY(wait_for_room(p, wait));
+    auto trying = try_to_put(p);
+    Result<bool> put = co_await std::move(trying);
+    if (!put && p->unknown) put.error().applied = Applied::kMaybe;
+    if (!put) co_return std::unexpected(put.error());
+    if (*put) co_return Result<void>{};
+    if (!p->is_bounded() || !p->unknown) continue;
+    // Room has to be looked for again, and that only when it is certain that it was not done.
+    CO_TRY_ASSIGN(const std::optional<Stat> marker,
+                  until_answered(p->client, [&] { return p->client.exists(p->marker.path(), p->wait); }));
+    if (marker) co_return Result<void>{};
+    p->unknown = false;
+  }
+}
+
+// Not done, and told so, is done again; what may have been done is told to the caller.
+Task<Result<void>> put_plainly(SharedConfig queue, std::string prefix, std::string data, Wait wait) {
+  CreateOptions options;
+  options.mode = CreateMode::kPersistentSequential;
+  options.parents = true;
+  const std::string path = queue->item_path(prefix);
+  for (;;) {
+    auto putting = queue->options.layout == QueueLayout::kNative
+                       ? queue->client.create_protected(path, data, options, wait)
+                       : queue->client.create(path, data, options, wait);
+    const Result<Created> put = co_await std::move(putting);
+    if (put) co_return Result<void>{};
+    const Error& error = put.error();
+    if (!error.is_retryable() && (error.maybe_applied() || !has_next_session(queue->client, error))) {
+      co_return std::unexpected(error);
+    }
+  }
+}
+
+}  // namespace
+
+Task<Result<void>> put_item(SharedConfig queue, std::string prefix, std::vector<std::string> values,
+                            Wait wait) {
+  auto there = queue->client.scheduler().enter();
+  co_await there;
+  if (values.empty() || (values.size() > 1 && !queue->framed)) {
+    co_return fail(Errc::kBadArguments, queue->path, "an item of this queue has one value");
+  }
+  std::string data = queue->framed ? frame_values(values) : std::move(values.front());
+  const bool exact = queue->options.exact_put && queue->options.layout != QueueLayout::kNative;
+  auto putting = exact || queue->options.items_max > 0
+                     ? put_exactly(queue, std::move(prefix), std::move(data), std::move(wait))
+                     : put_plainly(queue, std::move(prefix), std::move(data), for_steps(wait));
+  co_return co_await std::move(putting);
+}
+
+}  // namespace drover::recipes
