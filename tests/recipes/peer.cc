@@ -23,6 +23,9 @@
 #include "drover/recipes/double_barrier.h"
 #include "drover/recipes/group.h"
 #include "drover/recipes/mutex.h"
+#include "drover/recipes/queue.h"
+#include "drover/recipes/read_write_lock.h"
+#include "drover/recipes/semaphore.h"
 
 namespace drover::recipes {
 namespace {
@@ -79,6 +82,19 @@ class Peer {
     guards_.put(w.at(0), unwrap(std::move(guard)));
     return "yes";
   }
+  std::string read(const Words& w) {
+    guards_.put(w.at(0), unwrap(sync_wait(ReadWriteLock(client_, w.at(0)).read(patience()))));
+    return {};
+  }
+  std::string write(const Words& w) {
+    guards_.put(w.at(0), unwrap(sync_wait(ReadWriteLock(client_, w.at(0)).write(patience()))));
+    return {};
+  }
+  std::string lease(const Words& w) {
+    const Semaphore semaphore(client_, w.at(0), std::stoi(w.at(1)));
+    guards_.put(w.at(0), unwrap(sync_wait(semaphore.acquire(patience()))));
+    return {};
+  }
   std::string release(const Words& w) {
     unwrap(sync_wait(guards_.take(w.at(0)).release(patience())));
     return {};
@@ -107,13 +123,52 @@ class Peer {
     return {};
   }
 
+  Queue queue(const std::string& path) const {
+    return {client_, path, {.layout = QueueLayout::kSimple, .ack = QueueAck::kAutomatic}};
+  }
+  std::string put(const Words& w) {
+    unwrap(sync_wait(queue(w.at(0)).put(w.at(1), patience())));
+    return {};
+  }
+  std::string take(const Words& w) { return unwrap(sync_wait(queue(w.at(0)).take(patience()))).data(); }
+  std::string join(const Words& w) {
+    const bool party = w.at(3) == "kazoo";
+    const Group group(client_, w.at(0), party ? GroupLayout::kParty : GroupLayout::kCurator);
+    unwrap(sync_wait(group.start(patience())));
+    members_.put(w.at(0), unwrap(sync_wait(group.join(w.at(1), w.at(2), patience()))));
+    groups_.put(w.at(0), group);
+    return {};
+  }
+  std::string members(const Words& w) {
+    Group group = groups_.take(w.at(0));
+    std::string all;
+    for (const Member& each : group.members()) all += (all.empty() ? "" : ",") + each.id;
+    groups_.put(w.at(0), std::move(group));
+    return all;
+  }
+  std::string quit_group(const Words& w) {
+    unwrap(sync_wait(members_.take(w.at(0)).leave(patience())));
+    return {};
+  }
+
   Client client_;
   Shelf<Guard> guards_;
+  Shelf<Group> groups_;
+  Shelf<GroupMember> members_;
   Shelf<DoubleBarrier> barriers_;
   const std::map<std::string, Command> commands_{
       {"lock", [this](const Words& w) { return lock(w); }},
       {"try_lock", [this](const Words& w) { return try_lock(w); }},
       {"unlock", [this](const Words& w) { return release(w); }},
+      {"read", [this](const Words& w) { return read(w); }},
+      {"write", [this](const Words& w) { return write(w); }},
+      {"lease", [this](const Words& w) { return lease(w); }},
+      {"return", [this](const Words& w) { return release(w); }},
+      {"put", [this](const Words& w) { return put(w); }},
+      {"take", [this](const Words& w) { return take(w); }},
+      {"join", [this](const Words& w) { return join(w); }},
+      {"members", [this](const Words& w) { return members(w); }},
+      {"quit_group", [this](const Words& w) { return quit_group(w); }},
       {"set_barrier", [this](const Words& w) { return set_barrier(w); }},
       {"remove_barrier", [this](const Words& w) { return remove_barrier(w); }},
       {"wait_barrier", [this](const Words& w) { return wait_barrier(w); }},

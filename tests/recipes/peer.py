@@ -69,7 +69,7 @@ class Peer:
         counter += int(delta)
         return counter.post_value
 
-    def join(self, path, identifier, _):
+    def join(self, path, identifier, *_):
         party = Party(self.client, path, identifier)
         party.join()
         self.things[path] = party

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "compat"))
@@ -142,12 +143,74 @@ def double_barrier_is_entered_and_left_together(a, b, path):
     leaving.result()
 
 
+def readers_share_and_writers_do_not(a, b, path):
+    a.do("read", path)
+    b.do("read", path)
+    b.do("unlock", path)
+    writing = b.start("write", path)
+    writing.waits()
+    a.do("unlock", path)
+    writing.result()
+    reading = a.start("read", path)
+    reading.waits()
+    b.do("unlock", path)
+    reading.result()
+    a.do("unlock", path)
+
+
+def semaphore_counts_the_leases_of_both(a, b, path):
+    one, two = f"{path}-one", f"{path}-two"
+    a.do("lease", one, 1)
+    waiting = b.start("lease", one, 1)
+    waiting.waits()
+    a.do("return", one)
+    waiting.result()
+    b.do("return", one)
+    a.do("lease", two, 2)
+    b.do("lease", two, 2)
+    a.do("return", two)
+    b.do("return", two)
+
+
+def queue_keeps_its_order(a, b, path):
+    for item in ("first", "second", "third"):
+        a.do("put", path, item)
+    expect([b.do("take", path) for _ in range(3)], ["first", "second", "third"], "taken")
+    waiting = b.start("take", path)
+    waiting.waits()
+    a.do("put", path, "fourth")
+    expect(waiting.result(), "fourth", "taken")
+
+
+def group_knows_its_members(a, b, path):
+    layout = KAZOO if KAZOO in (a.name, b.name) else CURATOR
+    a.do("join", path, "anna", "data-of-anna", layout)
+    b.do("join", path, "bert", "data-of-bert", layout)
+    for each in (a, b):
+        until(lambda peer=each: peer.do("members", path), "anna,bert", f"members as {each.name} sees them")
+    a.do("quit_group", path)
+    until(lambda: b.do("members", path), "bert", "members after one has left")
+    b.do("quit_group", path)
+
+
+def until(look, wanted, what):
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while (seen := look()) != wanted:
+        if time.monotonic() > deadline:
+            raise Failed(f"{what}: {seen!r}, not {wanted!r}")
+        time.sleep(0.01)
+
+
 CURATOR, KAZOO = "curator", "kazoo"
 BOTH = (CURATOR, KAZOO)
 STORIES = [
     (lock_is_handed_over, BOTH),
     (lock_is_refused_while_it_is_held, BOTH),
     (lock_of_the_dead_is_inherited, BOTH),
+    (readers_share_and_writers_do_not, (CURATOR,)),
+    (semaphore_counts_the_leases_of_both, (CURATOR,)),
+    (queue_keeps_its_order, (CURATOR,)),
+    (group_knows_its_members, BOTH),
     (barrier_holds_and_opens, BOTH),
     (double_barrier_is_entered_and_left_together, BOTH),
 ]
