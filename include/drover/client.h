@@ -160,6 +160,8 @@ class Client {
   Task<Result<std::vector<std::string>>> ephemerals(std::string prefix = "/", Wait wait = {}) const;
   Task<Result<std::int64_t>> count_descendants(std::string path, Wait wait = {}) const;
   Task<Result<NodeData>> config(Wait wait = {}) const;
+  // Changes who belongs to the ensemble; the new configuration. Servers allow it only where they are told to.
+  Task<Result<NodeData>> reconfig(ConfigChange change, Wait wait = {}) const;
 
   // --- the session ---
   SessionId session() const;  // 0: none yet

@@ -90,6 +90,13 @@ struct AclData {
   std::vector<Acl> acl;
   Stat stat;
 };
+// Lines as in the dynamic configuration file: either what changes, or the whole membership.
+struct ConfigChange {
+  std::string joining = {};        // "server.4=host:2888:3888;2181,server.5=..."
+  std::string leaving = {};        // "2,3"
+  std::string members = {};        // instead of the two: everybody
+  std::int64_t from_version = -1;  // only if this is the present one (config().stat.mzxid); -1: whichever is
+};
 struct Identity {
   std::string scheme;
   std::string id;

@@ -249,6 +249,14 @@ Task<Result<NodeData>> Client::config(Wait wait) const {
   return client::perform<NodeData>(Calls::core(*this), std::move(plan), std::move(wait));
 }
 
+Task<Result<NodeData>> Client::reconfig(ConfigChange change, Wait wait) const {
+  const std::string path(kConfigPath);
+  auto plan = Calls::plan<NodeData>(*this, OpCode::kReconfig, path, client::decode_node);
+  plan.full_path = path;
+  plan.body = client::reconfig_body(change);
+  return client::perform<NodeData>(Calls::core(*this), std::move(plan), std::move(wait));
+}
+
 // --- Watch ---
 
 Watch::Watch(Callback callback) : state_(std::make_shared<client::WatchState>()) {

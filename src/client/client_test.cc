@@ -64,6 +64,19 @@ TEST(Client, ExistsOfAMissingNodeIsAnAnswer) {
   EXPECT_FALSE((**stat)->has_value());
 }
 
+TEST(Client, AChangeOfTheEnsembleGoesOutAsServersReadIt) {
+  World world;
+  world.accept();
+  const auto changed =
+      world.run(world.client->reconfig({.joining = "server.4=h:1:2;3", .leaving = "2", .from_version = 7}));
+  const Request request = world.answer_next(OpCode::kReconfig, World::node_bytes("server.1=..."));
+  EXPECT_TRUE(wire::is_reconfig_request(request.body));
+  using wire::testing::to_hex;
+  EXPECT_EQ(to_hex(request.body), "00000010" + to_hex("server.4=h:1:2;3") + "00000001" + to_hex("2") +
+                                      "ffffffff" + "0000000000000007");
+  EXPECT_EQ((*changed)->value().data, "server.1=...");
+}
+
 TEST(Client, ABadPathIsNotSent) {
   World world;
   world.accept();

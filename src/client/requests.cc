@@ -166,6 +166,16 @@ std::string set_acl_body(std::string_view path, const std::vector<Acl>& acl, Ver
   });
 }
 
+std::string reconfig_body(const ConfigChange& change) {
+  std::string out;
+  wire::Writer w(out);
+  for (const std::string* part : {&change.joining, &change.leaving, &change.members}) {
+    w.buffer(part->empty() ? wire::Nullable() : wire::Nullable(*part));
+  }
+  w.i64(change.from_version);
+  return out;
+}
+
 std::string multi_body(std::string_view prefix, const std::vector<Op>& ops) {
   return written([&](Writer& w) {
     for (const Op& op : ops) write_op(w, prefix, op);

@@ -29,6 +29,7 @@ std::string path_version_body(std::string_view path, Version version);
 std::string path_type_body(std::string_view path, std::int32_t type);
 std::string set_body(std::string_view path, std::string_view data, Version version);
 std::string set_acl_body(std::string_view path, const std::vector<Acl>& acl, Version version);
+std::string reconfig_body(const ConfigChange& change);
 std::string multi_body(std::string_view prefix, const std::vector<Op>& ops);
 std::string multi_read_body(std::string_view prefix, const std::vector<ReadOp>& ops);
 

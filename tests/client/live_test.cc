@@ -130,6 +130,11 @@ TEST_P(Live, AccessIsForWhoHasProvedWhoTheyAre) {
   EXPECT_EQ(code_of(other.add_auth({"no such scheme", "x"})), Errc::kAuthFailed);
 }
 
+TEST_P(Live, ReconfigIsRefusedByAServerThatIsNotToldToAllowIt) {
+  EXPECT_EQ(code_of(client.reconfig({.leaving = "2"})), Errc::kReconfigDisabled);
+  EXPECT_TRUE(sync_wait(client.exists("/")));
+}
+
 TEST_P(Live, WatchesTellCoroutines) {
   const Client writer = connect();
   get(client.create(root + "/a", "0"));
