@@ -83,7 +83,7 @@ void Guard::let_go() {
   const auto holding = std::exchange(holding_, nullptr);
   if (!holding) return;
   if (!holding->take()) return;
-  holding->client.ensure_deleted(holding->node);
+  holding->client.ensure_deleted(holding->node, holding->only);
   forget(holding);
 }
 
@@ -95,7 +95,7 @@ Task<Result<void>> Guard::release(Wait wait) {
         if (was_lost) co_return fail(Errc::kLockLost, held->node);
         co_return Result<void>{};
       }
-      auto removing = held->client.remove_surely(held->node, {}, until);
+      auto removing = held->client.remove_surely(held->node, held->only, until);
       Result<void> removed = co_await std::move(removing);
       forget(held);
       const bool gone = !removed && removed.error() == Errc::kSessionExpired;
@@ -131,7 +131,7 @@ Clock::time_point Guard::valid_until() const {
 }
 
 Zxid Guard::fence() const { return holding_ ? holding_->fence : Zxid{}; }
-Op Guard::check_op() const { return Op::check(node()); }
+Op Guard::check_op() const { return holding_ ? holding_->check : Op::check({}); }
 const std::string& Guard::node() const {
   static const std::string kNone;
   return holding_ ? holding_->node : kNone;

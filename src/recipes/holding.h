@@ -21,13 +21,17 @@ struct Holding {
       : client(ticket.client()),
         node(ticket.path()),
         czxid(ticket.czxid()),
-        fence(given_fence.value_or(ticket.czxid())) {}
+        only(ticket.only()),
+        fence(given_fence.value_or(ticket.czxid())),
+        check(ticket.check()) {}
 
   // Of any thread.
   const Client client;  // bound to the session
   const std::string node;
-  const Zxid czxid;  // of the node
+  const Zxid czxid;                // of the node
+  const std::optional<Zxid> only;  // what its removal has to make sure of
   const Zxid fence;
+  const Op check;
   std::stop_source lost;
   std::stop_source revoked;
   std::atomic<int> guards{1};

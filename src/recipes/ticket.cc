@@ -64,6 +64,22 @@ Task<Result<NodeData>> read_node(Client client, std::string path, const Watch* w
   }
 }
 
+Task<Result<Client>> bind_to_session(Client client, Wait wait) {
+  if (client.bound_session() != SessionId{}) co_return client;
+  Stream<StateEvent> states = client.states();
+  for (;;) {
+    auto next = states.next(wait);
+    const Result<StateEvent> event = co_await std::move(next);
+    if (!event) co_return std::unexpected(event.error());
+    if (event->state == ConnectionState::kAuthFailed) co_return fail(Errc::kAuthFailed);
+    if (event->state == ConnectionState::kClosed) co_return fail(Errc::kClosed);
+    Client bound = client.bound();
+    const bool connected =
+        event->state == ConnectionState::kConnected || event->state == ConnectionState::kReadOnly;
+    if (connected && bound.bound_session() == event->session) co_return bound;
+  }
+}
+
 Task<Result<Ticket>> take_ticket(Client client, LineOptions options, Wait wait) {
   auto there = client.scheduler().enter();
   co_await there;

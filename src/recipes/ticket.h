@@ -30,22 +30,35 @@ struct LineOptions {
 // A node of one session. Whoever has a ticket and does not hand it on leaves no node behind.
 class Ticket {
  public:
+  // A name that nobody else uses.
   Ticket(Client bound, std::string path, Zxid czxid)
-      : client_(std::move(bound)), path_(std::move(path)), czxid_(czxid) {}
+      : client_(std::move(bound)), path_(std::move(path)), czxid_(czxid), check_(Op::check(path_)) {}
+  // One that others use too, so that only `czxid` says whose it is, and only `check` that it still is.
+  Ticket(Client bound, std::string path, Zxid czxid, Op check)
+      : client_(std::move(bound)),
+        path_(std::move(path)),
+        czxid_(czxid),
+        check_(std::move(check)),
+        shared_(true) {}
   Ticket(Ticket&& other) noexcept
       : client_(other.client_),
         path_(std::move(other.path_)),
         czxid_(other.czxid_),
+        check_(std::move(other.check_)),
+        shared_(other.shared_),
         open_(std::exchange(other.open_, false)) {}
   Ticket& operator=(Ticket&&) = delete;
   ~Ticket() {
-    if (open_) client_.ensure_deleted(path_);
+    if (open_) client_.ensure_deleted(path_, only());
   }
 
   const Client& client() const { return client_; }  // bound to the session of the node
   const std::string& path() const { return path_; }
   std::string_view name() const { return std::string_view(path_).substr(path_.rfind('/') + 1); }
   Zxid czxid() const { return czxid_; }
+  const Op& check() const { return check_; }
+  // What a removal has to make sure of.
+  std::optional<Zxid> only() const { return shared_ ? std::optional(czxid_) : std::nullopt; }
   // The node is somebody else's business now.
   void hand_on() { open_ = false; }
 
@@ -53,6 +66,8 @@ class Ticket {
   Client client_;
   std::string path_;
   Zxid czxid_;
+  Op check_;
+  bool shared_ = false;
   bool open_ = true;
 };
 
@@ -79,6 +94,9 @@ class Waker {
 // Reads that are repeated through lost connections until they have an answer.
 Task<Result<Children>> read_children(Client client, std::string path, const Watch* watch, Wait wait);
 Task<Result<NodeData>> read_node(Client client, std::string path, const Watch* watch, Wait wait);
+
+// A client that is bound to the present session, as soon as there is one; or the client, if it is bound.
+Task<Result<Client>> bind_to_session(Client client, Wait wait);
 
 // At the end of the line, in the present session.
 Task<Result<Ticket>> take_ticket(Client client, LineOptions options, Wait wait);
