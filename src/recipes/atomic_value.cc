@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Read, compute, write if nobody has in between. A write whose answer is lost leaves three cases: the version
+// is still the one that was read, so it was not done; our mark has its number, so it was; or neither tells.
+// Equal bytes tell nothing: of two that add one to five, both write six.
+#include "drover/recipes/atomic_value.h"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "recipes/loop.h"
+#include "recipes/settle.h"
+#include "recipes/token.h"
+
+namespace drover::recipes {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kPauseMax{200};
+
+// Removes marks that may still be on their way.
+Task<Result<void>> remove_marks(Client client, std::vector<std::string> paths) {
+  for (const std::string& path : paths) {
+    auto syncing = client.sync(path);
+    co_await std::move(syncing);
+    auto removing = client.remove_surely(path);
+    co_await std::move(removing);
+  }
+  co_return Result<void>{};
+}
+
+}  // namespace
+
+class AtomicBytes::State {
+ public:
+  State(Client c, std::string p, AtomicOptions o)
+      : client(std::move(c)), path(std::move(p)), marks_root(path + ".ops"), options(o) {}
+  ~State() {
+    if (!marks.empty()) start(remove_marks(client, std::move(marks)));
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  // The mark of one change at a time: a node that says how many changes were made under it.
+  struct Slot {
+    std::string path;
+    std::uint64_t number = 0;
+    bool exists = false;
+  };
+  // A slot that nobody else uses until it is put back. One whose change was given up is never put back.
+  Slot take_slot() {
+    if (!free_slots.empty()) {
+      Slot slot = std::move(free_slots.back());
+      free_slots.pop_back();
+      return slot;
+    }
+    Slot slot{child_path(marks_root, new_token(client))};
+    marks.push_back(slot.path);
+    return slot;
+  }
+
+  static Task<Result<std::string>> update(std::shared_ptr<State> self, Change change, Wait wait);
+  static Task<Result<Bytes>> get(std::shared_ptr<State> self, Wait wait);
+
+  const Client client;
+  const std::string path;
+  const std::string marks_root;
+  const AtomicOptions options;
+
+ private:
+  enum class Outcome : std::uint8_t { kDone, kTryAgain };
+  using Present = std::optional<NodeData>;
+
+  static Task<Result<Outcome>> write(State& self, Present present, std::string data, Slot& slot, Wait wait);
+  static Task<Result<Outcome>> find_out(State& self, Error lost, Present present, Slot& slot, Wait wait);
+  static Task<Result<void>> make_parents(State& self, Wait wait);
+  std::vector<Op> ops_for(const Present& present, std::string data, const Slot& slot) const;
+
+  std::vector<std::string> marks;  // all that may exist
+  std::vector<Slot> free_slots;
+};
+
+Task<Result<AtomicBytes::Bytes>> AtomicBytes::State::get(std::shared_ptr<State> self, Wait wait) {
+  auto reading = self->client.get(self->path, wait);
+  Result<NodeData> node = co_await std::move(reading);
+  if (node) co_return Bytes(std::move(node->data));
+  if (node.error() == Errc::kNoNode) co_return Bytes{};
+  co_return std::unexpected(node.error());
+}
+
+Task<Result<std::string>> AtomicBytes::State::update(std::shared_ptr<State> self, Change change, Wait wait) {
+  auto there = self->client.scheduler().enter();
+  co_await there;
+  std::uint64_t random = 0x9E3779B97F4A7C15ull ^ static_cast<std::uint64_t>(raw(self->client.session()));
+  Slot slot;
+  for (int tries = 1;; ++tries) {
+    auto reading = self->client.get(self->path, wait);
+    Result<NodeData> node = co_await std::move(reading);
+    if (!node && node.error().error_class() == ErrorClass::kRecoverable) continue;
+    if (!node && node.error() != Errc::kNoNode) co_return std::unexpected(node.error());
+    const Present present = node ? Present(*std::move(node)) : Present{};
+    const Result<std::string> data = change(present ? Bytes(present->data) : Bytes{});
+    if (!data) co_return std::unexpected(data.error());
+    if (self->options.exactly_once && slot.path.empty()) slot = self->take_slot();
+    auto writing = write(*self, present, *data, slot, wait);
+    const Result<Outcome> outcome = co_await std::move(writing);
+    if (!outcome) co_return std::unexpected(outcome.error());
+    if (*outcome == Outcome::kDone) {
+      if (self->options.exactly_once) self->free_slots.push_back(std::move(slot));
+      co_return *data;
+    }
+    random = random * 6364136223846793005ull + 1442695040888963407ull;
+    const auto most = std::min(kPauseMax, milliseconds(1LL << std::min(tries, 8)));
+    const auto until = Clock::now() + milliseconds(static_cast<std::int64_t>(random >> 33) % most.count());
+    auto sleeping = self->client.scheduler().sleep(Wait::until(std::min(until, wait.deadline), wait.stop));
+    const Result<void> slept = co_await std::move(sleeping);
+    if (!slept) co_return std::unexpected(slept.error());
+  }
+}
+
+std::vector<Op> AtomicBytes::State::ops_for(const Present& present, std::string data,
+                                            const Slot& slot) const {
+  std::vector<Op> ops;
+  ops.push_back(present ? Op::set(path, std::move(data), present->stat.version)
+                        : Op::create(path, std::move(data)));
+  if (slot.path.empty()) return ops;
+  const std::string number = std::to_string(slot.number);
+  ops.push_back(slot.exists ? Op::set(slot.path, number) : Op::create(slot.path, number));
+  return ops;
+}
+
+// One try, of all or nothing.
+Task<Result<AtomicBytes::State::Outcome>> AtomicBytes::State::write(State& self, Present present,
+                                                                    std::string data, Slot& slot, Wait wait) {
+  ++slot.number;
+  auto writing = self.client.multi(self.ops_for(present, std::move(data), slot), wait);
+  const Result<std::vector<OpResult>> written = co_await std::move(writing);
+  if (written) {
+    slot.exists = true;
+    co_return Outcome::kDone;
+  }
+  const Error& error = written.error();
+  if (error.maybe_applied() && error.error_class() == ErrorClass::kRecoverable) {
+    auto finding = find_out(self, error, present, slot, wait);
+    co_return co_await std::move(finding);
+  }
+  if (error.is_retryable()) co_return Outcome::kTryAgain;
+  if (error.op_index == 1 && slot.exists && error == Errc::kNoNode) {
+    slot.exists = false;  // Somebody has cleared the marks away.
+    co_return Outcome::kTryAgain;
+  }
+  if (error == Errc::kNoNode && (!present || error.op_index == 1)) {
+    auto making = make_parents(self, wait);
+    const Result<void> made = co_await std::move(making);
+    if (!made) co_return std::unexpected(made.error());
+    co_return Outcome::kTryAgain;
+  }
+  const bool overtaken = error == Errc::kBadVersion || error == Errc::kNodeExists || error == Errc::kNoNode;
+  if (overtaken && error.op_index <= 0) co_return Outcome::kTryAgain;
+  co_return std::unexpected(error);
+}
+
+Task<Result<AtomicBytes::State::Outcome>> AtomicBytes::State::find_out(State& self, Error lost,
+                                                                       Present present, Slot& slot,
+                                                                       Wait wait) {
+  const std::string where = slot.path.empty() ? self.path : slot.path;
+  auto reading = read_now(self.client, where, wait);
+  const Result<std::optional<NodeData>> now = co_await std::move(reading);
+  if (!now) co_return std::unexpected(lost);
+  if (!slot.path.empty()) {
+    slot.exists = now->has_value();
+    const bool done = *now && (*now)->data == std::to_string(slot.number);
+    co_return done ? Outcome::kDone : Outcome::kTryAgain;
+  }
+  const bool untouched = present ? *now && (*now)->stat.mzxid == present->stat.mzxid : !*now;
+  if (untouched) co_return Outcome::kTryAgain;
+  co_return std::unexpected(lost);
+}
+
+// A node without data has no meaning of its own: the first change makes it what it is.
+Task<Result<void>> AtomicBytes::State::make_parents(State& self, Wait wait) {
+  const bool marked = self.options.exactly_once;
+  auto parent = marked ? self.marks_root : std::string(parent_in(self.path));
+  if (parent == "/") co_return Result<void>{};
+  auto making = self.client.create(parent, {}, {.mode = CreateMode::kContainer, .parents = true}, wait);
+  const Result<Created> made = co_await std::move(making);
+  if (made || made.error() == Errc::kNodeExists || made.error().error_class() == ErrorClass::kRecoverable) {
+    co_return Result<void>{};
+  }
+  co_return std::unexpected(made.error());
+}
+
+AtomicBytes::AtomicBytes(Client client, std::string path, AtomicOptions options)
+    : state_(std::make_shared<State>(std::move(client), std::move(path), options)) {}
+
+Task<Result<std::string>> AtomicBytes::update(Change change, Wait wait) const {
+  return State::update(state_, std::move(change), std::move(wait));
+}
+Task<Result<AtomicBytes::Bytes>> AtomicBytes::get(Wait wait) const {
+  return State::get(state_, std::move(wait));
+}
+
+}  // namespace drover::recipes
