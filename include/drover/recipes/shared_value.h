@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A value that everybody sees and may change: all follow it, and a change is of what was seen.
+//
+//   SharedCount limit(client, "/limit", 10);           // 10 if nobody has set it
+//   unwrap(sync_wait(limit.start(wait)));
+//   auto seen = limit.current();
+//   bool done = unwrap(sync_wait(limit.try_set(seen, seen.value + 1)));   // false: somebody else was faster
+//   auto next = co_await limit.next(wait);             // when it has changed
+//
+// What was set here is seen here at once. Values are followed as NodeCache does it, by mzxid and with a read
+// after each reconnect. A set whose answer is lost is looked for: at the version that was seen it was not
+// done, with our bytes it was, or somebody has set the same; otherwise the error is maybe_applied(). For sums
+// that nobody may count twice use AtomicLong.
+//
+// Curator: SharedCount (four bytes, big-endian), SharedValue. kazoo: Counter(support_curator=True).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "drover/client.h"
+#include "drover/recipes/codec.h"
+#include "drover/recipes/config_node.h"
+
+namespace drover::recipes {
+
+template <class T>
+class SharedValue {
+ public:
+  struct Seen {
+    T value;
+    Version version{};
+    Zxid mzxid{};
+  };
+
+  SharedValue(Client client, std::string path, T seed, Codec<T> codec)
+      : parts_(
+            std::make_shared<Parts>(std::move(client), std::move(path), std::move(seed), std::move(codec))) {}
+
+  // Begins, and returns when it is known; sets the seed if there is no node.
+  Task<Result<void>> start(Wait wait = {}) { return start_with(parts_, std::move(wait)); }
+  // The seed, while there is no node or none that can be read.
+  Seen current() const { return parts_->seen(parts_->node.current()); }
+  // When it has changed. For one reader.
+  Task<Result<Seen>> next(Wait wait = {}) { return next_with(parts_, parts_->node.next(std::move(wait))); }
+  // Whatever it is.
+  Task<Result<void>> set(T value, Wait wait = {}) {
+    return set_with(parts_, Version::kAny, std::move(value), std::move(wait));
+  }
+  // Only if it is still what was seen.
+  Task<Result<bool>> try_set(Seen seen, T value, Wait wait = {}) {
+    return try_with(set_with(parts_, seen.version, std::move(value), std::move(wait)));
+  }
+
+ private:
+  struct Parts {
+    Parts(Client c, std::string p, T s, Codec<T> k)
+        : client(std::move(c)),
+          path(std::move(p)),
+          seed(std::move(s)),
+          codec(std::move(k)),
+          node(client, path) {}
+    Seen seen(const std::optional<NodeData>& now) const {
+      if (!now) return {seed};
+      Result<T> value = codec.decode(now->data);
+      return {value ? *std::move(value) : seed, now->stat.version, now->stat.mzxid};
+    }
+    Client client;
+    std::string path;
+    T seed;
+    Codec<T> codec;
+    NodeCache node;
+  };
+  using Shared = std::shared_ptr<Parts>;
+
+  static Task<Result<void>> start_with(Shared parts, Wait wait) {
+    auto creating =
+        parts->client.create(parts->path, parts->codec.encode(parts->seed), {.parents = true}, wait);
+    const Result<Created> created = co_await std::move(creating);
+    // A lost answer does not matter: whatever is there is the value.
+    const bool there = created || created.error() == Errc::kNodeExists;
+    if (!there && created.error().error_class() != ErrorClass::kRecoverable) {
+      co_return std::unexpected(created.error());
+    }
+    auto starting = parts->node.start(wait);
+    co_return co_await std::move(starting);
+  }
+  static Task<Result<Seen>> next_with(Shared parts, Task<Result<std::optional<NodeData>>> reading) {
+    const Result<std::optional<NodeData>> now = co_await std::move(reading);
+    if (!now) co_return std::unexpected(now.error());
+    co_return parts->seen(*now);
+  }
+  static Task<Result<void>> set_with(Shared parts, Version version, T value, Wait wait) {
+    auto writing = write_settled(parts->client, parts->path, parts->codec.encode(value), version, wait);
+    const Result<Stat> written = co_await std::move(writing);
+    auto refreshing = parts->node.refresh(wait);
+    co_await std::move(refreshing);
+    if (!written) co_return std::unexpected(written.error());
+    co_return Result<void>{};
+  }
+  static Task<Result<bool>> try_with(Task<Result<void>> setting) {
+    const Result<void> set = co_await std::move(setting);
+    if (set) co_return true;
+    if (set.error() == Errc::kBadVersion || set.error() == Errc::kNoNode) co_return false;
+    co_return std::unexpected(set.error());
+  }
+
+  Shared parts_;
+};
+
+class SharedCount : public SharedValue<std::int32_t> {
+ public:
+  SharedCount(Client client, std::string path, std::int32_t seed = 0)
+      : SharedValue(std::move(client), std::move(path), seed, big_endian_codec<std::int32_t>()) {}
+};
+
+}  // namespace drover::recipes
