@@ -104,7 +104,8 @@ class Trial {
     if (fault == Fault::kReplyLost) return world.lose_reply(0, "", nth_);
     if (fault == Fault::kRequestLost) return world.lose_request(0, "", nth_);
     if (fault == Fault::kNone) return;
-    world.at_request(0, "", nth_, [this] {
+    world.at_request(0, "", nth_, [this, alive = std::weak_ptr<bool>(alive_)] {
+      if (!alive.lock()) return;
       struck_ = true;
       strike();
     });
@@ -120,16 +121,19 @@ class Trial {
       default: return;
     }
   }
-  // On the last client's clock, which nothing is done to.
   void heal_after(Time time) {
     const Scheduler scheduler = world.client(0).scheduler();
-    drover::start(scheduler.sleep(Wait::within(time)), [this](Result<void>) { world.heal(0); });
+    drover::start(scheduler.sleep(Wait::within(time)),
+                  [this, alive = std::weak_ptr<bool>(alive_)](Result<void>) {
+                    if (alive.lock()) world.heal(0);
+                  });
   }
 
   int nth_;
   bool armed_ = false;
   bool struck_ = false;
   bool calm_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>();  // The world outlives a trial.
   std::stop_source stop_;
   std::shared_ptr<Signal> told_;
 };

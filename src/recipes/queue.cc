@@ -24,6 +24,16 @@ std::optional<ItemName> parse_name(QueueLayout layout, std::string_view name) {
 
 }  // namespace
 
+SharedConfig keyed_queue(Client client, std::string path, QueueOptions options,
+                         std::optional<ItemName> (*parse)(std::string_view)) {
+  options.layout = QueueLayout::kCurator;
+  return std::make_shared<const QueueConfig>(QueueConfig{.client = std::move(client),
+                                                         .path = std::move(path),
+                                                         .options = std::move(options),
+                                                         .parse = parse,
+                                                         .now_ms = {}});
+}
+
 Queue::Queue(Client client, std::string path, QueueOptions options) {
   const QueueLayout layout = options.layout;
   config_ = std::make_shared<const QueueConfig>(

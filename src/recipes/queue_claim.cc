@@ -50,22 +50,6 @@ Task<Result<bool>> QueueClaim::look(std::shared_ptr<QueueClaim> c, Wait wait) {
   co_return true;
 }
 
-Task<Result<void>> QueueClaim::make_claims_directory(std::shared_ptr<QueueClaim> c, Wait wait) {
-  CreateOptions options;
-  options.mode = CreateMode::kContainer;
-  options.parents = true;
-  const std::string path = c->queue_->claims_path();
-  auto creating = until_answered(c->client_, [&] { return c->client_.create(path, "", options, wait); });
-  Result<Created> created = co_await std::move(creating);
-  if (!created && created.error() == Errc::kUnimplemented) {
-    options.mode = CreateMode::kPersistent;
-    auto again = until_answered(c->client_, [&] { return c->client_.create(path, "", options, wait); });
-    created = co_await std::move(again);
-  }
-  if (!created && created.error() != Errc::kNodeExists) co_return std::unexpected(created.error());
-  co_return Result<void>{};
-}
-
 // The item must be there when it is claimed: a claim of what is gone would stay as long as we do. Where
 // deliveries are counted, writing the item as it is does that, and counts.
 Task<Result<std::vector<Op>>> QueueClaim::ops_of(std::shared_ptr<QueueClaim> c, Wait wait) {
@@ -104,7 +88,7 @@ Task<Result<bool>> QueueClaim::acquire(std::shared_ptr<QueueClaim> c, Wait wait)
     }
     if (is_recoverable(error)) continue;
     if (error == Errc::kNoNode && error.op_index == 1) {
-      CO_TRY(make_claims_directory(c, wait));
+      CO_TRY(make_directory(c->client_, c->queue_->claims_path(), wait));
       continue;
     }
     if (!error.maybe_applied()) c->stage_ = Stage::kNone;

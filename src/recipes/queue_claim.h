@@ -40,7 +40,6 @@ class QueueClaim {
     kDone,  // The item is gone, and the claim with it.
   };
   static Task<Result<bool>> look(std::shared_ptr<QueueClaim> c, Wait wait);
-  static Task<Result<void>> make_claims_directory(std::shared_ptr<QueueClaim> c, Wait wait);
   static Task<Result<std::vector<Op>>> ops_of(std::shared_ptr<QueueClaim> c, Wait wait);
   static Task<Result<void>> bury(std::shared_ptr<QueueClaim> c, NodeData node, Wait wait);
 

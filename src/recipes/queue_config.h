@@ -31,6 +31,10 @@ struct QueueConfig {
 };
 using SharedConfig = std::shared_ptr<const QueueConfig>;
 
+// Of the queues whose items' names say more than their order: Curator's layout, whatever the options say.
+SharedConfig keyed_queue(Client client, std::string path, QueueOptions options,
+                         std::optional<ItemName> (*parse)(std::string_view));
+
 // queue_put.cc. `prefix` is the item's name without its sequence.
 Task<Result<void>> put_item(SharedConfig queue, std::string prefix, std::vector<std::string> values,
                             Wait wait);

@@ -32,21 +32,6 @@ Task<Result<void>> make_node(Client client, std::string path, Wait wait) {
   co_return Result<void>{};
 }
 
-// Parents that are containers, and so go when they are empty.
-Task<Result<void>> make_parent_of(Client client, std::string path, Wait wait) {
-  const std::string parent = path.substr(0, path.rfind('/'));
-  CreateOptions options;
-  options.mode = CreateMode::kContainer;
-  options.parents = true;
-  if (parent.empty()) co_return Result<void>{};
-  auto creating = until_answered(client, [&] { return client.create(parent, "", options, wait); });
-  const Result<Created> created = co_await std::move(creating);
-  if (created || created.error() == Errc::kNodeExists) co_return Result<void>{};
-  if (created.error() != Errc::kUnimplemented) co_return std::unexpected(created.error());
-  auto making = make_node(client, parent, wait);
-  co_return co_await std::move(making);
-}
-
 // Every put of a bounded queue changes `puts`, so that its version and a list read after it hold together:
 // until the next put there can only be fewer.
 Task<Result<void>> wait_for_room(SharedPutting p, Wait wait) {
@@ -88,8 +73,8 @@ Task<Result<bool>> try_to_put(SharedPutting p) {
   if (error == Errc::kNodeExists && error.op_index == 0) co_return true;
   if (error == Errc::kBadVersion) co_return false;
   if (error != Errc::kNoNode) co_return std::unexpected(error);
-  CO_TRY(make_parent_of(p->client, p->marker.path(), p->wait));
-  CO_TRY(make_parent_of(p->client, p->queue->item_path(p->prefix), p->wait));
+  CO_TRY(make_directory(p->client, p->queue->path + ".done", p->wait));
+  CO_TRY(make_directory(p->client, p->queue->path, p->wait));
   co_return false;
 }
 

@@ -64,6 +64,10 @@ auto until_answered(Client client, Make make) -> std::invoke_result_t<Make&> {
 // The client for the one session in which something is to be held.
 Task<Result<Client>> bind_to_session(Client client, Wait wait);
 
+// A directory that goes some time after its last child, where the server knows such; with its parents. That
+// it is there is success.
+Task<Result<void>> make_directory(Client client, std::string path, Wait wait);
+
 inline std::string child_path(std::string_view parent, std::string_view name) {
   return (parent == "/" ? std::string() : std::string(parent)) + "/" + std::string(name);
 }
