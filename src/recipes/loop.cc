@@ -118,18 +118,4 @@ Task<Result<void>> Loop::until(std::shared_ptr<Loop> loop, Condition done, Wait 
   }
 }
 
-std::string child_path(std::string_view parent, std::string_view name) {
-  std::string path(parent == "/" ? "" : parent);
-  path += '/';
-  path += name;
-  return path;
-}
-
-std::string_view name_in(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-std::string_view parent_in(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == 0 ? path.substr(0, 1) : path.substr(0, slash);
-}
-
 }  // namespace drover::recipes

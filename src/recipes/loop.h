@@ -19,6 +19,7 @@
 
 #include "drover/client.h"
 #include "drover/signal.h"
+#include "recipes/paths.h"
 
 namespace drover::recipes {
 
@@ -76,11 +77,5 @@ class Loop : public std::enable_shared_from_this<Loop> {
   bool begun_ = false;
   bool over_ = false;
 };
-
-// "/a" and "b" are "/a/b"; "/" and "b" are "/b".
-std::string child_path(std::string_view parent, std::string_view name);
-// What is behind the last slash, and what is before it ("/" at least).
-std::string_view name_in(std::string_view path);
-std::string_view parent_in(std::string_view path);
 
 }  // namespace drover::recipes

@@ -5,12 +5,18 @@ namespace drover::recipes {
 
 Task<Result<Client>> bind_to_session(Client client, Wait wait) {
   if (client.bound_session() != SessionId{}) co_return client;
-  auto there = client.scheduler().enter();
-  co_await there;
-  while (client.session() == SessionId{} || client.state() == ConnectionState::kExpired) {
-    CO_TRY(until_answered(client, [=] { return client.exists("/", wait); }));
+  Stream<StateEvent> states = client.states();
+  for (;;) {
+    auto next = states.next(wait);
+    const Result<StateEvent> event = co_await std::move(next);
+    if (!event) co_return std::unexpected(event.error());
+    if (event->state == ConnectionState::kAuthFailed) co_return fail(Errc::kAuthFailed);
+    if (event->state == ConnectionState::kClosed) co_return fail(Errc::kClosed);
+    Client bound = client.bound();
+    const bool connected =
+        event->state == ConnectionState::kConnected || event->state == ConnectionState::kReadOnly;
+    if (connected && bound.bound_session() == event->session) co_return bound;
   }
-  co_return client.bound();
 }
 
 Task<Result<void>> make_directory(Client client, std::string path, Wait wait) {

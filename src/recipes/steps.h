@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "drover/client.h"
+#include "recipes/paths.h"
 
 namespace drover::recipes {
 
@@ -67,10 +68,6 @@ Task<Result<Client>> bind_to_session(Client client, Wait wait);
 // A directory that goes some time after its last child, where the server knows such; with its parents. That
 // it is there is success.
 Task<Result<void>> make_directory(Client client, std::string path, Wait wait);
-
-inline std::string child_path(std::string_view parent, std::string_view name) {
-  return (parent == "/" ? std::string() : std::string(parent)) + "/" + std::string(name);
-}
 
 // Removes an ephemeral of this session when it is forgotten. Its name is nobody else's.
 class OwnNode {

@@ -36,10 +36,6 @@ Wait for_steps(const Client& client, const Wait& wait) {
   return Wait::within(std::max(client.session_timeout(), milliseconds(1000)), wait.stop);
 }
 
-std::string child_path(const std::string& directory, std::string_view name) {
-  return (directory == "/" ? "" : directory) + "/" + std::string(name);
-}
-
 Waker::Waker(const Client& client) : signal_(std::make_shared<Signal>(client.scheduler())) {
   states_ = client.on_state([weak = std::weak_ptr(signal_), first = true](const StateEvent& event) mutable {
     // The first word is the state as it is, which the look that follows knows as well.
@@ -61,22 +57,6 @@ Task<Result<NodeData>> read_node(Client client, std::string path, const Watch* w
     auto reading = watch ? client.get(path, *watch, wait) : client.get(path, wait);
     Result<NodeData> node = co_await std::move(reading);
     if (node || !is_recoverable(node.error())) co_return node;
-  }
-}
-
-Task<Result<Client>> bind_to_session(Client client, Wait wait) {
-  if (client.bound_session() != SessionId{}) co_return client;
-  Stream<StateEvent> states = client.states();
-  for (;;) {
-    auto next = states.next(wait);
-    const Result<StateEvent> event = co_await std::move(next);
-    if (!event) co_return std::unexpected(event.error());
-    if (event->state == ConnectionState::kAuthFailed) co_return fail(Errc::kAuthFailed);
-    if (event->state == ConnectionState::kClosed) co_return fail(Errc::kClosed);
-    Client bound = client.bound();
-    const bool connected =
-        event->state == ConnectionState::kConnected || event->state == ConnectionState::kReadOnly;
-    if (connected && bound.bound_session() == event->session) co_return bound;
   }
 }
 

@@ -14,6 +14,7 @@
 #include "drover/client.h"
 #include "drover/signal.h"
 #include "recipes/line.h"
+#include "recipes/steps.h"
 
 namespace drover::recipes {
 
@@ -73,9 +74,6 @@ class Ticket {
 
 // Steps of a recipe that does not wait for others still need servers to answer.
 Wait for_steps(const Client& client, const Wait& wait);
-std::string child_path(const std::string& directory, std::string_view name);
-
-inline bool is_recoverable(const Error& error) { return error.error_class() == ErrorClass::kRecoverable; }
 
 // Wakes whoever waits for a change of the tree on each change of the connection too: what was missed
 // meanwhile is found by looking again. To be made on the executor, before the first look.
@@ -94,9 +92,6 @@ class Waker {
 // Reads that are repeated through lost connections until they have an answer.
 Task<Result<Children>> read_children(Client client, std::string path, const Watch* watch, Wait wait);
 Task<Result<NodeData>> read_node(Client client, std::string path, const Watch* watch, Wait wait);
-
-// A client that is bound to the present session, as soon as there is one; or the client, if it is bound.
-Task<Result<Client>> bind_to_session(Client client, Wait wait);
 
 // At the end of the line, in the present session.
 Task<Result<Ticket>> take_ticket(Client client, LineOptions options, Wait wait);
