@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "drover/client.h"
+#include "drover/recipes/atomic_value.h"
 #include "drover/recipes/barrier.h"
 #include "drover/recipes/double_barrier.h"
 #include "drover/recipes/group.h"
@@ -131,6 +132,10 @@ class Peer {
     return {};
   }
   std::string take(const Words& w) { return unwrap(sync_wait(queue(w.at(0)).take(patience()))).data(); }
+  std::string add(const Words& w) {
+    const AtomicLong counter(client_, w.at(0));
+    return std::to_string(unwrap(sync_wait(counter.add(std::stoll(w.at(1)), patience()))));
+  }
   std::string join(const Words& w) {
     const bool party = w.at(3) == "kazoo";
     const Group group(client_, w.at(0), party ? GroupLayout::kParty : GroupLayout::kCurator);
@@ -166,6 +171,7 @@ class Peer {
       {"return", [this](const Words& w) { return release(w); }},
       {"put", [this](const Words& w) { return put(w); }},
       {"take", [this](const Words& w) { return take(w); }},
+      {"add", [this](const Words& w) { return add(w); }},
       {"join", [this](const Words& w) { return join(w); }},
       {"members", [this](const Words& w) { return members(w); }},
       {"quit_group", [this](const Words& w) { return quit_group(w); }},

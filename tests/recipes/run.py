@@ -182,6 +182,14 @@ def queue_keeps_its_order(a, b, path):
     expect(waiting.result(), "fourth", "taken")
 
 
+def counter_adds_up(a, b, path):
+    expect(a.do("add", path, 5), "5", "sum")
+    expect(b.do("add", path, -7), "-2", "sum")
+    calls = [peer.start("add", path, 1) for _ in range(10) for peer in (a, b)]
+    sums = sorted(int(call.result()) for call in calls)
+    expect(sums, list(range(-1, 19)), "every sum once")
+
+
 def group_knows_its_members(a, b, path):
     layout = KAZOO if KAZOO in (a.name, b.name) else CURATOR
     a.do("join", path, "anna", "data-of-anna", layout)
@@ -210,6 +218,7 @@ STORIES = [
     (readers_share_and_writers_do_not, (CURATOR,)),
     (semaphore_counts_the_leases_of_both, (CURATOR,)),
     (queue_keeps_its_order, (CURATOR,)),
+    (counter_adds_up, (CURATOR,)),
     (group_knows_its_members, BOTH),
     (barrier_holds_and_opens, BOTH),
     (double_barrier_is_entered_and_left_together, BOTH),
