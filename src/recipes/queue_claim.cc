@@ -35,9 +35,10 @@ QueueClaim::QueueClaim(SharedConfig queue, Client bound, ItemName item)
       item_(std::move(item)),
       word_(client_.new_uuid()) {}
 
-QueueClaim::~QueueClaim() {
-  if (stage_ == Stage::kHeld) client_.ensure_deleted(path(), czxid_);
-  if (stage_ == Stage::kTried) start(remove_own_claim(client_, path(), word_));
+void QueueClaim::let_go() {
+  const Stage stage = std::exchange(stage_, Stage::kNone);
+  if (stage == Stage::kHeld) client_.ensure_deleted(path(), czxid_);
+  if (stage == Stage::kTried) start(remove_own_claim(client_, path(), word_));
 }
 
 // Is the claim that is there ours? Taken note of, if so.
@@ -151,6 +152,7 @@ Task<Result<bool>> QueueClaim::load(std::shared_ptr<QueueClaim> c, Wait wait) {
 Task<Result<void>> QueueClaim::finish(std::shared_ptr<QueueClaim> c, Wait wait) {
   if (!c) co_return fail(Errc::kNotOwner, {}, "there is no item");
   if (c->stage_ == Stage::kDone) co_return Result<void>{};
+  if (c->stage_ == Stage::kNone) co_return fail(Errc::kNotOwner, c->path(), "it was given back");
   for (bool unknown = false;;) {
     std::vector<Op> ops;
     ops.push_back(Op::remove(c->path()));
@@ -169,6 +171,7 @@ Task<Result<void>> QueueClaim::finish(std::shared_ptr<QueueClaim> c, Wait wait) 
     if (is_recoverable(error)) continue;
     if (error == Errc::kNoNode || error == Errc::kSessionExpired) error.code = Errc::kLockLost;
     if (unknown) error.applied = Applied::kMaybe;
+    c->let_go();
     co_return std::unexpected(error);
   }
 }
@@ -219,11 +222,7 @@ QueueItem& QueueItem::operator=(QueueItem&& other) noexcept {
   return *this;
 }
 
-Task<Result<void>> QueueItem::done(Wait wait) {
-  return QueueClaim::finish(std::exchange(claim_, nullptr), for_steps(wait));
-}
-Task<Result<void>> QueueItem::give_back(Wait wait) {
-  return QueueClaim::give_back(std::exchange(claim_, nullptr), for_steps(wait));
-}
+Task<Result<void>> QueueItem::done(Wait wait) { return QueueClaim::finish(claim_, for_steps(wait)); }
+Task<Result<void>> QueueItem::give_back(Wait wait) { return QueueClaim::give_back(claim_, for_steps(wait)); }
 
 }  // namespace drover::recipes

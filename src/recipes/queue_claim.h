@@ -16,7 +16,7 @@ namespace drover::recipes {
 class QueueClaim {
  public:
   QueueClaim(SharedConfig queue, Client bound, ItemName item);
-  ~QueueClaim();
+  ~QueueClaim() { let_go(); }
   QueueClaim(const QueueClaim&) = delete;
   QueueClaim& operator=(const QueueClaim&) = delete;
 
@@ -24,6 +24,9 @@ class QueueClaim {
   static Task<Result<bool>> load(std::shared_ptr<QueueClaim> c, Wait wait);
   static Task<Result<void>> finish(std::shared_ptr<QueueClaim> c, Wait wait);
   static Task<Result<void>> give_back(std::shared_ptr<QueueClaim> c, Wait wait);
+
+  // In the background; what it held can still be read.
+  void let_go();
 
   const ItemName& item() const { return item_; }
   const std::vector<std::string>& values() const { return values_; }

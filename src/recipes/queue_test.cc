@@ -132,6 +132,7 @@ TEST(Queue, GivesWhatATakerLostToAnother) {
   EXPECT_EQ((**again)->data(), "job");
   EXPECT_LT(fence, (**again)->fence());
   EXPECT_EQ(world.get(item->done()).error(), Errc::kLockLost);
+  EXPECT_EQ(world.get(item->done()).error(), Errc::kNotOwner);
   EXPECT_TRUE(world.get((**again)->done()));
   EXPECT_EQ(world.descendants(kPath), 0u);
 }
@@ -148,6 +149,7 @@ TEST(Queue, TakesBackWhatIsForgotten) {
     ASSERT_TRUE(second);
     EXPECT_EQ(second->data(), "2");
     EXPECT_TRUE(world.get(second->give_back()));
+    EXPECT_FALSE(second->data().empty());
   }
   world.run_for(Time(100));
   EXPECT_EQ(world.descendants(kPath + ".claims"), 0u);

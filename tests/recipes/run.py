@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Two processes of different worlds on one recipe: ours and Curator's, ours and kazoo's. Each story is told with
-# both in both parts, on a drover server and on Java's.
+# both in both parts, on a drover server and on Java's. Then what is lost between our client and each server.
 #
-#   run.py RECIPE_PEER [WORD...]     only stories whose name has one of the words
+#   run.py FOLDER [WORD...]     of the built programs; only stories whose name has one of the words
 import itertools
+import os
 import pathlib
 import queue
+import re
 import signal
 import subprocess
 import sys
@@ -267,14 +269,28 @@ def tell(worlds, story, pair, path):
         return str(problem)
 
 
+def lose_things(program, server, words):
+    """Our recipes through the fault proxy. How many tests failed, and how many did not."""
+    pattern = ":".join(f"*{word}*" for word in words) or "*"
+    done = subprocess.run([program, "--gtest_brief=1", f"--gtest_filter={pattern}"], stdout=subprocess.PIPE, text=True,
+                          env=dict(os.environ, SERVER=server.address))
+    counts = re.findall(r"^\[  (PASSED|FAILED)  \] (\d+) test", done.stdout, re.MULTILINE)
+    passed = sum(int(count) for word, count in counts if word == "PASSED")
+    failed = len(re.findall(r"^\[  FAILED  \] \S*/", done.stdout, re.MULTILINE))
+    if done.returncode != 0:
+        print(done.stdout)
+        failed = max(failed, 1)
+    return passed, failed
+
+
 def main():
-    program, words = sys.argv[1], sys.argv[2:]
+    folder, words = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix="recipes-") as classes:
         compile_java(classes)
         for kind in ("drover", "java"):
             with servers.KINDS[kind]() as server:
-                worlds = Worlds(program, classes, server.address)
+                worlds = Worlds(str(folder / "recipe_peer"), classes, server.address)
                 for number, (story, others) in enumerate(STORIES):
                     if words and not any(word in story.__name__ for word in words):
                         continue
@@ -284,6 +300,8 @@ def main():
                         if problem:
                             print(f"FAILED on {kind}: {story.__name__}, {pair[0]} and {pair[1]}: {problem}", flush=True)
                 worlds.close()
+                good, bad = lose_things(str(folder / "recipe_faults_test"), server, words)
+                passed, failed = passed + good, failed + bad
     print(f"recipes: {passed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
 

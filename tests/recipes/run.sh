@@ -5,4 +5,4 @@
 #
 # BUILD=path/to/build overrides build/release.
 cd "$(dirname "$0")" || exit 1
-exec /usr/bin/python3 ./run.py "${BUILD:-../../build/release}/bin/recipe_peer" "$@"
+exec /usr/bin/python3 ./run.py "${BUILD:-../../build/release}/bin" "$@"
