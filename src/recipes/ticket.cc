@@ -37,9 +37,10 @@ Wait for_steps(const Client& client, const Wait& wait) {
 }
 
 Waker::Waker(const Client& client) : signal_(std::make_shared<Signal>(client.scheduler())) {
-  states_ = client.on_state([weak = std::weak_ptr(signal_), first = true](const StateEvent& event) mutable {
+  auto first = std::make_shared<bool>(true);
+  states_ = client.on_state([weak = std::weak_ptr(signal_), first](const StateEvent& event) {
     // The first word is the state as it is, which the look that follows knows as well.
-    if (std::exchange(first, false) || event.state == ConnectionState::kSuspended) return;
+    if (std::exchange(*first, false) || event.state == ConnectionState::kSuspended) return;
     if (const auto signal = weak.lock()) signal->notify();
   });
 }
