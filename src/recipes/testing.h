@@ -62,14 +62,14 @@ inline std::vector<Fault> all_faults() {
 }
 
 // Tells `story` once for each fault and each message of client 0, with one server and with three, until there
-// is no further message. The story takes (RecipeWorld&, const Fault&), checks itself and runs to its end.
+// is no further message or there were enough. The story takes (RecipeWorld&, const Fault&), checks itself and
+// runs to its end.
 template <class Story>
-void through_every_fault(RecipeWorld::Options options, Story story) {
-  constexpr int kMessagesMax = 60;
+void through_every_fault(RecipeWorld::Options options, Story story, int messages_max = 60) {
   for (const int servers : {1, 3}) {
     options.servers = servers;
     for (const Fault& fault : all_faults()) {
-      for (int nth = 1; nth <= kMessagesMax; ++nth) {
+      for (int nth = 1; nth <= messages_max; ++nth) {
         SCOPED_TRACE(fault.name + " at message " + std::to_string(nth) + ", " + std::to_string(servers) +
                      " servers");
         RecipeWorld world(options);
