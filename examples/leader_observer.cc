@@ -7,6 +7,8 @@
 
 #include <chrono>
 #include <cstdio>
+#include <optional>
+#include <string>
 
 #include "drover/recipes/leader_latch.h"
 
@@ -15,9 +17,11 @@ using namespace drover;
 
 namespace {
 
-void print_next(Stream<std::optional<recipes::Leader>>& changes) {
+std::string next_leader(Stream<std::optional<recipes::Leader>>& changes) {
   const auto leader = unwrap(sync_wait(changes.next(Wait::within(30s))));
-  std::printf("leader: %s\n", leader ? leader->id.c_str() : "none");
+  const std::string id = leader ? leader->id : "none";
+  std::printf("leader: %s\n", id.c_str());
+  return id;
 }
 
 }  // namespace
@@ -27,12 +31,13 @@ int main(int argc, char** argv) {
   const Client client = unwrap(sync_wait(Client::connect({.servers = argv[1]}, Wait::within(10s))));
   const recipes::LeaderObserver observer(client, "/examples/leader_observer");
   auto changes = observer.changes();
-  print_next(changes);
+  next_leader(changes);
   recipes::LeaderLatch first(client, "/examples/leader_observer", "host-1");
-  print_next(changes);
+  while (next_leader(changes) != "host-1") {
+  }
   const recipes::LeaderLatch second(client, "/examples/leader_observer", "host-2");
   unwrap(sync_wait(first.resign(Wait::within(10s))));
-  unwrap(sync_wait(second.await(Wait::within(10s))));
-  while (!observer.leader() || observer.leader()->id != "host-2") print_next(changes);
+  while (next_leader(changes) != "host-2") {
+  }
   return 0;
 }

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipes/election.h"
+
+#include <utility>
+
+namespace drover::recipes {
+namespace {
+
+bool is_over(ConnectionState state) {
+  return state == ConnectionState::kExpired || state == ConnectionState::kAuthFailed ||
+         state == ConnectionState::kClosed;
+}
+
+bool is_place_lost(const Error& error) { return error == Errc::kSessionExpired || error == Errc::kLockLost; }
+
+// While it lives, changes wake.
+class Waiting {
+ public:
+  Waiting(std::set<Signal*>& all, Signal& signal) : all_(all), signal_(&signal) { all_.insert(signal_); }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+  ~Waiting() { all_.erase(signal_); }
+
+ private:
+  std::set<Signal*>& all_;
+  Signal* signal_;
+};
+
+}  // namespace
+
+std::shared_ptr<Election> Election::begin(Client client, LossPolicy loss, Take take) {
+  std::shared_ptr<Election> election(new Election(std::move(client), loss, std::move(take)));
+  start(run(election));
+  return election;
+}
+
+// --- terms ---
+
+void Election::gain(const Ticket& ticket) {
+  if (term_) return;
+  term_.emplace();
+  session_ = ticket.client().bound_session();
+  leads_ = true;
+  leadership_ = {ticket.czxid(), term_->get_token(), ticket.check(), ticket.path()};
+  tell(true);
+}
+
+void Election::lose() {
+  if (!term_) return;
+  leads_ = false;
+  std::stop_source over = *std::exchange(term_, std::nullopt);
+  over.request_stop();
+  tell(false);
+}
+
+void Election::tell(bool leads) {
+  sources_.remove_if([](const auto& each) { return each.is_abandoned(); });
+  for (auto& each : sources_) each.push(leads);
+  wake();
+}
+
+void Election::wake() {
+  for (Signal* each : waiting_) each->notify();
+}
+
+void Election::end(std::optional<Error> why) {
+  lose();
+  ended_ = true;
+  why_ = std::move(why);
+  for (auto& each : sources_) each.close();
+  wake();
+}
+
+// --- the work ---
+
+Task<Result<void>> Election::run(std::shared_ptr<Election> election) {
+  auto there = election->client_.scheduler().enter();
+  co_await there;
+  std::optional<Error> why;
+  while (!why) {
+    auto taking = election->take_(election->client_, election->until_stopped());
+    Result<Ticket> ticket = co_await std::move(taking);
+    if (!ticket) {
+      if (!is_place_lost(ticket.error())) why = ticket.error();
+      continue;
+    }
+    auto leading = lead(election.get(), &*ticket);
+    const Result<void> led = co_await std::move(leading);
+    election->lose();
+    if (is_place_lost(led.error())) continue;
+    why = led.error();
+    ticket->hand_on();
+    auto removing = ticket->client().remove_surely(ticket->path(), ticket->only());
+    const Result<void> removed = co_await std::move(removing);
+  }
+  election->end(election->stop_.stop_requested() ? std::nullopt : std::move(why));
+  co_return Result<void>{};
+}
+
+// It leads as long as its node is there: so after an interruption a look at that is enough. Always ends with
+// an error: the place is lost, or it is to stop.
+Task<Result<void>> Election::lead(Election* election, const Ticket* ticket) {
+  const Client& client = ticket->client();
+  Waker waker(client);
+  const auto states = client.on_state([election, session = client.bound_session()](const StateEvent& event) {
+    const bool suspended =
+        event.state == ConnectionState::kSuspended && election->loss_ == LossPolicy::kOnSuspend;
+    if (suspended || is_over(event.state) || event.session != session) election->lose();
+  });
+  Watch watch;
+  for (;;) {
+    Watch next = waker.watch();
+    auto looking = read_node(client, ticket->path(), &next, election->until_stopped());
+    const Result<NodeData> node = co_await std::move(looking);
+    watch = std::move(next);
+    const bool gone = node ? node->stat.czxid != ticket->czxid() : node.error() == Errc::kNoNode;
+    if (gone) co_return fail(Errc::kLockLost, ticket->path());
+    if (!node) co_return std::unexpected(node.error());
+    // What is on its way to be told ends the term at once, or is the reason to look again.
+    if (client.state() == ConnectionState::kConnected && client.session() == client.bound_session())
+      election->gain(*ticket);
+    auto waiting = waker.wait(election->until_stopped());
+    const Result<void> woken = co_await std::move(waiting);
+    if (!woken) co_return woken;
+  }
+}
+
+// --- for the recipes' users ---
+
+bool Election::is_leader() const {
+  return leads_ && !stop_.stop_requested() && client_.session() == session_.load() &&
+         client_.valid_until() > Clock::now();
+}
+
+Task<Result<Leadership>> Election::await(std::shared_ptr<Election> election, Wait wait) {
+  auto there = election->client_.scheduler().enter();
+  co_await there;
+  Signal signal(election->client_.scheduler());
+  const Waiting waiting(election->waiting_, signal);
+  for (;;) {
+    if (election->term_) co_return election->leadership_;
+    if (election->ended_) co_return std::unexpected(election->why_.value_or(Error{.code = Errc::kClosed}));
+    auto changing = signal.wait(wait);
+    const Result<void> changed = co_await std::move(changing);
+    if (!changed) co_return std::unexpected(changed.error());
+  }
+}
+
+Task<Result<void>> Election::resign(std::shared_ptr<Election> election, Wait wait) {
+  auto there = election->client_.scheduler().enter();
+  co_await there;
+  election->stop();
+  Signal signal(election->client_.scheduler());
+  const Waiting waiting(election->waiting_, signal);
+  while (!election->ended_) {
+    auto changing = signal.wait(wait);
+    const Result<void> changed = co_await std::move(changing);
+    if (!changed) co_return changed;
+  }
+  co_return Result<void>{};
+}
+
+Stream<bool> Election::changes(std::shared_ptr<Election> election) {
+  const Scheduler scheduler = election->client_.scheduler();
+  StreamSource<bool> source(scheduler);
+  Stream<bool> stream = source.stream();
+  scheduler.post([election = std::move(election), source]() mutable {
+    source.push(election->term_.has_value());
+    if (election->ended_) source.close();
+    election->sources_.push_back(std::move(source));
+  });
+  return stream;
+}
+
+}  // namespace drover::recipes

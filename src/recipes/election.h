@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What all elections of one leader until it goes have in common: taking a place, leading, losing it, and
+// beginning again. How a place is taken is the recipe's own.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stop_token>
+
+#include "drover/client.h"
+#include "drover/recipes/leadership.h"
+#include "drover/stream.h"
+#include "recipes/ticket.h"
+
+namespace drover::recipes {
+
+// One coroutine (run) does everything; it outlives the recipe's object by what it takes to remove the node.
+// Everything but the atomics is of the executor.
+class Election {
+ public:
+  // Until it is its turn: the node that it leads with.
+  using Take = std::function<Task<Result<Ticket>>(Client, Wait)>;
+
+  static std::shared_ptr<Election> begin(Client client, LossPolicy loss, Take take);
+  // Stands down, in the background. From any thread.
+  void stop() { stop_.request_stop(); }
+
+  bool is_leader() const;
+  static Task<Result<Leadership>> await(std::shared_ptr<Election> election, Wait wait);
+  static Task<Result<void>> resign(std::shared_ptr<Election> election, Wait wait);
+  static Stream<bool> changes(std::shared_ptr<Election> election);
+
+ private:
+  Election(Client client, LossPolicy loss, Take take)
+      : client_(std::move(client)), loss_(loss), take_(std::move(take)) {}
+
+  void gain(const Ticket& ticket);
+  void lose();
+  void tell(bool leads);
+  void wake();
+  void end(std::optional<Error> why);
+  Wait until_stopped() const { return Wait::forever(stop_.get_token()); }
+  static Task<Result<void>> run(std::shared_ptr<Election> election);
+  static Task<Result<void>> lead(Election* election, const Ticket* ticket);
+
+  const Client client_;
+  const LossPolicy loss_;
+  const Take take_;
+  std::stop_source stop_;
+  std::atomic<bool> leads_{false};
+  std::atomic<SessionId> session_{};
+
+  std::optional<std::stop_source> term_;
+  Leadership leadership_;
+  bool ended_ = false;
+  std::optional<Error> why_;
+  std::list<StreamSource<bool>> sources_;
+  std::set<Signal*> waiting_;
+};
+
+}  // namespace drover::recipes
