@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who of a cluster is up, what each is told to do, and how far it has got with it.
+//
+//   ClusterMember me(client, "/cluster", "host-7");                   // in each process
+//   unwrap(sync_wait(me.start(wait)));
+//   Command command = unwrap(sync_wait(me.next_command(wait)));       // {"drain", generation 3}
+//   me.report("draining", command.generation);
+//
+//   Cluster cluster(client, "/cluster", {.damping = 10s});            // in the one that leads
+//   unwrap(sync_wait(cluster.start(wait)));
+//   for (const ClusterNode& node : cluster.nodes()) use(node.id, node.liveness, node.status);
+//   unwrap(sync_wait(cluster.command("host-7", "drain", {leader.check_op()}, wait)));
+//
+// A member watches its own command and nothing else; the leader watches all with one watch. A command has a
+// generation that grows, so that both know which one a status is about; with a fence, a leader that is none
+// any more commands nothing. A member that goes is kSuspect for the time of damping and kDown after it, so
+// that a restart is not a failure. One whose beats stand still is kSuspect as well.
+//
+// Layout: <path>/live/<id> and <path>/status/<id> are ephemeral, <path>/desired/<id> is persistent.
+//
+// Curator: to be composed. kazoo: the same (PatientChildrenWatch for the damping).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "drover/client.h"
+#include "drover/recipes/heartbeat.h"
+#include "drover/recipes/node_cache.h"
+
+namespace drover::recipes {
+
+// Desired state or status: a word, and the number of the command it is about. "<generation> <word>" in the
+// tree.
+struct Command {
+  std::string word;
+  std::uint64_t generation = 0;
+  std::string to_text() const;
+  static std::optional<Command> parse(std::string_view text);
+  friend bool operator==(const Command&, const Command&) = default;
+};
+
+enum class Liveness : std::uint8_t { kUp, kSuspect, kDown };
+
+struct ClusterNode {
+  std::string id;
+  Liveness liveness = Liveness::kDown;
+  std::string info = {};                // of its Heartbeat, the last that was seen
+  std::optional<Command> desired = {};  // none: it was told nothing
+  std::optional<Command> status = {};   // none: it says nothing, or is not there
+};
+
+struct ClusterOptions {
+  std::chrono::milliseconds damping{10'000};
+  // Members beat this often; zero: they do not, and are not expected to.
+  std::chrono::milliseconds beat_every{0};
+  int beats_missed_max = 3;
+};
+
+class Cluster {
+ public:
+  Cluster(Client client, std::string path, ClusterOptions options = {});
+
+  // Begins, and returns when everything is known.
+  Task<Result<void>> start(Wait wait = {}) const;
+  // Tells a member what to do; its generation. kBadVersion: somebody else has told it something just now.
+  Task<Result<std::uint64_t>> command(std::string id, std::string word, std::vector<Op> fence = {},
+                                      Wait wait = {}) const;
+
+  // --- from any thread ---
+  std::vector<ClusterNode> nodes() const;  // sorted by id
+  bool is_fresh() const;
+
+ private:
+  class State;
+  std::shared_ptr<State> state_;
+};
+
+class ClusterMember {
+ public:
+  ClusterMember(Client client, std::string path, std::string id, HeartbeatOptions options = {});
+
+  Task<Result<void>> start(Wait wait = {});
+  // The newest that it has not given yet; some between may be skipped.
+  Task<Result<Command>> next_command(Wait wait = {});
+  void report(std::string word, std::uint64_t generation);
+  void beat() { heart_.beat(); }
+  bool is_there() const { return heart_.is_there(); }
+
+ private:
+  Heartbeat heart_;
+  PersistentNode status_;
+  std::shared_ptr<NodeCache> desired_;
+};
+
+}  // namespace drover::recipes
