@@ -34,25 +34,31 @@ SharedConfig keyed_queue(Client client, std::string path, QueueOptions options,
                                                          .now_ms = {}});
 }
 
-Queue::Queue(Client client, std::string path, QueueOptions options) {
+SharedConfig fifo_queue(Client client, std::string path, QueueOptions options, std::string side) {
   const QueueLayout layout = options.layout;
-  config_ = std::make_shared<const QueueConfig>(
+  return std::make_shared<const QueueConfig>(
       QueueConfig{.client = std::move(client),
                   .path = std::move(path),
                   .options = std::move(options),
                   .parse = [layout](std::string_view name) { return parse_name(layout, name); },
                   .framed = layout == QueueLayout::kCurator,
                   .shared = layout != QueueLayout::kNative,
-                  .now_ms = {}});
+                  .now_ms = {},
+                  .side = std::move(side)});
 }
 
+Task<Result<void>> put_fifo(SharedConfig queue, std::vector<std::string> values, Wait wait) {
+  return put_item(queue, std::string(marker_of(queue->options.layout)), std::move(values), std::move(wait));
+}
+
+Queue::Queue(Client client, std::string path, QueueOptions options)
+    : config_(fifo_queue(std::move(client), std::move(path), std::move(options))) {}
+
 Task<Result<void>> Queue::put(std::string data, Wait wait) const {
-  return put_item(config_, std::string(marker_of(config_->options.layout)), {std::move(data)},
-                  std::move(wait));
+  return put_fifo(config_, {std::move(data)}, std::move(wait));
 }
 Task<Result<void>> Queue::put_all(std::vector<std::string> values, Wait wait) const {
-  return put_item(config_, std::string(marker_of(config_->options.layout)), std::move(values),
-                  std::move(wait));
+  return put_fifo(config_, std::move(values), std::move(wait));
 }
 Task<Result<QueueItem>> Queue::take(Wait wait) const { return take_item(config_, std::move(wait)); }
 Task<Result<int>> Queue::size(Wait wait) const { return count_items(config_, std::move(wait)); }

@@ -104,7 +104,7 @@ Task<Result<bool>> QueueClaim::acquire(std::shared_ptr<QueueClaim> c, Wait wait)
 
 // What cannot be read, or was delivered too often, goes where people can look at it.
 Task<Result<void>> QueueClaim::bury(std::shared_ptr<QueueClaim> c, NodeData node, Wait wait) {
-  const std::string grave = c->queue_->path + ".dead";
+  const std::string grave = c->queue_->beside(".dead");
   for (;;) {
     std::vector<Op> ops;
     ops.push_back(Op::remove(c->path()));

@@ -24,9 +24,14 @@ struct QueueConfig {
   bool framed = true;                    // Curator's frame around the values
   bool shared = true;                    // with those who compare names as strings
   std::function<std::int64_t()> now_ms;  // set: an item's rank is the time it is due
+  std::string side = {};                 // of what is beside the queue; empty: its path
 
   std::string item_path(std::string_view name) const { return child_path(path, name); }
-  std::string claims_path() const { return options.claims.empty() ? path + ".claims" : options.claims; }
+  // Another directory that belongs to it: ".claims", ".turns", ".done", ".puts", ".dead".
+  std::string beside(std::string_view suffix) const {
+    return (side.empty() ? path : side) + std::string(suffix);
+  }
+  std::string claims_path() const { return options.claims.empty() ? beside(".claims") : options.claims; }
   std::string claim_path(std::string_view name) const { return child_path(claims_path(), name); }
 };
 using SharedConfig = std::shared_ptr<const QueueConfig>;
@@ -34,6 +39,10 @@ using SharedConfig = std::shared_ptr<const QueueConfig>;
 // Of the queues whose items' names say more than their order: Curator's layout, whatever the options say.
 SharedConfig keyed_queue(Client client, std::string path, QueueOptions options,
                          std::optional<ItemName> (*parse)(std::string_view));
+
+// queue.cc
+SharedConfig fifo_queue(Client client, std::string path, QueueOptions options, std::string side = {});
+Task<Result<void>> put_fifo(SharedConfig queue, std::vector<std::string> values, Wait wait);
 
 // queue_put.cc. `prefix` is the item's name without its sequence.
 Task<Result<void>> put_item(SharedConfig queue, std::string prefix, std::vector<std::string> values,

@@ -73,7 +73,7 @@ Task<Result<bool>> try_to_put(SharedPutting p) {
   if (error == Errc::kNodeExists && error.op_index == 0) co_return true;
   if (error == Errc::kBadVersion) co_return false;
   if (error != Errc::kNoNode) co_return std::unexpected(error);
-  CO_TRY(make_directory(p->client, p->queue->path + ".done", p->wait));
+  CO_TRY(make_directory(p->client, p->queue->beside(".done"), p->wait));
   CO_TRY(make_directory(p->client, p->queue->path, p->wait));
   co_return false;
 }
@@ -82,13 +82,14 @@ Task<Result<void>> put_exactly(SharedConfig queue, std::string prefix, std::stri
   CO_TRY_ASSIGN(const Client client, bind_to_session(queue->client, for_steps(wait)));
   const std::string uuid = client.new_uuid();
   if (queue->options.layout == QueueLayout::kNative) prefix = "_c_" + uuid + "-" + prefix;
-  const auto p = std::make_shared<Putting>(Putting{.queue = queue,
-                                                   .client = client,
-                                                   .prefix = std::move(prefix),
-                                                   .data = std::move(data),
-                                                   .wait = for_steps(wait),
-                                                   .marker = OwnNode(client, queue->path + ".done/" + uuid),
-                                                   .puts_path = queue->path + ".puts"});
+  const auto p =
+      std::make_shared<Putting>(Putting{.queue = queue,
+                                        .client = client,
+                                        .prefix = std::move(prefix),
+                                        .data = std::move(data),
+                                        .wait = for_steps(wait),
+                                        .marker = OwnNode(client, child_path(queue->beside(".done"), uuid)),
+                                        .puts_path = queue->beside(".puts")});
   for (;;) {
     if (p->is_bounded() && !p->unknown) CO_TRY(wait_for_room(p, wait));
     auto trying = try_to_put(p);

@@ -139,7 +139,7 @@ Task<Result<QueueItem>> take_in_session(SharedConfig queue, Client client, Wait 
   if (first.item) co_return *std::move(first.item);
   if (wait.is_poll()) co_return fail(Errc::kDeadline, queue->path);
 
-  CO_TRY_ASSIGN(const OwnNode turn, wait_for_turn(client, queue->path + ".turns", wait));
+  CO_TRY_ASSIGN(const OwnNode turn, wait_for_turn(client, queue->beside(".turns"), wait));
   Lookout lookout(client.scheduler());
   for (;;) {
     CO_TRY_ASSIGN(Look look, look_for_item(queue, client, &lookout, wait));

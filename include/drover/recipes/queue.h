@@ -82,6 +82,9 @@ class QueueItem {
   // Lets another have it, before all that were put later.
   Task<Result<void>> give_back(Wait wait = {});
 
+  // Of the library itself.
+  const std::shared_ptr<QueueClaim>& claim() const { return claim_; }
+
  private:
   void let_go();
   std::shared_ptr<QueueClaim> claim_;
@@ -94,7 +97,8 @@ class Queue {
   Task<Result<void>> put(std::string data, Wait wait = {}) const;
   // As one item, kCurator only.
   Task<Result<void>> put_all(std::vector<std::string> values, Wait wait = {}) const;
-  // The oldest that nobody has claimed; waits for one. kDeadline at once for Wait::poll() if there is none.
+  // The oldest that nobody has claimed; waits for one. kDeadline at once for Wait::poll() if there is none
+  // that this client's server knows of.
   Task<Result<QueueItem>> take(Wait wait = {}) const;
   // How many there are, claimed ones too.
   Task<Result<int>> size(Wait wait = {}) const;
