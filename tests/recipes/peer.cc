@@ -23,6 +23,7 @@
 #include "drover/recipes/barrier.h"
 #include "drover/recipes/double_barrier.h"
 #include "drover/recipes/group.h"
+#include "drover/recipes/leader_latch.h"
 #include "drover/recipes/mutex.h"
 #include "drover/recipes/queue.h"
 #include "drover/recipes/read_write_lock.h"
@@ -100,6 +101,22 @@ class Peer {
     unwrap(sync_wait(guards_.take(w.at(0)).release(patience())));
     return {};
   }
+  std::string latch(const Words& w) {
+    LeaderLatch standing(client_, w.at(0), w.at(1));
+    unwrap(sync_wait(standing.await(patience())));
+    latches_.put(w.at(0), std::move(standing));
+    return {};
+  }
+  std::string leader(const Words& w) {
+    const LeaderLatch looking(client_, w.at(0), "nobody");
+    const auto found = unwrap(sync_wait(looking.leader(patience())));
+    return found ? found->id : "";
+  }
+  std::string unlatch(const Words& w) {
+    LeaderLatch standing = latches_.take(w.at(0));
+    unwrap(sync_wait(standing.resign(patience())));
+    return {};
+  }
   std::string set_barrier(const Words& w) {
     unwrap(sync_wait(Barrier(client_, w.at(0)).set(patience())));
     return {};
@@ -158,6 +175,7 @@ class Peer {
 
   Client client_;
   Shelf<Guard> guards_;
+  Shelf<LeaderLatch> latches_;
   Shelf<Group> groups_;
   Shelf<GroupMember> members_;
   Shelf<DoubleBarrier> barriers_;
@@ -175,6 +193,9 @@ class Peer {
       {"join", [this](const Words& w) { return join(w); }},
       {"members", [this](const Words& w) { return members(w); }},
       {"quit_group", [this](const Words& w) { return quit_group(w); }},
+      {"latch", [this](const Words& w) { return latch(w); }},
+      {"leader", [this](const Words& w) { return leader(w); }},
+      {"unlatch", [this](const Words& w) { return unlatch(w); }},
       {"set_barrier", [this](const Words& w) { return set_barrier(w); }},
       {"remove_barrier", [this](const Words& w) { return remove_barrier(w); }},
       {"wait_barrier", [this](const Words& w) { return wait_barrier(w); }},

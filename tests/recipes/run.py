@@ -145,6 +145,26 @@ def double_barrier_is_entered_and_left_together(a, b, path):
     leaving.result()
 
 
+def leadership_goes_on_to_the_next(a, b, path):
+    a.do("latch", path, "anna")
+    waiting = b.start("latch", path, "bert")
+    waiting.waits()
+    expect(a.do("leader", path), "anna", "the leader")
+    a.do("unlatch", path)
+    waiting.result()
+    expect(b.do("leader", path), "bert", "the leader")
+    b.do("unlatch", path)
+
+
+def leadership_of_the_dead_is_inherited(a, b, path):
+    a.do("latch", path, "anna")
+    waiting = b.start("latch", path, "bert")
+    waiting.waits()
+    a.kill()
+    waiting.result()
+    b.do("unlatch", path)
+
+
 def readers_share_and_writers_do_not(a, b, path):
     a.do("read", path)
     b.do("read", path)
@@ -217,6 +237,8 @@ STORIES = [
     (lock_is_handed_over, BOTH),
     (lock_is_refused_while_it_is_held, BOTH),
     (lock_of_the_dead_is_inherited, BOTH),
+    (leadership_goes_on_to_the_next, (CURATOR,)),
+    (leadership_of_the_dead_is_inherited, (CURATOR,)),
     (readers_share_and_writers_do_not, (CURATOR,)),
     (semaphore_counts_the_leases_of_both, (CURATOR,)),
     (queue_keeps_its_order, (CURATOR,)),
