@@ -294,5 +294,80 @@ TEST(LiveOptions, ConnectingToNobodyEndsWithTheDeadline) {
             Errc::kDeadline);
 }
 
+// --- servers of another kind: run.py runs each of these suites by itself ---
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// Stores of alice in TLS_FILES, of each type; the server wants a certificate.
+class Tls : public ::testing::TestWithParam<std::string> {
+ protected:
+  static TlsOptions options(const std::string& extension) {
+    const std::string files = variable("TLS_FILES");
+    const std::string password = variable("TLS_PASSWORD");
+    return {.trust_store = files + "/trusted" + extension,
+            .trust_store_password = password,
+            .key_store = files + "/alice" + extension,
+            .key_store_password = password};
+  }
+};
+
+TEST_P(Tls, AClientIsKnownByItsCertificate) {
+  const Client client = connect({.servers = {}, .tls = options(GetParam())});
+  const auto who = get(client.who_am_i());
+  EXPECT_TRUE(std::any_of(who.begin(), who.end(), [](const Identity& identity) {
+    return identity.scheme == "x509" && identity.id.starts_with("CN=alice");
+  }));
+  const std::string path =
+      get(client.create("/tls-", "x", {.mode = CreateMode::kEphemeralSequential, .acl = creator_all_acl()}))
+          .path;
+  EXPECT_EQ(get(client.get(path)).data, "x");
+}
+
+TEST_P(Tls, ALargeAnswerComesWhole) {
+  const Client client = connect({.servers = {}, .tls = options(GetParam())});
+  const std::string large(800'000, 'x');
+  const std::string path =
+      get(client.create("/tls-large-", large, {.mode = CreateMode::kEphemeralSequential})).path;
+  EXPECT_EQ(get(client.get(path)).data, large);
+}
+
+TEST_P(Tls, AServerThatIsNotTrustedGetsNoSession) {
+  TlsOptions strange = options(GetParam());
+  strange.trust_store = variable("TLS_FILES") + "/strange.pem";
+  const auto client =
+      sync_wait(Client::connect({.servers = server(), .tls = strange}, Wait::within(milliseconds(1500))));
+  ASSERT_FALSE(client);
+  EXPECT_EQ(client.error(), Errc::kDeadline);
+}
+
+TEST_P(Tls, AStoreThatCannotBeOpenedIsSaidAtOnce) {
+  TlsOptions wrong = options(GetParam());
+  wrong.key_store_password = "not this one";
+  if (GetParam() == ".pem") wrong.key_store = variable("TLS_FILES") + "/there-is-no-such-file.pem";
+  const auto client = sync_wait(Client::connect({.servers = server(), .tls = wrong}, soon()));
+  ASSERT_FALSE(client);
+  EXPECT_EQ(client.error(), Errc::kBadConfig) << client.error().to_text();
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, Tls, ::testing::Values(".pem", ".p12", ".jks"),
+                         [](const auto& kind) { return kind.param.substr(1); });
+
+// The server has no quorum.
+TEST(ReadOnly, AClientThatIsContentReadsAndIsRefusedItsWrites) {
+  const Client client = connect({.servers = {}, .read_only_ok = true});
+  EXPECT_EQ(client.state(), ConnectionState::kReadOnly);
+  EXPECT_FALSE(get(client.children("/")).names.empty());
+  EXPECT_EQ(code_of(client.create("/never", "", {}, soon())), Errc::kNotReadOnly);
+}
+
+TEST(ReadOnly, AnyOtherClientGetsNoSession) {
+  const auto client = sync_wait(Client::connect({.servers = server()}, Wait::within(milliseconds(1500))));
+  ASSERT_FALSE(client);
+  EXPECT_EQ(client.error(), Errc::kDeadline);
+}
+
 }  // namespace
 }  // namespace drover
