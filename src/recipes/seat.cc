@@ -98,6 +98,54 @@ Task<Result<std::vector<OpResult>>> claim_once(Claim claim, Wait wait) {
   return claim.client.multi(std::move(ops), std::move(wait));
 }
 
+// A try to take the seat. None: it was not free, or the outcome is not known, which `doubt` says.
+Task<Result<std::optional<Ticket>>> try_claim(Claim claim, Doubt* doubt, Wait wait) {
+  for (int makings = 0;; ++makings) {
+    doubt->begin();
+    auto claiming = claim_once(claim, wait);
+    const Result<std::vector<OpResult>> claimed = co_await std::move(claiming);
+    // The end of its session takes along what it made.
+    const bool over = !claimed && claimed.error().error_class() == ErrorClass::kUnrecoverable;
+    if (claimed || over || !claimed.error().maybe_applied()) doubt->settle();
+    if (claimed) {
+      const Stat epoch = claimed->back().stat.value_or(Stat{});
+      co_return Ticket(claim.client, claim.options.path, epoch.mzxid,
+                       Op::check(claim.epoch_path(), epoch.version));
+    }
+    if (claimed.error() == Errc::kNodeExists || is_recoverable(claimed.error()))
+      co_return std::optional<Ticket>{};
+    if (claimed.error() != Errc::kNoNode || makings == kTriesWithParents)
+      co_return std::unexpected(claimed.error());
+    auto making = make_epoch(claim, wait);
+    const Result<void> made = co_await std::move(making);
+    if (!made) co_return std::unexpected(made.error());
+  }
+}
+
+struct Look {
+  bool is_free = false;
+  std::optional<Ticket> ours = {};
+};
+
+// Settles the doubt, if there is one. `watch` tells of the seat's next change.
+Task<Result<Look>> look_at_seat(Claim claim, Doubt* doubt, const Watch* watch, Wait wait) {
+  if (doubt->is_open()) {
+    auto syncing = sync_surely(claim.client, claim.options.path, wait);
+    const Result<void> synced = co_await std::move(syncing);
+    if (!synced) co_return std::unexpected(synced.error());
+  }
+  auto reading = read_node(claim.client, claim.options.path, watch, wait);
+  Result<NodeData> seat = co_await std::move(reading);
+  if (!seat && seat.error() == Errc::kNoNode) co_return Look{.is_free = true};
+  if (!seat) co_return std::unexpected(seat.error());
+  if (!doubt->is_open()) co_return Look{};
+  auto finding = find_claimed(claim, *std::move(seat), wait);
+  Result<std::optional<Ticket>> found = co_await std::move(finding);
+  if (!found) co_return std::unexpected(found.error());
+  doubt->settle();
+  co_return Look{.ours = *std::move(found)};
+}
+
 }  // namespace
 
 Task<Result<Ticket>> take_seat_in_session(Client bound, SeatOptions options, Wait wait) {
@@ -106,45 +154,18 @@ Task<Result<Ticket>> take_seat_in_session(Client bound, SeatOptions options, Wai
   Waker waker(bound);
   Doubt doubt(claim);
   Watch watch;
-  for (int makings = 0;;) {
-    doubt.begin();
-    auto claiming = claim_once(claim, steps);
-    const Result<std::vector<OpResult>> claimed = co_await std::move(claiming);
-    if (claimed || !claimed.error().maybe_applied()) doubt.settle();
-    if (claimed) {
-      const Stat epoch = claimed->back().stat.value_or(Stat{});
-      co_return Ticket(bound, options.path, epoch.mzxid, Op::check(claim.epoch_path(), epoch.version));
-    }
-    if (claimed.error().error_class() == ErrorClass::kUnrecoverable) {
-      doubt.settle();  // Its session takes along what it made.
-      co_return std::unexpected(claimed.error());
-    }
-    if (claimed.error() == Errc::kNoNode && ++makings <= kTriesWithParents) {
-      auto making = make_epoch(claim, steps);
-      const Result<void> made = co_await std::move(making);
-      if (!made) co_return std::unexpected(made.error());
-      continue;
-    }
-    if (claimed.error() != Errc::kNodeExists && !is_recoverable(claimed.error()))
-      co_return std::unexpected(claimed.error());
-    if (doubt.is_open()) {
-      auto syncing = sync_surely(bound, options.path, steps);
-      const Result<void> synced = co_await std::move(syncing);
-      if (!synced) co_return std::unexpected(synced.error());
-    }
+  for (;;) {
+    auto claiming = try_claim(claim, &doubt, steps);
+    Result<std::optional<Ticket>> claimed = co_await std::move(claiming);
+    if (!claimed) co_return std::unexpected(claimed.error());
+    if (*claimed) co_return **std::move(claimed);
     Watch next = waker.watch();
-    auto reading = read_node(bound, options.path, &next, steps);
-    const Result<NodeData> seat = co_await std::move(reading);
+    auto looking = look_at_seat(claim, &doubt, &next, steps);
+    Result<Look> look = co_await std::move(looking);
     watch = std::move(next);
-    if (!seat && seat.error() == Errc::kNoNode) continue;
-    if (!seat) co_return std::unexpected(seat.error());
-    if (doubt.is_open()) {
-      auto finding = find_claimed(claim, *seat, steps);
-      Result<std::optional<Ticket>> found = co_await std::move(finding);
-      if (!found) co_return std::unexpected(found.error());
-      doubt.settle();
-      if (*found) co_return **std::move(found);
-    }
+    if (!look) co_return std::unexpected(look.error());
+    if (look->ours) co_return *std::move(look->ours);
+    if (look->is_free) continue;
     if (wait.is_poll()) co_return fail(Errc::kDeadline, options.path);
     auto waiting = waker.wait(wait);
     const Result<void> woken = co_await std::move(waiting);
