@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Two processes of different worlds on one recipe: ours and Curator's, ours and kazoo's. Each story is told with
-# both in both parts, on a drover server and on Java's. Then what is lost between our client and each server.
+# both in both parts, on a drover server and on Java's. Then what is lost between our client and each server, and
+# all of them at once (contention.py).
 #
 #   run.py FOLDER [WORD...]     of the built programs; only stories whose name has one of the words
 import itertools
@@ -20,6 +21,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "compat"))
 import servers  # noqa: E402  (the path above must come first)
+from contention import contend  # noqa: E402
 
 PATIENCE_SECONDS = 40
 SHORTLY_SECONDS = 0.3  # long enough to see that something does not happen, most of the time
@@ -277,7 +279,8 @@ class Worlds:
 
 def compile_java(folder):
     classpath = servers.java_classpath("curator-recipes.jar")
-    subprocess.run(["javac", "-nowarn", "-d", folder, "-cp", classpath, str(HERE / "Peer.java")], check=True)
+    sources = [str(HERE / name) for name in ("Peer.java", "Contender.java")]
+    subprocess.run(["javac", "-nowarn", "-d", folder, "-cp", classpath, *sources], check=True)
 
 
 def tell(worlds, story, pair, path):
@@ -323,6 +326,8 @@ def main():
                             print(f"FAILED on {kind}: {story.__name__}, {pair[0]} and {pair[1]}: {problem}", flush=True)
                 worlds.close()
                 good, bad = lose_things(str(folder / "recipe_faults_test"), server, words)
+                passed, failed = passed + good, failed + bad
+                good, bad = contend(folder, classes, server, words)
                 passed, failed = passed + good, failed + bad
     print(f"recipes: {passed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
