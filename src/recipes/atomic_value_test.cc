@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "recipes/faults_testing.h"
+#include "recipes/trouble_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
@@ -110,7 +110,7 @@ TEST(AtomicLong, ChangesOfOneObjectAtTheSameTimeHaveMarksOfTheirOwn) {
 // Whatever happens: what was said to be done was done once, and what was not said at most once.
 TEST(AtomicLong, CountsRightThroughEveryFault) {
   for (const AtomicOptions options : {AtomicOptions{}, kExactlyOnce}) {
-    through_all_faults(2, [&](RecipeWorld& world, const Fault& fault) {
+    through_all_troubles(2, [&](RecipeWorld& world, const Trouble& trouble) {
       const AtomicLong ours(world.client(0), "/n", options);
       const AtomicLong theirs(world.client(1), "/n", options);
       int sure = 0;
@@ -120,18 +120,18 @@ TEST(AtomicLong, CountsRightThroughEveryFault) {
         if (!result && result.error().maybe_applied()) ++unknown;
       };
       for (int i = 0; i < 6; ++i) {
-        if (i == 2) fault.strike(world);
+        if (i == 2) trouble.strike(world);
         const auto adding = world.start(ours.add(1));
         const auto also = world.start(theirs.add(1));
         world.run_for(milliseconds(300));
-        fault.heal(world);
+        trouble.heal(world);
         ASSERT_TRUE(world.run_until([&] { return adding->has_value() && also->has_value(); }));
         count(**adding);
         count(**also);
       }
       EXPECT_GE(stored(world, "/n"), sure);
       EXPECT_LE(stored(world, "/n"), sure + unknown);
-      if (options.exactly_once && !fault.ends_session) {
+      if (options.exactly_once && !trouble.ends_session) {
         EXPECT_EQ(unknown, 0);
         EXPECT_EQ(sure, 12);
       }

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "recipes/faults_testing.h"
+#include "recipes/trouble_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
@@ -149,18 +149,18 @@ TEST(Cluster, WhoLeadsNoMoreCommandsNothing) {
 }
 
 TEST(Cluster, MembersAndTheirCommandsSurviveEveryFault) {
-  through_all_faults(2, [](RecipeWorld& world, const Fault& fault) {
+  through_all_troubles(2, [](RecipeWorld& world, const Trouble& trouble) {
     Cluster cluster(world.client(1), "/c");
     ASSERT_TRUE(world.get(cluster.start()));
     ClusterMember member(world.client(0), "/c", "a");
     ASSERT_TRUE(world.get(member.start()));
     const auto heard = world.start(member.next_command());
-    fault.strike(world);
+    trouble.strike(world);
     Hand hand(world, 1);
     hand.put("/c/desired/a", "1 drain");
     member.report("working", 0);
     world.run_for(milliseconds(500));
-    fault.heal(world);
+    trouble.heal(world);
     world.run_for(milliseconds(15'000));
     ASSERT_TRUE(heard->has_value() && (*heard)->has_value());
     EXPECT_EQ((*heard)->value(), (Command{"drain", 1}));

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "recipes/faults_testing.h"
+#include "recipes/trouble_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
@@ -132,17 +132,17 @@ TEST(ConfigBundle, LostAnswersAndRequestsAreMadeGood) {
 
 TEST(ConfigBundle, ReadersGetItThroughEveryFault) {
   for (const BundleMode mode : kModes) {
-    through_all_faults(2, [&](RecipeWorld& world, const Fault& fault) {
+    through_all_troubles(2, [&](RecipeWorld& world, const Trouble& trouble) {
       const ConfigBundle writer(world.client(1), "/c", mode);
       const ConfigBundle reader(world.client(0), "/c", mode);
       ASSERT_TRUE(world.get(writer.publish(pieces(1))));
       const auto first = world.get(reader.read());
       ASSERT_TRUE(first);
       const auto next = world.start(reader.next(*first));
-      fault.strike(world);
+      trouble.strike(world);
       const auto published = world.start(writer.publish(pieces(2)));
       world.run_for(milliseconds(1000));
-      fault.heal(world);
+      trouble.heal(world);
       ASSERT_TRUE(world.run_until([&] { return published->has_value(); }));
       if (!(*published)->has_value()) return;
       world.run_for(milliseconds(15'000));

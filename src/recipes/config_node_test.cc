@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "recipes/faults_testing.h"
+#include "recipes/trouble_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
@@ -103,17 +103,17 @@ TEST(ConfigNode, WhatCannotBeReadIsToldAndTheLastGoodStays) {
 }
 
 TEST(ConfigNode, IsUpToDateAfterEveryFault) {
-  through_all_faults(2, [](RecipeWorld& world, const Fault& fault) {
+  through_all_troubles(2, [](RecipeWorld& world, const Trouble& trouble) {
     Hand hand(world, 1);
     hand.put("/c", "1");
     Text config(world.client(0), "/c", text_codec());
     ASSERT_TRUE(world.get(config.start()));
     Reader reader(world, config);
-    fault.strike(world);
+    trouble.strike(world);
     hand.set("/c", "2");
     hand.remove("/c");
     hand.put("/c", "3");  // the same version as at the beginning
-    fault.heal(world);
+    trouble.heal(world);
     world.run_for(milliseconds(15'000));
     reader.drain();
     EXPECT_EQ(reader.values.back(), "3");

@@ -3,14 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include "recipes/faults_testing.h"
+#include "recipes/trouble_testing.h"
 
 namespace drover::discovery {
 namespace {
 
-using recipes::testing::Fault;
 using recipes::testing::Hand;
-using recipes::testing::through_all_faults;
+using recipes::testing::through_all_troubles;
+using recipes::testing::Trouble;
 using sim::RecipeWorld;
 using std::chrono::milliseconds;
 
@@ -116,15 +116,15 @@ TEST(Registry, AReconnectAloneTellsNobodyAnything) {
 }
 
 TEST(Registry, KeepsWhatWasSaidLastThroughEveryFault) {
-  through_all_faults(2, [](RecipeWorld& world, const Fault& fault) {
+  through_all_troubles(2, [](RecipeWorld& world, const Trouble& trouble) {
     Registry registry(world.client(0), "/d");
     ASSERT_TRUE(world.get(registry.add(instance("a", 1))));
     ASSERT_TRUE(world.get(registry.add(instance("gone", 1))));
-    fault.strike(world);
+    trouble.strike(world);
     const auto updated = world.start(registry.add(instance("a", 2)));
     const auto removed = world.start(registry.remove("svc", "gone"));
     world.run_for(milliseconds(500));
-    fault.heal(world);
+    trouble.heal(world);
     world.run_for(milliseconds(15'000));
     ASSERT_TRUE(updated->has_value() && removed->has_value());
     EXPECT_TRUE((*updated)->has_value());
@@ -195,19 +195,19 @@ TEST(Provider, ChoosesFromWhoIsThereAndEnabled) {
 }
 
 TEST(Provider, KnowsTheListAgainAfterEveryFault) {
-  through_all_faults(2, [](RecipeWorld& world, const Fault& fault) {
+  through_all_troubles(2, [](RecipeWorld& world, const Trouble& trouble) {
     Hand hand(world, 1);
     hand.put("/d/svc/a", to_json(instance("a", 1)));
     hand.put("/d/svc/b", to_json(instance("b", 1)));
     Provider provider(world.client(0), "/d", "svc");
     ASSERT_TRUE(world.get(provider.start()));
-    fault.strike(world);
+    trouble.strike(world);
     EXPECT_TRUE(provider.choose());  // The last list it knew serves.
     hand.set("/d/svc/a", to_json(instance("a", 2)));
     hand.remove("/d/svc/b");
     hand.put("/d/svc/c", to_json(instance("c", 3)));
     world.run_for(milliseconds(500));
-    fault.heal(world);
+    trouble.heal(world);
     world.run_for(milliseconds(15'000));
     EXPECT_EQ(ids(provider), (Names{"a", "c"}));
     EXPECT_EQ(provider.instances().front().port, 2);

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "recipes/faults_testing.h"
+#include "recipes/trouble_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
@@ -58,7 +58,7 @@ TEST(Group, AnIdThatIsTakenIsAConflict) {
 }
 
 TEST(Group, AMemberIsBackAfterEveryFaultAndTheOthersSeeIt) {
-  through_all_faults(2, [](RecipeWorld& world, const Fault& fault) {
+  through_all_troubles(2, [](RecipeWorld& world, const Trouble& trouble) {
     Group a(world.client(0), "/g");
     Group b(world.client(1), "/g");
     auto first = world.get(a.join("one", "1"));
@@ -66,10 +66,10 @@ TEST(Group, AMemberIsBackAfterEveryFaultAndTheOthersSeeIt) {
     ASSERT_TRUE(first && second);
     ASSERT_TRUE(world.get(a.start()));
     ASSERT_TRUE(world.get(b.start()));
-    fault.strike(world);
+    trouble.strike(world);
     first->set_data("11");
     world.run_for(milliseconds(500));
-    fault.heal(world);
+    trouble.heal(world);
     world.run_for(milliseconds(15'000));
     EXPECT_EQ(ids(a), (Names{"one", "two"}));
     EXPECT_EQ(ids(b), (Names{"one", "two"}));

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "recipes/faults_testing.h"
+#include "recipes/trouble_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
@@ -55,17 +55,17 @@ TEST(IdGenerator, ZxidsAreNotRepeatedWhenTheNodeIsMadeAnew) {
 TEST(IdGenerator, NoIdIsGivenTwiceThroughEveryFault) {
   for (const IdMode mode : kModes) {
     SCOPED_TRACE(static_cast<int>(mode));
-    through_all_faults(2, [&](RecipeWorld& world, const Fault& fault) {
+    through_all_troubles(2, [&](RecipeWorld& world, const Trouble& trouble) {
       const IdGenerator ours(world.client(0), "/ids", mode, {.block = 2});
       const IdGenerator theirs(world.client(1), "/ids", mode, {.block = 2});
       std::set<std::int64_t> all;
       int given = 0;
       for (int i = 0; i < 8; ++i) {
-        if (i == 2) fault.strike(world);
+        if (i == 2) trouble.strike(world);
         const auto one = world.start(ours.next());
         const auto two = world.start(theirs.next());
         world.run_for(milliseconds(300));
-        fault.heal(world);
+        trouble.heal(world);
         ASSERT_TRUE(world.run_until([&] { return one->has_value() && two->has_value(); }));
         for (const auto& each : {one, two}) {
           if (!(*each)->has_value()) continue;

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "recipes/faults_testing.h"
+#include "recipes/trouble_testing.h"
 
 namespace drover::recipes::testing {
 namespace {

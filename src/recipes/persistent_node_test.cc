@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "recipes/faults_testing.h"
+#include "recipes/trouble_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
@@ -44,14 +44,14 @@ TEST(PersistentNode, ComesBackWhenSomebodyDeletesIt) {
 }
 
 TEST(PersistentNode, IsThereAgainAfterEveryFaultWithTheDataThatWasSetLast) {
-  through_all_faults(2, [](RecipeWorld& world, const Fault& fault) {
+  through_all_troubles(2, [](RecipeWorld& world, const Trouble& trouble) {
     PersistentNode node(world.client(0), "/live/a", "1");
     ASSERT_TRUE(world.get(node.start()));
-    fault.strike(world);
+    trouble.strike(world);
     node.set_data("2");
     node.set_data("3");
     world.run_for(milliseconds(1000));
-    fault.heal(world);
+    trouble.heal(world);
     ASSERT_TRUE(world.get(node.flush()));
     world.run_for(milliseconds(15'000));
     EXPECT_EQ(world.data("/live/a"), "3");

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "recipes/faults_testing.h"
+#include "recipes/trouble_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
@@ -43,22 +43,22 @@ TEST(PersistentWatcher, TellsOfEveryChangeInOrder) {
 }
 
 TEST(PersistentWatcher, SaysThatSomethingMayHaveBeenMissedAndGoesOn) {
-  through_all_faults(2, [](RecipeWorld& world, const Fault& fault) {
+  through_all_troubles(2, [](RecipeWorld& world, const Trouble& trouble) {
     Told told;
     ASSERT_TRUE(world.get(world.client(1).create("/a", "", {})));
     PersistentWatcher watcher(world.client(0), "/a", WatchMode::kPersistent, told.callbacks());
     ASSERT_TRUE(world.get(watcher.start()));
     told.take();
-    fault.strike(world);
+    trouble.strike(world);
     world.disarm(0);
     Hand(world, 1).set("/a", "missed or not");
     told.lines.emplace_back("changed");
-    Fault::heal(world);
+    Trouble::heal(world);
     world.run_for(milliseconds(15'000));
     const auto changed = std::ranges::find(told.lines, "changed");
     EXPECT_TRUE(std::ranges::find(told.lines, "/a") != told.lines.end() ||
                 std::find(changed, told.lines.end(), "gap") != told.lines.end());
-    EXPECT_TRUE(!fault.ends_session || std::ranges::find(told.lines, "gap") != told.lines.end());
+    EXPECT_TRUE(!trouble.ends_session || std::ranges::find(told.lines, "gap") != told.lines.end());
     told.take();
     change(world, "/a");
     EXPECT_EQ(told.take(), Lines{"/a"});

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "recipes/faults_testing.h"
+#include "recipes/trouble_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
@@ -68,14 +68,14 @@ TEST(Rendezvous, AnEphemeralPlaceIsOverWithItsMaker) {
 }
 
 TEST(Rendezvous, WorkersMeetThroughEveryFault) {
-  through_all_faults(3, [](RecipeWorld& world, const Fault& fault) {
+  through_all_troubles(3, [](RecipeWorld& world, const Trouble& trouble) {
     const std::string path = new_place(world);
     ASSERT_TRUE(world.get(world.client(0).sync(path)));
     const auto met = world.start(Rendezvous(world.client(0), path).meet());
-    fault.strike(world);
+    trouble.strike(world);
     Hand(world, 2).set(path, "here");
     world.run_for(milliseconds(500));
-    fault.heal(world);
+    trouble.heal(world);
     world.run_for(milliseconds(15'000));
     ASSERT_TRUE(met->has_value());
     ASSERT_TRUE((*met)->has_value()) << (*met)->error().to_text();

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "recipes/faults_testing.h"
+#include "recipes/trouble_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
@@ -61,15 +61,15 @@ TEST(SharedCount, ALostAnswerIsNoSecondSet) {
 
 // Curator's SharedValue stays at the old one for ever when the watch was lost (CURATOR-311).
 TEST(SharedCount, IsTheNewestAfterEveryFault) {
-  through_all_faults(2, [](RecipeWorld& world, const Fault& fault) {
+  through_all_troubles(2, [](RecipeWorld& world, const Trouble& trouble) {
     SharedCount a(world.client(0), "/n");
     ASSERT_TRUE(world.get(a.start()));
-    fault.strike(world);
+    trouble.strike(world);
     Hand hand(world, 1);
     hand.set("/n", std::string("\0\0\0\1", 4));
     hand.remove("/n");
     hand.put("/n", std::string("\0\0\0\2", 4));  // version 0, as at the beginning
-    fault.heal(world);
+    trouble.heal(world);
     world.run_for(milliseconds(15'000));
     EXPECT_EQ(a.current().value, 2);
     EXPECT_TRUE(*world.get(a.try_set(a.current(), 3)));

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "recipes/faults_testing.h"
+#include "recipes/trouble_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
@@ -177,7 +177,7 @@ TEST(TreeCache, ANodeThatWasMadeAgainWhileNobodyHeardIsTold) {
 }
 
 TEST(TreeCache, IsTheTreeAgainAfterEveryFault) {
-  through_all_faults(2, [](RecipeWorld& world, const Fault& fault) {
+  through_all_troubles(2, [](RecipeWorld& world, const Trouble& trouble) {
     put(world, "/a/gone/x", "1");
     put(world, "/a/changed", "1");
     put(world, "/a/again", "1");
@@ -185,14 +185,14 @@ TEST(TreeCache, IsTheTreeAgainAfterEveryFault) {
     ASSERT_TRUE(world.get(cache.start()));
     Follower follower(world, cache);
 
-    fault.strike(world);
+    trouble.strike(world);
     remove(world, "/a/gone/x");
     remove(world, "/a/gone");
     set(world, "/a/changed", "2");
     remove(world, "/a/again");
     put(world, "/a/again", "2");
     put(world, "/a/new/y", "2");
-    fault.heal(world);
+    trouble.heal(world);
     world.run_for(milliseconds(15'000));
     put(world, "/a/new/z", "3");  // It still listens.
     world.run_for(milliseconds(500));

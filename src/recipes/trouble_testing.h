@@ -17,7 +17,7 @@ namespace drover::recipes::testing {
 using sim::RecipeWorld;
 using std::chrono::milliseconds;
 
-struct Fault {
+struct Trouble {
   std::string name;
   // Strikes client 0; some let time pass, and some last until heal().
   std::function<void(RecipeWorld&)> strike;
@@ -26,7 +26,7 @@ struct Fault {
   static void heal(RecipeWorld& world) { world.heal(0); }
 };
 
-inline std::vector<Fault> faults() {
+inline std::vector<Trouble> troubles() {
   return {
       {"nothing", [](RecipeWorld&) {}},
       {"connection lost", [](RecipeWorld& world) { world.disconnect(0); }},
@@ -48,13 +48,13 @@ inline std::vector<Fault> faults() {
 }
 
 // Each fault with one server and with three.
-inline void through_all_faults(std::size_t clients,
-                               const std::function<void(RecipeWorld&, const Fault&)>& story) {
+inline void through_all_troubles(std::size_t clients,
+                                 const std::function<void(RecipeWorld&, const Trouble&)>& story) {
   for (const int servers : {1, 3}) {
-    for (const Fault& fault : faults()) {
-      SCOPED_TRACE(fault.name + ", servers: " + std::to_string(servers));
+    for (const Trouble& trouble : troubles()) {
+      SCOPED_TRACE(trouble.name + ", servers: " + std::to_string(servers));
       RecipeWorld world({.seed = 7, .servers = servers, .clients = static_cast<int>(clients)});
-      story(world, fault);
+      story(world, trouble);
       if (::testing::Test::HasFatalFailure()) return;
     }
   }
