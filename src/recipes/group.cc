@@ -25,7 +25,7 @@ std::optional<Member> member_of(GroupLayout layout, const std::string& name, con
       return Member{node.data, {}, name, node.stat.czxid};
     case GroupLayout::kShallowParty:
       if (name.size() <= kTokenLength || name[kTokenLength] != '-') return std::nullopt;
-      return Member{name.substr(kTokenLength + 1), {}, name, node.stat.czxid};
+      return Member{name.substr(kTokenLength + 1), node.data, name, node.stat.czxid};
   }
   return std::nullopt;
 }
@@ -82,7 +82,6 @@ Task<Result<GroupMember>> Group::join(std::shared_ptr<State> state, std::string 
   if (state->layout == GroupLayout::kParty) {
     data = std::exchange(name, new_token(state->client) + std::string(kPartySuffix));
   } else if (state->layout == GroupLayout::kShallowParty) {
-    data.clear();
     name = new_token(state->client) + "-" + name;
   }
   PersistentNode node(state->client, child_path(state->path, name), std::move(data), std::move(options));

@@ -37,7 +37,7 @@ struct Member {
 enum class GroupLayout : std::uint8_t {
   kCurator,       // <path>/<id>, the data is the member's
   kParty,         // <path>/<32 hex>__party__, the data is the id
-  kShallowParty,  // <path>/<32 hex>-<id>, no data
+  kShallowParty,  // <path>/<32 hex>-<id>; kazoo's have no data
 };
 
 // One's own membership. Its destructor leaves, in the background.
