@@ -11,6 +11,7 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -25,7 +26,16 @@ import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.framework.recipes.nodes.GroupMember;
+import org.apache.curator.framework.recipes.queue.DistributedDelayQueue;
+import org.apache.curator.framework.recipes.queue.DistributedIdQueue;
+import org.apache.curator.framework.recipes.queue.DistributedPriorityQueue;
+import org.apache.curator.framework.recipes.queue.DistributedQueue;
+import org.apache.curator.framework.recipes.queue.QueueBase;
+import org.apache.curator.framework.recipes.queue.QueueBuilder;
+import org.apache.curator.framework.recipes.queue.QueueConsumer;
+import org.apache.curator.framework.recipes.queue.QueueSerializer;
 import org.apache.curator.framework.recipes.queue.SimpleDistributedQueue;
+import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.retry.RetryNTimes;
 
 public final class Peer {
@@ -38,6 +48,69 @@ public final class Peer {
   private static final Map<String, LeaderLatch> latches = new ConcurrentHashMap<>();
   private static final Map<String, DistributedDoubleBarrier> barriers = new ConcurrentHashMap<>();
   private static final Map<String, GroupMember> members = new ConcurrentHashMap<>();
+
+  // What the consumer of a path was given. Curator's consumers take all there is, whether it is asked for or
+  // not; they claim it in our default place.
+  private static final Map<String, LinkedBlockingQueue<String>> given = new ConcurrentHashMap<>();
+
+  private static final QueueSerializer<String> utf8 = new QueueSerializer<>() {
+    public byte[] serialize(String item) {
+      return item.getBytes(StandardCharsets.UTF_8);
+    }
+    public String deserialize(byte[] bytes) {
+      return new String(bytes, StandardCharsets.UTF_8);
+    }
+  };
+
+  private static QueueConsumer<String> consumer(LinkedBlockingQueue<String> items) {
+    return new QueueConsumer<>() {
+      public void consumeMessage(String message) {
+        items.add(message);
+      }
+      public void stateChanged(CuratorFramework framework, ConnectionState state) {}
+    };
+  }
+
+  private static QueueBase<String> queue(String kind, String path, QueueConsumer<String> consumer) throws Exception {
+    QueueBuilder<String> builder = QueueBuilder.builder(client, consumer, utf8, path);
+    if (consumer != null)
+      builder.lockPath(path + ".claims");
+    QueueBase<String> queue = kind.equals("fifo") ? builder.buildQueue()
+        : kind.equals("priority")                 ? builder.buildPriorityQueue(0)
+        : kind.equals("delay")                    ? builder.buildDelayQueue()
+                                                  : builder.buildIdQueue();
+    queue.start();
+    return queue;
+  }
+
+  private static String putKind(String kind, String path, String data, String key) throws Exception {
+    try (QueueBase<String> queue = queue(kind, path, null)) {
+      if (queue instanceof DistributedPriorityQueue)
+        ((DistributedPriorityQueue<String>) queue).put(data, Integer.parseInt(key));
+      else if (queue instanceof DistributedDelayQueue)
+        ((DistributedDelayQueue<String>) queue).put(data, System.currentTimeMillis() + Long.parseLong(key));
+      else if (queue instanceof DistributedIdQueue)
+        ((DistributedIdQueue<String>) queue).put(data, key);
+      else
+        ((DistributedQueue<String>) queue).put(data);
+      return must(queue.flushPuts(PATIENCE_SECONDS, TimeUnit.SECONDS) ? "" : "no");
+    }
+  }
+
+  private static String takeKind(String kind, String path) throws Exception {
+    if (!given.containsKey(path)) {
+      LinkedBlockingQueue<String> items = new LinkedBlockingQueue<>();
+      given.put(path, items);
+      queue(kind, path, consumer(items));
+    }
+    return given.get(path).poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+  }
+
+  private static String removeId(String path, String id) throws Exception {
+    try (QueueBase<String> queue = queue("id", path, null)) {
+      return Integer.toString(((DistributedIdQueue<String>) queue).remove(id));
+    }
+  }
 
   private static String acquire(String path, InterProcessLock lock, long ms) throws Exception {
     if (!lock.acquire(ms, TimeUnit.MILLISECONDS))
@@ -96,6 +169,12 @@ public final class Peer {
         return "";
       case "take":
         return new String(new SimpleDistributedQueue(client, w[0]).take(), StandardCharsets.UTF_8);
+      case "put_kind":
+        return putKind(w[0], w[1], w[2], w.length > 3 ? w[3] : "");
+      case "take_kind":
+        return takeKind(w[0], w[1]);
+      case "remove_id":
+        return removeId(w[0], w[1]);
       case "add":
         AtomicValue<Long> sum = new DistributedAtomicLong(client, w[0], new RetryNTimes(1000, 5)).add(Long.parseLong(w[1]));
         return sum.succeeded() ? sum.postValue().toString() : must("no");

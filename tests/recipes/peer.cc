@@ -21,10 +21,13 @@
 #include "drover/client.h"
 #include "drover/recipes/atomic_value.h"
 #include "drover/recipes/barrier.h"
+#include "drover/recipes/delay_queue.h"
 #include "drover/recipes/double_barrier.h"
 #include "drover/recipes/group.h"
+#include "drover/recipes/id_queue.h"
 #include "drover/recipes/leader_latch.h"
 #include "drover/recipes/mutex.h"
+#include "drover/recipes/priority_queue.h"
 #include "drover/recipes/queue.h"
 #include "drover/recipes/read_write_lock.h"
 #include "drover/recipes/semaphore.h"
@@ -149,6 +152,37 @@ class Peer {
     return {};
   }
   std::string take(const Words& w) { return unwrap(sync_wait(queue(w.at(0)).take(patience()))).data(); }
+  // Curator's four kinds: kind, path, data, and what the kind wants to know.
+  std::string put_kind(const Words& w) {
+    const std::string& kind = w.at(0);
+    const std::string& path = w.at(1);
+    if (kind == "fifo") {
+      unwrap(sync_wait(Queue(client_, path).put(w.at(2), patience())));
+    } else if (kind == "priority") {
+      unwrap(sync_wait(PriorityQueue(client_, path).put(w.at(2), std::stoi(w.at(3)), patience())));
+    } else if (kind == "delay") {
+      const auto due = std::chrono::system_clock::now() + milliseconds(std::stoi(w.at(3)));
+      unwrap(sync_wait(DelayQueue(client_, path).put(w.at(2), due, patience())));
+    } else {
+      unwrap(sync_wait(IdQueue(client_, path).put(w.at(2), w.at(3), patience())));
+    }
+    return {};
+  }
+  std::string take_kind(const Words& w) {
+    const std::string& kind = w.at(0);
+    const std::string& path = w.at(1);
+    auto taking = kind == "fifo"       ? Queue(client_, path).take(patience())
+                  : kind == "priority" ? PriorityQueue(client_, path).take(patience())
+                  : kind == "delay"    ? DelayQueue(client_, path).take(patience())
+                                       : IdQueue(client_, path).take(patience());
+    QueueItem item = unwrap(sync_wait(std::move(taking)));
+    const std::string data = item.data();
+    unwrap(sync_wait(item.done(patience())));
+    return data;
+  }
+  std::string remove_id(const Words& w) {
+    return std::to_string(unwrap(sync_wait(IdQueue(client_, w.at(0)).remove(w.at(1), patience()))));
+  }
   std::string add(const Words& w) {
     const AtomicLong counter(client_, w.at(0));
     return std::to_string(unwrap(sync_wait(counter.add(std::stoll(w.at(1)), patience()))));
@@ -189,6 +223,9 @@ class Peer {
       {"return", [this](const Words& w) { return release(w); }},
       {"put", [this](const Words& w) { return put(w); }},
       {"take", [this](const Words& w) { return take(w); }},
+      {"put_kind", [this](const Words& w) { return put_kind(w); }},
+      {"take_kind", [this](const Words& w) { return take_kind(w); }},
+      {"remove_id", [this](const Words& w) { return remove_id(w); }},
       {"add", [this](const Words& w) { return add(w); }},
       {"join", [this](const Words& w) { return join(w); }},
       {"members", [this](const Words& w) { return members(w); }},

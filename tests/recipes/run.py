@@ -206,6 +206,27 @@ def queue_keeps_its_order(a, b, path):
     expect(waiting.result(), "fourth", "taken")
 
 
+def queues_of_four_kinds_are_emptied_by_the_other(a, b, path):
+    kinds = {
+        "fifo": [("first", ""), ("second", ""), ("third", "")],
+        "priority": [("third", 70000), ("second", 5), ("first", -5)],
+        "delay": [("third", 700), ("first", 100), ("second", 400)],
+        "id": [("first", "z/1"), ("second", "a|2"), ("third", "m")],
+    }
+    for kind, items in kinds.items():
+        for data, key in items:
+            a.do("put_kind", kind, f"{path}-{kind}", data, key)
+        taken = [b.do("take_kind", kind, f"{path}-{kind}") for _ in items]
+        expect(taken, ["first", "second", "third"], f"taken from the {kind} queue")
+
+
+def items_are_removed_by_id(a, b, path):
+    for data, key in [("one", "x"), ("two", "y"), ("three", "x")]:
+        a.do("put_kind", "id", path, data, key)
+    expect(b.do("remove_id", path, "x"), "2", "removed")
+    expect(a.do("take_kind", "id", path), "two", "what is left")
+
+
 def counter_adds_up(a, b, path):
     expect(a.do("add", path, 5), "5", "sum")
     expect(b.do("add", path, -7), "-2", "sum")
@@ -244,6 +265,8 @@ STORIES = [
     (readers_share_and_writers_do_not, (CURATOR,)),
     (semaphore_counts_the_leases_of_both, (CURATOR,)),
     (queue_keeps_its_order, (CURATOR,)),
+    (queues_of_four_kinds_are_emptied_by_the_other, (CURATOR,)),
+    (items_are_removed_by_id, (CURATOR,)),
     (counter_adds_up, (CURATOR,)),
     (group_knows_its_members, BOTH),
     (barrier_holds_and_opens, BOTH),
