@@ -2,6 +2,7 @@
 #include "sim/script.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "storage/file_names.h"
@@ -131,34 +132,35 @@ void let_a_leader_go_astray(Cluster& cluster) {
   cluster.run_for(600 * kMillisecond);
 }
 
-// The same, but it has forgotten that nobody agreed: it reads its log as if all of it were history.
-void let_a_leader_go_astray_and_restart(Cluster& cluster) {
+// The same, but it crashes while it is alone, and stays away for some time. Nobody: there was none.
+std::optional<ServerId> let_a_leader_go_astray_and_crash(Cluster& cluster) {
   write_for_a_while(cluster);
-  SimServer* leader = cluster.leader();
-  if (!leader) return;
+  const SimServer* leader = cluster.leader();
+  if (!leader) return std::nullopt;
   const ServerId id = leader->id();
   silence(cluster, id, true);
   cluster.run_for(150 * kMillisecond);
   cluster.server(id).crash(Farewell::kReset, Survival::kKeep);
   cluster.run_for(700 * kMillisecond);
-  silence(cluster, id, false);
-  cluster.server(id).start();
+  return id;
+}
+
+// It has forgotten that nobody agreed: it reads its log as if all of it were history.
+void let_a_leader_go_astray_and_restart(Cluster& cluster) {
+  const auto id = let_a_leader_go_astray_and_crash(cluster);
+  if (!id) return;
+  silence(cluster, *id, false);
+  cluster.server(*id).start();
   cluster.run_for(600 * kMillisecond);
 }
 
 // And while it runs, what its log begins at becomes unreadable: then the log cannot be cut back any more.
 void let_a_leader_go_astray_and_lose_its_snapshots(Cluster& cluster) {
-  write_for_a_while(cluster);
-  SimServer* leader = cluster.leader();
-  if (!leader) return;
-  const ServerId id = leader->id();
-  silence(cluster, id, true);
-  cluster.run_for(150 * kMillisecond);
-  cluster.server(id).crash(Farewell::kReset, Survival::kKeep);
-  cluster.run_for(700 * kMillisecond);
-  cluster.server(id).start();
-  zero_a_sector_of(cluster.server(id), is_snapshot);
-  silence(cluster, id, false);
+  const auto id = let_a_leader_go_astray_and_crash(cluster);
+  if (!id) return;
+  cluster.server(*id).start();
+  zero_a_sector_of(cluster.server(*id), is_snapshot);
+  silence(cluster, *id, false);
   cluster.run_for(600 * kMillisecond);
 }
 
