@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "recipes/fault_testing.h"
+#include "recipes/step_testing.h"
 
 namespace drover::recipes {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "recipes/fault_testing.h"
+#include "recipes/step_testing.h"
 
 namespace drover::recipes {
 namespace {

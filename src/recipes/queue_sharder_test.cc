@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "recipes/fault_testing.h"
+#include "recipes/step_testing.h"
 
 namespace drover::recipes {
 namespace {

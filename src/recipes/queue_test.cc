@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "recipes/fault_testing.h"
+#include "recipes/step_testing.h"
 #include "recipes/queue_names.h"
 
 namespace drover::recipes {

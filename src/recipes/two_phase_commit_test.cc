@@ -7,13 +7,13 @@
 #include <memory>
 #include <vector>
 
-#include "recipes/fault_testing.h"
+#include "recipes/step_testing.h"
 
 namespace drover::recipes {
 namespace {
 
-using testing::Fault;
 using testing::RecipeWorld;
+using testing::StepFault;
 using testing::Time;
 using testing::Trial;
 using Outcome = std::shared_ptr<std::optional<Result<Decision>>>;
@@ -123,7 +123,7 @@ void expect_agreement(Cast& cast, const std::vector<Outcome>& outcomes) {
 }
 
 // The fault meets the coordinator or a site, whichever is client 0.
-void agree_through(const std::vector<Fault>& faults, CommitForm form, bool fault_at_site) {
+void agree_through(const std::vector<StepFault>& faults, CommitForm form, bool fault_at_site) {
   testing::for_every_step(faults, {.clients = 3}, [&](Trial& trial) {
     RecipeWorld& world = trial.world;
     Cast cast(world, form);

@@ -26,7 +26,7 @@ namespace drover::recipes::testing {
 using sim::RecipeWorld;
 using Time = RecipeWorld::Time;
 
-enum class Fault : std::uint8_t {
+enum class StepFault : std::uint8_t {
   kNone,
   kReplyLost,    // it is done, and the connection lost before the answer
   kRequestLost,  // it is not done, and the connection lost
@@ -37,13 +37,13 @@ enum class Fault : std::uint8_t {
   kStopped,      // the caller asks to stop
   kDestroyed,    // the task is destroyed where it waits
 };
-inline const std::vector<Fault> kConnectionFaults{Fault::kReplyLost, Fault::kRequestLost, Fault::kCut,
-                                                  Fault::kRestart};
-inline const std::vector<Fault> kSessionFaults{Fault::kLongCut, Fault::kKilled};
-inline const std::vector<Fault> kCallerFaults{Fault::kStopped, Fault::kDestroyed};
-inline const std::vector<Fault> kAllFaults{Fault::kReplyLost, Fault::kRequestLost, Fault::kCut,
-                                           Fault::kRestart,   Fault::kLongCut,     Fault::kKilled,
-                                           Fault::kStopped,   Fault::kDestroyed};
+inline const std::vector<StepFault> kConnectionFaults{StepFault::kReplyLost, StepFault::kRequestLost,
+                                                      StepFault::kCut, StepFault::kRestart};
+inline const std::vector<StepFault> kSessionFaults{StepFault::kLongCut, StepFault::kKilled};
+inline const std::vector<StepFault> kCallerFaults{StepFault::kStopped, StepFault::kDestroyed};
+inline const std::vector<StepFault> kAllFaults{
+    StepFault::kReplyLost, StepFault::kRequestLost, StepFault::kCut,     StepFault::kRestart,
+    StepFault::kLongCut,   StepFault::kKilled,      StepFault::kStopped, StepFault::kDestroyed};
 
 template <class T>
 Task<Result<T>> fail_when_told(std::shared_ptr<Signal> told) {
@@ -64,7 +64,7 @@ Task<Result<T>> unless_told(Scheduler scheduler, Task<Result<T>> task, std::shar
 
 class Trial {
  public:
-  Trial(RecipeWorld& w, Fault f, int nth) : world(w), fault(f), nth_(nth) {
+  Trial(RecipeWorld& w, StepFault f, int nth) : world(w), fault(f), nth_(nth) {
     told_ = std::make_shared<Signal>(world.client(0).scheduler());
   }
 
@@ -83,8 +83,12 @@ class Trial {
   Wait wait() const { return Wait::forever(stop_.get_token()); }
   bool has_struck() const { return struck_ || (is_trap() && armed_ && !calm_ && !world.has_traps(0)); }
   // The caller does not want it any more.
-  bool is_given_up() const { return struck_ && (fault == Fault::kStopped || fault == Fault::kDestroyed); }
-  bool has_lost_session() const { return struck_ && (fault == Fault::kLongCut || fault == Fault::kKilled); }
+  bool is_given_up() const {
+    return struck_ && (fault == StepFault::kStopped || fault == StepFault::kDestroyed);
+  }
+  bool has_lost_session() const {
+    return struck_ && (fault == StepFault::kLongCut || fault == StepFault::kKilled);
+  }
   // Calm again; all that goes on in the background has had its time.
   void calm_down() {
     struck_ = has_struck();
@@ -95,15 +99,15 @@ class Trial {
   }
 
   RecipeWorld& world;
-  const Fault fault;
+  const StepFault fault;
 
  private:
-  bool is_trap() const { return fault == Fault::kReplyLost || fault == Fault::kRequestLost; }
+  bool is_trap() const { return fault == StepFault::kReplyLost || fault == StepFault::kRequestLost; }
   void arm() {
     if (std::exchange(armed_, true)) return;
-    if (fault == Fault::kReplyLost) return world.lose_reply(0, "", nth_);
-    if (fault == Fault::kRequestLost) return world.lose_request(0, "", nth_);
-    if (fault == Fault::kNone) return;
+    if (fault == StepFault::kReplyLost) return world.lose_reply(0, "", nth_);
+    if (fault == StepFault::kRequestLost) return world.lose_request(0, "", nth_);
+    if (fault == StepFault::kNone) return;
     world.at_request(0, "", nth_, [this, alive = std::weak_ptr<bool>(alive_)] {
       if (!alive.lock()) return;
       struck_ = true;
@@ -112,12 +116,12 @@ class Trial {
   }
   void strike() {
     switch (fault) {
-      case Fault::kCut: world.cut(0); return heal_after(Time(1500));
-      case Fault::kLongCut: world.cut(0); return heal_after(Time(9000));
-      case Fault::kKilled: return world.kill_session(0);
-      case Fault::kRestart: return world.restart_leader();
-      case Fault::kStopped: stop_.request_stop(); return;
-      case Fault::kDestroyed: told_->notify(); return;
+      case StepFault::kCut: world.cut(0); return heal_after(Time(1500));
+      case StepFault::kLongCut: world.cut(0); return heal_after(Time(9000));
+      case StepFault::kKilled: return world.kill_session(0);
+      case StepFault::kRestart: return world.restart_leader();
+      case StepFault::kStopped: stop_.request_stop(); return;
+      case StepFault::kDestroyed: told_->notify(); return;
       default: return;
     }
   }
@@ -138,16 +142,16 @@ class Trial {
   std::shared_ptr<Signal> told_;
 };
 
-inline std::string_view name_of(Fault fault) {
+inline std::string_view name_of(StepFault fault) {
   constexpr std::string_view kNames[] = {"none",   "reply lost", "request lost", "cut",      "long cut",
                                          "killed", "restart",    "stopped",      "destroyed"};
   return kNames[static_cast<std::size_t>(fault)];
 }
 
 template <class Story>
-void for_every_step(const std::vector<Fault>& faults, const RecipeWorld::Options& options, Story story) {
+void for_every_step(const std::vector<StepFault>& faults, const RecipeWorld::Options& options, Story story) {
   constexpr int kSteps = 100;  // a story that never ends is one too long
-  for (const Fault fault : faults) {
+  for (const StepFault fault : faults) {
     int nth = 1;
     for (; nth < kSteps; ++nth) {
       SCOPED_TRACE(std::string(name_of(fault)) + " at request " + std::to_string(nth));
