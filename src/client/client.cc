@@ -113,6 +113,10 @@ Task<Result<Client>> Client::wait_until_connected(Client client, Wait wait) {
       case ConnectionState::kReadOnly: co_return client;
       case ConnectionState::kAuthFailed: co_return fail(Errc::kAuthFailed);
       case ConnectionState::kClosed: co_return fail(Errc::kClosed);
+      case ConnectionState::kExpired:
+        // Another session is on its way by now, or none will come.
+        if (client.state() == ConnectionState::kExpired) co_return fail(Errc::kSessionExpired);
+        break;
       default: break;
     }
   }
