@@ -27,24 +27,15 @@ void take_frames(std::string& bytes, Take take) {
   }
 }
 
-client::EngineOptions engine_options(std::size_t servers, std::uint64_t seed, std::int32_t timeout_ms) {
-  client::EngineOptions options;
-  options.session.servers = servers;
-  options.session.seed = seed;
-  options.session.timeout_ms = timeout_ms;
-  return options;
-}
-
 }  // namespace
 
-RecipeClient::RecipeClient(const Parts& parts, HostId host, std::uint64_t seed, std::int32_t timeout_ms)
+RecipeClient::RecipeClient(const Parts& parts, HostId host, const client::EngineOptions& options)
     : parts_(parts), host_(host), actor_(parts.world.new_actor()) {
   parts_.network.attach(host_, *this, actor_);
   using std::chrono::milliseconds;
   // As Options has it for a user's client.
   const auto retry = RetryPolicy::exponential(milliseconds(50), milliseconds(2000), 10);
-  auto made = client::VirtualDriver::make(*this, engine_options(parts.servers.size(), seed, timeout_ms),
-                                          now(), {}, retry);
+  auto made = client::VirtualDriver::make(*this, options, now(), {}, retry);
   driver_ = made.driver;
   client_.emplace(std::move(made.client));
   settle();

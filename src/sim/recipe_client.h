@@ -35,7 +35,7 @@ class RecipeClient final : private Network::Host, private client::VirtualWire {
     Network& network;
     const std::vector<HostId>& servers;
   };
-  RecipeClient(const Parts& parts, HostId host, std::uint64_t seed, std::int32_t timeout_ms);
+  RecipeClient(const Parts& parts, HostId host, const client::EngineOptions& options);
   ~RecipeClient() override;
 
   Client& client() { return *client_; }

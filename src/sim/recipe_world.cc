@@ -62,9 +62,12 @@ Client& RecipeWorld::client(std::size_t i) { return parts_->client(i).client(); 
 std::size_t RecipeWorld::add_client() {
   const std::size_t i = parts_->clients.size();
   const HostId host{static_cast<std::uint32_t>(kFirstClient + i)};
-  const std::uint64_t seed = parts_->cluster.world().fork(1000 + i).next();
-  const auto timeout_ms = static_cast<std::int32_t>(parts_->options.session_timeout.count());
-  parts_->clients.push_back(std::make_unique<RecipeClient>(parts_->shared(), host, seed, timeout_ms));
+  client::EngineOptions options;
+  options.session.servers = parts_->cluster.hosts().size();
+  options.session.seed = parts_->cluster.world().fork(1000 + i).next();
+  options.session.timeout_ms = static_cast<std::int32_t>(parts_->options.session_timeout.count());
+  options.reopen = parts_->options.reopen;
+  parts_->clients.push_back(std::make_unique<RecipeClient>(parts_->shared(), host, options));
   const bool connected = run_until([&] { return client(i).state() == ConnectionState::kConnected; });
   ENSURE(connected, "a client of calm servers is connected before long");
   return i;

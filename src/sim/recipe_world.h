@@ -36,6 +36,7 @@ class RecipeWorld {
     int servers = 1;
     int clients = 2;
     Time session_timeout{4000};  // granted from 1 to 10 s
+    bool reopen = true;          // a session that has expired
   };
   // All clients are connected.
   explicit RecipeWorld(const Options& options);
