@@ -11,8 +11,6 @@ bool is_over(ConnectionState state) {
          state == ConnectionState::kClosed;
 }
 
-bool is_place_lost(const Error& error) { return error == Errc::kSessionExpired || error == Errc::kLockLost; }
-
 // While it lives, changes wake.
 class Waiting {
  public:
@@ -81,13 +79,13 @@ Task<Result<void>> Election::run(std::shared_ptr<Election> election) {
     auto taking = election->take_(election->client_, election->until_stopped());
     Result<Ticket> ticket = co_await std::move(taking);
     if (!ticket) {
-      if (!is_place_lost(ticket.error())) why = ticket.error();
+      if (!can_begin_again(election->client_, ticket.error())) why = ticket.error();
       continue;
     }
     auto leading = lead(election.get(), &*ticket);
     const Result<void> led = co_await std::move(leading);
     election->lose();
-    if (is_place_lost(led.error())) continue;
+    if (can_begin_again(election->client_, led.error())) continue;
     why = led.error();
     ticket->hand_on();
     auto removing = ticket->client().remove_surely(ticket->path(), ticket->only());

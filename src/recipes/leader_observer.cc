@@ -108,7 +108,7 @@ Task<Result<void>> LeaderObserver::State::run(std::shared_ptr<State> state) {
     Result<std::optional<Leader>> leader = co_await std::move(looking);
     watch = std::move(next);
     if (!leader) {
-      const bool again = leader.error() == Errc::kSessionExpired || is_recoverable(leader.error());
+      const bool again = has_next_session(state->client, leader.error()) || is_recoverable(leader.error());
       if (again) continue;
       break;
     }

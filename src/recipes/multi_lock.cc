@@ -39,12 +39,10 @@ Task<Result<std::vector<Guard>>> acquire_all(Client client, Wanted wanted, Wait 
   const auto twice = std::adjacent_find(wanted.order.begin(), wanted.order.end(),
                                         [&](auto a, auto b) { return wanted.paths[a] == wanted.paths[b]; });
   if (twice != wanted.order.end()) co_return fail(Errc::kWouldDeadlock, wanted.paths[*twice]);
-  const bool may_begin_again = client.bound_session() == SessionId{};
   for (;;) {
     auto trying = try_once(client, wanted, wait);
     Result<std::vector<Guard>> guards = co_await std::move(trying);
-    if (guards || !may_begin_again || wait.is_over()) co_return guards;
-    if (guards.error() != Errc::kSessionExpired && guards.error() != Errc::kLockLost) co_return guards;
+    if (guards || !can_begin_again(client, guards.error()) || wait.is_over()) co_return guards;
   }
 }
 

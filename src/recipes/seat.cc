@@ -182,8 +182,7 @@ Task<Result<Ticket>> take_seat(Client client, SeatOptions options, Wait wait) {
     if (!bound) co_return std::unexpected(bound.error());
     auto taking = take_seat_in_session(*bound, options, wait);
     Result<Ticket> ticket = co_await std::move(taking);
-    const bool again = !ticket && ticket.error() == Errc::kSessionExpired &&
-                       client.bound_session() == SessionId{} && !wait.is_over();
+    const bool again = !ticket && can_begin_again(client, ticket.error()) && !wait.is_over();
     if (!again) co_return ticket;
   }
 }

@@ -30,8 +30,7 @@ struct Semaphore::State {
     return out;
   }
   bool is_patient(const Error& error, const Wait& wait) const {
-    const bool lost = error == Errc::kSessionExpired || error == Errc::kLockLost;
-    return lost && client.bound_session() == SessionId{} && !wait.is_over();
+    return can_begin_again(client, error) && !wait.is_over();
   }
 
   static Task<Result<std::vector<Guard>>> acquire(std::shared_ptr<State> state, int count, Wait wait);

@@ -12,6 +12,9 @@ Task<Result<Client>> bind_to_session(Client client, Wait wait) {
     if (!event) co_return std::unexpected(event.error());
     if (event->state == ConnectionState::kAuthFailed) co_return fail(Errc::kAuthFailed);
     if (event->state == ConnectionState::kClosed) co_return fail(Errc::kClosed);
+    // Another session is on its way by now, or none will come.
+    if (event->state == ConnectionState::kExpired && client.state() == ConnectionState::kExpired)
+      co_return fail(Errc::kSessionExpired);
     Client bound = client.bound();
     const bool connected =
         event->state == ConnectionState::kConnected || event->state == ConnectionState::kReadOnly;

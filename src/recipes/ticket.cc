@@ -25,9 +25,6 @@ Result<std::optional<std::string>> standing_of(const Ticket& ticket, const LineO
   return std::optional(child_path(options.directory, (*line)[*ahead].name));
 }
 
-// The session that the contender began in is gone, or its node is: a new one is needed.
-bool is_place_lost(const Error& error) { return error == Errc::kSessionExpired || error == Errc::kLockLost; }
-
 }  // namespace
 
 Wait for_steps(const Client& client, const Wait& wait) {
@@ -109,7 +106,6 @@ Task<Result<void>> wait_for_turn(const Ticket* ticket, LineOptions options, Wait
 Task<Result<Ticket>> acquire_turn(Client client, LineOptions options, Wait wait) {
   auto there = client.scheduler().enter();
   co_await there;
-  const bool may_begin_again = client.bound_session() == SessionId{};
   for (;;) {
     auto taking = take_ticket(client, options, for_steps(client, wait));
     Result<Ticket> ticket = co_await std::move(taking);
@@ -122,8 +118,7 @@ Task<Result<Ticket>> acquire_turn(Client client, LineOptions options, Wait wait)
     } else {
       why = std::move(ticket).error();
     }
-    if (!may_begin_again || !is_place_lost(*why) || wait.is_over())
-      co_return std::unexpected(*std::move(why));
+    if (!can_begin_again(client, *why) || wait.is_over()) co_return std::unexpected(*std::move(why));
   }
 }
 

@@ -75,6 +75,12 @@ class Ticket {
 // Steps of a recipe that does not wait for others still need servers to answer.
 Wait for_steps(const Client& client, const Wait& wait);
 
+// The place is lost, with its node or with its session, and another one can be taken: in this session, or in
+// the next one if this client has one.
+inline bool can_begin_again(const Client& client, const Error& error) {
+  return error == Errc::kLockLost || has_next_session(client, error);
+}
+
 // Wakes whoever waits for a change of the tree on each change of the connection too: what was missed
 // meanwhile is found by looking again. To be made on the executor, before the first look.
 class Waker {
