@@ -172,6 +172,21 @@ TEST(ConfigBundle, AFencedPublisherPublishesNothing) {
   }
 }
 
+// Its pieces are fewer than it says: somebody is removing it, because there is a newer one.
+TEST(ConfigBundle, AVersionThatIsBeingRemovedIsNotRead) {
+  RecipeWorld world({.clients = 2});
+  Hand hand(world, 1);
+  hand.put("/c/v-0000000000", "4");
+  hand.put("/c/v-0000000000/p0", "0");
+  hand.put("/c/current", "v-0000000000");
+  const auto read = world.start(ConfigBundle(world.client(0), "/c").read());
+  world.run_for(milliseconds(200));
+  EXPECT_FALSE(read->has_value());
+  ASSERT_TRUE(world.get(ConfigBundle(world.client(1), "/c").publish(pieces(1))));
+  ASSERT_TRUE(world.run_until([&] { return read->has_value(); }));
+  EXPECT_EQ((*read)->value().pieces, pieces(1));
+}
+
 TEST(ConfigBundle, OfTwoPublishersAtOnceOneIsTold) {
   RecipeWorld world({.servers = 3, .clients = 2});
   const auto one = world.start(ConfigBundle(world.client(0), "/c").publish(pieces(1)));

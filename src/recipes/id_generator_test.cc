@@ -181,6 +181,17 @@ TEST_F(Snowflakes, NobodyGivesIdsWhoseSessionMayBeGone) {
   EXPECT_TRUE(second.next());
 }
 
+TEST_F(Snowflakes, AreOverWithTheSessionThoughTimeIsReserved) {
+  SnowflakeOptions long_ahead = options();
+  long_ahead.period = milliseconds(600'000);
+  SnowflakeIds ids(world.client(0), "/f", long_ahead);
+  ASSERT_TRUE(world.get(ids.start()));
+  world.cut(0);
+  const auto until = world.client(0).valid_until();
+  ASSERT_TRUE(world.run_until([&] { return Clock::now() >= until; }));
+  EXPECT_EQ(ids.next().error(), Errc::kStale);
+}
+
 TEST_F(Snowflakes, ALostAnswerTakesNoSecondSlot) {
   for (int nth = 1; nth <= 8; ++nth) {
     SCOPED_TRACE(nth);

@@ -33,13 +33,15 @@ TEST(Reaper, ADirectoryThatIsUsedNowAndThenStays) {
   RecipeWorld world({.clients = 2});
   Hand hand(world, 1);
   hand.put("/locks/a");
+  const Zxid made = world.stat("/locks/a")->czxid;
   Reaper reaper(world.client(0), "/locks", kQuick);
   for (int i = 0; i < 10; ++i) {  // It is empty at every check.
     hand.put("/locks/a/x");
     hand.remove("/locks/a/x");
     world.run_for(milliseconds(1000));
   }
-  EXPECT_TRUE(world.exists("/locks/a"));
+  ASSERT_TRUE(world.exists("/locks/a"));
+  EXPECT_EQ(world.stat("/locks/a")->czxid, made);  // It was not removed and made again.
   world.run_for(milliseconds(5000));
   EXPECT_FALSE(world.exists("/locks/a"));
 }
