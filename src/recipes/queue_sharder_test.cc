@@ -87,25 +87,30 @@ TEST(QueueSharder, WakesATakerForAnItemOfAnyQueueAlsoOfANewOne) {
   EXPECT_EQ(world.watches(), 0u);
 }
 
+void put_and_take_three(Trial& trial, QueueAck ack) {
+  RecipeWorld& world = trial.world;
+  const QueueSharderOptions options{
+      .threshold = 1, .queues_max = 2, .queue = {.ack = ack, .exact_put = true}};
+  const QueueSharder queue(world.client(0), kPath, options);
+  for (const char* value : {"1", "2", "3"}) ASSERT_TRUE(trial.run(queue.put(value)));
+  EXPECT_EQ(world.get(queue.queues())->size(), 2u);
+  std::multiset<std::string> taken;
+  for (int i = 0; i < 3; ++i) {
+    auto item = trial.run(queue.take());
+    ASSERT_TRUE(item);
+    taken.insert(item->data());
+    ASSERT_TRUE(trial.run(item->done()));
+  }
+  EXPECT_EQ(taken, (std::multiset<std::string>{"1", "2", "3"}));
+  EXPECT_EQ(world.get(queue.size()), 0);
+}
+
 TEST(QueueSharder, GivesNothingTwiceAndLosesNothingThroughEveryFault) {
   for (const QueueAck ack : {QueueAck::kExplicit, QueueAck::kAutomatic}) {
-    testing::for_every_step(testing::kConnectionFaults, {.clients = 2}, [ack](Trial& trial) {
-      RecipeWorld& world = trial.world;
-      const QueueSharderOptions options{
-          .threshold = 1, .queues_max = 2, .queue = {.ack = ack, .exact_put = true}};
-      const QueueSharder queue(world.client(0), kPath, options);
-      for (const char* value : {"1", "2", "3"}) ASSERT_TRUE(trial.run(queue.put(value)));
-      EXPECT_EQ(world.get(queue.queues())->size(), 2u);
-      std::multiset<std::string> taken;
-      for (int i = 0; i < 3; ++i) {
-        auto item = trial.run(queue.take());
-        ASSERT_TRUE(item);
-        taken.insert(item->data());
-        ASSERT_TRUE(trial.run(item->done()));
-      }
-      EXPECT_EQ(taken, (std::multiset<std::string>{"1", "2", "3"}));
-      EXPECT_EQ(world.get(queue.size()), 0);
-    });
+    auto story = [ack](Trial& trial) { put_and_take_three(trial, ack); };
+    for (const testing::StepFault fault : testing::kConnectionFaults) {
+      testing::for_every_step_of(fault, {.clients = 2}, story);
+    }
   }
 }
 
