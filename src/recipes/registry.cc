@@ -182,7 +182,7 @@ bool Registry::is_registered(const std::string& name, const std::string& id) con
 Task<Result<std::vector<std::string>>> Registry::services(Wait wait) const {
   return names_below(state_->client, state_->base, std::move(wait));
 }
-Task<Result<std::vector<Instance>>> Registry::instances(std::string name, Wait wait) const {
+Task<Result<std::vector<Instance>>> Registry::instances(const std::string& name, Wait wait) const {
   return instances_of(state_->client, child_path(state_->base, name), std::move(wait));
 }
 

@@ -42,7 +42,7 @@ class Ticket {
         check_(std::move(check)),
         shared_(true) {}
   Ticket(Ticket&& other) noexcept
-      : client_(other.client_),
+      : client_(std::move(other.client_)),
         path_(std::move(other.path_)),
         czxid_(other.czxid_),
         check_(std::move(other.check_)),

@@ -79,7 +79,7 @@ class Registry {
 
   // --- of everybody's ---
   Task<Result<std::vector<std::string>>> services(Wait wait = {}) const;
-  Task<Result<std::vector<Instance>>> instances(std::string name, Wait wait = {}) const;
+  Task<Result<std::vector<Instance>>> instances(const std::string& name, Wait wait = {}) const;
 
  private:
   class State;
