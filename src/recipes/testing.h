@@ -115,13 +115,21 @@ inline const char* name_of(Ending ending) {
 
 // When the nth request of client 0 is sent, in a world like this; none: it never is. A world is the same each
 // time, so that this can be learnt from another one.
-template <class Begin>
-std::optional<Clock::time_point> time_of_request(const RecipeWorld::Options& options, Begin begin, int nth) {
+template <class Begin, class Look>
+std::optional<Clock::time_point> time_of_request(const RecipeWorld::Options& options, Begin begin, Look look,
+                                                 int nth) {
   RecipeWorld world(options);
   std::optional<Clock::time_point> at;
   world.at_request(0, "", nth, [&] { at = Clock::now(); });
-  const auto result = world.start(begin(world, Wait{}));
+  std::stop_source stop;
+  auto result = world.start(begin(world, Wait::forever(stop.get_token())));
   world.run_until([&] { return at || result->has_value(); }, milliseconds(20'000));
+  // It must end here: what `begin` has put aside may not outlive the world, and `look` lets it go.
+  stop.request_stop();
+  world.run_until([&] { return result->has_value(); });
+  result.reset();
+  world.run_for(milliseconds(2000));
+  look(world);
   return at;
 }
 
@@ -138,7 +146,8 @@ void through_every_end(const RecipeWorld::Options& options, Begin begin, Look lo
     bool more = true;
     for (int nth = 1; more && nth <= kMessagesMax; ++nth) {
       SCOPED_TRACE(std::string(name_of(ending)) + " behind request " + std::to_string(nth));
-      const auto deadline = ending == Ending::kDeadline ? time_of_request(options, begin, nth) : std::nullopt;
+      const auto deadline =
+          ending == Ending::kDeadline ? time_of_request(options, begin, look, nth) : std::nullopt;
       RecipeWorld world(options);
       std::stop_source stop;
       Wait wait = Wait::forever(stop.get_token());
