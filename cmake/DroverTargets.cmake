@@ -6,6 +6,8 @@
 # THREADS marks tests that run several threads: they get the ctest label `threads`, and the target
 # `thread_tests` builds just them, which is what the thread sanitizer is worth its time for.
 add_custom_target(thread_tests)
+# All programs that ctest runs, without examples and what only scripts use.
+add_custom_target(unit_tests)
 
 function(drover_library name)
   cmake_parse_arguments(arg "THREADS" "" "DEPENDS;TEST_DEPENDS;LIBRARIES" ${ARGN})
@@ -38,5 +40,6 @@ function(drover_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest_main GTest::gmock)
   add_test(NAME ${name} COMMAND ${name})
+  add_dependencies(unit_tests ${name})
   set_tests_properties(${name} PROPERTIES LABELS unit)
 endfunction()

@@ -25,7 +25,7 @@ process_stages() {
 }
 
 all_stages() {
-  printf '%s\n' format layering release asan tsan clang sim
+  printf '%s\n' format layering release asan tsan sim
   [[ -z $(fuzz_targets) ]] || echo fuzz
   process_stages
 }
@@ -46,9 +46,10 @@ stage_release() {
   run_ctest release --label-exclude layering
 }
 
+# With the second compiler, whose warnings are errors too: one build for both questions.
 stage_asan() {
-  setup build
-  build asan
+  setup_for asan
+  build asan unit_tests
   ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1 \
     UBSAN_OPTIONS=print_stacktrace=1 run_ctest asan --label-exclude layering
 }
@@ -60,12 +61,6 @@ stage_tsan() {
   if setarch -R true 2>/dev/null; then ctest_under=(setarch -R); fi
   TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 \
     run_ctest tsan --label-regex threads
-}
-
-# Compiles only: a second compiler's warnings and a second opinion on what is C++.
-stage_clang() {
-  setup_for clang
-  build clang
 }
 
 # Whole clusters on virtual time: random ones, and crashes at every step of some. A failure prints the command that replays it.
