@@ -35,8 +35,8 @@ bool is_complete(const Transaction& t, const std::vector<std::string>& votes) {
 Task<Result<Decision>> vote_and_wait(SharedTransaction t, Client client, std::string site, Wait wait) {
   const auto bound = std::make_shared<Transaction>(*t);
   bound->client = client;
-  const OwnNode vote(client, t->vote_path(site));
-  CO_TRY(post_while_undecided(bound, vote.path(), client.new_uuid(), for_steps(wait)));
+  const WordedNode vote(client, t->vote_path(site), client.new_uuid());
+  CO_TRY(post_while_undecided(bound, vote.path(), vote.word(), for_steps(wait)));
   Signal changed(client.scheduler());
   const Watch watch = changed.watch();
   const Clock::time_point patience = Clock::now() + t->options.votes_within;

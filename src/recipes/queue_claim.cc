@@ -12,16 +12,6 @@
 namespace drover::recipes {
 namespace {
 
-// Until the session ends, which removes it anyway.
-Task<Result<void>> remove_own_claim(Client client, std::string path, std::string word) {
-  auto reading = until_answered(client, [&] { return client.get(path, Wait{}); });
-  const Result<NodeData> node = co_await std::move(reading);
-  if (!node && node.error() == Errc::kNoNode) co_return Result<void>{};
-  if (!node) co_return std::unexpected(node.error());
-  if (node->data == word) client.ensure_deleted(path, node->stat.czxid);
-  co_return Result<void>{};
-}
-
 bool is_over(const StateEvent& event, SessionId session) {
   return event.state == ConnectionState::kExpired || event.state == ConnectionState::kAuthFailed ||
          event.state == ConnectionState::kClosed || event.session != session;
@@ -38,7 +28,7 @@ QueueClaim::QueueClaim(SharedConfig queue, Client bound, ItemName item)
 void QueueClaim::let_go() {
   const Stage stage = std::exchange(stage_, Stage::kNone);
   if (stage == Stage::kHeld) client_.ensure_deleted(path(), czxid_);
-  if (stage == Stage::kTried) start(remove_own_claim(client_, path(), word_));
+  if (stage == Stage::kTried) remove_if_ours(client_, path(), word_);
 }
 
 // Is the claim that is there ours? Taken note of, if so.

@@ -37,4 +37,23 @@ Task<Result<void>> make_directory(Client client, std::string path, Wait wait) {
   co_return Result<void>{};
 }
 
+namespace {
+
+// Synced: what was sent through a connection that is lost may be known to another server only.
+Task<Result<void>> remove_own(Client client, std::string path, std::string word) {
+  CO_TRY(until_answered(client, [&] { return client.sync(path, Wait{}); }));
+  auto reading = until_answered(client, [&] { return client.get(path, Wait{}); });
+  const Result<NodeData> node = co_await std::move(reading);
+  if (!node && node.error() == Errc::kNoNode) co_return Result<void>{};
+  if (!node) co_return std::unexpected(node.error());
+  if (node->data == word) client.ensure_deleted(path, node->stat.czxid);
+  co_return Result<void>{};
+}
+
+}  // namespace
+
+void remove_if_ours(Client client, std::string path, std::string word) {
+  start(remove_own(std::move(client), std::move(path), std::move(word)));
+}
+
 }  // namespace drover::recipes

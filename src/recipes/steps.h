@@ -69,6 +69,28 @@ Task<Result<Client>> bind_to_session(Client client, Wait wait);
 // it is there is success.
 Task<Result<void>> make_directory(Client client, std::string path, Wait wait);
 
+// Removes the node, in the background and as long as the session lasts, if it has this word for data: of a
+// name that others use too, where it may be unknown whether ours was made.
+void remove_if_ours(Client client, std::string path, std::string word);
+
+// Does so when it is forgotten.
+class WordedNode {
+ public:
+  WordedNode(Client client, std::string path, std::string word)
+      : client_(std::move(client)), path_(std::move(path)), word_(std::move(word)) {}
+  ~WordedNode() { remove_if_ours(client_, path_, word_); }
+  WordedNode(const WordedNode&) = delete;
+  WordedNode& operator=(const WordedNode&) = delete;
+
+  const std::string& path() const { return path_; }
+  const std::string& word() const { return word_; }
+
+ private:
+  Client client_;
+  std::string path_;
+  std::string word_;
+};
+
 // Removes an ephemeral of this session when it is forgotten. Its name is nobody else's.
 class OwnNode {
  public:

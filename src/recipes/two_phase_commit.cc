@@ -16,7 +16,7 @@ bool is_combined(const Transaction& t) { return t.options.form == CommitForm::kC
 
 // In a session after the one it was begun in. Nothing kept the record for us in between: that it is not there
 // may mean anything.
-Task<Result<std::optional<Decision>>> take_up_again(SharedTransaction t, Wait wait) {
+Task<Result<std::optional<Decision>>> take_up_again(SharedTransaction t, std::string word, Wait wait) {
   for (bool posted = false;; posted = true) {
     CO_TRY(until_answered(t->client, [&] { return t->client.sync(t->path, wait); }));
     auto reading = read_decision(t, nullptr, wait);
@@ -25,16 +25,18 @@ Task<Result<std::optional<Decision>>> take_up_again(SharedTransaction t, Wait wa
       decision.error().applied = Applied::kMaybe;
       decision.error().detail = "it was aborted, or committed and carried out by all";
     }
-    if (!decision || *decision || posted) co_return decision;
+    if (!decision) co_return decision;
     if (t->record.by != t->by) co_return fail(Errc::kNodeExists, t->path, "this id has been used");
-    CO_TRY(post_while_undecided(t, t->coordinator_path(), t->client.new_uuid(), wait));
+    if (*decision || posted) co_return decision;
+    CO_TRY(post_while_undecided(t, t->coordinator_path(), word, wait));
   }
 }
 
+// The coordinator's node may be that of another who was first with this id: only its word says whose it is.
 Task<Result<Decision>> coordinate_in_session(SharedTransaction t, bool begun, Wait wait) {
-  const OwnNode presence(t->client, t->coordinator_path());
+  const WordedNode presence(t->client, t->coordinator_path(), begun ? t->client.new_uuid() : t->by);
   if (begun) {
-    CO_TRY_ASSIGN(const std::optional<Decision> decision, take_up_again(t, for_steps(wait)));
+    CO_TRY_ASSIGN(const std::optional<Decision> decision, take_up_again(t, presence.word(), for_steps(wait)));
     if (decision) co_return *decision;
   } else {
     CO_TRY(begin_transaction(t, for_steps(wait)));

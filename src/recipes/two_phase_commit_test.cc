@@ -219,6 +219,47 @@ TEST(TwoPhaseCommit, IsKeptForACoordinatorThatDoesNotKnowYet) {
   EXPECT_EQ(cast.leftovers(), 0u);
 }
 
+TEST(TwoPhaseCommit, IsKeptForItsCoordinatorAlsoWhenAnotherWasRefused) {
+  RecipeWorld world({.clients = 3, .session_timeout = Time(8000)});
+  Cast cast(world, CommitForm::kCombined);
+  const Outcome begun = world.start(cast.coordination(0));
+  world.run_for(Time(500));
+  EXPECT_EQ(world.get(cast.coordination(1)).error(), Errc::kNodeExists);
+  world.run_for(Time(500));
+  EXPECT_TRUE(world.exists(kRoot + "/" + kId + "/coordinator"));
+  world.lose_reply(0, "multi");  // that says it is committed
+  const Outcome east = world.start(cast.participation(1, 0));
+  const Outcome west = world.start(cast.participation(2, 1));
+  ASSERT_TRUE(world.run_until([&] { return !world.has_traps(0); }));
+  world.cut(0);
+  ASSERT_TRUE(world.run_until([&] { return east->has_value() && west->has_value(); }, Time(4000)));
+  cast.acknowledge_all(1);
+  EXPECT_EQ(cast.leftovers(), 1u);
+  world.heal(0);
+  ASSERT_TRUE(world.run_until([&] { return begun->has_value(); }));
+  EXPECT_TRUE(is(begun, Decision::kCommit));
+  EXPECT_EQ(cast.leftovers(), 0u);
+}
+
+TEST(TwoPhaseCommit, IsNotTakenForThatOfAnotherCoordinator) {
+  // It was never begun, and the session lost; when the next one looks, the id is another's.
+  RecipeWorld world({.clients = 3});
+  Cast cast(world, CommitForm::kCombined);
+  ASSERT_TRUE(world.get(world.client(1).create(kRoot)));
+  world.lose_request(0, "multi");
+  const Outcome begun = world.start(cast.coordination(0));
+  ASSERT_TRUE(world.run_until([&] { return !world.has_traps(0); }));
+  world.cut(0);
+  const Outcome other = world.start(cast.coordination(1));
+  const Outcome east = world.start(cast.participation(1, 0));
+  const Outcome west = world.start(cast.participation(2, 1));
+  world.run_for(Time(9000));
+  EXPECT_TRUE(is(other, Decision::kCommit) && is(east, Decision::kCommit) && is(west, Decision::kCommit));
+  world.heal(0);
+  ASSERT_TRUE(world.run_until([&] { return begun->has_value(); }));
+  EXPECT_EQ((*begun)->error(), Errc::kNodeExists);
+}
+
 TEST(TwoPhaseCommit, IsAbortedWhenASiteDoesNotCome) {
   for (const CommitForm form : {CommitForm::kCombined, CommitForm::kCoordinator}) {
     RecipeWorld world({.clients = 3});

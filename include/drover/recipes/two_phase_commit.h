@@ -3,10 +3,14 @@
 // Several sites do something all together or not at all.
 //
 //   recipes::TwoPhaseCommit commit(client, "/transfers");
-//   auto decision = commit.coordinate("t-42", "move 10", {"east", "west"}, Wait::within(20s));  // one
-//   process auto decision = commit.participate("t-42", "east", prepare, Wait::within(20s));             //
-//   each site if (unwrap(sync_wait(std::move(decision))) == recipes::Decision::kCommit)
-//   apply_what_was_prepared(); unwrap(sync_wait(commit.acknowledge("t-42", "east"))); // carried out
+//
+//   // one process
+//   auto begun = commit.coordinate("t-42", "move 10", {"east", "west"}, Wait::within(20s));
+//
+//   // each site
+//   auto decision = commit.participate("t-42", "east", prepare, Wait::within(20s));
+//   if (unwrap(sync_wait(std::move(decision))) == recipes::Decision::kCommit) apply_what_was_prepared();
+//   unwrap(sync_wait(commit.acknowledge("t-42", "east")));  // carried out
 //
 // There is one decision, and it is kCommit only if every site has voted for it after its `prepare` said true.
 // A site must be able to carry out either decision once `prepare` has said so, whatever happens to it:
