@@ -25,6 +25,7 @@ struct Lookout {
 struct Look {
   std::optional<QueueItem> item{};
   std::optional<std::int64_t> due_ms{};  // when to look again, if nothing changes
+  std::vector<std::string> missed{};     // what is due and could not be had
 };
 
 bool comes_first(const ItemName& a, const ItemName& b) {
@@ -97,6 +98,7 @@ Task<Result<Look>> claim_first(SharedConfig queue, Client client, std::vector<It
       look.due_ms = item.rank;  // As are all that follow.
       break;
     }
+    look.missed.push_back(item.name);
     if (claims.contains(item.name)) continue;
     CO_TRY_ASSIGN(look.item, claim_item(queue, client, item, wait));
     if (look.item) break;
@@ -105,18 +107,22 @@ Task<Result<Look>> claim_first(SharedConfig queue, Client client, std::vector<It
 }
 
 // Claims are looked at when there is something to claim, and watched when all of it is claimed: our own claim
-// would be the first thing to be told of.
+// would be the first thing to be told of. Only a claim that is there when its watch is set will wake us: what
+// could not be had and is not claimed then was let go in between, or is gone.
 Task<Result<Look>> look_for_item(SharedConfig queue, Client client, Lookout* lookout, Wait wait) {
-  CO_TRY_ASSIGN(const std::vector<ItemName> items,
-                list_items(queue, client, lookout ? &lookout->items : nullptr, wait));
-  if (items.empty()) co_return Look{};
-  CO_TRY_ASSIGN(std::set<std::string> claims, list_claims(queue, client, nullptr, wait));
+  std::optional<std::set<std::string>> claims;
   for (;;) {
-    CO_TRY_ASSIGN(Look look, claim_first(queue, client, items, claims, wait));
+    CO_TRY_ASSIGN(const std::vector<ItemName> items,
+                  list_items(queue, client, lookout ? &lookout->items : nullptr, wait));
+    if (items.empty()) co_return Look{};
+    if (!claims) {
+      CO_TRY_ASSIGN(claims, list_claims(queue, client, nullptr, wait));
+    }
+    CO_TRY_ASSIGN(Look look, claim_first(queue, client, items, *claims, wait));
     if (look.item || !lookout) co_return std::move(look);
-    CO_TRY_ASSIGN(std::set<std::string> watched, list_claims(queue, client, lookout, wait));
-    if (watched == claims) co_return std::move(look);
-    claims = std::move(watched);
+    CO_TRY_ASSIGN(claims, list_claims(queue, client, lookout, wait));
+    const auto is_claimed = [&](const std::string& name) { return claims->contains(name); };
+    if (std::ranges::all_of(look.missed, is_claimed)) co_return std::move(look);
   }
 }
 

@@ -8,8 +8,8 @@
 #include <set>
 #include <vector>
 
-#include "recipes/step_testing.h"
 #include "recipes/queue_names.h"
+#include "recipes/step_testing.h"
 
 namespace drover::recipes {
 namespace {
@@ -190,6 +190,21 @@ TEST(Queue, WakesOneOfManyIdleTakers) {
     EXPECT_EQ(static_cast<std::uint64_t>(std::ranges::count_if(takers, has)), put);
     // The first in line of the item and of its own claim, and the one who is first now.
     EXPECT_LE(world.watch_events() - before, 3u);
+  }
+}
+
+TEST(Queue, WakesATakerWhoseRivalLetGoBetweenTwoLooks) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    RecipeWorld world({.seed = seed, .clients = 3});
+    const std::string claim = kPath + ".claims/queue-0000000000";
+    ASSERT_TRUE(world.get(world.client(1).create(kPath + ".claims", "", {.parents = true})));
+    const Taken taken = world.start(Queue(world.client(0), kPath).take());
+    world.run_for(Time(1000));
+    // The rival claims after the taker has listed the claims, and lets go before it lists them again.
+    world.at_request(0, "children", 2, [&] { drover::start(world.client(1).create(claim)); });
+    world.at_request(0, "multi", 1, [&] { drover::start(world.client(1).remove(claim)); });
+    ASSERT_TRUE(world.get(Queue(world.client(2), kPath).put("job")));
+    EXPECT_TRUE(world.run_until([&] { return has(taken); }, Time(5000))) << "seed " << seed;
   }
 }
 
