@@ -162,5 +162,13 @@ TEST(CyclicBarrier, SurvivesEveryFault) {
   });
 }
 
+TEST(CyclicBarrier, SaysWhyItMayNotOpen) {
+  RecipeWorld world({.clients = 1});
+  ASSERT_TRUE(world.get(world.client(0).create("/shut", "{\"parties\":1}")));
+  ASSERT_TRUE(world.get(world.client(0).create("/shut/current", "0", {.acl = read_acl()})));
+  const CyclicBarrier barrier(world.client(0), "/shut", {.parties = 1});
+  EXPECT_EQ(world.get(barrier.arrive_and_wait(), Time(10'000)).error(), Errc::kNoAuth);
+}
+
 }  // namespace
 }  // namespace drover::recipes

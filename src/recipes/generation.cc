@@ -177,10 +177,11 @@ Task<Result<void>> decide(std::shared_ptr<Arrival> a, std::vector<Op> ops, std::
   ops.push_back(Op::set(a->current_path(), std::to_string(a->generation + 1), a->current_version));
   auto deciding = a->client.multi(std::move(ops), for_steps(a->wait));
   const Result<std::vector<OpResult>> decided = co_await std::move(deciding);
-  if (decided || is_recoverable(decided.error()) || decided.error().error_class() == ErrorClass::kState) {
-    co_return Result<void>{};
-  }
-  co_return std::unexpected(decided.error());
+  if (decided) co_return Result<void>{};
+  const Error& error = decided.error();
+  const bool overtaken = error == Errc::kNoNode || error == Errc::kNodeExists || error == Errc::kBadVersion;
+  if (overtaken || is_recoverable(error)) co_return Result<void>{};
+  co_return std::unexpected(error);
 }
 
 Task<Result<void>> open_round(std::shared_ptr<Arrival> a, std::vector<Member> members) {

@@ -12,6 +12,11 @@
 namespace drover::recipes {
 namespace {
 
+// Somebody was faster: the item is gone or was delivered, or has a claim.
+bool is_overtaken(const Error& error) {
+  return error == Errc::kNoNode || error == Errc::kBadVersion || error == Errc::kNodeExists;
+}
+
 bool is_over(const StateEvent& event, SessionId session) {
   return event.state == ConnectionState::kExpired || event.state == ConnectionState::kAuthFailed ||
          event.state == ConnectionState::kClosed || event.session != session;
@@ -73,7 +78,7 @@ Task<Result<bool>> QueueClaim::acquire(std::shared_ptr<QueueClaim> c, Wait wait)
     } else {
       error = ops.error();
     }
-    if (unknown && (is_recoverable(error) || error.error_class() == ErrorClass::kState)) {
+    if (unknown && (is_recoverable(error) || is_overtaken(error))) {
       CO_TRY_ASSIGN(const bool ours, look(c, wait));
       if (ours) break;
     }
@@ -83,7 +88,7 @@ Task<Result<bool>> QueueClaim::acquire(std::shared_ptr<QueueClaim> c, Wait wait)
       continue;
     }
     if (!error.maybe_applied()) c->stage_ = Stage::kNone;
-    if (error.error_class() == ErrorClass::kState) co_return false;
+    if (is_overtaken(error)) co_return false;
     co_return std::unexpected(error);
   }
   CO_TRY_ASSIGN(const bool ours, look(c, wait));

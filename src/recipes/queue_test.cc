@@ -208,6 +208,16 @@ TEST(Queue, WakesATakerWhoseRivalLetGoBetweenTwoLooks) {
   }
 }
 
+TEST(Queue, SaysWhyItMayNotClaim) {
+  for (const int deliveries_max : {0, 3}) {
+    RecipeWorld world({.clients = 1});
+    const Queue queue(world.client(0), kPath, {.deliveries_max = deliveries_max});
+    ASSERT_TRUE(world.get(queue.put("job")));
+    ASSERT_TRUE(world.get(world.client(0).create(kPath + ".claims", "", {.acl = read_acl()})));
+    EXPECT_EQ(world.get(queue.take()).error(), Errc::kNoAuth);
+  }
+}
+
 TEST(Queue, GoesOnWhenItsContainerWasTakenAway) {
   RecipeWorld world({.clients = 2});
   const Queue queue(world.client(1), kPath);
