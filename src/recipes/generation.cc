@@ -180,8 +180,10 @@ Task<Result<void>> decide(std::shared_ptr<Arrival> a, std::vector<Op> ops, std::
   if (decided) co_return Result<void>{};
   const Error& error = decided.error();
   const bool overtaken = error == Errc::kNoNode || error == Errc::kNodeExists || error == Errc::kBadVersion;
-  if (overtaken || is_recoverable(error)) co_return Result<void>{};
-  co_return std::unexpected(error);
+  if (overtaken) co_return Result<void>{};
+  if (!is_recoverable(error)) co_return std::unexpected(error);
+  auto pausing = pause_unless_connection_lost(a->client, error, for_steps(a->wait));
+  co_return co_await std::move(pausing);
 }
 
 Task<Result<void>> open_round(std::shared_ptr<Arrival> a, std::vector<Member> members) {

@@ -68,7 +68,10 @@ Task<Result<bool>> try_to_put(SharedPutting p) {
   if (put) co_return true;
   const Error error = put.error();
   if (error.maybe_applied()) p->unknown = true;
-  if (is_recoverable(error)) co_return false;
+  if (is_recoverable(error)) {
+    CO_TRY(pause_unless_connection_lost(p->client, error, p->wait));
+    co_return false;
+  }
   // Whose could it be, if not that of the try before?
   if (error == Errc::kNodeExists && error.op_index == 0) co_return true;
   if (error == Errc::kBadVersion) co_return false;
@@ -98,7 +101,9 @@ Task<Result<void>> put_exactly(SharedConfig queue, std::string prefix, std::stri
     if (!put) co_return std::unexpected(put.error());
     if (*put) co_return Result<void>{};
     if (!p->is_bounded() || !p->unknown) continue;
-    // Room has to be looked for again, and that only when it is certain that it was not done.
+    // Room has to be looked for again, and that only when it is certain that it was not done: not from a
+    // server that has not heard of it yet.
+    CO_TRY(until_answered(p->client, [&] { return p->client.sync(p->marker.path(), p->wait); }));
     CO_TRY_ASSIGN(const std::optional<Stat> marker,
                   until_answered(p->client, [&] { return p->client.exists(p->marker.path(), p->wait); }));
     if (marker) co_return Result<void>{};
@@ -122,6 +127,7 @@ Task<Result<void>> put_plainly(SharedConfig queue, std::string prefix, std::stri
     if (!error.is_retryable() && (error.maybe_applied() || !has_next_session(queue->client, error))) {
       co_return std::unexpected(error);
     }
+    CO_TRY(pause_unless_connection_lost(queue->client, error, wait));
   }
 }
 

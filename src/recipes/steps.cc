@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipes/steps.h"
 
+#include <algorithm>
+#include <chrono>
+
 namespace drover::recipes {
 
 Task<Result<Client>> bind_to_session(Client client, Wait wait) {
@@ -20,6 +23,13 @@ Task<Result<Client>> bind_to_session(Client client, Wait wait) {
         event->state == ConnectionState::kConnected || event->state == ConnectionState::kReadOnly;
     if (connected && bound.bound_session() == event->session) co_return bound;
   }
+}
+
+Task<Result<void>> pause_unless_connection_lost(Client client, Error error, Wait wait) {
+  if (error == Errc::kConnectionLoss || error == Errc::kSessionExpired) co_return Result<void>{};
+  const auto until = Clock::now() + std::chrono::milliseconds(50);
+  auto sleeping = client.scheduler().sleep(Wait::until(std::min(until, wait.deadline), wait.stop));
+  co_return co_await std::move(sleeping);
 }
 
 Task<Result<void>> make_directory(Client client, std::string path, Wait wait) {

@@ -44,6 +44,10 @@ inline bool has_next_session(const Client& client, const Error& error) {
 // For the steps of a call: whoever does not want to wait for others still wants to know whether he must.
 inline Wait for_steps(const Wait& wait) { return wait.is_poll() ? Wait::forever(wait.stop) : wait; }
 
+// Before the next try after a recoverable error: without a connection that one waits by itself; what a server
+// refuses for now takes a while. The end of the wait is left to the next try.
+Task<Result<void>> pause_unless_connection_lost(Client client, Error error, Wait wait);
+
 // `make` gives a task whose repetition does no harm: a read, or a write that finds its own traces. It is
 // repeated until a server has answered.
 template <class Make>
@@ -54,9 +58,7 @@ auto until_answered(Client client, Make make) -> std::invoke_result_t<Make&> {
     if (result || (!is_recoverable(result.error()) && !has_next_session(client, result.error()))) {
       co_return result;
     }
-    // Without a connection the next one waits by itself. What a server refuses for now takes a while.
-    if (result.error() == Errc::kConnectionLoss || result.error() == Errc::kSessionExpired) continue;
-    auto pausing = client.scheduler().sleep(Wait::within(std::chrono::milliseconds(50)));
+    auto pausing = pause_unless_connection_lost(client, result.error(), Wait{});
     const Result<void> paused = co_await std::move(pausing);
     if (!paused) co_return std::unexpected(paused.error());
   }

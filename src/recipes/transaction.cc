@@ -61,7 +61,10 @@ Task<Result<void>> begin_transaction(SharedTransaction t, Wait wait) {
     auto beginning = t->client.multi(ops_to_begin(*t), wait);
     const Result<std::vector<OpResult>> begun = co_await std::move(beginning);
     if (begun) co_return Result<void>{};
-    if (is_recoverable(begun.error())) continue;
+    if (is_recoverable(begun.error())) {
+      CO_TRY(pause_unless_connection_lost(t->client, begun.error(), wait));
+      continue;
+    }
     if (begun.error() == Errc::kNoNode) {
       CO_TRY(make_directory(t->client, t->path.substr(0, t->path.rfind('/')), wait));
       continue;
@@ -95,6 +98,7 @@ Task<Result<std::optional<Decision>>> decide(SharedTransaction t, Decision wante
     }
     if (now) co_return now;
     if (!is_recoverable(done.error())) co_return now;
+    CO_TRY(pause_unless_connection_lost(t->client, done.error(), wait));
   }
 }
 
@@ -116,9 +120,10 @@ Task<Result<void>> remove_transaction(SharedTransaction t, Wait wait) {
     if (removed || (removed.error() == Errc::kNoNode && removed.error().op_index == 0)) {
       co_return Result<void>{};
     }
-    const bool again = is_recoverable(removed.error()) || removed.error() == Errc::kNoNode ||
-                       removed.error() == Errc::kNotEmpty;
-    if (!again) co_return std::unexpected(removed.error());
+    const bool again = removed.error() == Errc::kNoNode || removed.error() == Errc::kNotEmpty;
+    if (again) continue;
+    if (!is_recoverable(removed.error())) co_return std::unexpected(removed.error());
+    CO_TRY(pause_unless_connection_lost(t->client, removed.error(), wait));
   }
 }
 
@@ -161,7 +166,10 @@ Task<Result<void>> post_while_undecided(SharedTransaction t, std::string node, s
     const Result<std::vector<OpResult>> posted = co_await std::move(posting);
     if (posted) co_return Result<void>{};
     const Error& error = posted.error();
-    if (is_recoverable(error)) continue;
+    if (is_recoverable(error)) {
+      CO_TRY(pause_unless_connection_lost(t->client, error, wait));
+      continue;
+    }
     const bool vanished = replace && error == Errc::kNoNode && error.op_index == 1;
     if (error == Errc::kNodeExists) {
       auto reading = until_answered(t->client, [&] { return t->client.get(node, wait); });
