@@ -3,12 +3,17 @@
 // <path>/<piece> count while <path>/ready exists. Whoever publishes removes it before the first piece and
 // makes it after the last one. A reader that finds the same `ready` (its czxid) before and after has read
 // pieces that nobody has changed meanwhile: reads of one session never go back.
+//
+// Nobody else writes under that `ready` either. The transaction that removes it also sets the directory, and
+// that version of the directory is checked in every transaction that follows: when the next publisher has
+// begun, the one before can write no further piece.
 #include <algorithm>
 #include <utility>
 
 #include "recipes/config_bundle.h"
 #include "recipes/loop.h"
 #include "recipes/settle.h"
+#include "recipes/steps.h"
 #include "recipes/token.h"
 
 namespace drover::recipes {
@@ -28,8 +33,52 @@ Task<Result<std::vector<std::string>>> piece_names(BundlePlace place, Wait wait)
   co_return std::move(children->names);
 }
 
+// The transaction that begins a publication. A `ready` that is not there is made and removed: if somebody
+// makes one meanwhile, that fails.
+std::vector<Op> claim_ops(const BundlePlace& place, const std::string& mark, const std::vector<Op>& fence,
+                          bool has_ready) {
+  std::vector<Op> ops = fence;
+  ops.push_back(Op::set(place.path, mark));
+  if (!has_ready) ops.push_back(Op::create(ready_of(place)));
+  ops.push_back(Op::remove(ready_of(place)));
+  return ops;
+}
+
+// None: our claim is not the one that counts. The version is the directory's.
+Task<Result<std::optional<Version>>> find_claim(BundlePlace place, std::string mark, Wait wait) {
+  auto reading = read_now(place.client, place.path, wait);
+  const Result<std::optional<NodeData>> now = co_await std::move(reading);
+  if (!now) co_return std::unexpected(now.error());
+  if (!*now || (*now)->data != mark) co_return std::optional<Version>{};
+  co_return std::optional((*now)->stat.version);
+}
+
+// Gives what all later transactions of this publication begin with. A claim that is made twice, because
+// another publisher has come between, does no harm.
+Task<Result<std::vector<Op>>> claim(BundlePlace place, std::string mark, std::vector<Op> fence, Wait wait) {
+  std::optional<Version> version;
+  for (bool has_ready = true; !version;) {
+    auto writing = place.client.multi(claim_ops(place, mark, fence, has_ready), wait);
+    const Result<std::vector<OpResult>> written = co_await std::move(writing);
+    if (written) {
+      version = written->at(fence.size()).stat->version;
+    } else if (is_recoverable(written.error())) {
+      CO_TRY(pause_before_retry(place.client, written.error(), wait));
+      CO_TRY_ASSIGN(version, find_claim(place, mark, wait));
+    } else {
+      const Error& error = written.error();
+      const bool is_of_ready = error.op_index > static_cast<int>(fence.size()) &&
+                               (error == Errc::kNoNode || error == Errc::kNodeExists);
+      if (!is_of_ready) co_return std::unexpected(error);
+      has_ready = !has_ready;
+    }
+  }
+  fence.push_back(Op::check(place.path, *version));
+  co_return fence;
+}
+
 Task<Result<void>> write_pieces(BundlePlace place, Pieces pieces, std::vector<std::string> present,
-                                Wait wait) {
+                                std::vector<Op> checks, Wait wait) {
   std::vector<Op> ops;
   for (const std::string& name : present) {
     if (!pieces.contains(name)) ops.push_back(Op::remove(child_path(place.path, name)));
@@ -39,25 +88,29 @@ Task<Result<void>> write_pieces(BundlePlace place, Pieces pieces, std::vector<st
     const std::string path = child_path(place.path, name);
     ops.push_back(there ? Op::set(path, data) : Op::create(path, data));
   }
-  auto writing = write_in_parts(place.client, std::move(ops), wait);
+  auto writing = write_in_parts(place.client, std::move(ops), wait, std::move(checks));
   co_return co_await std::move(writing);
 }
 
-// `mark` is in the data, so that after a lost answer it is known whose it is.
-Task<Result<void>> make_ready(BundlePlace place, std::string mark, std::vector<Op> fence, Wait wait) {
-  std::vector<Op> ops = std::move(fence);
+// `mark` is in the data, so that after a lost answer it is known whose it is. That the next publisher has
+// begun does not say whether ours had counted before.
+Task<Result<void>> make_ready(BundlePlace place, std::string mark, std::vector<Op> checks, Wait wait) {
+  std::vector<Op> ops = std::move(checks);
   ops.push_back(Op::create(ready_of(place), mark));
+  std::optional<Error> lost;
   for (;;) {
     auto writing = place.client.multi(ops, wait);
     const Result<std::vector<OpResult>> written = co_await std::move(writing);
     if (written) co_return Result<void>{};
     const Error& error = written.error();
-    if (error.error_class() != ErrorClass::kRecoverable) co_return std::unexpected(error);
+    if (!is_recoverable(error)) co_return std::unexpected(lost.value_or(error));
+    if (error.maybe_applied()) lost = error;
     auto reading = read_now(place.client, ready_of(place), wait);
     const Result<std::optional<NodeData>> now = co_await std::move(reading);
     if (!now) co_return std::unexpected(error);
     if (*now && (*now)->data == mark) co_return Result<void>{};
     if (*now) co_return std::unexpected(error);
+    CO_TRY(pause_before_retry(place.client, error, wait));
   }
 }
 
@@ -71,16 +124,11 @@ Task<Result<void>> publish_ready(BundlePlace place, Pieces pieces, std::vector<O
   const Result<Created> made = co_await std::move(making);
   const bool lost = !made && made.error().error_class() == ErrorClass::kRecoverable;
   if (!made && made.error() != Errc::kNodeExists && !lost) co_return std::unexpected(made.error());
-  auto removing = place.client.remove_surely(ready_of(place), std::nullopt, wait);
-  const Result<void> removed = co_await std::move(removing);
-  if (!removed) co_return removed;
-  auto listing = piece_names(place, wait);
-  Result<std::vector<std::string>> present = co_await std::move(listing);
-  if (!present) co_return std::unexpected(present.error());
-  auto writing = write_pieces(place, std::move(pieces), *std::move(present), wait);
-  const Result<void> written = co_await std::move(writing);
-  if (!written) co_return written;
-  auto finishing = make_ready(place, new_token(place.client), std::move(fence), wait);
+  const std::string mark = new_token(place.client);
+  CO_TRY_ASSIGN(const std::vector<Op> checks, claim(place, mark, std::move(fence), wait));
+  CO_TRY_ASSIGN(std::vector<std::string> present, piece_names(place, wait));
+  CO_TRY(write_pieces(place, std::move(pieces), std::move(present), checks, wait));
+  auto finishing = make_ready(place, mark, checks, wait);
   co_return co_await std::move(finishing);
 }
 

@@ -6,6 +6,7 @@
 
 #include "drover/signal.h"
 #include "recipes/loop.h"
+#include "recipes/steps.h"
 
 namespace drover::recipes {
 namespace {
@@ -59,20 +60,27 @@ bool settle_op(std::vector<Op>& ops, std::size_t at, const Error& error) {
 
 }  // namespace
 
-Task<Result<void>> write_in_parts(Client client, std::vector<Op> ops, Wait wait) {
+Task<Result<void>> write_in_parts(Client client, std::vector<Op> ops, Wait wait, std::vector<Op> checks) {
   for (std::size_t first = 0; first < ops.size();) {
     const std::size_t count = part_size(ops, first);
     const auto begin = ops.begin() + static_cast<std::ptrdiff_t>(first);
-    auto writing = client.multi(std::vector<Op>(begin, begin + static_cast<std::ptrdiff_t>(count)), wait);
+    std::vector<Op> part = checks;
+    part.insert(part.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
+    auto writing = client.multi(std::move(part), wait);
     const Result<std::vector<OpResult>> written = co_await std::move(writing);
     if (written) {
       first += count;
       continue;
     }
     const Error& error = written.error();
-    if (error.error_class() == ErrorClass::kRecoverable) continue;
-    const std::size_t failed = first + static_cast<std::size_t>(std::max(0, error.op_index));
-    if (!settle_op(ops, failed, error)) co_return std::unexpected(error);
+    if (is_recoverable(error)) {
+      CO_TRY(pause_before_retry(client, error, wait));
+      continue;
+    }
+    const auto failed = static_cast<std::size_t>(std::max(0, error.op_index));
+    if (failed < checks.size() || !settle_op(ops, first + failed - checks.size(), error)) {
+      co_return std::unexpected(error);
+    }
   }
   co_return Result<void>{};
 }

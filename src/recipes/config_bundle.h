@@ -29,7 +29,8 @@ Task<Result<Bundle>> look_at_ready(BundlePlace place, const Watch& watch, Wait w
 Task<Result<std::optional<Pieces>>> read_pieces(Client client, std::string path,
                                                 std::vector<std::string> names, Wait wait);
 // Creates, sets and removes in transactions that servers accept, bounded in bytes and count. Through lost
-// connections: what an earlier try has done is not done again, and is no error.
-Task<Result<void>> write_in_parts(Client client, std::vector<Op> ops, Wait wait);
+// connections: what an earlier try has done is not done again, and is no error. Each transaction begins with
+// the checks; when one of them fails, that ends it.
+Task<Result<void>> write_in_parts(Client client, std::vector<Op> ops, Wait wait, std::vector<Op> checks = {});
 
 }  // namespace drover::recipes

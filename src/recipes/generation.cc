@@ -182,7 +182,7 @@ Task<Result<void>> decide(std::shared_ptr<Arrival> a, std::vector<Op> ops, std::
   const bool overtaken = error == Errc::kNoNode || error == Errc::kNodeExists || error == Errc::kBadVersion;
   if (overtaken) co_return Result<void>{};
   if (!is_recoverable(error)) co_return std::unexpected(error);
-  auto pausing = pause_unless_connection_lost(a->client, error, for_steps(a->wait));
+  auto pausing = pause_before_retry(a->client, error, for_steps(a->wait));
   co_return co_await std::move(pausing);
 }
 

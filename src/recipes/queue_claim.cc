@@ -83,7 +83,7 @@ Task<Result<bool>> QueueClaim::acquire(std::shared_ptr<QueueClaim> c, Wait wait)
       if (ours) break;
     }
     if (is_recoverable(error)) {
-      CO_TRY(pause_unless_connection_lost(c->client_, error, wait));
+      CO_TRY(pause_before_retry(c->client_, error, wait));
       continue;
     }
     if (error == Errc::kNoNode && error.op_index == 1) {
@@ -119,7 +119,7 @@ Task<Result<void>> QueueClaim::bury(std::shared_ptr<QueueClaim> c, NodeData node
     }
     if (buried.error() == Errc::kNoNode) break;  // An answer was lost, or somebody took it without a claim.
     if (!is_recoverable(buried.error())) co_return std::unexpected(buried.error());
-    CO_TRY(pause_unless_connection_lost(c->client_, buried.error(), wait));
+    CO_TRY(pause_before_retry(c->client_, buried.error(), wait));
   }
   c->stage_ = Stage::kNone;
   co_return Result<void>{};
@@ -168,7 +168,7 @@ Task<Result<void>> QueueClaim::finish(std::shared_ptr<QueueClaim> c, Wait wait) 
     Error error = finished.error();
     unknown = unknown || error.maybe_applied();
     if (is_recoverable(error)) {
-      CO_TRY(pause_unless_connection_lost(c->client_, error, wait));
+      CO_TRY(pause_before_retry(c->client_, error, wait));
       continue;
     }
     if (error == Errc::kNoNode || error == Errc::kSessionExpired) error.code = Errc::kLockLost;

@@ -69,7 +69,7 @@ Task<Result<bool>> try_to_put(SharedPutting p) {
   const Error error = put.error();
   if (error.maybe_applied()) p->unknown = true;
   if (is_recoverable(error)) {
-    CO_TRY(pause_unless_connection_lost(p->client, error, p->wait));
+    CO_TRY(pause_before_retry(p->client, error, p->wait));
     co_return false;
   }
   // Whose could it be, if not that of the try before?
@@ -127,7 +127,7 @@ Task<Result<void>> put_plainly(SharedConfig queue, std::string prefix, std::stri
     if (!error.is_retryable() && (error.maybe_applied() || !has_next_session(queue->client, error))) {
       co_return std::unexpected(error);
     }
-    CO_TRY(pause_unless_connection_lost(queue->client, error, wait));
+    CO_TRY(pause_before_retry(queue->client, error, wait));
   }
 }
 

@@ -25,10 +25,11 @@ Task<Result<Client>> bind_to_session(Client client, Wait wait) {
   }
 }
 
-Task<Result<void>> pause_unless_connection_lost(Client client, Error error, Wait wait) {
+Task<Result<void>> pause_before_retry(Client client, Error error, Wait wait) {
+  constexpr std::chrono::milliseconds kPause(50);
   if (error == Errc::kConnectionLoss || error == Errc::kSessionExpired) co_return Result<void>{};
-  const auto until = Clock::now() + std::chrono::milliseconds(50);
-  auto sleeping = client.scheduler().sleep(Wait::until(std::min(until, wait.deadline), wait.stop));
+  const auto until = std::min(Clock::now() + kPause, wait.deadline);
+  auto sleeping = client.scheduler().sleep(Wait::until(until, wait.stop));
   co_return co_await std::move(sleeping);
 }
 

@@ -44,9 +44,10 @@ inline bool has_next_session(const Client& client, const Error& error) {
 // For the steps of a call: whoever does not want to wait for others still wants to know whether he must.
 inline Wait for_steps(const Wait& wait) { return wait.is_poll() ? Wait::forever(wait.stop) : wait; }
 
-// Before the next try after a recoverable error: without a connection that one waits by itself; what a server
-// refuses for now takes a while. The end of the wait is left to the next try.
-Task<Result<void>> pause_unless_connection_lost(Client client, Error error, Wait wait);
+// Before something is tried again that failed with a recoverable error. Without a connection the next try
+// waits by itself. What a server refuses for now (kThrottledOp, kNotReadOnly) takes a while, and whoever asks
+// again at once makes it worse.
+Task<Result<void>> pause_before_retry(Client client, Error error, Wait wait);
 
 // `make` gives a task whose repetition does no harm: a read, or a write that finds its own traces. It is
 // repeated until a server has answered.
@@ -58,7 +59,7 @@ auto until_answered(Client client, Make make) -> std::invoke_result_t<Make&> {
     if (result || (!is_recoverable(result.error()) && !has_next_session(client, result.error()))) {
       co_return result;
     }
-    auto pausing = pause_unless_connection_lost(client, result.error(), Wait{});
+    auto pausing = pause_before_retry(client, result.error(), Wait{});
     const Result<void> paused = co_await std::move(pausing);
     if (!paused) co_return std::unexpected(paused.error());
   }

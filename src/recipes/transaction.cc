@@ -62,7 +62,7 @@ Task<Result<void>> begin_transaction(SharedTransaction t, Wait wait) {
     const Result<std::vector<OpResult>> begun = co_await std::move(beginning);
     if (begun) co_return Result<void>{};
     if (is_recoverable(begun.error())) {
-      CO_TRY(pause_unless_connection_lost(t->client, begun.error(), wait));
+      CO_TRY(pause_before_retry(t->client, begun.error(), wait));
       continue;
     }
     if (begun.error() == Errc::kNoNode) {
@@ -98,7 +98,7 @@ Task<Result<std::optional<Decision>>> decide(SharedTransaction t, Decision wante
     }
     if (now) co_return now;
     if (!is_recoverable(done.error())) co_return now;
-    CO_TRY(pause_unless_connection_lost(t->client, done.error(), wait));
+    CO_TRY(pause_before_retry(t->client, done.error(), wait));
   }
 }
 
@@ -123,7 +123,7 @@ Task<Result<void>> remove_transaction(SharedTransaction t, Wait wait) {
     const bool again = removed.error() == Errc::kNoNode || removed.error() == Errc::kNotEmpty;
     if (again) continue;
     if (!is_recoverable(removed.error())) co_return std::unexpected(removed.error());
-    CO_TRY(pause_unless_connection_lost(t->client, removed.error(), wait));
+    CO_TRY(pause_before_retry(t->client, removed.error(), wait));
   }
 }
 
@@ -167,7 +167,7 @@ Task<Result<void>> post_while_undecided(SharedTransaction t, std::string node, s
     if (posted) co_return Result<void>{};
     const Error& error = posted.error();
     if (is_recoverable(error)) {
-      CO_TRY(pause_unless_connection_lost(t->client, error, wait));
+      CO_TRY(pause_before_retry(t->client, error, wait));
       continue;
     }
     const bool vanished = replace && error == Errc::kNoNode && error.op_index == 1;

@@ -14,10 +14,12 @@
 //
 // kReady, as in the ZooKeeper paper: the pieces are <path>/<piece>, and they count while <path>/ready exists.
 // A publisher removes it, writes, and makes it again. One that fails leaves nothing to read until another one
-// publishes all of it.
+// publishes all of it. Of two publishers the later one wins: the other one is told kBadVersion, and writes
+// nothing from there on. To that end the data of <path> is a mark of who publishes, and its version is
+// checked in each transaction.
 //
-// The fence goes into the transaction that counts: a publisher that has lost its lock or leadership publishes
-// nothing, and gets the error of the check.
+// The fence goes into the transaction that counts, and for kReady into all of them: a publisher that has lost
+// its lock or leadership publishes nothing, and gets the error of the check.
 //
 // Curator: nothing. kazoo: nothing.
 #pragma once
