@@ -31,8 +31,9 @@ Task<Result<void>> wait_at(Client client, std::string path, BarrierTrigger trigg
   const Watch watch = changed.watch();
   std::optional<Zxid> first;
   for (;;) {
-    CO_TRY_ASSIGN(const std::optional<Stat> stat,
-                  until_answered(client, [&] { return client.exists(path, watch, for_steps(wait)); }));
+    CO_TRY_ASSIGN(const std::optional<Stat> stat, until_answered(client, [&] {
+                    return client.exists(path, watch, for_steps(client, wait));
+                  }));
     if (!stat) co_return Result<void>{};
     if (trigger == BarrierTrigger::kEdge && first.value_or(stat->czxid) != stat->czxid) {
       co_return Result<void>{};

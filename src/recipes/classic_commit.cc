@@ -40,11 +40,12 @@ Task<Result<Decision>> decide_as_peer(SharedTransaction t, Wait wait) {
   Signal changed(t->client.scheduler());
   const Watch watch = changed.watch();
   for (;;) {
-    CO_TRY_ASSIGN(std::optional<Decision> decision, read_presumed(t, nullptr, for_steps(wait)));
+    CO_TRY_ASSIGN(std::optional<Decision> decision, read_presumed(t, nullptr, for_steps(t->client, wait)));
     if (decision) co_return *decision;
-    CO_TRY_ASSIGN(decision, count_votes(t, watch, for_steps(wait)));
+    CO_TRY_ASSIGN(decision, count_votes(t, watch, for_steps(t->client, wait)));
     if (decision) {
-      CO_TRY_ASSIGN(const std::optional<Decision> recorded, decide(t, *decision, {}, for_steps(wait)));
+      CO_TRY_ASSIGN(const std::optional<Decision> recorded,
+                    decide(t, *decision, {}, for_steps(t->client, wait)));
       co_return recorded.value_or(*decision);
     }
     CO_TRY(changed.wait(wait));
@@ -55,7 +56,8 @@ Task<Result<Decision>> await_decision(SharedTransaction t, Wait wait) {
   Signal changed(t->client.scheduler());
   const Watch watch = changed.watch();
   for (;;) {
-    CO_TRY_ASSIGN(const std::optional<Decision> decision, read_presumed(t, &watch, for_steps(wait)));
+    CO_TRY_ASSIGN(const std::optional<Decision> decision,
+                  read_presumed(t, &watch, for_steps(t->client, wait)));
     if (decision) co_return *decision;
     CO_TRY(changed.wait(wait));
   }
@@ -77,10 +79,11 @@ Task<Result<Decision>> coordinate_classic(SharedTransaction t, Wait wait) {
   const Watch watch = changed.watch();
   const Clock::time_point patience = Clock::now() + t->options.votes_within;
   for (;;) {
-    CO_TRY_ASSIGN(std::optional<Decision> decision, count_votes(t, watch, for_steps(wait)));
+    CO_TRY_ASSIGN(std::optional<Decision> decision, count_votes(t, watch, for_steps(t->client, wait)));
     if (!decision && Clock::now() >= patience) decision = Decision::kAbort;
     if (decision) {
-      CO_TRY_ASSIGN(const std::optional<Decision> recorded, decide(t, *decision, {}, for_steps(wait)));
+      CO_TRY_ASSIGN(const std::optional<Decision> recorded,
+                    decide(t, *decision, {}, for_steps(t->client, wait)));
       if (recorded) co_return *recorded;
     }
     CO_TRY(wait_until(changed, patience, wait));
@@ -88,7 +91,7 @@ Task<Result<Decision>> coordinate_classic(SharedTransaction t, Wait wait) {
 }
 
 Task<Result<Decision>> participate_classic(SharedTransaction t, std::string site, bool agrees, Wait wait) {
-  CO_TRY(write_vote(t, site, agrees, for_steps(wait)));
+  CO_TRY(write_vote(t, site, agrees, for_steps(t->client, wait)));
   auto waiting = await_classic(t, wait);
   co_return co_await std::move(waiting);
 }

@@ -36,15 +36,16 @@ Task<Result<Decision>> vote_and_wait(SharedTransaction t, Client client, std::st
   const auto bound = std::make_shared<Transaction>(*t);
   bound->client = client;
   const WordedNode vote(client, t->vote_path(site), client.new_uuid());
-  CO_TRY(post_while_undecided(bound, vote.path(), vote.word(), for_steps(wait)));
+  CO_TRY(post_while_undecided(bound, vote.path(), vote.word(), for_steps(t->client, wait)));
   Signal changed(client.scheduler());
   const Watch watch = changed.watch();
   const Clock::time_point patience = Clock::now() + t->options.votes_within;
   for (;;) {
-    CO_TRY_ASSIGN(const std::optional<Decision> decision, read_presumed(bound, &watch, for_steps(wait)));
+    CO_TRY_ASSIGN(const std::optional<Decision> decision,
+                  read_presumed(bound, &watch, for_steps(t->client, wait)));
     if (decision) co_return *decision;
     if (Clock::now() >= patience) {
-      auto terminating = terminate(bound, for_steps(wait));
+      auto terminating = terminate(bound, for_steps(t->client, wait));
       co_return co_await std::move(terminating);
     }
     CO_TRY(wait_until(changed, patience, wait));
@@ -74,15 +75,16 @@ Task<Result<Decision>> coordinate_combined(SharedTransaction t, Wait wait) {
   const Clock::time_point patience = Clock::now() + t->options.votes_within;
   std::vector<std::string> seen;
   for (;;) {
-    CO_TRY_ASSIGN(const std::optional<Decision> decision, read_presumed(t, &watch, for_steps(wait)));
+    CO_TRY_ASSIGN(const std::optional<Decision> decision,
+                  read_presumed(t, &watch, for_steps(t->client, wait)));
     if (decision) co_return *decision;
-    CO_TRY_ASSIGN(std::vector<std::string> votes, list_votes(t, &votes_watch, for_steps(wait)));
+    CO_TRY_ASSIGN(std::vector<std::string> votes, list_votes(t, &votes_watch, for_steps(t->client, wait)));
     const bool lost = !std::ranges::includes(votes, seen);
     if (is_complete(*t, votes) || lost || Clock::now() >= patience) {
       const bool commit = is_complete(*t, votes);
       CO_TRY_ASSIGN(const std::optional<Decision> decided,
                     decide(t, commit ? Decision::kCommit : Decision::kAbort,
-                           commit ? checks_of(*t) : std::vector<Op>(), for_steps(wait)));
+                           commit ? checks_of(*t) : std::vector<Op>(), for_steps(t->client, wait)));
       if (decided) co_return *decided;
       continue;
     }
@@ -94,11 +96,12 @@ Task<Result<Decision>> coordinate_combined(SharedTransaction t, Wait wait) {
 // What was prepared stays prepared: in the next session the site votes again.
 Task<Result<Decision>> participate_combined(SharedTransaction t, std::string site, bool agrees, Wait wait) {
   if (!agrees) {
-    CO_TRY_ASSIGN(const std::optional<Decision> decided, decide(t, Decision::kAbort, {}, for_steps(wait)));
+    CO_TRY_ASSIGN(const std::optional<Decision> decided,
+                  decide(t, Decision::kAbort, {}, for_steps(t->client, wait)));
     co_return decided.value_or(Decision::kAbort);
   }
   for (;;) {
-    CO_TRY_ASSIGN(const Client client, bind_to_session(t->client, for_steps(wait)));
+    CO_TRY_ASSIGN(const Client client, bind_to_session(t->client, for_steps(t->client, wait)));
     auto voting = vote_and_wait(t, client, site, wait);
     Result<Decision> decision = co_await std::move(voting);
     if (decision || !has_next_session(t->client, decision.error())) co_return decision;

@@ -19,8 +19,8 @@ Task<Result<int>> arrive(Client client, Gathering gathering, Wait wait) {
   const int index = round.index();
   const Client bound = round.own.client();
   round.own.release();  // remove_surely() sees to it, however it ends.
-  auto tidying =
-      tidy_up(bound, round.directory, round.own.path(), index + 1 == gathering.parties, for_steps(wait));
+  auto tidying = tidy_up(bound, round.directory, round.own.path(), index + 1 == gathering.parties,
+                         for_steps(bound, wait));
   const Result<void> tidied = co_await std::move(tidying);
   co_return index;
 }

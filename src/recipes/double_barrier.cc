@@ -124,8 +124,9 @@ Task<Result<void>> DoubleBarrier::State::enter(std::shared_ptr<State> state, Wai
 }
 
 Task<Result<void>> DoubleBarrier::State::enter_shared(std::shared_ptr<State> state, Wait wait) {
-  CO_TRY_ASSIGN(const Client client, bind_to_session(state->client, for_steps(wait)));
-  const Entry entry{client, state->path, static_cast<std::size_t>(state->options.parties), for_steps(wait)};
+  CO_TRY_ASSIGN(const Client client, bind_to_session(state->client, for_steps(state->client, wait)));
+  const Entry entry{client, state->path, static_cast<std::size_t>(state->options.parties),
+                    for_steps(client, wait)};
   CO_TRY(remove_stale_ready(entry));
   OwnNode own(client, child_path(state->path, client.new_uuid()));
   CO_TRY(register_party(entry, own.path()));
@@ -147,7 +148,8 @@ Task<Result<void>> DoubleBarrier::State::leave_shared(std::shared_ptr<State> sta
   OwnNode own = std::move(state->own);
   const Client client = own.client();
   CO_TRY(leave_together(client, state->path, std::move(own), is_member, wait));
-  auto removing = client.remove_surely(child_path(state->path, kReady), state->ready, for_steps(wait));
+  auto removing =
+      client.remove_surely(child_path(state->path, kReady), state->ready, for_steps(client, wait));
   co_return co_await std::move(removing);
 }
 
@@ -156,7 +158,7 @@ Task<Result<void>> DoubleBarrier::State::leave_round(std::shared_ptr<State> stat
   const Client client = round->own.client();
   const auto in_round = [round](std::string_view name) { return round->has_member(name); };
   CO_TRY(leave_together(client, round->directory, std::move(round->own), in_round, wait));
-  auto retiring = retire_round(client, round->directory, for_steps(wait));
+  auto retiring = retire_round(client, round->directory, for_steps(client, wait));
   co_return co_await std::move(retiring);
 }
 

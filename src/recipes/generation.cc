@@ -111,7 +111,7 @@ enum class Standing : std::uint8_t { kWaits, kIn, kElsewhere };
 
 Task<Result<std::int64_t>> read_current(std::shared_ptr<Arrival> a) {
   CO_TRY_ASSIGN(const NodeData node, until_answered(a->client, [&] {
-                  return a->client.get(a->current_path(), for_steps(a->wait));
+                  return a->client.get(a->current_path(), for_steps(a->client, a->wait));
                 }));
   const auto generation = number_in(node.data);
   if (!generation) co_return fail(Errc::kBadData, a->current_path());
@@ -126,7 +126,7 @@ Task<Result<void>> join(std::shared_ptr<Arrival> a) {
   options.mode = CreateMode::kEphemeralSequential;
   options.parents = true;
   CO_TRY_ASSIGN(const Created own, a->client.create_protected(child_path(a->round.directory, kMember), "",
-                                                              options, for_steps(a->wait)));
+                                                              options, for_steps(a->client, a->wait)));
   a->round.own = OwnNode(a->client, own.path);
   const auto sequence = sequence_of(own.path, kMember);
   if (!sequence) co_return fail(Errc::kBadData, own.path);
@@ -139,7 +139,7 @@ Task<Result<void>> join(std::shared_ptr<Arrival> a) {
 Task<Result<Standing>> look_whether_open(std::shared_ptr<Arrival> a) {
   for (bool moved_on = false;;) {
     CO_TRY_ASSIGN(const std::optional<Stat> open, until_answered(a->client, [&] {
-                    return a->client.exists(a->open_path(), a->watch, for_steps(a->wait));
+                    return a->client.exists(a->open_path(), a->watch, for_steps(a->client, a->wait));
                   }));
     if (open) break;
     if (moved_on) co_return Standing::kElsewhere;
@@ -147,8 +147,9 @@ Task<Result<Standing>> look_whether_open(std::shared_ptr<Arrival> a) {
     if (current == a->generation) co_return Standing::kWaits;
     moved_on = true;
   }
-  CO_TRY_ASSIGN(const NodeData open,
-                until_answered(a->client, [&] { return a->client.get(a->open_path(), for_steps(a->wait)); }));
+  CO_TRY_ASSIGN(const NodeData open, until_answered(a->client, [&] {
+                  return a->client.get(a->open_path(), for_steps(a->client, a->wait));
+                }));
   if (open.data == kBroken) co_return fail(Errc::kBrokenBarrier, a->gathering.path);
   a->round.members = numbers_in(open.data);
   co_return a->round.index() >= 0 ? Standing::kIn : Standing::kElsewhere;
@@ -156,9 +157,9 @@ Task<Result<Standing>> look_whether_open(std::shared_ptr<Arrival> a) {
 
 Task<Result<std::vector<Member>>> list_members(std::shared_ptr<Arrival> a, bool watched) {
   CO_TRY_ASSIGN(const Children children, until_answered(a->client, [&] {
-                  return watched
-                             ? a->client.children(a->round.directory, a->members_watch, for_steps(a->wait))
-                             : a->client.children(a->round.directory, for_steps(a->wait));
+                  return watched ? a->client.children(a->round.directory, a->members_watch,
+                                                      for_steps(a->client, a->wait))
+                                 : a->client.children(a->round.directory, for_steps(a->client, a->wait));
                 }));
   std::vector<Member> members;
   for (const std::string& name : children.names) {
@@ -175,14 +176,14 @@ Task<Result<std::vector<Member>>> list_members(std::shared_ptr<Arrival> a, bool 
 Task<Result<void>> decide(std::shared_ptr<Arrival> a, std::vector<Op> ops, std::string what) {
   ops.push_back(Op::create(a->open_path(), std::move(what)));
   ops.push_back(Op::set(a->current_path(), std::to_string(a->generation + 1), a->current_version));
-  auto deciding = a->client.multi(std::move(ops), for_steps(a->wait));
+  auto deciding = a->client.multi(std::move(ops), for_steps(a->client, a->wait));
   const Result<std::vector<OpResult>> decided = co_await std::move(deciding);
   if (decided) co_return Result<void>{};
   const Error& error = decided.error();
   const bool overtaken = error == Errc::kNoNode || error == Errc::kNodeExists || error == Errc::kBadVersion;
   if (overtaken) co_return Result<void>{};
   if (!is_recoverable(error)) co_return std::unexpected(error);
-  auto pausing = pause_before_retry(a->client, error, for_steps(a->wait));
+  auto pausing = pause_before_retry(a->client, error, for_steps(a->client, a->wait));
   co_return co_await std::move(pausing);
 }
 
@@ -212,8 +213,8 @@ Task<Result<bool>> has_lost_one(std::shared_ptr<Arrival> a, std::vector<Member> 
     co_return is_one_missing(*a, now);
   }
   const std::string before = std::prev(self)->path;
-  auto watching =
-      until_answered(a->client, [&] { return a->client.get(before, a->members_watch, for_steps(a->wait)); });
+  auto watching = until_answered(
+      a->client, [&] { return a->client.get(before, a->members_watch, for_steps(a->client, a->wait)); });
   const Result<NodeData> node = co_await std::move(watching);
   if (!node && node.error() != Errc::kNoNode) co_return std::unexpected(node.error());
   co_return !node;
@@ -266,8 +267,8 @@ Task<Result<Round>> gather(Client client, Gathering gathering, Wait wait) {
   auto there = client.scheduler().enter();
   co_await there;
   if (gathering.parties < 1) co_return fail(Errc::kBadArguments, gathering.path, "a barrier of nobody");
-  CO_TRY_ASSIGN(const Client bound, bind_to_session(client, for_steps(wait)));
-  CO_TRY(agree_on_parties(bound, gathering, for_steps(wait)));
+  CO_TRY_ASSIGN(const Client bound, bind_to_session(client, for_steps(client, wait)));
+  CO_TRY(agree_on_parties(bound, gathering, for_steps(client, wait)));
   for (;;) {
     const auto arrival = std::make_shared<Arrival>(bound, gathering, wait);
     CO_TRY(join(arrival));
@@ -306,7 +307,8 @@ Task<Result<void>> leave_together(Client client, std::string directory, OwnNode 
   Signal changed(client.scheduler());
   const Watch watch = changed.watch();
   for (;;) {
-    auto listing = until_answered(client, [&] { return client.children(directory, for_steps(wait)); });
+    auto listing =
+        until_answered(client, [&] { return client.children(directory, for_steps(client, wait)); });
     const Result<Children> children = co_await std::move(listing);
     if (!children && children.error() != Errc::kNoNode) co_return std::unexpected(children.error());
     std::vector<std::string> members;
@@ -316,12 +318,12 @@ Task<Result<void>> leave_together(Client client, std::string directory, OwnNode 
 
     const bool lowest = child_path(directory, members.front()) == own.path();
     if (own && (!lowest || members.size() == 1)) {
-      CO_TRY(client.remove_surely(own.path(), std::nullopt, for_steps(wait)));
+      CO_TRY(client.remove_surely(own.path(), std::nullopt, for_steps(client, wait)));
       own.release();
       continue;
     }
     const std::string other = child_path(directory, lowest ? members.back() : members.front());
-    auto watching = until_answered(client, [&] { return client.get(other, watch, for_steps(wait)); });
+    auto watching = until_answered(client, [&] { return client.get(other, watch, for_steps(client, wait)); });
     const Result<NodeData> node = co_await std::move(watching);
     if (!node && node.error() == Errc::kNoNode) continue;
     if (!node) co_return std::unexpected(node.error());

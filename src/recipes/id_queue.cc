@@ -56,7 +56,7 @@ Task<Result<void>> IdQueue::put(std::string data, std::string id, Wait wait) con
 }
 Task<Result<QueueItem>> IdQueue::take(Wait wait) const { return take_item(config_, std::move(wait)); }
 Task<Result<int>> IdQueue::remove(std::string id, Wait wait) const {
-  return remove_all(config_, std::move(id), for_steps(wait));
+  return remove_all(config_, std::move(id), for_steps(config_->client, wait));
 }
 Task<Result<int>> IdQueue::size(Wait wait) const { return count_items(config_, std::move(wait)); }
 

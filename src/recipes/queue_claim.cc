@@ -150,13 +150,14 @@ Task<Result<bool>> QueueClaim::load(std::shared_ptr<QueueClaim> c, Wait wait) {
 
 Task<Result<void>> QueueClaim::finish(std::shared_ptr<QueueClaim> c, Wait wait) {
   if (!c) co_return fail(Errc::kNotOwner, {}, "there is no item");
+  const Wait steps = for_steps(c->client_, wait);
   if (c->stage_ == Stage::kDone) co_return Result<void>{};
   if (c->stage_ == Stage::kNone) co_return fail(Errc::kNotOwner, c->path(), "it was given back");
   for (bool unknown = false;;) {
     std::vector<Op> ops;
     ops.push_back(Op::remove(c->path()));
     ops.push_back(Op::remove(c->queue_->item_path(c->item_.name)));
-    auto finishing = c->client_.multi(std::move(ops), wait);
+    auto finishing = c->client_.multi(std::move(ops), steps);
     const Result<std::vector<OpResult>> finished = co_await std::move(finishing);
     const bool claim_is_gone =
         !finished && finished.error() == Errc::kNoNode && finished.error().op_index == 0;
@@ -168,7 +169,7 @@ Task<Result<void>> QueueClaim::finish(std::shared_ptr<QueueClaim> c, Wait wait) 
     Error error = finished.error();
     unknown = unknown || error.maybe_applied();
     if (is_recoverable(error)) {
-      CO_TRY(pause_before_retry(c->client_, error, wait));
+      CO_TRY(pause_before_retry(c->client_, error, steps));
       continue;
     }
     if (error == Errc::kNoNode || error == Errc::kSessionExpired) error.code = Errc::kLockLost;
@@ -180,9 +181,10 @@ Task<Result<void>> QueueClaim::finish(std::shared_ptr<QueueClaim> c, Wait wait) 
 
 Task<Result<void>> QueueClaim::give_back(std::shared_ptr<QueueClaim> c, Wait wait) {
   if (!c) co_return fail(Errc::kNotOwner, {}, "there is no item");
+  const Wait steps = for_steps(c->client_, wait);
   if (c->stage_ == Stage::kDone) co_return fail(Errc::kNotOwner, c->path(), "it is gone from the queue");
   c->stage_ = Stage::kNone;  // remove_surely() sees to it, however it ends.
-  auto removing = c->client_.remove_surely(c->path(), c->czxid_, wait);
+  auto removing = c->client_.remove_surely(c->path(), c->czxid_, steps);
   Result<void> removed = co_await std::move(removing);
   if (!removed && removed.error() == Errc::kSessionExpired) co_return Result<void>{};
   co_return removed;
@@ -224,7 +226,7 @@ QueueItem& QueueItem::operator=(QueueItem&& other) noexcept {
   return *this;
 }
 
-Task<Result<void>> QueueItem::done(Wait wait) { return QueueClaim::finish(claim_, for_steps(wait)); }
-Task<Result<void>> QueueItem::give_back(Wait wait) { return QueueClaim::give_back(claim_, for_steps(wait)); }
+Task<Result<void>> QueueItem::done(Wait wait) { return QueueClaim::finish(claim_, std::move(wait)); }
+Task<Result<void>> QueueItem::give_back(Wait wait) { return QueueClaim::give_back(claim_, std::move(wait)); }
 
 }  // namespace drover::recipes

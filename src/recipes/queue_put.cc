@@ -82,7 +82,7 @@ Task<Result<bool>> try_to_put(SharedPutting p) {
 }
 
 Task<Result<void>> put_exactly(SharedConfig queue, std::string prefix, std::string data, Wait wait) {
-  CO_TRY_ASSIGN(const Client client, bind_to_session(queue->client, for_steps(wait)));
+  CO_TRY_ASSIGN(const Client client, bind_to_session(queue->client, for_steps(queue->client, wait)));
   const std::string uuid = client.new_uuid();
   if (queue->options.layout == QueueLayout::kNative) prefix = "_c_" + uuid + "-" + prefix;
   const auto p =
@@ -90,7 +90,7 @@ Task<Result<void>> put_exactly(SharedConfig queue, std::string prefix, std::stri
                                         .client = client,
                                         .prefix = std::move(prefix),
                                         .data = std::move(data),
-                                        .wait = for_steps(wait),
+                                        .wait = for_steps(queue->client, wait),
                                         .marker = OwnNode(client, child_path(queue->beside(".done"), uuid)),
                                         .puts_path = queue->beside(".puts")});
   for (;;) {
@@ -144,7 +144,7 @@ Task<Result<void>> put_item(SharedConfig queue, std::string prefix, std::vector<
   const bool exact = queue->options.exact_put && queue->options.layout != QueueLayout::kNative;
   auto putting = exact || queue->options.items_max > 0
                      ? put_exactly(queue, std::move(prefix), std::move(data), std::move(wait))
-                     : put_plainly(queue, std::move(prefix), std::move(data), for_steps(wait));
+                     : put_plainly(queue, std::move(prefix), std::move(data), for_steps(queue->client, wait));
   co_return co_await std::move(putting);
 }
 

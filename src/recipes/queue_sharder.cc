@@ -106,7 +106,7 @@ Task<Result<std::string>> QueueSharder::State::choose_for_put(Shared s, Wait wai
 Task<Result<void>> QueueSharder::State::put(Shared s, std::string data, Wait wait) {
   auto there = s->client.scheduler().enter();
   co_await there;
-  CO_TRY_ASSIGN(const std::string name, choose_for_put(s, for_steps(wait)));
+  CO_TRY_ASSIGN(const std::string name, choose_for_put(s, for_steps(s->client, wait)));
   auto putting = put_fifo(s->queue(name, s->options.queue.ack), {std::move(data)}, wait);
   co_return co_await std::move(putting);
 }
@@ -138,7 +138,7 @@ Task<Result<QueueItem>> QueueSharder::State::take_from_any(Shared s, Wait wait) 
   Signal changed(s->client.scheduler());
   const Watch watch = changed.watch();
   for (;;) {
-    CO_TRY_ASSIGN(const List queues, list(s, &watch, for_steps(wait)));
+    CO_TRY_ASSIGN(const List queues, list(s, &watch, for_steps(s->client, wait)));
     CO_TRY_ASSIGN(std::optional<QueueItem> item, take_at_once(s, queues.names, wait));
     if (item) co_return *std::move(item);
     if (wait.is_poll()) co_return fail(Errc::kDeadline, s->path);
@@ -159,7 +159,7 @@ Task<Result<QueueItem>> QueueSharder::State::take(Shared s, Wait wait) {
   for (;;) {
     CO_TRY_ASSIGN(QueueItem item, take_from_any(s, wait));
     if (s->options.queue.ack == QueueAck::kExplicit) co_return std::move(item);
-    auto finishing = QueueClaim::finish(item.claim(), for_steps(wait));
+    auto finishing = QueueClaim::finish(item.claim(), wait);
     const Result<void> finished = co_await std::move(finishing);
     if (finished) co_return std::move(item);
     const bool is_anothers = finished.error() == Errc::kLockLost && !finished.error().maybe_applied();
@@ -195,9 +195,11 @@ Task<Result<void>> QueueSharder::put(std::string data, Wait wait) const {
   return State::put(state_, std::move(data), std::move(wait));
 }
 Task<Result<QueueItem>> QueueSharder::take(Wait wait) const { return State::take(state_, std::move(wait)); }
-Task<Result<int>> QueueSharder::size(Wait wait) const { return State::size(state_, for_steps(wait)); }
+Task<Result<int>> QueueSharder::size(Wait wait) const {
+  return State::size(state_, for_steps(state_->client, wait));
+}
 Task<Result<std::vector<std::string>>> QueueSharder::queues(Wait wait) const {
-  return State::queues(state_, for_steps(wait));
+  return State::queues(state_, for_steps(state_->client, wait));
 }
 
 }  // namespace drover::recipes

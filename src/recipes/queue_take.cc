@@ -141,7 +141,7 @@ Task<Result<void>> wait_for_change(SharedConfig queue, Signal& changed, std::opt
 }
 
 Task<Result<QueueItem>> take_in_session(SharedConfig queue, Client client, Wait wait) {
-  CO_TRY_ASSIGN(Look first, look_for_item(queue, client, nullptr, for_steps(wait)));
+  CO_TRY_ASSIGN(Look first, look_for_item(queue, client, nullptr, for_steps(client, wait)));
   if (first.item) co_return *std::move(first.item);
   if (wait.is_poll()) co_return fail(Errc::kDeadline, queue->path);
 
@@ -189,7 +189,7 @@ Task<Result<std::vector<ItemName>>> list_items(SharedConfig queue, Client client
 
 Task<Result<int>> count_items(SharedConfig queue, Wait wait) {
   CO_TRY_ASSIGN(const std::vector<ItemName> items,
-                list_items(queue, queue->client, nullptr, for_steps(wait)));
+                list_items(queue, queue->client, nullptr, for_steps(queue->client, wait)));
   co_return static_cast<int>(items.size());
 }
 
@@ -198,7 +198,7 @@ Task<Result<QueueItem>> take_item(SharedConfig queue, Wait wait) {
   auto there = queue->client.scheduler().enter();
   co_await there;
   for (;;) {
-    CO_TRY_ASSIGN(const Client client, bind_to_session(queue->client, for_steps(wait)));
+    CO_TRY_ASSIGN(const Client client, bind_to_session(queue->client, for_steps(queue->client, wait)));
     auto taking = take_in_session(queue, client, wait);
     Result<QueueItem> item = co_await std::move(taking);
     if (item || !has_next_session(queue->client, item.error())) co_return item;

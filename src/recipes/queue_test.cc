@@ -218,6 +218,13 @@ TEST(Queue, SaysWhyItMayNotClaim) {
   }
 }
 
+TEST(Queue, IsNotPolledForEverByWhoHasNoConnection) {
+  RecipeWorld world({.clients = 1});
+  const Queue queue(world.client(0), kPath);
+  world.cut(0);
+  EXPECT_EQ(world.get(queue.take(Wait::poll()), Time(10'000)).error(), Errc::kDeadline);
+}
+
 TEST(Queue, GoesOnWhenItsContainerWasTakenAway) {
   RecipeWorld world({.clients = 2});
   const Queue queue(world.client(1), kPath);

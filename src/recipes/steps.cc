@@ -6,6 +6,12 @@
 
 namespace drover::recipes {
 
+Wait for_steps(const Client& client, const Wait& wait) {
+  using std::chrono::milliseconds;
+  if (!wait.is_poll()) return wait;
+  return Wait::within(std::max(client.session_timeout(), milliseconds(1000)), wait.stop);
+}
+
 Task<Result<Client>> bind_to_session(Client client, Wait wait) {
   if (client.bound_session() != SessionId{}) co_return client;
   Stream<StateEvent> states = client.states();
@@ -26,11 +32,12 @@ Task<Result<Client>> bind_to_session(Client client, Wait wait) {
 }
 
 Task<Result<void>> pause_before_retry(Client client, Error error, Wait wait) {
-  constexpr std::chrono::milliseconds kPause(50);
   if (error == Errc::kConnectionLoss || error == Errc::kSessionExpired) co_return Result<void>{};
-  const auto until = std::min(Clock::now() + kPause, wait.deadline);
-  auto sleeping = client.scheduler().sleep(Wait::until(until, wait.stop));
-  co_return co_await std::move(sleeping);
+  const auto until = Clock::now() + std::chrono::milliseconds(50);
+  auto sleeping = client.scheduler().sleep(Wait::until(std::min(until, wait.deadline), wait.stop));
+  const Result<void> slept = co_await std::move(sleeping);
+  if (!slept && slept.error().error_class() != ErrorClass::kCancelled) co_return slept;
+  co_return Result<void>{};
 }
 
 Task<Result<void>> make_directory(Client client, std::string path, Wait wait) {

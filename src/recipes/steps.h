@@ -41,8 +41,9 @@ inline bool has_next_session(const Client& client, const Error& error) {
          client.state() != ConnectionState::kExpired;
 }
 
-// For the steps of a call: whoever does not want to wait for others still wants to know whether he must.
-inline Wait for_steps(const Wait& wait) { return wait.is_poll() ? Wait::forever(wait.stop) : wait; }
+// For the steps of a call: whoever does not want to wait for others still wants to know whether he must. That
+// takes no longer than a session can be without its servers.
+Wait for_steps(const Client& client, const Wait& wait);
 
 // Before something is tried again that failed with a recoverable error. Without a connection the next try
 // waits by itself. What a server refuses for now (kThrottledOp, kNotReadOnly) takes a while, and whoever asks

@@ -27,12 +27,6 @@ Result<std::optional<std::string>> standing_of(const Ticket& ticket, const LineO
 
 }  // namespace
 
-Wait for_steps(const Client& client, const Wait& wait) {
-  using std::chrono::milliseconds;
-  if (!wait.is_poll()) return wait;
-  return Wait::within(std::max(client.session_timeout(), milliseconds(1000)), wait.stop);
-}
-
 Waker::Waker(const Client& client) : signal_(std::make_shared<Signal>(client.scheduler())) {
   auto first = std::make_shared<bool>(true);
   states_ = client.on_state([weak = std::weak_ptr(signal_), first](const StateEvent& event) {

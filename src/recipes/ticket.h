@@ -72,9 +72,6 @@ class Ticket {
   bool open_ = true;
 };
 
-// Steps of a recipe that does not wait for others still need servers to answer.
-Wait for_steps(const Client& client, const Wait& wait);
-
 // The place is lost, with its node or with its session, and another one can be taken: in this session, or in
 // the next one if this client has one.
 inline bool can_begin_again(const Client& client, const Error& error) {

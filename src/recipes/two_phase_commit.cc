@@ -36,10 +36,11 @@ Task<Result<std::optional<Decision>>> take_up_again(SharedTransaction t, std::st
 Task<Result<Decision>> coordinate_in_session(SharedTransaction t, bool begun, Wait wait) {
   const WordedNode presence(t->client, t->coordinator_path(), begun ? t->client.new_uuid() : t->by);
   if (begun) {
-    CO_TRY_ASSIGN(const std::optional<Decision> decision, take_up_again(t, presence.word(), for_steps(wait)));
+    CO_TRY_ASSIGN(const std::optional<Decision> decision,
+                  take_up_again(t, presence.word(), for_steps(t->client, wait)));
     if (decision) co_return *decision;
   } else {
-    CO_TRY(begin_transaction(t, for_steps(wait)));
+    CO_TRY(begin_transaction(t, for_steps(t->client, wait)));
   }
   auto coordinating = is_combined(*t) ? coordinate_combined(t, wait) : coordinate_classic(t, wait);
   co_return co_await std::move(coordinating);
@@ -66,12 +67,12 @@ Task<Result<Decision>> coordinate(SharedTransaction t, Wait wait) {
   const Client client = t->client;
   t->by = client.new_uuid();
   for (bool begun = false;; begun = true) {
-    CO_TRY_ASSIGN(t->client, bind_to_session(client, for_steps(wait)));
+    CO_TRY_ASSIGN(t->client, bind_to_session(client, for_steps(t->client, wait)));
     auto coordinating = coordinate_in_session(t, begun, wait);
     Result<Decision> decision = co_await std::move(coordinating);
     if (!decision && has_next_session(client, decision.error())) continue;
     if (decision) {
-      auto leaving = leave(t, *decision, for_steps(wait));
+      auto leaving = leave(t, *decision, for_steps(t->client, wait));
       const Result<void> left = co_await std::move(leaving);  // The decision stands, whatever this says.
     }
     co_return decision;
@@ -83,11 +84,11 @@ Task<Result<std::optional<Decision>>> wait_for_transaction(SharedTransaction t, 
   Signal changed(t->client.scheduler());
   const Watch watch = changed.watch();
   for (;;) {
-    auto reading = read_decision(t, nullptr, for_steps(wait));
+    auto reading = read_decision(t, nullptr, for_steps(t->client, wait));
     Result<std::optional<Decision>> decision = co_await std::move(reading);
     if (decision || decision.error() != Errc::kNoNode) co_return decision;
     CO_TRY_ASSIGN(const std::optional<Stat> stat, until_answered(t->client, [&] {
-                    return t->client.exists(t->path, watch, for_steps(wait));
+                    return t->client.exists(t->path, watch, for_steps(t->client, wait));
                   }));
     if (!stat) CO_TRY(changed.wait(wait));
   }
@@ -113,12 +114,12 @@ Task<Result<Decision>> resolve(SharedTransaction t, Wait wait) {
   auto there = t->client.scheduler().enter();
   co_await there;
   // That it is not there means something only if this server knows all that was done before.
-  CO_TRY(until_answered(t->client, [&] { return t->client.sync(t->path, for_steps(wait)); }));
-  auto resolving = is_combined(*t) ? terminate(t, for_steps(wait)) : await_classic(t, wait);
+  CO_TRY(until_answered(t->client, [&] { return t->client.sync(t->path, for_steps(t->client, wait)); }));
+  auto resolving = is_combined(*t) ? terminate(t, for_steps(t->client, wait)) : await_classic(t, wait);
   const Result<Decision> decision = co_await std::move(resolving);
   if (decision) {
-    auto removing = *decision == Decision::kCommit ? remove_if_known_to_all(t, for_steps(wait))
-                                                   : remove_transaction(t, for_steps(wait));
+    auto removing = *decision == Decision::kCommit ? remove_if_known_to_all(t, for_steps(t->client, wait))
+                                                   : remove_transaction(t, for_steps(t->client, wait));
     const Result<void> removed = co_await std::move(removing);  // The decision stands, whatever this says.
   }
   co_return decision;
@@ -161,7 +162,7 @@ Task<Result<Decision>> TwoPhaseCommit::resolve(std::string id, Wait wait) const 
 }
 Task<Result<void>> TwoPhaseCommit::acknowledge(std::string id, std::string site, Wait wait) const {
   return recipes::acknowledge(make_transaction(client_, root_, id, options_), std::move(site),
-                              for_steps(wait));
+                              for_steps(client_, wait));
 }
 
 }  // namespace drover::recipes
