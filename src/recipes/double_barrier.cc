@@ -158,8 +158,9 @@ Task<Result<void>> DoubleBarrier::State::leave_round(std::shared_ptr<State> stat
   const Client client = round->own.client();
   const auto in_round = [round](std::string_view name) { return round->has_member(name); };
   CO_TRY(leave_together(client, round->directory, std::move(round->own), in_round, wait));
-  auto retiring = retire_round(client, round->directory, for_steps(client, wait));
-  co_return co_await std::move(retiring);
+  CO_TRY(retire_round(client, round->directory, for_steps(client, wait)));
+  if (round->index() == 0) CO_TRY(retire_rounds_before(client, round->directory, for_steps(client, wait)));
+  co_return Result<void>{};
 }
 
 DoubleBarrier::DoubleBarrier(Client client, std::string path, DoubleBarrierOptions options)

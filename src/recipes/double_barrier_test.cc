@@ -226,5 +226,24 @@ TEST(DoubleBarrier, RefusesADifferentNumberOfParties) {
   EXPECT_EQ(world.get(other.enter()).error(), Errc::kBadData);
 }
 
+TEST(DoubleBarrier, ClearsAwayRoundsWhosePartiesHaveDied) {
+  RecipeWorld world({.clients = 2});
+  const DoubleBarrierOptions options{2, DoubleBarrierLayout::kRounds};
+  for (int round = 0; round < 2; ++round) {
+    Parties parties(world, 2, options);
+    parties.enter_all();
+    ASSERT_TRUE(parties.all_done());
+    for (std::size_t i = 0; i < 2; ++i) world.kill_session(i);
+    world.run_for(Time(10'000));
+  }
+  EXPECT_GT(leftovers(world, DoubleBarrierLayout::kRounds), 0u);
+  Parties parties(world, 2, options);
+  parties.enter_all();
+  ASSERT_TRUE(parties.all_done());
+  parties.leave_all();
+  ASSERT_TRUE(parties.all_done());
+  EXPECT_EQ(leftovers(world, DoubleBarrierLayout::kRounds), 0u);
+}
+
 }  // namespace
 }  // namespace drover::recipes
