@@ -6,13 +6,48 @@
 namespace drover::recipes {
 namespace {
 
+// What the parent says of its children: the zxid of their last change. None: no child was ever there.
+Task<Result<std::optional<Zxid>>> last_change_beside(Client client, std::string path, Wait wait) {
+  const std::size_t slash = path.rfind('/');
+  const std::string parent = slash == 0 ? "/" : path.substr(0, slash);
+  CO_TRY_ASSIGN(const std::optional<Stat> stat,
+                until_answered(client, [&] { return client.exists(parent, wait); }));
+  if (!stat || stat->pzxid == stat->czxid) co_return std::optional<Zxid>();
+  co_return std::optional(stat->pzxid);
+}
+
+// After a lost answer. True: it is not there, and was not in between; false: it is there.
+Task<Result<bool>> was_not_set(Client client, std::string path, std::optional<Zxid> before, Error lost,
+                               Wait wait) {
+  CO_TRY(until_answered(client, [&] { return client.sync(path, wait); }));
+  // In this order: what is made and removed after the second look was not ours.
+  CO_TRY_ASSIGN(const std::optional<Zxid> now, last_change_beside(client, path, wait));
+  CO_TRY_ASSIGN(const std::optional<Stat> stat,
+                until_answered(client, [&] { return client.exists(path, wait); }));
+  if (stat) co_return false;
+  if (now != before) {
+    lost.detail = "it may have been set, and removed by another";
+    co_return std::unexpected(lost);
+  }
+  co_return true;
+}
+
+// A second try after a lost answer might close what another has opened by then.
 Task<Result<void>> set_barrier(Client client, std::string path, Wait wait) {
   CreateOptions options;
   options.parents = true;
-  auto creating = until_answered(client, [=] { return client.create(path, "", options, wait); });
-  const Result<Created> created = co_await std::move(creating);
-  if (!created && created.error() != Errc::kNodeExists) co_return std::unexpected(created.error());
-  co_return Result<void>{};
+  CO_TRY_ASSIGN(const std::optional<Zxid> before, last_change_beside(client, path, wait));
+  for (;;) {
+    auto creating = client.create(path, "", options, wait);
+    const Result<Created> created = co_await std::move(creating);
+    if (created || created.error() == Errc::kNodeExists) co_return Result<void>{};
+    const Error& error = created.error();
+    if (!is_recoverable(error) && !has_next_session(client, error)) co_return std::unexpected(error);
+    CO_TRY(pause_unless_connection_lost(client, error, wait));
+    if (!error.maybe_applied()) continue;
+    CO_TRY_ASSIGN(const bool again, was_not_set(client, path, before, error, wait));
+    if (!again) co_return Result<void>{};
+  }
 }
 
 // A second try after a lost answer might meet the next barrier of the same name.

@@ -44,6 +44,29 @@ TEST(Barrier, IsNotWaitedForByWhoPolls) {
   EXPECT_EQ(world.get(barrier.wait(Wait::within(Time(300)))).error(), Errc::kDeadline);
 }
 
+TEST(Barrier, IsNotSetAgainAfterItWasRemoved) {
+  // Set, the answer lost, and removed by another before the second try.
+  for (const bool first : {true, false}) {
+    RecipeWorld world({.clients = 2});
+    const Barrier there(world.client(1), kPath);
+    if (!first) {
+      ASSERT_TRUE(world.get(there.set()));
+      ASSERT_TRUE(world.get(there.remove()));
+    }
+    world.lose_reply(0, "create", first ? 2 : 1);  // The first makes the parent.
+    const auto set = world.start(Barrier(world.client(0), kPath).set());
+    ASSERT_TRUE(world.run_until([&] { return world.exists(kPath); }));
+    ASSERT_TRUE(world.run_until([&] { return !world.has_traps(0); }));
+    world.cut(0);
+    ASSERT_TRUE(world.get(there.remove()));
+    world.heal(0);
+    ASSERT_TRUE(world.run_until([&] { return set->has_value(); }));
+    EXPECT_TRUE((*set)->has_value() || (*set)->error().maybe_applied());
+    world.run_for(Time(1000));
+    EXPECT_FALSE(world.exists(kPath));
+  }
+}
+
 // Removed and set again while the one who waits is away.
 bool passes_after_reopening(BarrierTrigger trigger) {
   RecipeWorld world({.clients = 2});

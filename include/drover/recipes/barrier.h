@@ -33,7 +33,8 @@ class Barrier {
   Barrier(Client client, std::string path, BarrierTrigger trigger = BarrierTrigger::kLevel)
       : client_(std::move(client)), path_(std::move(path)), trigger_(trigger) {}
 
-  // That it is set already is success.
+  // That it is set already is success. After a lost answer it is set again only if it is certain that it was
+  // not: when it is not there and its parent's children have changed meanwhile, the error is maybe_applied().
   Task<Result<void>> set(Wait wait = {}) const;
   // That there is none is success. Only the barrier that was there when the call began is removed, however
   // often the connection is lost meanwhile; when the wait ends before that is known, it goes on in the
