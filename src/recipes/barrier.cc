@@ -43,7 +43,7 @@ Task<Result<void>> set_barrier(Client client, std::string path, Wait wait) {
     if (created || created.error() == Errc::kNodeExists) co_return Result<void>{};
     const Error& error = created.error();
     if (!is_recoverable(error) && !has_next_session(client, error)) co_return std::unexpected(error);
-    CO_TRY(pause_unless_connection_lost(client, error, wait));
+    CO_TRY(pause_before_retry(client, error, wait));
     if (!error.maybe_applied()) continue;
     CO_TRY_ASSIGN(const bool again, was_not_set(client, path, before, error, wait));
     if (!again) co_return Result<void>{};
