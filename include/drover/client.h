@@ -139,7 +139,8 @@ class Client {
   // Creates "<parent>/_c_<uuid>-<name>", a name that nobody else uses, so that after a lost connection it can
   // be told whether it was done: the node is found, or made again. One node, or none: when the wait ends
   // before that, or the task is destroyed, the rest is cleaned up in the background. An ephemeral is only
-  // ever that of the session it was begun in; kSessionExpired when that is gone.
+  // ever that of the session it was begun in; kSessionExpired when that is gone. What a server refuses only
+  // for now, such as kThrottledOp, is asked again after a while.
   Task<Result<Created>> create_protected(std::string path, std::string data = {}, CreateOptions options = {},
                                          Wait wait = {}) const;
   // Removes the node through lost connections; that it is not there is success. When the wait ends before, or
@@ -183,9 +184,10 @@ class Client {
   // The same client with another view of the tree: "/app" before every path.
   Client with_namespace(std::string prefix) const;
   // The same client for one session only: the present one. When it has ended, operations fail with
-  // kSessionExpired and are not sent, so that nothing that began under a lock goes on without it.
+  // kSessionExpired and are not sent, so that nothing that began under a lock goes on without it. Before
+  // there is a session, they all do.
   Client bound() const;
-  // Of bound(): that session; otherwise 0.
+  // Of bound(): that session, or -1 if there was none; otherwise 0.
   SessionId bound_session() const { return bound_; }
   // The path as the server knows it.
   std::string full_path(std::string_view path) const;

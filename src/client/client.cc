@@ -46,6 +46,15 @@ std::string why_bad(const Options& options) {
   return {};
 }
 
+bool is_connected(ConnectionState state) {
+  return state == ConnectionState::kConnected || state == ConnectionState::kReadOnly;
+}
+
+// Of a stream of states.
+bool is_last(ConnectionState state) {
+  return state == ConnectionState::kClosed || state == ConnectionState::kAuthFailed;
+}
+
 std::uint64_t random_seed() {
   std::random_device device;
   return (std::uint64_t{device()} << 32) ^ device();
@@ -103,6 +112,7 @@ Task<Result<Client>> Client::connect(Options options, Wait wait) {
 }
 
 Task<Result<Client>> Client::wait_until_connected(Client client, Wait wait) {
+  if (is_connected(client.state())) co_return client;
   Stream<StateEvent> states = client.states();
   for (;;) {
     auto next = states.next(wait);
@@ -123,7 +133,7 @@ Task<Result<Client>> Client::wait_until_connected(Client client, Wait wait) {
 }
 
 SessionId Client::session() const { return handle_->core->board().session.load(std::memory_order_relaxed); }
-ConnectionState Client::state() const { return handle_->core->board().state.load(std::memory_order_relaxed); }
+ConnectionState Client::state() const { return handle_->core->board().state.load(std::memory_order_acquire); }
 std::chrono::milliseconds Client::session_timeout() const {
   return std::chrono::milliseconds(handle_->core->board().timeout_ms.load(std::memory_order_relaxed));
 }
@@ -142,8 +152,11 @@ Client::Subscription Client::on_state(std::function<void(const StateEvent&)> cal
     if (*ended) return;
     Board& board = core->board();
     const StateEvent now = board.told;
-    *id = ++board.last_listener;
-    board.listeners.emplace(*id, callback);
+    // After the last state nothing comes, and nobody would forget the listener.
+    if (now.state != ConnectionState::kClosed) {
+      *id = ++board.last_listener;
+      board.listeners.emplace(*id, callback);
+    }
     callback(now);
   });
   // Not to keep what it was told by alive.
@@ -165,19 +178,15 @@ Stream<StateEvent> Client::states() const {
   Stream<StateEvent> stream = source->stream();
   core->strand().post([core, source] {
     Board& board = core->board();
-    const std::uint64_t id = ++board.last_listener;
-    board.listeners.emplace(id, [source, id, &board](const StateEvent& event) {
-      if (source->is_abandoned()) {
-        board.listeners.erase(id);
-        return;
-      }
-      source->push(event);
-      if (event.state == ConnectionState::kClosed || event.state == ConnectionState::kAuthFailed) {
-        source->close();
-        board.listeners.erase(id);
-      }
-    });
+    board.drop_abandoned();
     source->push(board.told);
+    if (is_last(board.told.state)) return source->close();
+    const std::uint64_t id = ++board.last_listener;
+    board.streams.emplace(id, source);
+    board.listeners.emplace(id, [source](const StateEvent& event) {
+      source->push(event);
+      if (is_last(event.state)) source->close();
+    });
   });
   return stream;
 }
@@ -198,7 +207,11 @@ Client Client::with_namespace(std::string prefix) const {
   return Client(handle_, prefix_ + prefix, bound_);
 }
 
-Client Client::bound() const { return Client(handle_, prefix_, session()); }
+Client Client::bound() const {
+  constexpr SessionId kNobodys{-1};  // 0 would mean any session
+  const SessionId present = session();
+  return Client(handle_, prefix_, present == SessionId{} ? kNobodys : present);
+}
 
 std::string Client::full_path(std::string_view path) const { return client::join_path(prefix_, path); }
 

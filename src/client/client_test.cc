@@ -305,6 +305,71 @@ TEST(Client, StatesBeginWithThePresentOne) {
   EXPECT_EQ((**second)->state, ConnectionState::kSuspended);
 }
 
+TEST(Client, WhoeverReadsStatesIsForgottenWhenItStops) {
+  World world;
+  world.accept();
+  const std::size_t before = world.driver->listeners();
+  for (int i = 0; i < 5; ++i) {
+    auto states = world.client->states();
+    EXPECT_EQ((*world.run(states.next()))->value().state, ConnectionState::kConnected);
+    EXPECT_EQ(world.driver->listeners(), before + 1) << "those before it are gone";
+  }
+  world.lose();
+  EXPECT_EQ(world.driver->listeners(), before);
+}
+
+TEST(Client, NextGoesOnWithoutItsStream) {
+  World world;
+  world.accept();
+  auto next = [&] {
+    auto states = world.client->states();
+    world.run(states.next());
+    return world.run(states.next());
+  }();
+  world.lose();
+  ASSERT_TRUE(*next);
+  EXPECT_EQ((*next)->value().state, ConnectionState::kSuspended);
+}
+
+TEST(Client, StatesOfAClosedClientEndAndHoldNothing) {
+  World world;
+  world.accept();
+  const auto closed = world.run(world.client->close());
+  world.answer_next(OpCode::kCloseSession);
+  ASSERT_TRUE(*closed && (*closed)->has_value());
+  {
+    auto states = world.client->states();
+    EXPECT_EQ((*world.run(states.next()))->value().state, ConnectionState::kClosed);
+    EXPECT_EQ(code_of(world.run(states.next())), Errc::kEndOfStream);
+    EXPECT_EQ(world.driver->listeners(), 0u);
+  }
+  world.for_states.reset();
+  world.client.reset();
+  world.driver->settle();
+  EXPECT_TRUE(world.driver->is_retired());
+}
+
+TEST(Client, ASessionThatEndsWhileItIsBeingClosedIsClosed) {
+  World world;
+  world.accept();
+  auto states = world.client->states();
+  const auto asleep = world.run(world.client->scheduler().sleep(Wait{}));
+  const auto closed = world.run(world.client->close());
+  world.lose();
+  world.pass_alone(20'000);
+  EXPECT_EQ(world.states.back().state, ConnectionState::kClosed);
+  EXPECT_TRUE(*closed && (*closed)->has_value()) << "it is gone, which was the wish";
+  EXPECT_EQ(code_of(asleep), Errc::kClosed);
+}
+
+TEST(Client, BoundToNoSessionItDoesNothing) {
+  World world;
+  const Client bound = world.client->bound();
+  world.accept();
+  EXPECT_EQ(code_of(world.run(bound.get("/a"))), Errc::kSessionExpired);
+  EXPECT_TRUE(world.sent.empty());
+}
+
 TEST(Client, ADestroyedTaskIsAbandonedAndItsAnswerIgnored) {
   World world;
   world.accept();

@@ -23,6 +23,7 @@
 #include "client/driver.h"
 #include "client/session.h"
 #include "client/watch_table.h"
+#include "drover/stream.h"
 #include "drover/types.h"
 
 namespace drover::client {
@@ -41,6 +42,14 @@ struct Board {
   StateEvent told{};
   std::map<std::uint64_t, std::function<void(const StateEvent&)>> listeners;
   std::uint64_t last_listener = 0;
+  std::map<std::uint64_t, std::shared_ptr<StreamSource<StateEvent>>> streams;  // those listeners that are one
+
+  // A connection may be stable for months, so that those whom nobody reads are not left to the next state.
+  void drop_abandoned() {
+    std::erase_if(streams, [this](const auto& each) {
+      return each.second->is_abandoned() && listeners.erase(each.first) > 0;
+    });
+  }
 };
 
 struct EngineOptions {

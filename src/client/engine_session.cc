@@ -33,8 +33,11 @@ struct StateJob final : Job {
       callback(event);
       it = board->listeners.upper_bound(id);
     }
+    board->drop_abandoned();
+    if (event.state != ConnectionState::kClosed) return;
     // Nothing more will come, and what listens may hold on to the client.
-    if (event.state == ConnectionState::kClosed) board->listeners.clear();
+    board->streams.clear();
+    board->listeners.clear();
   }
   void discard() override { delete this; }
 
@@ -152,13 +155,14 @@ void Engine::on_state(const StateChange& change) {
   if (!is_final(change.state)) return;
   tell(watches_.clear(), EventType::kWatchLost, Zxid{-1});
   for (const auto& call : std::exchange(closers_, {})) {
-    if (session_->is_close_confirmed() || change.state == SessionState::kExpired) {
+    if (session_->is_close_confirmed()) {
       call->on_answer({}, {});
     } else {
       call->on_error(Error{Errc::kConnectionLoss, Applied::kMaybe});
     }
     end(*call);
   }
+  if (closing_) end_over();  // However it ended, that it is closed is the last word.
 }
 
 void Engine::tell_state(StateEvent event) {
@@ -181,8 +185,9 @@ void Engine::end_over() {
 void Engine::publish() {
   const SessionState state = session_->state();
   const auto until = is_final(state) ? std::nullopt : session_->valid_until();
-  board_->state.store(public_state(state), std::memory_order_relaxed);
+  // The session before the state: whoever sees that it is connected sees which one.
   board_->session.store(session_->id(), std::memory_order_relaxed);
+  board_->state.store(public_state(state), std::memory_order_release);
   board_->timeout_ms.store(session_->timeout_ms(), std::memory_order_relaxed);
   board_->valid_until_ms.store(until ? until->ms : Board::kNotValid, std::memory_order_release);
 }

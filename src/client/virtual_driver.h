@@ -47,6 +47,7 @@ class VirtualDriver final : public Driver, public Executor {
     auto strand = std::make_shared<Strand>(*driver, nullptr);
     driver->machine_ = std::make_unique<Engine>(options, board);
     driver->strand_ = strand;
+    driver->board_ = board;
     auto core = std::make_shared<Core>(
         Core::Parts{strand, driver, board, retry, options.session.seed, ~options.session.seed});
     driver->machine_->start(now);
@@ -73,6 +74,8 @@ class VirtualDriver final : public Driver, public Executor {
   std::optional<Instant> next_time() const { return machine_->next_time(); }
   bool is_over() const { return machine_->is_over(); }
   bool is_retired() const { return retired_; }
+  // Who is told of states.
+  std::size_t listeners() const { return board_->listeners.size(); }
 
   // After something was asked of the client from outside.
   void settle() {
@@ -122,6 +125,7 @@ class VirtualDriver final : public Driver, public Executor {
   VirtualWire& wire_;
   std::unique_ptr<Machine> machine_;
   std::shared_ptr<Strand> strand_;
+  std::shared_ptr<Board> board_;
   Chain<Command> commands_;
   std::deque<std::move_only_function<void()>> work_;
   Instant now_;
