@@ -118,6 +118,12 @@ struct Client::Calls {
                                                 CreateOptions options, Wait wait);
   static Task<Result<std::vector<std::string>>> find(Client c, std::string parent, std::string prefix,
                                                      Wait wait);
+  static Task<Result<std::optional<Created>>> find_made(Client c, std::string parent, std::string prefix,
+                                                        Wait wait);
+  static Task<Result<std::optional<Version>>> version_of(Client c, std::string path, Zxid czxid, Wait wait);
+  static Task<Result<void>> pause(Client c, Wait wait);
+  static Task<Result<void>> before_next_try(Client c, Error error, Wait wait);
+  static Task<Result<void>> before_next_session(Client c, Error error, Wait wait);
   static Task<Result<void>> clean_up(Client c, std::string parent, std::string prefix);
   static Task<Result<void>> remove_surely(Client c, std::string path, std::optional<Zxid> czxid, Wait wait);
   static Task<Result<void>> remove_until_gone(Client c, std::string path, std::optional<Zxid> czxid,

@@ -5,6 +5,8 @@
 // After a lost answer, sync and a look at the children are decisive. A late copy of the request is refused
 // once the session has come back on another connection, sync waits for everything accepted before it, and
 // the client never goes to a server that has seen less than it has.
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "client/client_calls.h"
@@ -14,6 +16,8 @@ namespace drover {
 using client::Core;
 
 namespace {
+
+constexpr std::chrono::milliseconds kPause{50};
 
 bool is_ephemeral(CreateMode mode) {
   return mode == CreateMode::kEphemeral || mode == CreateMode::kEphemeralSequential;
@@ -68,24 +72,72 @@ class Client::Calls::Attempt {
   bool open_ = false;
 };
 
+Task<Result<void>> Client::Calls::pause(Client c, Wait wait) {
+  return c.scheduler().sleep(Wait::until(std::min(wait.deadline, Clock::now() + kPause), wait.stop));
+}
+
+// Success: it is worth another try. Without a connection that waits by itself; what a server refuses for now
+// it would refuse again at once.
+Task<Result<void>> Client::Calls::before_next_try(Client c, Error error, Wait wait) {
+  if (!is_recoverable(error)) co_return std::unexpected(std::move(error));
+  if (error == Errc::kConnectionLoss) co_return Result<void>{};
+  auto pausing = pause(c, wait);
+  co_return co_await std::move(pausing);
+}
+
+// The same of what may be done in the next session too, if there is one.
+Task<Result<void>> Client::Calls::before_next_session(Client c, Error error, Wait wait) {
+  if (error != Errc::kSessionExpired || c.bound_session() != SessionId{}) {
+    auto trying = before_next_try(c, std::move(error), std::move(wait));
+    co_return co_await std::move(trying);
+  }
+  if (c.state() != ConnectionState::kExpired) co_return Result<void>{};
+  auto pausing = pause(c, wait);
+  const Result<void> paused = co_await std::move(pausing);
+  if (paused && c.state() == ConnectionState::kExpired) co_return std::unexpected(std::move(error));
+  co_return paused;
+}
+
 // Children whose names begin so, as of now.
 Task<Result<std::vector<std::string>>> Client::Calls::find(Client c, std::string parent, std::string prefix,
                                                            Wait wait) {
   std::vector<std::string> found;
   for (;;) {
     auto syncing = c.sync(parent, wait);
-    const Result<void> synced = co_await std::move(syncing);
-    if (!synced && is_recoverable(synced.error())) continue;
-    if (!synced) co_return std::unexpected(synced.error());
-    auto reading = c.children(parent, wait);
-    Result<Children> children = co_await std::move(reading);
-    if (!children && is_recoverable(children.error())) continue;
-    if (!children && children.error() == Errc::kNoNode) co_return found;
-    if (!children) co_return std::unexpected(children.error());
-    for (std::string& name : children->names) {
-      if (name.starts_with(prefix)) found.push_back(child_of(parent, name));
+    Result<void> done = co_await std::move(syncing);
+    if (done) {
+      auto reading = c.children(parent, wait);
+      Result<Children> children = co_await std::move(reading);
+      if (!children && children.error() == Errc::kNoNode) co_return found;
+      if (children) {
+        for (std::string& name : children->names) {
+          if (name.starts_with(prefix)) found.push_back(child_of(parent, name));
+        }
+        co_return found;
+      }
+      done = std::unexpected(std::move(children).error());
     }
-    co_return found;
+    auto pausing = before_next_try(c, std::move(done).error(), wait);
+    const Result<void> again = co_await std::move(pausing);
+    if (!again) co_return std::unexpected(again.error());
+  }
+}
+
+// What a protected create has made, if it has.
+Task<Result<std::optional<Created>>> Client::Calls::find_made(Client c, std::string parent,
+                                                              std::string prefix, Wait wait) {
+  for (;;) {
+    auto finding = find(c, parent, prefix, wait);
+    const Result<std::vector<std::string>> found = co_await std::move(finding);
+    if (!found) co_return std::unexpected(found.error());
+    if (found->empty()) co_return std::optional<Created>{};
+    auto looking = c.exists(found->front(), wait);
+    const Result<std::optional<Stat>> stat = co_await std::move(looking);
+    if (stat && *stat) co_return std::optional(Created{found->front(), **stat});
+    if (stat) continue;
+    auto trying = before_next_try(c, stat.error(), wait);
+    const Result<void> again = co_await std::move(trying);
+    if (!again) co_return std::unexpected(again.error());
   }
 }
 
@@ -95,8 +147,12 @@ Task<Result<void>> Client::Calls::clean_up(Client c, std::string parent, std::st
   for (;;) {
     auto finding = find(c, parent, prefix, Wait{});
     const Result<std::vector<std::string>> found = co_await std::move(finding);
-    if (!found && found.error() == Errc::kSessionExpired && c.bound_session() == SessionId{}) continue;
-    if (!found) co_return std::unexpected(found.error());
+    if (!found) {
+      auto pausing = before_next_session(c, found.error(), Wait{});
+      const Result<void> again = co_await std::move(pausing);
+      if (!again) co_return again;
+      continue;
+    }
     for (const std::string& path : *found) {
       auto removing = remove_until_gone(c, path, std::nullopt, Wait{});
       const Result<void> removed = co_await std::move(removing);
@@ -129,25 +185,22 @@ Task<Result<Created>> Client::Calls::create_protected(Client c, std::string path
     auto creating = c.create(name, data, options, wait);
     Result<Created> created = co_await std::move(creating);
     const bool gone = !created && ephemeral && created.error().error_class() == ErrorClass::kUnrecoverable;
-    if (created || !created.error().maybe_applied() || gone) {
-      attempt.settle();
-      if (gone) created.error().applied = Applied::kNo;  // Its session has taken it along.
-      co_return created;
-    }
-    if (!is_recoverable(created.error())) co_return created;
+    if (created || !created.error().maybe_applied() || gone) attempt.settle();
+    if (gone) created.error().applied = Applied::kNo;  // Its session has taken it along.
+    if (created || !is_recoverable(created.error())) co_return created;
+    auto pausing = before_next_try(c, created.error(), wait);
+    const Result<void> again = co_await std::move(pausing);
+    if (!again) co_return std::unexpected(again.error());
+    if (!created.error().maybe_applied()) continue;
 
-    auto finding = find(c, parent, prefix, wait);
-    const Result<std::vector<std::string>> found = co_await std::move(finding);
+    auto finding = find_made(c, parent, prefix, wait);
+    const Result<std::optional<Created>> found = co_await std::move(finding);
     if (!found) co_return std::unexpected(found.error());
-    if (found->empty()) continue;  // It was not done, and never will be.
-    auto looking = c.exists(found->front(), wait);
-    const Result<std::optional<Stat>> stat = co_await std::move(looking);
-    if (!stat) co_return std::unexpected(stat.error());
-    if (!*stat) continue;
-    if (ephemeral && (*stat)->ephemeral_owner != c.bound_session())
+    if (!*found) continue;  // It was not done, and never will be.
+    if (ephemeral && (*found)->stat.ephemeral_owner != c.bound_session())
       co_return fail(Errc::kSessionExpired, path);
     attempt.settle();
-    co_return Created{found->front(), **stat};
+    co_return **found;
   }
 }
 
@@ -178,6 +231,25 @@ class Client::Calls::Removal {
   bool open_ = true;
 };
 
+// The version to remove; none: that node is gone.
+Task<Result<std::optional<Version>>> Client::Calls::version_of(Client c, std::string path, Zxid czxid,
+                                                               Wait wait) {
+  for (;;) {
+    auto syncing = c.sync(path, wait);
+    Result<void> done = co_await std::move(syncing);
+    if (done) {
+      auto looking = c.exists(path, wait);
+      Result<std::optional<Stat>> stat = co_await std::move(looking);
+      if (stat && *stat && (*stat)->czxid == czxid) co_return std::optional((*stat)->version);
+      if (stat) co_return std::optional<Version>{};
+      done = std::unexpected(std::move(stat).error());
+    }
+    auto trying = before_next_try(c, std::move(done).error(), wait);
+    const Result<void> again = co_await std::move(trying);
+    if (!again) co_return std::unexpected(again.error());
+  }
+}
+
 // With a czxid, each try first makes sure that it is still that node: an earlier try may have been done, and
 // the name be somebody else's.
 Task<Result<void>> Client::Calls::remove_until_gone(Client c, std::string path, std::optional<Zxid> czxid,
@@ -185,23 +257,19 @@ Task<Result<void>> Client::Calls::remove_until_gone(Client c, std::string path, 
   for (;;) {
     Version version = Version::kAny;
     if (czxid) {
-      auto syncing = c.sync(path, wait);
-      const Result<void> synced = co_await std::move(syncing);
-      if (!synced && is_recoverable(synced.error())) continue;
-      if (!synced) co_return synced;
-      auto looking = c.exists(path, wait);
-      const Result<std::optional<Stat>> stat = co_await std::move(looking);
-      if (!stat && is_recoverable(stat.error())) continue;
-      if (!stat) co_return std::unexpected(stat.error());
-      if (!*stat || (*stat)->czxid != *czxid) co_return Result<void>{};
-      version = (*stat)->version;
+      auto looking = version_of(c, path, *czxid, wait);
+      const Result<std::optional<Version>> found = co_await std::move(looking);
+      if (!found) co_return std::unexpected(found.error());
+      if (!*found) co_return Result<void>{};
+      version = **found;
     }
     auto removing = c.remove(path, version, wait);
     Result<void> removed = co_await std::move(removing);
     if (removed || removed.error() == Errc::kNoNode) co_return Result<void>{};
-    const bool changed = czxid && removed.error() == Errc::kBadVersion;
-    const bool next_session = removed.error() == Errc::kSessionExpired && c.bound_session() == SessionId{};
-    if (!changed && !next_session && !is_recoverable(removed.error())) co_return removed;
+    if (czxid && removed.error() == Errc::kBadVersion) continue;
+    auto trying = before_next_session(c, std::move(removed).error(), wait);
+    const Result<void> again = co_await std::move(trying);
+    if (!again) co_return again;
   }
 }
 

@@ -104,6 +104,55 @@ TEST_F(ProtectedCreate, KeepsLookingThroughFurtherLosses) {
   EXPECT_TRUE((*created)->has_value());
 }
 
+TEST_F(ProtectedCreate, LeavesNobodyBehindWhoListens) {
+  const std::size_t before = world.driver->listeners();
+  for (int i = 0; i < 5; ++i) {
+    const auto created = world.run(world.client->create_protected("/locks/lock-", "me", kEphemeral));
+    world.answer_next(OpCode::kCreate2, World::created_bytes("/locks/x0000000001"));
+    ASSERT_TRUE(*created && (*created)->has_value());
+  }
+  EXPECT_EQ(world.driver->listeners(), before);
+}
+
+TEST_F(ProtectedCreate, IsTriedAgainAfterAWhileWhenAServerRefusesItForNow) {
+  for (const ErrorCode refusal :
+       {ErrorCode::kThrottledOp, ErrorCode::kSessionMoved, ErrorCode::kNotReadOnly}) {
+    const auto created = world.run(world.client->create_protected("/locks/lock-", "me", kEphemeral));
+    const std::string first = path_in(world.answer_next(OpCode::kCreate2, {}, refusal));
+    EXPECT_FALSE(*created);
+    EXPECT_TRUE(world.sent.empty()) << "not at once";
+    world.pass(100);
+    const Request again = world.answer_next(OpCode::kCreate2, World::created_bytes(first + "0000000001"));
+    EXPECT_EQ(path_in(again), first);
+    EXPECT_TRUE(*created && (*created)->has_value());
+  }
+}
+
+TEST_F(ProtectedCreate, ThatIsRefusedForNowEndsWithItsWait) {
+  const auto created =
+      world.run(world.client->create_protected("/locks/lock-", "me", kEphemeral, world.within(20)));
+  world.answer_next(OpCode::kCreate2, {}, ErrorCode::kThrottledOp);
+  world.pass(20);
+  EXPECT_EQ(code_of(created), Errc::kDeadline);
+  world.pass(1000);
+  EXPECT_TRUE(world.sent.empty()) << "there is nothing to clean up";
+}
+
+TEST_F(ProtectedCreate, KeepsLookingAtWhatItFound) {
+  const auto created = create_and_lose();
+  world.accept();
+  world.answer_next(OpCode::kSync, World::created_bytes("/locks"));
+  world.answer_next(OpCode::kGetChildren2, children_bytes({child() + "0000000005"}));
+  EXPECT_EQ(world.take_request().op, OpCode::kExists);
+  world.lose();
+  EXPECT_FALSE(*created);
+  world.accept();
+  world.answer_next(OpCode::kSync, World::created_bytes("/locks"));
+  world.answer_next(OpCode::kGetChildren2, children_bytes({child() + "0000000005"}));
+  world.answer_next(OpCode::kExists, owned_bytes(kSession));
+  EXPECT_TRUE(*created && (*created)->has_value());
+}
+
 TEST_F(ProtectedCreate, DoesNotGoOnInAnotherSession) {
   const auto created = create_and_lose();
   world.expire();
@@ -189,6 +238,19 @@ TEST_F(Removals, GoOnInTheBackgroundWhenTheirTimeIsUp) {
   EXPECT_EQ(code_of(removed), Errc::kDeadline);
   world.accept();
   world.answer_next(OpCode::kDelete);
+  EXPECT_TRUE(world.sent.empty());
+}
+
+TEST_F(Removals, AreTriedAgainAfterAWhileWhenAServerRefusesThemForNow) {
+  world.client->ensure_deleted("/a");
+  world.driver->settle();
+  for (int i = 0; i < 3; ++i) {
+    world.answer_next(OpCode::kDelete, {}, ErrorCode::kThrottledOp);
+    EXPECT_TRUE(world.sent.empty()) << "not at once";
+    world.pass(100);
+  }
+  world.answer_next(OpCode::kDelete);
+  world.pass(100);
   EXPECT_TRUE(world.sent.empty());
 }
 
