@@ -89,7 +89,9 @@ void Guard::let_go() {
 
 Task<Result<void>> Guard::release(Wait wait) {
   struct Release {
-    static Task<Result<void>> run(std::shared_ptr<Holding> held, Wait until) {
+    // The guard is the task's, which need not ever run: then it lets go like any other.
+    static Task<Result<void>> run(Guard guard, Wait until) {
+      const auto held = std::exchange(guard.holding_, nullptr);
       const bool was_lost = held->lost.stop_requested();
       if (!held->take()) {  // Other guards still have it.
         if (was_lost) co_return fail(Errc::kLockLost, held->node);
@@ -104,9 +106,8 @@ Task<Result<void>> Guard::release(Wait wait) {
     }
     static Task<Result<void>> of_nothing() { co_return fail(Errc::kNotOwner); }
   };
-  auto holding = std::exchange(holding_, nullptr);
-  if (!holding) return Release::of_nothing();
-  return Release::run(std::move(holding), std::move(wait));
+  if (!holding_) return Release::of_nothing();
+  return Release::run(Guard(std::exchange(holding_, nullptr)), std::move(wait));
 }
 
 bool Guard::is_held() const {

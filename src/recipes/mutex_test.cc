@@ -58,6 +58,24 @@ TEST(Mutex, CostsOneWriteAndOneReadWhenFree) {
   EXPECT_EQ(world.requests(0) - before, 3u);
 }
 
+TEST(Mutex, AReleaseThatIsNeverRunGivesItBackToo) {
+  RecipeWorld world({.clients = 1});
+  auto guard = world.get(Mutex(world.client(0), kPath).acquire());
+  ASSERT_TRUE(guard);
+  {
+    const auto dropped = guard->release();
+    EXPECT_FALSE(*guard);
+  }
+  world.run_for(milliseconds(300));
+  EXPECT_TRUE(world.children(kPath).empty());
+
+  guard = world.get(Mutex(world.client(0), kPath).acquire());
+  ASSERT_TRUE(guard);
+  world.run_on(0, [&] { EXPECT_EQ(sync_wait(guard->release()).error(), Errc::kWouldBlock); });
+  world.run_for(milliseconds(300));
+  EXPECT_TRUE(world.children(kPath).empty());
+}
+
 TEST(Mutex, WhoLeavesWakesOneOfManyWaiting) {
   constexpr std::size_t kWaiting = 200;
   RecipeWorld world({.clients = 4});
