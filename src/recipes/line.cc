@@ -41,7 +41,9 @@ Result<std::vector<Contender>> line_of(const std::vector<std::string>& names,
     line.push_back(*std::move(contender));
   }
   // Distances from one of them are a total order whatever numbers there are; from each to each they are not.
-  const auto me = contender_of(own, markers);
+  // Whoever only looks takes any: all of them are near each other, and perhaps around the wrap.
+  auto me = contender_of(own, markers);
+  if (!me && !line.empty()) me = line.front();
   const std::uint32_t origin = me ? static_cast<std::uint32_t>(me->sequence) : 0;
   const auto distance = [&](const Contender& c) {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(c.sequence) - origin);

@@ -33,6 +33,12 @@ TEST(Line, GoesOnBeyondTheWrapInTheNativeLayout) {
                                                       "lock--2147483648", "lock--2147483647"}));
 }
 
+TEST(Line, GoesOnBeyondTheWrapForWhoeverOnlyLooks) {
+  const std::vector<std::string> names = {"lock--2147483647", "lock-2147483647", "lock--2147483648"};
+  EXPECT_EQ(names_of(line_of(names, kLock, {}, Layout::kNative)),
+            (std::vector<std::string>{"lock-2147483647", "lock--2147483648", "lock--2147483647"}));
+}
+
 TEST(Line, IsRefusedNearTheWrapWhereOthersCompareStrings) {
   for (const char* name : {"lock-2147483647", "lock--2147483648"}) {
     const auto line = line_of({name}, kLock, {}, Layout::kCurator);
