@@ -6,6 +6,14 @@
 
 namespace drover::recipes {
 
+namespace {
+
+bool is_connected(ConnectionState state) {
+  return state == ConnectionState::kConnected || state == ConnectionState::kReadOnly;
+}
+
+}  // namespace
+
 Wait for_steps(const Client& client, const Wait& wait) {
   using std::chrono::milliseconds;
   if (!wait.is_poll()) return wait;
@@ -14,6 +22,7 @@ Wait for_steps(const Client& client, const Wait& wait) {
 
 Task<Result<Client>> bind_to_session(Client client, Wait wait) {
   if (client.bound_session() != SessionId{}) co_return client;
+  if (is_connected(client.state()) && client.session() != SessionId{}) co_return client.bound();
   Stream<StateEvent> states = client.states();
   for (;;) {
     auto next = states.next(wait);
@@ -25,9 +34,7 @@ Task<Result<Client>> bind_to_session(Client client, Wait wait) {
     if (event->state == ConnectionState::kExpired && client.state() == ConnectionState::kExpired)
       co_return fail(Errc::kSessionExpired);
     Client bound = client.bound();
-    const bool connected =
-        event->state == ConnectionState::kConnected || event->state == ConnectionState::kReadOnly;
-    if (connected && bound.bound_session() == event->session) co_return bound;
+    if (is_connected(event->state) && bound.bound_session() == event->session) co_return bound;
   }
 }
 
