@@ -81,6 +81,15 @@ Task<Result<Guard>> ReadWriteLock::State::write(std::shared_ptr<State> state, co
   co_return hold(*std::move(ticket), {.watch_node = state->options.revocable});
 }
 
+// As the server has it that made the last answer, or a newer one.
+Task<Result<bool>> is_there(std::shared_ptr<Holding> holding, Wait wait) {
+  auto reading = read_node(holding->client, holding->node, nullptr, std::move(wait));
+  const Result<NodeData> node = co_await std::move(reading);
+  if (node) co_return node->stat.czxid == holding->czxid;
+  if (node.error() == Errc::kNoNode) co_return false;
+  co_return std::unexpected(node.error());
+}
+
 // The reader's node gets the writer's own number, so that everybody who waits stays behind it.
 Task<Result<Guard>> ReadWriteLock::State::downgrade(std::shared_ptr<State> state,
                                                     std::shared_ptr<Holding> writer, Wait wait) {
@@ -96,6 +105,13 @@ Task<Result<Guard>> ReadWriteLock::State::downgrade(std::shared_ptr<State> state
   Result<Created> created = co_await std::move(creating);
   if (!created) co_return std::unexpected(std::move(created).error());
   Ticket reader(writer->client, std::move(created->path), created->stat.czxid);
+  // If the writer was still there by then, nobody else had come in, and nobody will. Else another one may
+  // write.
+  auto looking = is_there(writer, for_steps(writer->client, wait));
+  const Result<bool> there_still = co_await std::move(looking);
+  if (!there_still) co_return std::unexpected(there_still.error());
+  if (!*there_still) writer->lost.request_stop();
+  if (writer->lost.stop_requested()) co_return fail(Errc::kLockLost, writer->node);
   if (writer->given_back.exchange(true)) co_return fail(Errc::kNotOwner, writer->node);
   writer->client.ensure_deleted(writer->node);
   co_return hold(std::move(reader), {.watch_node = state->options.revocable, .fence = writer->fence});

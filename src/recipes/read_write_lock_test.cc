@@ -109,6 +109,16 @@ TEST_F(ReadWriteLocks, ADowngradeLetsReadersInAndNoWriter) {
   EXPECT_EQ(world.children(kPath).size(), 1u);
 }
 
+TEST_F(ReadWriteLocks, AWriterWhoseNodeIsGoneIsNotDowngraded) {
+  const auto writer = write(0), next = write(1);
+  ASSERT_TRUE(world.get(world.client(2).remove((*writer)->value().node())));
+  ASSERT_TRUE(world.run_until([&] { return succeeded(next); }));
+  EXPECT_EQ(world.get(lock(0).downgrade((*writer)->value())).error(), Errc::kLockLost);
+  pass();
+  EXPECT_TRUE((*writer)->value().lost().stop_requested());
+  EXPECT_EQ(world.children(kPath).size(), 1u) << "no reader beside the other writer";
+}
+
 TEST_F(ReadWriteLocks, OnlyAWriterIsDowngraded) {
   const auto reader = read(0);
   EXPECT_EQ(world.get(lock(0).downgrade((*reader)->value())).error(), Errc::kNotOwner);

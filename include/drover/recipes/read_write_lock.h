@@ -38,6 +38,7 @@ class ReadWriteLock {
   Task<Result<Guard>> write(const Owner& owner, Wait wait = {}) const;
   // From writing to reading: when it succeeds, `write` holds nothing any more; otherwise it is as before. The
   // fence stays the writer's: a later writer that already waits must not find it larger than its own.
+  // kLockLost: the writer's node is gone, so that another one may write by now.
   Task<Result<Guard>> downgrade(const Guard& write, Wait wait = {}) const;
   // The nodes in line, first to last.
   Task<Result<std::vector<std::string>>> participants(Wait wait = {}) const;
