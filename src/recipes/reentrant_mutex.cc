@@ -22,7 +22,7 @@ struct Key {
 
 struct ReentrantMutex::State {
   State(Client client, std::string path, MutexOptions options)
-      : mutex(std::move(client), std::move(path), std::move(options)) {}
+      : scheduler(client.scheduler()), mutex(std::move(client), std::move(path), std::move(options)) {}
 
   // One more guard of what this owner holds, if it does.
   Guard share(const Key& key) {
@@ -50,6 +50,11 @@ struct ReentrantMutex::State {
     co_return guard;
   }
 
+  static Task<Result<Guard>> of_nobody() {
+    co_return fail(Errc::kBadConfig, {}, "on the executor the owner has to be named");
+  }
+
+  const Scheduler scheduler;
   const Mutex mutex;
   std::mutex guards;
   std::map<Key, std::weak_ptr<Holding>> held;
@@ -59,6 +64,8 @@ ReentrantMutex::ReentrantMutex(Client client, std::string path, MutexOptions opt
     : state_(std::make_shared<State>(std::move(client), std::move(path), std::move(options))) {}
 
 Task<Result<Guard>> ReentrantMutex::acquire(Wait wait) const {
+  // All coroutines there have one thread, and each would be let into what another one holds.
+  if (state_->scheduler.is_current()) return State::of_nobody();
   return State::acquire(state_, Key{.thread = std::this_thread::get_id()}, std::move(wait));
 }
 

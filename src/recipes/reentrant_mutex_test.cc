@@ -66,6 +66,21 @@ TEST(ReentrantMutex, WithoutAWordTheThreadIsTheOwner) {
   EXPECT_FALSE(world.get(mutex.acquire(other, Wait::poll())));
 }
 
+TEST(ReentrantMutex, OnTheExecutorTheOwnerMustBeNamed) {
+  RecipeWorld world({.clients = 1});
+  const ReentrantMutex mutex(world.client(0), kPath);
+  std::optional<Task<Result<Guard>>> unnamed, named;
+  const Owner me;
+  world.run_on(0, [&] {
+    unnamed = mutex.acquire();
+    named = mutex.acquire(me);
+  });
+  const auto refused = world.get(*std::move(unnamed));
+  ASSERT_FALSE(refused) << "all coroutines there would be one owner";
+  EXPECT_EQ(refused.error().error_class(), ErrorClass::kUsage);
+  EXPECT_TRUE(world.get(*std::move(named)));
+}
+
 TEST(ReentrantMutex, AnotherObjectIsSomebodyElse) {
   RecipeWorld world({.clients = 1});
   const ReentrantMutex mutex(world.client(0), kPath);

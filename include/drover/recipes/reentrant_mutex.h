@@ -32,7 +32,7 @@ class ReentrantMutex {
  public:
   ReentrantMutex(Client client, std::string path, MutexOptions options = {});
 
-  // For the thread that calls.
+  // For the thread that calls. On the executor, which all coroutines share: kBadConfig.
   Task<Result<Guard>> acquire(Wait wait = {}) const;
   // The owner outlives all its guards.
   Task<Result<Guard>> acquire(const Owner& owner, Wait wait = {}) const;
