@@ -19,18 +19,31 @@ Task<Result<std::string>> make_place(Client client, std::string root, Rendezvous
   co_return created->path;
 }
 
-// Version 0 is that of an empty place, and nothing but a master's word changes it. After a lost answer the
-// place tells, unless another master has said the same words; then it does not matter who it was.
+// Who it was, after a lost answer: the place tells, unless another master has said the same words; then it
+// does not matter. While it cannot be read nobody knows.
+Task<Result<void>> find_master(Client client, std::string path, std::string where, Error lost, Wait wait) {
+  auto reading = read_now(client, path, wait);
+  const Result<std::optional<NodeData>> now = co_await std::move(reading);
+  if (!now) co_return std::unexpected(lost);
+  if (*now && (*now)->data == where) co_return Result<void>{};
+  if (*now && (*now)->data.empty()) co_return std::unexpected(lost);
+  if (*now) co_return fail(Errc::kBadVersion, path);
+  lost.code = Errc::kNoNode;  // The job is over; whether it had our words before stays unknown.
+  co_return std::unexpected(lost);
+}
+
+// Version 0 is that of an empty place, and nothing but a master's word changes it.
 Task<Result<void>> fill_place(Client client, std::string path, std::string where, Wait wait) {
   if (where.empty()) co_return fail(Errc::kBadArguments, path, "an empty place is not filled");
   auto setting = set_settled(client, path, where, Version{0}, wait);
-  Result<Stat> set = co_await std::move(setting);
+  const Result<Stat> set = co_await std::move(setting);
   if (set) co_return Result<void>{};
-  if (set.error().maybe_applied() && set.error().error_class() == ErrorClass::kRecoverable) {
-    set.error().code = Errc::kBadVersion;  // It was read, and has somebody else's words.
-    set.error().applied = Applied::kNo;
+  const Error& error = set.error();
+  if (!error.maybe_applied() || error.error_class() != ErrorClass::kRecoverable) {
+    co_return std::unexpected(error);
   }
-  co_return std::unexpected(set.error());
+  auto finding = find_master(client, path, std::move(where), error, wait);
+  co_return co_await std::move(finding);
 }
 
 // Looks until `enough` is content; a place that is gone is kNoNode.

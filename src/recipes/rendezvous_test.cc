@@ -58,6 +58,33 @@ TEST(Rendezvous, ALostAnswerLeavesNoDoubtWhoTheMasterIs) {
   EXPECT_EQ(world.data(path), "theirs");
 }
 
+TEST(Rendezvous, WhatNobodyCouldFindOutIsNotSaidToBeKnown) {
+  RecipeWorld world({.clients = 2});
+  const std::string path = new_place(world);
+  world.lose_reply(0, "set");
+  world.at_request(0, "sync", 1, [&] { world.cut(0); });
+  const auto filled =
+      world.get(Rendezvous(world.client(0), path).fill("ours", Wait::within(milliseconds(2000))));
+  ASSERT_FALSE(filled);
+  EXPECT_NE(filled.error(), Errc::kBadVersion);
+  EXPECT_TRUE(filled.error().maybe_applied());
+  EXPECT_EQ(world.data(path), "ours");
+}
+
+TEST(Rendezvous, APlaceThatGoesWhileItIsFilledIsGone) {
+  RecipeWorld world({.clients = 2});
+  const std::string path = new_place(world);
+  world.lose_reply(0, "set");
+  world.at_request(0, "sync", 1, [&] { world.cut(0); });
+  const auto filling = world.start(Rendezvous(world.client(0), path).fill("ours"));
+  world.run_for(milliseconds(1000));
+  Hand(world, 1).remove(path);
+  world.heal(0);
+  ASSERT_TRUE(world.run_until([&] { return filling->has_value(); }));
+  ASSERT_FALSE((*filling)->has_value());
+  EXPECT_EQ((*filling)->error(), Errc::kNoNode);
+}
+
 TEST(Rendezvous, AnEphemeralPlaceIsOverWithItsMaker) {
   RecipeWorld world({.clients = 2});
   const std::string path = new_place(world, true);

@@ -37,7 +37,8 @@ class Rendezvous {
                                          Wait wait = {});
 
   const std::string& path() const { return path_; }
-  // kBadVersion: another master has. After a lost answer it is found out which. Not empty.
+  // kBadVersion: another master has. kNoNode: the job is over. After a lost answer it is found out which; if
+  // that cannot be read in time, the error is maybe_applied(). Not empty.
   Task<Result<void>> fill(std::string where, Wait wait = {}) const;
   // What the master has filled in, once it has. kNoNode: the job is over.
   Task<Result<std::string>> meet(Wait wait = {}) const;
