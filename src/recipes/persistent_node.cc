@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "recipes/loop.h"
+#include "recipes/steps.h"
 
 namespace drover::recipes {
 namespace {
@@ -67,7 +68,10 @@ class PersistentNode::State final : public Loop {
     if (failure_) return std::unexpected(*failure_);
     return false;
   }
-  bool is_removed() const { return removed_; }
+  Result<bool> is_removed() const {
+    if (removed_ && removal_failure_) return std::unexpected(*removal_failure_);
+    return removed_;
+  }
 
  private:
   struct Desired {
@@ -83,6 +87,7 @@ class PersistentNode::State final : public Loop {
   static Task<Result<void>> write(State& self, Client c, Stat stat, std::string present, Wait wait);
   static Task<Result<void>> touch(State& self, Wait wait);
   static Task<Result<void>> remove(State& self);
+  static Task<Result<void>> remove_ours(State& self, Client c, std::string path);
 
   void on_state(const StateEvent& event) override {
     if (event.state != ConnectionState::kConnected) set_there(false, written_);
@@ -122,9 +127,10 @@ class PersistentNode::State final : public Loop {
   const std::string asked_;
   PersistentNodeOptions options_;
   Watch watch_;
-  std::set<SessionId> sessions_;  // in which we may have made it
+  std::set<SessionId> sessions_;  // in which we may have made it, or have found it to be ours
   bool new_ = true;               // it was made, or found, and has not been written since
   bool removed_ = false;
+  std::optional<Error> removal_failure_;
   Clock::time_point touch_at_ = Clock::time_point::min();
 
   mutable std::mutex mutex_;  // of what follows
@@ -159,6 +165,7 @@ Task<Result<void>> PersistentNode::State::look_at(State& self, Wait wait) {
       self.on_foreign(node->stat);
       co_return Result<void>{};
     }
+    self.sessions_.insert(c.bound_session());
     auto writing = write(self, c, node->stat, node->data, wait);
     const Result<void> written = co_await std::move(writing);
     if (!written && (written.error() == Errc::kBadVersion || written.error() == Errc::kNoNode)) continue;
@@ -236,26 +243,26 @@ Task<Result<void>> PersistentNode::State::touch(State& self, Wait wait) {
 }
 
 // A create that nobody waits for any more may still have been done; sync waits for it.
+Task<Result<void>> PersistentNode::State::remove_ours(State& self, Client c, std::string path) {
+  CO_TRY(until_answered(c, [&] { return c.sync(path); }));
+  CO_TRY_ASSIGN(const std::optional<Stat> stat, until_answered(c, [&] { return c.exists(path); }));
+  if (!stat || !self.is_ours(c, *stat)) co_return Result<void>{};
+  if (self.options_.ttl.count() > 0) CO_TRY(c.remove_surely(child_path(path, "touch")));
+  auto removing = c.remove_surely(path, stat->czxid);
+  co_return co_await std::move(removing);
+}
+
+// An ephemeral whose session is over is removed by that.
 Task<Result<void>> PersistentNode::State::remove(State& self) {
   const Client c = self.handle();
   const std::string path = self.path();
   self.watch_.reset();
-  while (!path.empty() && self.sessions_.contains(c.bound_session())) {
-    auto syncing = c.sync(path);
-    const Result<void> synced = co_await std::move(syncing);
-    if (!synced && synced.error().error_class() == ErrorClass::kRecoverable) continue;
-    if (!synced) break;
-    auto looking = c.exists(path);
-    const Result<std::optional<Stat>> stat = co_await std::move(looking);
-    if (!stat && stat.error().error_class() == ErrorClass::kRecoverable) continue;
-    if (!stat || !*stat || !self.is_ours(c, **stat)) break;
-    if (self.options_.ttl.count() > 0) {
-      auto untouching = c.remove_surely(child_path(path, "touch"));
-      co_await std::move(untouching);
-    }
-    auto removing = c.remove_surely(path, (*stat)->czxid);
-    co_await std::move(removing);
-    break;
+  if (!path.empty() && self.sessions_.contains(c.bound_session())) {
+    auto removing = remove_ours(self, c, path);
+    const Result<void> removed = co_await std::move(removing);
+    const bool over =
+        !removed && (removed.error() == Errc::kSessionExpired || removed.error() == Errc::kClosed);
+    if (!removed && !(over && self.is_ephemeral_mode())) self.removal_failure_ = removed.error();
   }
   self.removed_ = true;
   self.set_there(false, self.written_);
@@ -301,8 +308,7 @@ Task<Result<void>> PersistentNode::flush(Wait wait) {
 
 Task<Result<void>> PersistentNode::close(Wait wait) {
   state_->end();
-  return Loop::until(
-      state_, [state = state_.get()]() -> Result<bool> { return state->is_removed(); }, std::move(wait));
+  return Loop::until(state_, [state = state_.get()] { return state->is_removed(); }, std::move(wait));
 }
 
 void PersistentNode::set_data(std::string data) { state_->set_data(std::move(data)); }

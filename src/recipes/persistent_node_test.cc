@@ -156,6 +156,22 @@ TEST(PersistentNode, APersistentOneIsTakenOverAndOutlivesTheSession) {
   EXPECT_TRUE(world.exists("/a"));
 }
 
+TEST(PersistentNode, OneThatWasTakenOverIsRemovedTooOrItIsSaidWhyNot) {
+  RecipeWorld world({.clients = 2});
+  for (const CreateMode mode : {CreateMode::kPersistent, CreateMode::kContainer}) {
+    Hand(world, 1).put("/a", "old");
+    PersistentNode node(world.client(0), "/a", "new", {.mode = mode});
+    ASSERT_TRUE(world.get(node.start()));
+    ASSERT_TRUE(world.get(node.close()));
+    EXPECT_FALSE(world.exists("/a"));
+  }
+  Hand(world, 1).put("/a", "old");
+  PersistentNode node(world.client(0), "/a", "new", {.mode = CreateMode::kPersistent});
+  ASSERT_TRUE(world.get(node.start()));
+  Hand(world, 1).put("/a/child");
+  EXPECT_EQ(world.get(node.close()).error(), Errc::kNotEmpty);
+}
+
 TEST(PersistentNode, DestroyedAtAnyOfItsRequestsLeavesNothingBehind) {
   for (const bool protect : {false, true}) {
     for (int nth = 1; nth <= 6; ++nth) {

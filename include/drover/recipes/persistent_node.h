@@ -53,7 +53,8 @@ class PersistentNode {
   Task<Result<std::string>> start(Wait wait = {});
   // Until what was set last before the call is in the tree.
   Task<Result<void>> flush(Wait wait = {});
-  // Removes the node, for good.
+  // Removes the node, for good; also one that was there before and was taken over, if it is not an ephemeral.
+  // With an error it may still be there, such as kNotEmpty: somebody has put nodes below it.
   Task<Result<void>> close(Wait wait = {});
 
   // --- from any thread ---
