@@ -100,6 +100,24 @@ TEST(Registry, SomebodyElsesIdIsNeitherTakenNorRemoved) {
   EXPECT_EQ(world.data("/d/svc/a"), to_json(instance("a", 1)));
 }
 
+TEST(Registry, APermanentOneReplacesNobodyWhoIsAlive) {
+  RecipeWorld world({.clients = 2});
+  Registry theirs(world.client(1), "/d");
+  Registry ours(world.client(0), "/d");
+  ASSERT_TRUE(world.get(theirs.add(instance("a", 1))));
+  Instance permanent = instance("a", 2);
+  permanent.type = ServiceType::kPermanent;
+  EXPECT_EQ(world.get(ours.add(permanent)).error(), Errc::kIdConflict);
+  EXPECT_EQ(world.data("/d/svc/a"), to_json(instance("a", 1)));
+  ASSERT_TRUE(world.get(theirs.remove("svc", "a")));
+  world.lose_reply(0, "create");
+  ASSERT_TRUE(world.get(ours.add(permanent)));
+  permanent.port = 3;
+  world.lose_reply(1, "set");
+  ASSERT_TRUE(world.get(theirs.add(permanent)));
+  EXPECT_EQ(world.data("/d/svc/a"), to_json(permanent));
+}
+
 TEST(Registry, AReconnectAloneTellsNobodyAnything) {
   RecipeWorld world({.clients = 2});
   Registry registry(world.client(0), "/d");

@@ -7,8 +7,9 @@
 
 #include "drover/recipes/discovery.h"
 #include "drover/recipes/persistent_node.h"
-#include "drover/recipes/settled.h"
 #include "recipes/loop.h"
+#include "recipes/settle.h"
+#include "recipes/steps.h"
 
 namespace drover::discovery {
 
@@ -111,13 +112,27 @@ Task<Result<void>> Registry::State::add(std::shared_ptr<State> self, Instance in
   co_return std::unexpected(started.error());
 }
 
-// Nobody looks after it from here on.
+// Nobody looks after it from here on. What is persistent has no owner, and is replaced as it was read; what
+// is ephemeral is a live process's. A create whose answer was lost finds its own node.
 Task<Result<void>> Registry::State::publish(std::shared_ptr<State> self, Instance instance, Wait wait) {
-  auto writing = recipes::write_settled(self->client, self->path_of(instance.name, instance.id),
-                                        to_json(instance), Version::kAny, std::move(wait));
-  const Result<Stat> written = co_await std::move(writing);
-  if (!written) co_return std::unexpected(written.error());
-  co_return Result<void>{};
+  const std::string path = self->path_of(instance.name, instance.id);
+  const std::string json = to_json(instance);
+  for (;;) {
+    auto creating = recipes::until_answered(
+        self->client, [&] { return self->client.create(path, json, {.parents = true}, wait); });
+    const Result<Created> created = co_await std::move(creating);
+    if (created) co_return Result<void>{};
+    if (created.error() != Errc::kNodeExists) co_return std::unexpected(created.error());
+    CO_TRY_ASSIGN(const std::optional<NodeData> now, recipes::read_now(self->client, path, wait));
+    if (!now) continue;
+    if (now->stat.is_ephemeral())
+      co_return fail(Errc::kIdConflict, path, "another process has registered it");
+    auto setting = recipes::set_settled(self->client, path, json, now->stat.version, wait);
+    const Result<Stat> set = co_await std::move(setting);
+    if (set) co_return Result<void>{};
+    const bool changed = set.error() == Errc::kBadVersion || set.error() == Errc::kNoNode;
+    if (!changed) co_return std::unexpected(set.error());
+  }
 }
 
 // Out of the list first, so that no reconnect brings it back.

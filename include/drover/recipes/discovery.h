@@ -33,7 +33,7 @@ namespace drover::discovery {
 
 enum class ServiceType : std::uint8_t {
   kDynamic,            // gone with the session
-  kDynamicSequential,  // the same, and the node's name is the id and a number
+  kDynamicSequential,  // the same, in a node "_c_<uuid>-<id><number>"
   kStatic,             // stays until it is removed, or its Registry goes
   kPermanent,          // stays until it is removed
 };
@@ -70,7 +70,9 @@ class Registry {
   Registry(Registry&&) noexcept = default;
   Registry& operator=(Registry&&) noexcept = default;
 
-  // Returns when it is registered. The same name and id again: what is said now replaces what was.
+  // Returns when it is registered. The same name and id again: what is said now replaces what was. So it does
+  // if somebody else has left a kStatic or kPermanent one: those have no owner. kIdConflict: a live process
+  // has registered it.
   Task<Result<void>> add(Instance instance, Wait wait = {});
   // Removes it, also one that a Registry of another time has left (kStatic, kPermanent).
   Task<Result<void>> remove(std::string name, std::string id, Wait wait = {});
