@@ -14,9 +14,11 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kPauseMax{200};
 
-// Somebody was faster: what was read is no longer so.
-bool is_conflict(const Error& error) {
-  return error == Errc::kBadVersion || error == Errc::kNoNode || error == Errc::kNodeExists;
+// Somebody was faster: what was read is no longer so. A node that was never read, or the parent of a new one,
+// may have been missing all the time; that the next try finds it is not to be expected.
+bool is_conflict(const Error& error, bool has_seen_node) {
+  if (error == Errc::kNoNode) return has_seen_node;
+  return error == Errc::kBadVersion || error == Errc::kNodeExists;
 }
 
 // Other callers wait for other times, and so do not meet again.
@@ -87,11 +89,13 @@ Task<Result<bool>> Stm::commit(Transaction& transaction) {
   Result<std::vector<Op>> ops = transaction.ops();
   if (!ops) co_return std::unexpected(ops.error());
   if (ops->empty()) co_return true;
-  auto committing = transaction.client_.multi(*std::move(ops), transaction.wait_);
+  auto committing = transaction.client_.multi(*ops, transaction.wait_);
   const Result<std::vector<OpResult>> done = co_await std::move(committing);
   if (done) co_return true;
   const Error& error = done.error();
-  if (is_conflict(error)) co_return false;
+  const auto failed = static_cast<std::size_t>(std::max(0, error.op_index));
+  const auto read = transaction.reads_.find(failed < ops->size() ? ops->at(failed).path : error.path);
+  if (is_conflict(error, read != transaction.reads_.end() && read->second.node)) co_return false;
   if (error.error_class() != ErrorClass::kRecoverable) co_return std::unexpected(error);
   if (!error.maybe_applied()) co_return false;
   auto finding = find_out(transaction, error);

@@ -77,6 +77,32 @@ TEST(Stm, WhatWasReadAsMissingIsCreatedOrRefused) {
   EXPECT_EQ(world.get(stm.run(read_missing)).error(), Errc::kBadArguments);
 }
 
+Task<Result<void>> set_unread(Stm::Transaction& t) {
+  t.set("/missing", "x");
+  co_return Result<void>{};
+}
+Task<Result<void>> remove_unread(Stm::Transaction& t) {
+  t.set("/there", "x");
+  t.remove("/missing");
+  co_return Result<void>{};
+}
+Task<Result<void>> create_below_nothing(Stm::Transaction& t) {
+  auto reading = t.get("/missing/child");
+  const auto node = co_await std::move(reading);
+  if (!node) co_return std::unexpected(node.error());
+  t.set("/missing/child", "x");
+  co_return Result<void>{};
+}
+
+TEST(Stm, WhatWasNeverThereIsNoConflict) {
+  RecipeWorld world({.clients = 1});
+  Hand(world, 0).put("/there");
+  const Stm stm(world.client(0));
+  for (const auto body : {set_unread, remove_unread, create_below_nothing}) {
+    EXPECT_EQ(world.get(stm.run(body), milliseconds(5000)).error(), Errc::kNoNode);
+  }
+}
+
 TEST(Stm, ParentsAreMadeBeforeTheirChildrenAndRemovedAfterThem) {
   RecipeWorld world({.clients = 1});
   const Stm stm(world.client(0));

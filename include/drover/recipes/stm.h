@@ -15,8 +15,9 @@
 // The body may run several times, so that it does nothing but read and write here; an error that it returns
 // ends it all, and nothing is written. Commit is one transaction that checks every read and does every write.
 // A node that was read as missing can only be checked by creating it: a body that does not gets
-// kBadArguments. Versions tell one state of a node from another only as long as nobody removes it and makes
-// it anew; nodes that are used so are not for this.
+// kBadArguments. A node that was not read, and is not there to be set or removed, or the missing parent of a
+// new one, ends it with kNoNode. Versions tell one state of a node from another only as long as nobody
+// removes it and makes it anew; nodes that are used so are not for this.
 //
 // When the answer to the commit is lost, a written node tells whether it was done: unchanged, it was not.
 // Otherwise the error is maybe_applied().
