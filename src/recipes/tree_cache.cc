@@ -53,9 +53,12 @@ class TreeCache::State final : public Loop {
     const std::lock_guard lock(mutex_);
     return fresh_ ? Clock::duration::zero() : Clock::now() - fresh_until_;
   }
-  bool is_initialized() const { return initialized_; }
 
   // --- on the executor ---
+  Result<bool> is_initialized() const {
+    if (!initialized_ && failure_) return std::unexpected(*failure_);
+    return initialized_;
+  }
   void add_stream(StreamSource<TreeEvent> source) {
     for (const auto& [path, node] : nodes_) source.push({TreeEvent::Kind::kCreated, path, node});
     if (initialized_) source.push({TreeEvent::Kind::kInitialized});
@@ -82,6 +85,7 @@ class TreeCache::State final : public Loop {
     if (connected_) resync_ = true;
     set_fresh(false);
   }
+  void on_failure(const Error& error) override { failure_ = error; }
   void on_end() override {
     watch_.reset();
     for (auto& stream : streams_) stream.close();
@@ -130,6 +134,7 @@ class TreeCache::State final : public Loop {
   bool armed_ = false;
   bool resync_ = true;
   bool initialized_ = false;
+  std::optional<Error> failure_;   // of the last look, if time does not cure it
   std::set<std::string> changed_;  // paths to read again
   std::vector<StreamSource<TreeEvent>> streams_;
   std::map<std::uint64_t, OnEvent> listeners_;
@@ -161,6 +166,7 @@ Task<Result<void>> TreeCache::State::look_at(State& self, Wait wait) {
   }
   auto reading = read_changed(self, wait);
   const Result<void> read = co_await std::move(reading);
+  if (read) self.failure_.reset();
   if (read && self.connected_ && !self.resync_ && self.armed_) self.set_fresh(true);
   co_return read;
 }
@@ -319,8 +325,7 @@ TreeCache& TreeCache::operator=(TreeCache&& other) noexcept {
 
 Task<Result<void>> TreeCache::start(Wait wait) {
   state_->begin();
-  return Loop::until(
-      state_, [state = state_.get()]() -> Result<bool> { return state->is_initialized(); }, std::move(wait));
+  return Loop::until(state_, [state = state_.get()] { return state->is_initialized(); }, std::move(wait));
 }
 
 std::optional<NodeData> TreeCache::find(std::string_view path) const { return state_->find(path); }

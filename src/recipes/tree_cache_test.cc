@@ -265,5 +265,13 @@ TEST(TreeCache, ListenersAreToldUntilTheyEnd) {
   EXPECT_EQ(told, 1);
 }
 
+TEST(TreeCache, APathThatIsNoneEndsTheStart) {
+  RecipeWorld world({.clients = 1});
+  TreeCache cache(world.client(0), "no/path");
+  const auto started = world.get(cache.start(), milliseconds(5000));
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error(), Errc::kBadArguments);
+}
+
 }  // namespace
 }  // namespace drover::recipes::testing

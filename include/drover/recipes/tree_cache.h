@@ -58,7 +58,8 @@ class TreeCache {
   TreeCache& operator=(TreeCache&& other) noexcept;
   ~TreeCache();
 
-  // Begins, and returns when everything has been read once. The end of the wait ends only the wait.
+  // Begins, and returns when everything has been read once. The end of the wait ends only the wait;
+  // so does an error that time does not cure, such as kBadArguments. It is tried again, later and later.
   Task<Result<void>> start(Wait wait = {});
 
   // --- from any thread ---
