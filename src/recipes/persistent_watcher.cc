@@ -27,6 +27,12 @@ class PersistentWatcher::State final : public Loop {
     co_return co_await std::move(watching);
   }
 
+  // Whoever ends it on the executor is told nothing from there on; end() alone comes a step later.
+  void end_quietly() {
+    if (scheduler().is_current()) muted_ = true;
+    end();
+  }
+
  private:
   Task<Result<void>> look(Wait wait) override { return arm_and_tell(*this, std::move(wait)); }
   // The loop keeps itself alive while it looks.
@@ -45,7 +51,7 @@ class PersistentWatcher::State final : public Loop {
     // With the connection gone again another gap follows; this one need not be told.
     if (self.gap_ && self.connected_) {
       self.gap_ = false;
-      if (self.callbacks_.on_gap) self.callbacks_.on_gap();
+      if (self.callbacks_.on_gap && !self.muted_) self.callbacks_.on_gap();
       self.tell();
     }
     co_return Result<void>{};
@@ -65,7 +71,7 @@ class PersistentWatcher::State final : public Loop {
       armed_ = false;
       return again();
     }
-    if (callbacks_.on_event && !is_ending()) callbacks_.on_event(event);
+    if (callbacks_.on_event && !muted_ && !is_ending()) callbacks_.on_event(event);
   }
 
   const std::string path_;
@@ -74,6 +80,7 @@ class PersistentWatcher::State final : public Loop {
   Watch watch_;
   bool connected_ = false;
   bool armed_ = false;
+  bool muted_ = false;
   bool gap_ = true;
   std::optional<Error> failure_;
 };
@@ -83,14 +90,14 @@ PersistentWatcher::PersistentWatcher(Client client, std::string path, WatchMode 
 
 PersistentWatcher& PersistentWatcher::operator=(PersistentWatcher&& other) noexcept {
   if (this != &other) {
-    if (state_) state_->end();
+    if (state_) state_->end_quietly();
     state_ = std::move(other.state_);
   }
   return *this;
 }
 
 PersistentWatcher::~PersistentWatcher() {
-  if (state_) state_->end();
+  if (state_) state_->end_quietly();
 }
 
 Task<Result<void>> PersistentWatcher::start(Wait wait) const { return State::start(state_, std::move(wait)); }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,6 +68,24 @@ TEST(PersistentWatcher, SaysThatSomethingMayHaveBeenMissedAndGoesOn) {
     EXPECT_EQ(told.take(), Lines{});
     EXPECT_EQ(world.watches(), 0u);
   });
+}
+
+// Both are told of one change, one after the other; whoever comes first destroys the other.
+TEST(PersistentWatcher, TellsNothingOnceItIsDestroyedOnTheExecutor) {
+  RecipeWorld world({.clients = 2});
+  ASSERT_TRUE(world.get(world.client(1).create("/a", "", {})));
+  std::optional<PersistentWatcher> watchers[2];
+  int told = 0;
+  for (const int i : {0, 1}) {
+    watchers[i].emplace(world.client(0), "/a", WatchMode::kPersistent,
+                        PersistentWatcher::Callbacks{.on_event = [&, i](const WatchEvent&) {
+                          ++told;
+                          watchers[1 - i].reset();
+                        }});
+    ASSERT_TRUE(world.get(watchers[i]->start()));
+  }
+  change(world, "/a");
+  EXPECT_EQ(told, 1);
 }
 
 TEST(PersistentWatcher, IsNotToldOfWhatItMayNotRead) {
