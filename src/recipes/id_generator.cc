@@ -10,6 +10,7 @@
 #include "drover/recipes/atomic_value.h"
 #include "recipes/loop.h"
 #include "recipes/sequence.h"
+#include "recipes/steps.h"
 
 namespace drover::recipes {
 
@@ -48,7 +49,8 @@ Task<Result<std::int64_t>> IdGenerator::State::next(std::shared_ptr<State> self,
                     : self->mode == IdMode::kSequential ? by_child(*self, wait)
                                                         : by_write(*self, wait);
     Result<std::int64_t> id = co_await std::move(fetching);
-    if (id || id.error().error_class() != ErrorClass::kRecoverable) co_return id;
+    if (id || !is_recoverable(id.error())) co_return id;
+    CO_TRY(pause_before_retry(self->client, id.error(), wait));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "drover/recipes/settled.h"
 #include "recipes/loop.h"
 #include "recipes/settle.h"
+#include "recipes/steps.h"
 
 namespace drover::recipes {
 namespace {
@@ -30,7 +31,8 @@ Task<Result<Stat>> bind_settled(Client client, std::string path, std::string val
     auto creating = client.create(path, value, create_options(options), wait);
     const Result<Created> created = co_await std::move(creating);
     if (created) co_return created->stat;
-    if (created.error().error_class() != ErrorClass::kRecoverable) co_return std::unexpected(created.error());
+    if (!is_recoverable(created.error())) co_return std::unexpected(created.error());
+    CO_TRY(pause_before_retry(client, created.error(), wait));
     if (!created.error().maybe_applied()) continue;
     const SessionId session = client.session();
     auto reading = read_now(client, path, wait);

@@ -77,6 +77,34 @@ TEST(SharedCount, IsTheNewestAfterEveryFault) {
   });
 }
 
+// Version 0 is that of a node, too.
+TEST(SharedCount, WhatWasNeverSeenIsNotOverwritten) {
+  RecipeWorld world({.clients = 2});
+  SharedCount a(world.client(0), "/n", 10);
+  const auto unseen = a.current();
+  EXPECT_TRUE(unseen.is_absent);
+  SharedCount b(world.client(1), "/n", 20);
+  ASSERT_TRUE(world.get(b.start()));
+  EXPECT_FALSE(*world.get(a.try_set(unseen, 11)));
+  EXPECT_EQ(world.data("/n"), std::string("\0\0\0\x14", 4));
+  Hand(world, 1).remove("/n");
+  world.lose_reply(0, "create");
+  EXPECT_TRUE(*world.get(a.try_set(unseen, 11)));
+  EXPECT_EQ(world.data("/n"), std::string("\0\0\0\x0b", 4));
+}
+
+TEST(SharedCount, ASeedWhoseRequestIsLostIsSetAllTheSame) {
+  for (const bool done : {false, true}) {
+    RecipeWorld world({.clients = 1});
+    if (done) world.lose_reply(0, "create");
+    if (!done) world.lose_request(0, "create");
+    SharedCount a(world.client(0), "/n", 4);
+    ASSERT_TRUE(world.get(a.start()));
+    EXPECT_EQ(world.data("/n"), std::string("\0\0\0\x04", 4));
+    EXPECT_FALSE(a.current().is_absent);
+  }
+}
+
 TEST(SharedCount, StartsThoughAnyOfItsAnswersIsLost) {
   for (int nth = 1; nth <= 3; ++nth) {
     RecipeWorld world({.clients = 1});

@@ -15,4 +15,8 @@ namespace drover::recipes {
 Task<Result<Stat>> write_settled(Client client, std::string path, std::string data, Version expected,
                                  Wait wait = {});
 
+// Makes the node and its parents. kNodeExists: there is one. After a lost answer a first version with our
+// bytes is taken for ours; with any other node it is kNodeExists and maybe_applied().
+Task<Result<Stat>> create_settled(Client client, std::string path, std::string data, Wait wait = {});
+
 }  // namespace drover::recipes

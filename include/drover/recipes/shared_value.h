@@ -24,6 +24,7 @@
 #include "drover/client.h"
 #include "drover/recipes/codec.h"
 #include "drover/recipes/config_node.h"
+#include "drover/recipes/settled.h"
 
 namespace drover::recipes {
 
@@ -34,6 +35,7 @@ class SharedValue {
     T value;
     Version version{};
     Zxid mzxid{};
+    bool is_absent = false;  // there is no node, or it has not been read yet; the value is the seed
   };
 
   SharedValue(Client client, std::string path, T seed, Codec<T> codec)
@@ -50,8 +52,9 @@ class SharedValue {
   Task<Result<void>> set(T value, Wait wait = {}) {
     return set_with(parts_, Version::kAny, std::move(value), std::move(wait));
   }
-  // Only if it is still what was seen.
+  // Only if it is still what was seen; what was seen to be absent is made, if it still is.
   Task<Result<bool>> try_set(Seen seen, T value, Wait wait = {}) {
+    if (seen.is_absent) return make_with(parts_, std::move(value), std::move(wait));
     return try_with(set_with(parts_, seen.version, std::move(value), std::move(wait)));
   }
 
@@ -64,7 +67,7 @@ class SharedValue {
           codec(std::move(k)),
           node(client, path) {}
     Seen seen(const std::optional<NodeData>& now) const {
-      if (!now) return {seed};
+      if (!now) return {.value = seed, .is_absent = true};
       Result<T> value = codec.decode(now->data);
       return {value ? *std::move(value) : seed, now->stat.version, now->stat.mzxid};
     }
@@ -77,14 +80,10 @@ class SharedValue {
   using Shared = std::shared_ptr<Parts>;
 
   static Task<Result<void>> start_with(Shared parts, Wait wait) {
-    auto creating =
-        parts->client.create(parts->path, parts->codec.encode(parts->seed), {.parents = true}, wait);
-    const Result<Created> created = co_await std::move(creating);
-    // A lost answer does not matter: whatever is there is the value.
-    const bool there = created || created.error() == Errc::kNodeExists;
-    if (!there && created.error().error_class() != ErrorClass::kRecoverable) {
-      co_return std::unexpected(created.error());
-    }
+    auto creating = create_settled(parts->client, parts->path, parts->codec.encode(parts->seed), wait);
+    const Result<Stat> created = co_await std::move(creating);
+    // Whatever is there is the value.
+    if (!created && created.error() != Errc::kNodeExists) co_return std::unexpected(created.error());
     auto starting = parts->node.start(wait);
     co_return co_await std::move(starting);
   }
@@ -100,6 +99,15 @@ class SharedValue {
     co_await std::move(refreshing);
     if (!written) co_return std::unexpected(written.error());
     co_return Result<void>{};
+  }
+  static Task<Result<bool>> make_with(Shared parts, T value, Wait wait) {
+    auto creating = create_settled(parts->client, parts->path, parts->codec.encode(value), wait);
+    const Result<Stat> created = co_await std::move(creating);
+    auto refreshing = parts->node.refresh(wait);
+    co_await std::move(refreshing);
+    if (created) co_return true;
+    if (created.error() == Errc::kNodeExists && !created.error().maybe_applied()) co_return false;
+    co_return std::unexpected(created.error());
   }
   static Task<Result<bool>> try_with(Task<Result<void>> setting) {
     const Result<void> set = co_await std::move(setting);
