@@ -74,7 +74,7 @@ Task<Result<GroupMember>> refused(std::string path, std::string why) {
 Group::Group(Client client, std::string path, GroupLayout layout)
     : state_(std::make_shared<State>(std::move(client), std::move(path), layout)) {}
 
-// The names of kazoo's layouts are made here, where there is a session.
+// The names of kazoo's layouts are made here, on the executor.
 Task<Result<GroupMember>> Group::join(std::shared_ptr<State> state, std::string name, std::string data,
                                       PersistentNodeOptions options, Wait wait) {
   auto there = state->client.scheduler().enter();

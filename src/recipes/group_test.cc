@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "recipes/steps.h"
+#include "recipes/token.h"
 #include "recipes/trouble_testing.h"
 
 namespace drover::recipes::testing {
@@ -167,6 +171,41 @@ TEST(Group, WhoeverGivesUpJoiningLeavesNoNode) {
   }
   RecipeWorld world({.clients = 1});
   EXPECT_EQ(world.get(Group(world.client(0), "/g").join("a/b", "1")).error(), Errc::kBadArguments);
+}
+
+// Sessions are no part of names: a client that has none yet would share its names with all like it.
+TEST(Token, IsOfThirtyTwoDigitsThatTellNothingOfTheSession) {
+  RecipeWorld world({.clients = 2});
+  std::set<std::string> halves;
+  for (const std::size_t i : {0, 0, 1, 1}) {
+    world.run_on(i, [&] {
+      const std::string token = new_token(world.client(i));
+      EXPECT_EQ(token.size(), 32u);
+      EXPECT_EQ(token.find_first_not_of("0123456789abcdef"), std::string::npos);
+      halves.insert(token.substr(0, 16));
+      halves.insert(token.substr(16));
+    });
+    world.settle();
+  }
+  EXPECT_EQ(halves.size(), 8u);
+}
+
+TEST(PauseBeforeRetry, IsForWhatServersRefuseAndNotForLostConnections) {
+  RecipeWorld world({.clients = 1});
+  const auto before = world.now();
+  ASSERT_TRUE(world.get(pause_before_retry(world.client(0), Error{Errc::kConnectionLoss}, Wait{})));
+  EXPECT_EQ(world.now(), before);
+  const auto pausing = world.start(pause_before_retry(world.client(0), Error{Errc::kThrottledOp}, Wait{}));
+  world.run_for(milliseconds(40));
+  EXPECT_FALSE(pausing->has_value());
+  world.run_for(milliseconds(20));
+  EXPECT_TRUE(pausing->has_value());
+}
+
+TEST(Group, APathThatIsNoneEndsTheStart) {
+  RecipeWorld world({.clients = 1});
+  const Group group(world.client(0), "no/path");
+  EXPECT_EQ(world.get(group.start(), milliseconds(5000)).error(), Errc::kBadArguments);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names that nobody else uses: the session's id, which is one in the whole ensemble, and a count.
+// Names that nobody else uses. They are random, and not of the session's id: a client that has not had a
+// session yet is asked for them, too.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace drover::recipes {
 
-// 32 hexadecimal digits. The client must have had a session.
+// 32 hexadecimal digits. On the executor.
 std::string new_token(const Client& client);
 
 }  // namespace drover::recipes
