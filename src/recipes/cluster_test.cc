@@ -169,5 +169,17 @@ TEST(Cluster, MembersAndTheirCommandsSurviveEveryFault) {
   });
 }
 
+TEST(ClusterMember, IsNotAliveBeforeItCanSayAnything) {
+  RecipeWorld world({.clients = 2});
+  Hand(world, 1).put("/c/status/a", "of an earlier process", CreateMode::kEphemeral);
+  ClusterMember member(world.client(0), "/c", "a");
+  const auto started = world.start(member.start());
+  world.run_for(milliseconds(1000));
+  EXPECT_FALSE(world.exists("/c/live/a"));
+  Hand(world, 1).remove("/c/status/a");
+  ASSERT_TRUE(world.run_until([&] { return started->has_value(); }));
+  EXPECT_TRUE(world.exists("/c/live/a"));
+}
+
 }  // namespace
 }  // namespace drover::recipes::testing

@@ -54,7 +54,11 @@ class Heartbeat::State final : public Loop {
 
 namespace {
 
-Task<Result<void>> without_path(Task<Result<std::string>> starting) {
+// Not before it is awaited: a ClusterMember has something to say first.
+template <class State>
+Task<Result<void>> begin(std::shared_ptr<State> state, Wait wait) {
+  state->begin();
+  auto starting = state->node.start(std::move(wait));
   const Result<std::string> path = co_await std::move(starting);
   if (!path) co_return std::unexpected(path.error());
   co_return Result<void>{};
@@ -72,10 +76,7 @@ Heartbeat& Heartbeat::operator=(Heartbeat&& other) noexcept {
   return *this;
 }
 
-Task<Result<void>> Heartbeat::start(Wait wait) {
-  state_->begin();
-  return without_path(state_->node.start(std::move(wait)));
-}
+Task<Result<void>> Heartbeat::start(Wait wait) { return begin(state_, std::move(wait)); }
 void Heartbeat::beat() { state_->beat(); }
 bool Heartbeat::is_there() const { return state_->node.is_there(); }
 Task<Result<void>> Heartbeat::stop(Wait wait) {
