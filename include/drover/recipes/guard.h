@@ -52,8 +52,8 @@ class Guard {
   const std::string& node() const;
   SessionId session() const;
 
-  // Gives it back, and waits until that is done. kLockLost: it was lost before. When the wait ends earlier, or
-  // the task is never run, it is done in the background; the guard is empty in any case.
+  // Gives it back, and waits until that is done. kLockLost: it was lost before. When the wait ends earlier,
+  // or the task is never run, it is done in the background; the guard is empty in any case.
   Task<Result<void>> release(Wait wait = {});
 
   // Of the library itself.
