@@ -66,9 +66,15 @@ Result<void> TimeLease::State::judge_clock(const Stat& written) const {
 // nothing shows it.
 Task<Result<void>> TimeLease::State::check_clock(std::shared_ptr<const State> state, Wait wait) {
   for (;;) {
-    auto writing = state->client.set(state->path, {}, Version::kAny, wait);
-    const Result<Stat> written = co_await std::move(writing);
+    auto reading = read_node(state->client, state->path, nullptr, wait);
+    Result<NodeData> node = co_await std::move(reading);
+    Result<Stat> written = std::unexpected(node ? Error{} : node.error());
+    if (node) {
+      auto writing = state->client.set(state->path, std::move(node->data), node->stat.version, wait);
+      written = co_await std::move(writing);
+    }
     if (written) co_return state->judge_clock(*written);
+    if (written.error() == Errc::kBadVersion) continue;
     if (written.error() == Errc::kNoNode) {
       auto making = state->client.create(state->path, {}, {.acl = state->options.acl, .parents = true}, wait);
       const Result<Created> made = co_await std::move(making);
@@ -113,11 +119,9 @@ Task<Result<bool>> TimeLease::State::acquire(std::shared_ptr<const State> state,
       co_return true;
     const bool taken = seen->lease && seen->lease->holder != state->name;
     if (taken && now < seen->lease->end + state->options.grace) co_return false;
-    if (!seen->lease || taken) {
-      auto checking = check_clock(state, steps);
-      const Result<void> right = co_await std::move(checking);
-      if (!right) co_return std::unexpected(right.error());
-    }
+    auto checking = check_clock(state, steps);
+    const Result<void> right = co_await std::move(checking);
+    if (!right) co_return std::unexpected(right.error());
     const auto end = std::chrono::floor<std::chrono::seconds>(now + state->duration);
     written = encode_lease({state->name, end});
     auto writing = write(state, *seen, *written, steps);

@@ -115,6 +115,19 @@ TEST_F(TimeLeases, AWrongClockTakesNothing) {
   EXPECT_EQ(world.get(lease(0, "a").holder()).value()->name, "b");
 }
 
+TEST_F(TimeLeases, AWrongClockRenewsNothing) {
+  EXPECT_TRUE(take(0, "a"));
+  const auto end = world.get(lease(0, "a").holder()).value()->end;
+  EXPECT_EQ(world.get(lease(0, "a", seconds(30)).acquire()).error(), Errc::kStale);
+  EXPECT_EQ(world.get(lease(0, "a").holder()).value()->end, end);
+}
+
+TEST_F(TimeLeases, TheDataOfItsDirectoryIsLeftAlone) {
+  ASSERT_TRUE(world.get(world.client(1).create(kPath, "about the job", {.parents = true})));
+  EXPECT_TRUE(take(0, "a"));
+  EXPECT_EQ(world.data(kPath), "about the job");
+}
+
 TEST_F(TimeLeases, WhatIsNotALeaseIsLeftAlone) {
   ASSERT_TRUE(world.get(world.client(0).create(kNode, "something", {.parents = true})));
   EXPECT_EQ(world.get(lease(0, "a").acquire()).error(), Errc::kBadData);
