@@ -50,9 +50,7 @@ class StateBuilder {
   void loaded(Zxid zxid, const std::optional<Digest>& digest = std::nullopt);
   bool txn(Zxid zxid, std::string_view entry);
   // This one comes soon.
-  void prefetch(std::string_view entry) const {
-    machine_.tree.prefetch(wire::likely_path_of_entry(entry));
-  }
+  void prefetch(std::string_view entry) const { machine_.tree.prefetch(wire::likely_path_of_entry(entry)); }
   // After everything: indexes that only make sense on the whole tree.
   void finish();
 

@@ -16,7 +16,8 @@ constexpr std::size_t kLookAhead = 8;
 
 }  // namespace
 
-ReplaySink::ReplaySink(replica::StateBuilder& builder) : builder_(builder), sink_(builder), loaded_at_(monotonic_now()) {}
+ReplaySink::ReplaySink(replica::StateBuilder& builder)
+    : builder_(builder), sink_(builder), loaded_at_(monotonic_now()) {}
 
 void ReplaySink::reset() {
   finish();

@@ -7,11 +7,12 @@
 //                              .on_gap = [] { read_everything_again(); }});
 //   unwrap(sync_wait(watcher.start(Wait::within(5s))));   // from here on nothing is missed
 //
-// Guarantees: every change is told in order, or else on_gap() comes after it. It comes once when the watch is set
-// for the first time, and after each reconnect and each new session: persistent watches tell nothing of what
-// happened meanwhile. Who reads in on_gap() and applies the events since has what the server has.
+// Guarantees: every change is told in order, or else on_gap() comes after it. It comes once when the watch is
+// set for the first time, and after each reconnect and each new session: persistent watches tell nothing of
+// what happened meanwhile. Who reads in on_gap() and applies the events since has what the server has.
 //
-// Failures: kNoAuth ends start() only; the watch is tried again, later and later. TreeCache does the reading too.
+// Failures: kNoAuth ends start() only; the watch is tried again, later and later. TreeCache does the reading
+// too.
 //
 // Curator: PersistentWatcher. kazoo: ChildrenWatch and DataWatch come near.
 #pragma once

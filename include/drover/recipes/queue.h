@@ -54,7 +54,8 @@ struct QueueOptions {
 struct QueueConfig;
 class QueueClaim;
 
-// One that was taken. Move-only; whoever lets it go without done() gives it back. What it says stays readable.
+// One that was taken. Move-only; whoever lets it go without done() gives it back. What it says stays
+// readable.
 class QueueItem {
  public:
   QueueItem() = default;
