@@ -155,7 +155,7 @@ void Engine::on_state(const StateChange& change) {
   if (!is_final(change.state)) return;
   tell(watches_.clear(), EventType::kWatchLost, Zxid{-1});
   for (const auto& call : std::exchange(closers_, {})) {
-    if (session_->is_close_confirmed()) {
+    if (session_->is_close_confirmed() || change.state == SessionState::kExpired) {
       call->on_answer({}, {});
     } else {
       call->on_error(Error{Errc::kConnectionLoss, Applied::kMaybe});

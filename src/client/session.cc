@@ -121,13 +121,6 @@ void Session::finish(SessionState state, Effects& effects) {
   watches_.clear();
 }
 
-// The session exists no more. For one that was to be closed that is the end it was to have, whether by our
-// word, whose answer was lost, or without it.
-void Session::finish_gone(Effects& effects) {
-  close_confirmed_ = closing_;
-  finish(closing_ ? SessionState::kClosed : SessionState::kExpired, effects);
-}
-
 std::optional<Instant> Session::valid_until() const {
   if (!answered_) return std::nullopt;
   return *answered_ + timeout_ms_;
@@ -142,7 +135,7 @@ bool Session::is_past_expiry(Instant now) const {
 
 void Session::on_time(Instant now, Effects& effects) {
   if (phase_ == Phase::kOver || !started_) return;
-  if (is_past_expiry(now)) return finish_gone(effects);
+  if (is_past_expiry(now)) return finish(SessionState::kExpired, effects);
   switch (phase_) {
     case Phase::kIdle:
       if (now >= next_dial_) dial(now, effects);

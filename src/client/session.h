@@ -132,7 +132,7 @@ class Session {
   void move_on(Instant now, Effects& effects);
 
   // --- what is known ---
-  // A server has answered close(), or the session has run out meanwhile: it is over.
+  // A server has answered close(): the session is over and so are its ephemerals.
   bool is_close_confirmed() const { return close_confirmed_; }
   SessionState state() const { return state_; }
   bool is_connected() const { return phase_ == Phase::kOpen; }
@@ -183,7 +183,6 @@ class Session {
   void lose(Instant now, Effects& effects);
   void hang_up(Instant now, Effects& effects);
   void finish(SessionState state, Effects& effects);
-  void finish_gone(Effects& effects);
   void enter(SessionState state, Effects& effects);
   void fail_all(Outcome of_sent, ErrorCode error, Effects& effects);
   bool is_past_expiry(Instant now) const;

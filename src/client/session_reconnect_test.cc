@@ -185,33 +185,6 @@ TEST(SessionReconnect, ACloseWhoseAnswerWasLostIsFoundToHaveHappened) {
   EXPECT_EQ(b.session.state(), SessionState::kClosed);
 }
 
-TEST(SessionReconnect, ASessionThatRunsOutWhileItIsBeingClosedIsClosed) {
-  Bench b({.timeout_ms = 9000});
-  b.open(9000);
-  b.session.close(b.now, b.effects);
-  b.lose();
-  for (int i = 0; i < 40 && !is_final(b.session.state()); ++i) {
-    if (b.dialled) {
-      b.dialled.reset();
-      b.lose();
-    }
-    b.pass(9000);
-  }
-  EXPECT_EQ(b.session.state(), SessionState::kClosed);
-  EXPECT_TRUE(b.session.is_close_confirmed());
-}
-
-TEST(SessionReconnect, AnotherSessionThanTheOneBeingClosedMeansThatItIsClosed) {
-  Bench b;
-  b.open();
-  b.session.close(b.now, b.effects);
-  b.lose();
-  b.wait_for_dial();
-  b.connect_socket();
-  b.hear(Bench::connect_response(9000, SessionId{99}));
-  EXPECT_EQ(b.session.state(), SessionState::kClosed);
-}
-
 TEST(SessionReconnect, IdentitiesAreProvenBeforeAnythingElse) {
   Bench b;
   b.open();

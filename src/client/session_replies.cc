@@ -64,13 +64,14 @@ bool Session::on_handshake(std::string_view frame, Instant now, Effects& effects
   const SessionId asked = session_to_ask_for();
   if (response->timeout_ms <= 0) {
     if (raw(asked) == 0) return false;
-    finish_gone(effects);
+    // A session that we were about to close has been closed: perhaps by us, and the answer got lost.
+    finish(closing_ ? SessionState::kClosed : SessionState::kExpired, effects);
     return true;
   }
   if (response->read_only && !options_.read_only_ok) return false;
   // Some servers hand out a new session instead of saying that the old one is gone.
   if (raw(asked) != 0 && response->session != asked) {
-    finish_gone(effects);
+    finish(SessionState::kExpired, effects);
     return true;
   }
   session_ = response->session;
