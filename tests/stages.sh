@@ -94,7 +94,7 @@ stage_process() {  # stage_process NAME
 run_ctest() {  # run_ctest PRESET [CTEST ARGUMENT...]
   local preset=$1 status=0
   shift
-  "${ctest_under[@]}" ctest --test-dir "$root/build/$preset" --parallel "$jobs" --timeout 300 \
+  "${ctest_under[@]}" ctest --test-dir "$root/build/$preset" --parallel "$jobs" --timeout 900 \
     --no-tests=error --output-on-failure "$@" || status=$?
   awk '/^\[  PASSED  \] [0-9]+ test/ { cases = $4 }
        /^\[  FAILED  \] [0-9]+ test.*listed below/ { broken = $4 }
