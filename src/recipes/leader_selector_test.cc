@@ -24,8 +24,8 @@ struct Office {
   std::vector<Zxid> fences;
 };
 
-Task<Result<void>> work_for(Office* office, Scheduler scheduler, std::size_t who, Leadership term,
-                            milliseconds time) {
+Task<Result<void>> work_for(std::shared_ptr<Office> office, Scheduler scheduler, std::size_t who,
+                            Leadership term, milliseconds time) {
   office->order.push_back(who);
   office->fences.push_back(term.fence);
   office->most = std::max(office->most, ++office->working);
@@ -42,14 +42,20 @@ class Selectors {
       const Scheduler scheduler = world.client(i).scheduler();
       all.push_back(std::make_unique<LeaderSelector>(
           world.client(i), kPath, "host-" + std::to_string(i),
-          [this, scheduler, i, time](Leadership term) {
-            return work_for(&office, scheduler, i, std::move(term), time);
+          [office = shared_, scheduler, i, time](Leadership term) {
+            return work_for(office, scheduler, i, std::move(term), time);
           },
           options));
       world.run_for(milliseconds(150));
     }
   }
-  Office office;
+
+ private:
+  // Work that is under way ends after its selector has gone.
+  const std::shared_ptr<Office> shared_ = std::make_shared<Office>();
+
+ public:
+  Office& office = *shared_;
   std::vector<std::unique_ptr<LeaderSelector>> all;
 };
 
@@ -163,18 +169,18 @@ TEST(LeaderSelector, DestroyedAtAnyMessageItLeavesNothing) {
   for (int nth = 1; nth < 20; ++nth) {
     SCOPED_TRACE(nth);
     RecipeWorld world({.clients = 1});
-    Office office;
+    const auto office = std::make_shared<Office>();
     std::unique_ptr<LeaderSelector> selector;
     world.at_request(0, "", nth, [&] { selector.reset(); });
     const Scheduler scheduler = world.client(0).scheduler();
     selector = std::make_unique<LeaderSelector>(world.client(0), kPath, "me", [&](Leadership term) {
-      return work_for(&office, scheduler, 0, std::move(term), milliseconds(100));
+      return work_for(office, scheduler, 0, std::move(term), milliseconds(100));
     });
     world.run_for(milliseconds(3000));
     selector.reset();
     world.run_for(milliseconds(1000));
     EXPECT_TRUE(world.children(kPath).empty());
-    EXPECT_EQ(office.working, 0);
+    EXPECT_EQ(office->working, 0);
   }
 }
 
