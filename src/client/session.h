@@ -134,6 +134,7 @@ class Session {
   // --- what is known ---
   // A server has answered close(): the session is over and so are its ephemerals.
   bool is_close_confirmed() const { return close_confirmed_; }
+  bool is_closing() const { return closing_; }
   SessionState state() const { return state_; }
   bool is_connected() const { return phase_ == Phase::kOpen; }
   SessionId id() const { return session_; }

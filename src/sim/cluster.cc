@@ -142,7 +142,8 @@ void Cluster::keep_sessions() {
   std::vector<std::pair<const SimClient*, std::uint64_t>> there;
   const auto& known = servers_.front()->process()->machine().sessions;  // everybody is level
   for (const auto& client : clients_) {
-    if (client->client().is_connected() && known.contains(client->client().session()))
+    if (client->client().is_connected() && !client->client().is_closing() &&
+        known.contains(client->client().session()))
       there.emplace_back(client.get(), client->client().sessions());
   }
   run_for(4 * plan_.session_timeout_ms * kMillisecond);

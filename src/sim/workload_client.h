@@ -57,6 +57,7 @@ class WorkloadClient {
   bool is_gone() const { return left_ && !session_; }
   bool is_connected() const { return session_ && !silent_until_ && session_->is_connected(); }
   SessionId session() const { return session_ ? session_->id() : SessionId{}; }
+  bool is_closing() const { return session_ && session_->is_closing(); }
   // The server of the connection, or of the one that is tried.
   std::optional<ServerId> server() const;
   std::size_t outstanding() const { return calls_.size(); }
