@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "client/public_stat.h"
 #include "wire/requests.h"
 
 namespace drover::client {
@@ -59,22 +60,7 @@ void write_op(Writer& w, std::string_view prefix, const Op& op) {
   write_version(w, op.version);
 }
 
-Stat read_stat(Reader& r) {
-  const wire::Stat from = wire::decode_stat(r);
-  Stat stat;
-  stat.czxid = from.czxid;
-  stat.mzxid = from.mzxid;
-  stat.ctime_ms = from.ctime;
-  stat.mtime_ms = from.mtime;
-  stat.version = Version{from.version};
-  stat.cversion = from.cversion;
-  stat.aversion = Version{from.aversion};
-  stat.ephemeral_owner = SessionId{from.ephemeral_owner};
-  stat.data_length = from.data_length;
-  stat.num_children = from.num_children;
-  stat.pzxid = from.pzxid;
-  return stat;
-}
+Stat read_stat(Reader& r) { return public_stat(wire::decode_stat(r)); }
 
 std::vector<std::string> read_strings(Reader& r) {
   std::vector<std::string> strings(r.count(4));

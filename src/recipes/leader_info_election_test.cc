@@ -120,13 +120,7 @@ TEST(LeaderInfoElection, NeverAreThereTwo) {
     Elections all = stand(world, 3);
     Random random(seed);
     for (int round = 0; round < 20; ++round) {
-      const std::size_t victim = random.below(3);
-      switch (random.below(4)) {
-        case 0: world.disconnect(victim); break;
-        case 1: world.cut(victim); break;
-        case 2: world.heal(victim); break;
-        default: world.restart_leader(); break;
-      }
+      let_something_happen(world, random, 3);
       for (int i = 0; i < 1500; ++i) {
         world.run_for(milliseconds(1));
         ASSERT_LE(leaders(all), 1u);

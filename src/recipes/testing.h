@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/random.h"
 #include "drover/signal.h"
 #include "drover/task.h"
 #include "sim/recipe_world.h"
@@ -28,6 +29,17 @@ using sim::RecipeWorld;
 using std::chrono::milliseconds;
 
 // --- faults ---
+
+// A cut, its end, a broken connection or a leader's restart, to any of so many clients.
+inline void let_something_happen(RecipeWorld& world, Random& random, std::uint64_t clients) {
+  const std::size_t victim = random.below(clients);
+  switch (random.below(4)) {
+    case 0: return world.disconnect(victim);
+    case 1: return world.cut(victim);
+    case 2: return world.heal(victim);
+    default: return world.restart_leader();
+  }
+}
 
 // What befalls client 0 at its nth message.
 struct Fault {

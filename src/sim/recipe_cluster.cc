@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "client/public_stat.h"
 #include "sim/server.h"
 
 namespace drover::sim {
@@ -14,22 +15,6 @@ Plan recipe_plan(std::uint64_t seed, int servers) {
   Plan plan = calm_plan(seed, servers);
   plan.timing.tick_ms = kTickMs;
   return plan;
-}
-
-Stat to_public(const wire::Stat& stat) {
-  Stat out;
-  out.czxid = stat.czxid;
-  out.mzxid = stat.mzxid;
-  out.ctime_ms = stat.ctime;
-  out.mtime_ms = stat.mtime;
-  out.version = Version{stat.version};
-  out.cversion = stat.cversion;
-  out.aversion = Version{stat.aversion};
-  out.ephemeral_owner = SessionId{stat.ephemeral_owner};
-  out.data_length = stat.data_length;
-  out.num_children = stat.num_children;
-  out.pzxid = stat.pzxid;
-  return out;
 }
 
 // Recipes are judged by what they leave in the tree; servers by the cluster's own tests.
@@ -121,7 +106,7 @@ void RecipeCluster::start_all() {
 std::optional<Stat> RecipeCluster::stat(const std::string& path) const {
   const state::Node* node = parts_->node(path);
   if (!node) return std::nullopt;
-  return to_public(parts_->tree()->stat(*node));
+  return client::public_stat(parts_->tree()->stat(*node));
 }
 
 std::optional<std::string> RecipeCluster::data(const std::string& path) const {

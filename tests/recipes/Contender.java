@@ -21,7 +21,7 @@ public final class Contender {
   private static void beInside(CuratorFramework client, String path) throws Exception {
     client.create().withMode(CreateMode.EPHEMERAL).forPath(path + ".inside");
     int count = Integer.parseInt(new String(client.getData().forPath(path + ".count")));
-    Thread.sleep(1);
+    client.sync().forPath(path); // Time in which somebody else could count from the same number.
     client.setData().forPath(path + ".count", Integer.toString(count + 1).getBytes());
     client.delete().forPath(path + ".inside");
   }

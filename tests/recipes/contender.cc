@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <thread>
 
 #include "drover/client.h"
 #include "drover/recipes/leader_latch.h"
@@ -31,7 +30,8 @@ void be_inside(const Client& client, const std::string& path) {
   const Wait wait = Wait::within(kPatience);
   unwrap(sync_wait(client.create(path + ".inside", {}, {.mode = CreateMode::kEphemeral}, wait)));
   const NodeData count = unwrap(sync_wait(client.get(path + ".count", wait)));
-  std::this_thread::sleep_for(1ms);
+  unwrap(
+      sync_wait(client.sync(path, wait)));  // Time in which somebody else could count from the same number.
   const std::string next = std::to_string(std::stoi(count.data) + 1);
   unwrap(sync_wait(client.set(path + ".count", next, Version::kAny, wait)));
   unwrap(sync_wait(client.remove(path + ".inside", Version::kAny, wait)));

@@ -5,7 +5,6 @@
 #
 #   contender.py ADDRESS mutex PATH ROUNDS
 import sys
-import time
 
 from kazoo.client import KazooClient
 from kazoo.recipe.lock import Lock
@@ -21,7 +20,7 @@ class SharedLock(Lock):
 def be_inside(client, path):
     client.create(path + ".inside", ephemeral=True)
     count = int(client.get(path + ".count")[0])
-    time.sleep(0.001)
+    client.sync(path)  # time in which somebody else could count from the same number
     client.set(path + ".count", str(count + 1).encode())
     client.delete(path + ".inside")
 
