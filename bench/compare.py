@@ -16,7 +16,6 @@ import argparse
 import json
 import os
 import pathlib
-import random
 import shutil
 import signal
 import socket
@@ -26,6 +25,9 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "tests" / "compat"))
+from ports import free_port  # noqa: E402  (the path above must come first)
+
 TOOLS = pathlib.Path(os.environ.get("DROVER_LOAD_TOOLS", ROOT.parent / "shared" / "tools"))
 BUILD = ROOT / "build" / "bench"
 DROVER = pathlib.Path(os.environ.get("DROVER", ROOT / "build" / "release" / "bin" / "drover"))
@@ -45,18 +47,6 @@ def build_tool(tool, *flags, libraries=()):
     binary = BUILD / tool
     if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
         subprocess.run(["g++", "-O2", "-std=c++17", "-pthread", *flags, "-o", binary, source, *libraries], check=True)
-
-
-def free_port():
-    """Below the range from which the system takes the ports of outgoing connections: nobody gets it in between."""
-    while True:
-        port = random.randrange(10_000, 32_000)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                continue
 
 
 def rss_bytes(pid):

@@ -23,7 +23,8 @@ import sys
 import tempfile
 import time
 
-from compare import BUILD, DROVER, build_tools, free_port
+from compare import BUILD, DROVER, build_tools
+from ports import free_port
 
 VOTERS = 3
 # name, zkraw arguments, figure, bound: at least (ratio drover/Java) or at most

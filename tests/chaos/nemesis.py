@@ -13,7 +13,7 @@ import struct
 import subprocess
 import sys
 
-from ensemble import take_port
+from ports import free_port
 from harness import STORAGE_FAILURE_EXIT, FailingDisk, check, preload_library
 
 HOUR_MS = 3600 * 1000
@@ -29,7 +29,7 @@ class Network:
         for member in ensemble:
             for other in ensemble:
                 if other is not member:
-                    quorum, election = take_port(), take_port()
+                    quorum, election = free_port(), free_port()
                     links += [(member.sid, other.sid, quorum, other.quorum_port),
                               (member.sid, other.sid, election, other.election_port)]
                     member.config[f"server.{other.sid}"] = other.line(quorum, election)

@@ -15,6 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "compat"))
 import protocol  # noqa: E402  (the path above must come first)
 import servers  # noqa: E402
+from ports import free_port  # noqa: E402
 import tls_support  # noqa: E402
 
 
@@ -53,7 +54,7 @@ def without_quorum(kind, member, data_dir):
         connection.close()
     config = {"initLimit": 5, "syncLimit": 5, "readonlymode.enabled": "true", "localSessionsEnabled": "true"}
     for number in (1, 2, 3):
-        config[f"server.{number}"] = f"127.0.0.1:{servers.free_port()}:{servers.free_port()}"
+        config[f"server.{number}"] = f"127.0.0.1:{free_port()}:{free_port()}"
     server = member(config=config, properties={"readonlymode.enabled": "true"}, tick_ms=200, data_dir=data_dir)
     (server.data_dir / "myid").write_text("1\n")
     return server

@@ -19,6 +19,8 @@ import sys
 import tempfile
 import time
 
+from ports import free_port
+
 COMPAT_DIR = pathlib.Path(__file__).resolve().parent
 PROJECT_ROOT = COMPAT_DIR.parent.parent
 JAVA_LIBRARIES = pathlib.Path("/usr/share/java")
@@ -62,12 +64,6 @@ def java_binary():
     if path is None:
         raise MissingDependency("java is missing (Debian package: default-jre-headless)")
     return path
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def java_classpath(*jars):
@@ -128,7 +124,7 @@ class Server:
         keep_port = self.port is not None
         for attempt in range(START_ATTEMPTS):
             if not keep_port:
-                self.port = free_port()  # May be taken by somebody else before the server binds it.
+                self.port = free_port()
             self._launch()
             if self._wait_ready():
                 return self

@@ -12,7 +12,8 @@ import time
 
 import protocol as p
 from certificates import SERVER_NAMES, Authority
-from servers import JAVA_LIBRARIES, SERVER_JARS, DroverServer, JavaServer, free_port, java_classpath, require
+from ports import free_port
+from servers import JAVA_LIBRARIES, SERVER_JARS, DroverServer, JavaServer, java_classpath, require
 from suite import check, check_equal
 
 PASSWORD = "hunter2-for-stores"

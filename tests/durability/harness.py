@@ -23,7 +23,8 @@ import time
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "compat"))
 
 import protocol as p  # noqa: E402
-from servers import drover_binary, four_letter_word, free_port  # noqa: E402
+from ports import free_port  # noqa: E402
+from servers import drover_binary, four_letter_word  # noqa: E402
 from suite import check, check_equal, run  # noqa: E402,F401
 
 START_SECONDS = 30

@@ -8,7 +8,6 @@
 import contextlib
 import os
 import pathlib
-import random
 import re
 import shutil
 import signal
@@ -20,6 +19,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "durability
 
 import log_holes  # noqa: E402
 from harness import FailingDisk, Session, check, p, wait_until  # noqa: E402
+from ports import free_port  # noqa: E402
 from servers import (JVM_FLAGS, LOG_FLAGS, SERVER_JARS, Server, drover_binary, four_letter_word,  # noqa: E402
                      java_binary, java_classpath)
 
@@ -48,26 +48,6 @@ def other_kind(kind):
     return DROVER if kind == JAVA else JAVA
 
 
-def _ports_below_the_ephemeral_range():
-    """A member keeps its ports while it is down. One that the kernel also gives to outgoing connections could
-    be taken meanwhile, by one of the very clients that wait for the member to come back."""
-    first_ephemeral = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
-    ports = list(range(10000, first_ephemeral))
-    random.SystemRandom().shuffle(ports)
-    for port in ports:
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            probe.close()
-            yield port
-
-
-_free_ports = _ports_below_the_ephemeral_range()
-
-
-def take_port():
-    return next(_free_ports)
-
-
 class Member(Server):
     """One server of an ensemble. Ports, sid and data directory stay; the kind may change while it is down."""
 
@@ -80,7 +60,7 @@ class Member(Server):
         super().__init__({**ensemble_config, **(config or {})},
                          {"zookeeper.forceSync": "yes", **(properties or {})}, tick_ms=TICK_MS)
         self.sid, self.kind, self.role = sid, kind, role
-        self.port, self.quorum_port, self.election_port = take_port(), take_port(), take_port()
+        self.port, self.quorum_port, self.election_port = free_port(), free_port(), free_port()
         (self.data_dir / "myid").write_text(f"{sid}\n")
         self.disk = FailingDisk(self.base) if failing_disk else None
         self.clock = None  # a wrong one, with the same interface

@@ -19,16 +19,13 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests" / "compat"))
+from ports import free_port  # noqa: E402  (the path above must come first)
+
 BLOCK = re.compile(r"^<!-- check: (.+?) -->\n```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 README_PORT = "2181"
 SERVER_SECONDS_MAX = 60
 BLOCK_SECONDS_MAX = 60
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def wait_for_server(server, port):

@@ -9,16 +9,15 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "compat"))
+from ports import free_port  # noqa: E402  (the path above must come first)
+
 SCRIPT = HERE.parent.parent / "bin" / "zkServer.sh"
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
 
 
 def is_alive(pid):
