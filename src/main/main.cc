@@ -3,9 +3,10 @@
 // `drover`: one binary, the first word says what it is today.
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,17 +22,6 @@ namespace {
 using namespace drover;
 
 constexpr int kUsageExit = 2;
-
-constexpr std::string_view kHelp = R"(drover: a coordination service that speaks ZooKeeper's protocol
-
-usage: drover COMMAND [ARGUMENTS]
-
-  server     run a server in the foreground (drover server --help)
-  ensemble   run an ensemble of servers on this machine (drover ensemble --help)
-  version    print the version
-
-Documentation: README.md and docs/ of the source tree.
-)";
 
 constexpr std::string_view kServerHelp = R"(drover server: run a server in the foreground
 
@@ -99,37 +89,60 @@ int serve(const std::vector<std::string>& arguments) {
   return 0;
 }
 
+int print_version(const std::vector<std::string>&) {
+  std::printf("%s\n", std::string(server::kVersion).c_str());
+  return 0;
+}
+
+int print_help(const std::vector<std::string>&);
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  // Of the words behind the name. A command that has a text here is asked for --help by main.
+  int (*run)(const std::vector<std::string>& arguments);
+  std::string_view help = {};
+};
+
+const std::array kCommands{
+    Command{"server", "run a server in the foreground", serve, kServerHelp},
+    Command{"ensemble", "run an ensemble of servers on this machine", server::run_ensemble,
+            server::kEnsembleHelp},
+    Command{"version", "print the version", print_version},
+    Command{"help", "print this text", print_help},
+};
+
+void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+int print_help(const std::vector<std::string>&) {
+  print(
+      "drover: a coordination service that speaks ZooKeeper's protocol\n\n"
+      "usage: drover COMMAND [ARGUMENTS]      (drover COMMAND --help tells more)\n\n");
+  for (const Command& command : kCommands) {
+    std::printf("  %-10s %s\n", std::string(command.name).c_str(), std::string(command.summary).c_str());
+  }
+  print("\nDocumentation: README.md and docs/ of the source tree.\n");
+  return 0;
+}
+
+bool is_help(const std::string& word) { return word == "--help" || word == "-h"; }
+
+std::string_view command_name(const std::vector<std::string>& words) {
+  if (words.empty() || is_help(words[0])) return "help";
+  return words[0] == "--version" ? std::string_view("version") : std::string_view(words[0]);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
-  const std::string_view command = words.empty() ? "help" : std::string_view(words[0]);
-  const auto has_help = [&] {
-    for (const std::string& word : words) {
-      if (word == "--help" || word == "-h") return true;
-    }
-    return false;
-  };
-  if (command == "version" || command == "--version") {
-    std::printf("%s\n", std::string(server::kVersion).c_str());
-    return 0;
-  }
-  if (command == "server") {
-    if (has_help()) {
-      std::fwrite(kServerHelp.data(), 1, kServerHelp.size(), stdout);
-      return 0;
-    }
-    return serve({words.begin() + 1, words.end()});
-  }
-  if (command == "ensemble") {
-    if (has_help()) {
-      std::fputs(server::kEnsembleHelp, stdout);
-      return 0;
-    }
-    return server::run_ensemble({words.begin() + 1, words.end()});
-  }
-  if (command == "help" || command == "--help" || command == "-h") {
-    std::fwrite(kHelp.data(), 1, kHelp.size(), stdout);
+  const std::string_view name = command_name(words);
+  for (const Command& command : kCommands) {
+    if (command.name != name) continue;
+    const std::vector<std::string> arguments(words.begin() + (words.empty() ? 0 : 1), words.end());
+    if (command.help.empty() || std::none_of(arguments.begin(), arguments.end(), is_help))
+      return command.run(arguments);
+    print(command.help);
     return 0;
   }
   std::fprintf(stderr, "drover: unknown command '%s'; `drover help` lists them\n", words[0].c_str());
