@@ -11,6 +11,7 @@
 
 #include "recipes/loop.h"
 #include "recipes/settle.h"
+#include "recipes/steps.h"
 #include "recipes/token.h"
 
 namespace drover::recipes {
@@ -27,6 +28,24 @@ Task<Result<void>> remove_marks(Client client, std::vector<std::string> paths) {
     co_await std::move(syncing);
     auto removing = client.remove_surely(path);
     co_await std::move(removing);
+  }
+  co_return Result<void>{};
+}
+
+// Marks of processes that ended without removing theirs. One that is in use has been written to lately;
+// should its owner have slept for so long, it finds its mark gone and makes another one.
+Task<Result<void>> remove_old_marks(Client client, std::string root, milliseconds age, std::string newest) {
+  CO_TRY_ASSIGN(const NodeData reference, client.get(newest));  // The servers' clock, not ours.
+  CO_TRY_ASSIGN(const Children marks, client.children(root));
+  for (const std::string& name : marks.names) {
+    const std::string path = child_path(root, name);
+    CO_TRY_ASSIGN(const std::optional<Stat> stat, client.exists(path));
+    if (!stat || stat->mtime_ms + age.count() > reference.stat.mtime_ms) continue;
+    auto removing = client.remove(path, stat->version);
+    const Result<void> removed = co_await std::move(removing);
+    const bool overtaken =
+        !removed && (removed.error() == Errc::kNoNode || removed.error() == Errc::kBadVersion);
+    if (!removed && !overtaken) co_return removed;
   }
   co_return Result<void>{};
 }
@@ -61,6 +80,12 @@ class AtomicBytes::State {
     return slot;
   }
 
+  void put_back(Slot slot) {
+    if (!std::exchange(has_cleared, true))
+      start(remove_old_marks(client, marks_root, options.marks_kept, slot.path));
+    free_slots.push_back(std::move(slot));
+  }
+
   static Task<Result<std::string>> update(std::shared_ptr<State> self, Change change, Wait wait);
   static Task<Result<Bytes>> get(std::shared_ptr<State> self, Wait wait);
 
@@ -80,6 +105,7 @@ class AtomicBytes::State {
 
   std::vector<std::string> marks;  // all that may exist
   std::vector<Slot> free_slots;
+  bool has_cleared = false;
 };
 
 Task<Result<AtomicBytes::Bytes>> AtomicBytes::State::get(std::shared_ptr<State> self, Wait wait) {
@@ -108,7 +134,7 @@ Task<Result<std::string>> AtomicBytes::State::update(std::shared_ptr<State> self
     const Result<Outcome> outcome = co_await std::move(writing);
     if (!outcome) co_return std::unexpected(outcome.error());
     if (*outcome == Outcome::kDone) {
-      if (self->options.exactly_once) self->free_slots.push_back(std::move(slot));
+      if (self->options.exactly_once) self->put_back(std::move(slot));
       co_return *data;
     }
     random = random * 6364136223846793005ull + 1442695040888963407ull;

@@ -152,6 +152,35 @@ TEST(AtomicLong, MarksGoWithTheObject) {
   }
 }
 
+TEST(AtomicLong, MarksOfTheCrashedAreRemovedWhenTheyAreOld) {
+  RecipeWorld world({.clients = 3});
+  const AtomicOptions options{.exactly_once = true, .marks_kept = milliseconds(60'000)};
+  const AtomicLong lives(world.client(0), "/n", options);
+  ASSERT_TRUE(world.get(lives.add(1)));
+  ASSERT_TRUE(world.get(world.client(2).create("/n.ops/crashed", "7")));
+  world.run_for(milliseconds(120'000));
+  ASSERT_TRUE(world.get(world.client(2).create("/n.ops/crashed-lately", "7")));
+  ASSERT_TRUE(world.get(lives.add(1)));
+  const AtomicLong next(world.client(1), "/n", options);
+  ASSERT_TRUE(world.get(next.add(1)));
+  ASSERT_TRUE(world.run_until([&] { return world.descendants("/n.ops") == 3; }));
+  EXPECT_FALSE(*world.get(world.client(2).exists("/n.ops/crashed")));
+  EXPECT_TRUE(*world.get(world.client(2).exists("/n.ops/crashed-lately")));
+  EXPECT_EQ(*world.get(lives.add(1)), 4);
+}
+
+// One that slept for longer than marks are kept.
+TEST(AtomicLong, AMarkThatWasRemovedIsMadeAgain) {
+  RecipeWorld world({.clients = 2});
+  const AtomicLong n(world.client(0), "/n", kExactlyOnce);
+  ASSERT_TRUE(world.get(n.add(1)));
+  const std::vector<std::string> marks = world.children("/n.ops");
+  ASSERT_EQ(marks.size(), 1u);
+  ASSERT_TRUE(world.get(world.client(1).remove("/n.ops/" + marks[0])));
+  EXPECT_EQ(*world.get(n.add(1)), 2);
+  EXPECT_EQ(world.children("/n.ops").size(), 1u);
+}
+
 TEST(AtomicValue, UpdatesWhateverTheCodecKnows) {
   RecipeWorld world({.clients = 2});
   const AtomicValue<std::string> text(world.client(0), "/t", text_codec());

@@ -9,6 +9,7 @@
 #include "drover/recipes/tree_cache.h"
 #include "recipes/loop.h"
 #include "recipes/settle.h"
+#include "recipes/steps.h"
 
 namespace drover::recipes {
 
@@ -120,14 +121,17 @@ Task<Result<std::uint64_t>> write_command(Client client, std::string path, std::
     const Result<std::vector<OpResult>> written = co_await std::move(writing);
     if (written) co_return generation;
     const Error& error = written.error();
-    if (error.error_class() == ErrorClass::kRecoverable) continue;
+    if (is_recoverable(error)) {
+      CO_TRY(pause_before_retry(client, error, wait));
+      continue;
+    }
     if (error == Errc::kNodeExists) co_return fail(Errc::kBadVersion, path);
     if (error != Errc::kNoNode || error.op_index != ours || *now) co_return std::unexpected(error);
     auto making = client.create(std::string(parent_in(path)), {}, {.parents = true}, wait);
     const Result<Created> made = co_await std::move(making);
-    const bool bad =
-        !made && made.error() != Errc::kNodeExists && made.error().error_class() != ErrorClass::kRecoverable;
-    if (bad) co_return std::unexpected(made.error());
+    if (made || made.error() == Errc::kNodeExists) continue;
+    if (!is_recoverable(made.error())) co_return std::unexpected(made.error());
+    CO_TRY(pause_before_retry(client, made.error(), wait));
   }
 }
 

@@ -111,7 +111,10 @@ Task<Result<Bundle>> ConfigBundle::State::follow(std::shared_ptr<const State> se
     const bool none = !bundle && bundle.error() == Errc::kNoNode;
     const bool lost = !bundle && (bundle.error().error_class() == ErrorClass::kRecoverable ||
                                   bundle.error() == Errc::kSessionExpired);
-    if (lost && self->place.client.state() != ConnectionState::kExpired) continue;
+    if (lost && self->place.client.state() != ConnectionState::kExpired) {
+      CO_TRY(pause_before_retry(self->place.client, bundle.error(), wait));
+      continue;
+    }
     if (!bundle && !(none && wait_for_first)) co_return bundle;
     auto waiting = changed.wait(wait);
     const Result<void> woken = co_await std::move(waiting);

@@ -65,16 +65,16 @@ Task<Result<void>> agree_on_parties(Client client, Gathering gathering, Wait wai
     if (node) {
       auto writing = client.set(gathering.path, text, node->stat.version, wait);
       const Result<Stat> written = co_await std::move(writing);
-      if (!written && written.error() != Errc::kBadVersion && !is_recoverable(written.error())) {
-        co_return std::unexpected(written.error());
-      }
+      if (written || written.error() == Errc::kBadVersion) continue;
+      if (!is_recoverable(written.error())) co_return std::unexpected(written.error());
+      CO_TRY(pause_before_retry(client, written.error(), wait));
       continue;
     }
     auto creating = client.create(gathering.path, text, options, wait);
     const Result<Created> created = co_await std::move(creating);
-    if (!created && created.error() != Errc::kNodeExists && !is_recoverable(created.error())) {
-      co_return std::unexpected(created.error());
-    }
+    if (created || created.error() == Errc::kNodeExists) continue;
+    if (!is_recoverable(created.error())) co_return std::unexpected(created.error());
+    CO_TRY(pause_before_retry(client, created.error(), wait));
   }
   auto creating = until_answered(
       client, [&] { return client.create(child_path(gathering.path, "current"), "0", {}, wait); });

@@ -165,6 +165,22 @@ TEST_F(Snowflakes, WhoeverHasTheSlotNextBeginsBehindItsTime) {
   EXPECT_TRUE(next.next());
 }
 
+// Somebody's clock was an hour ahead: its slot would give no id until then.
+TEST_F(Snowflakes, ASlotWhoseTimeIsFarAheadIsLeftAlone) {
+  std::optional<SnowflakeIds> wrong(std::in_place, world.client(0), "/f", options(3'600'000, 2));
+  ASSERT_TRUE(world.get(wrong->start()));
+  ASSERT_TRUE(wrong->next());
+  const auto spoiled = wrong->slot();
+  wrong.reset();
+  world.run_for(milliseconds(100));
+  SnowflakeIds right(world.client(0), "/f", options(0, 2));  // The session's first choice is the same slot.
+  ASSERT_TRUE(world.get(right.start(Wait::within(milliseconds(5000)))));
+  EXPECT_NE(right.slot(), spoiled);
+  EXPECT_TRUE(right.next());
+  SnowflakeIds third(world.client(1), "/f", options(0, 2));
+  EXPECT_EQ(world.get(third.start(Wait::within(milliseconds(5000)))).error(), Errc::kStale);
+}
+
 TEST_F(Snowflakes, NobodyGivesIdsWhoseSessionMayBeGone) {
   SnowflakeIds first(world.client(0), "/f", options(0, 1));
   ASSERT_TRUE(world.get(first.start()));

@@ -2,6 +2,7 @@
 #include "drover/recipes/id_queue.h"
 
 #include "recipes/queue_config.h"
+#include "recipes/steps.h"
 
 namespace drover::recipes {
 namespace {
@@ -20,7 +21,10 @@ Task<Result<bool>> remove_unclaimed(SharedConfig queue, std::string name, Wait w
     if (removed) co_return true;
     Error error = removed.error();
     unknown = unknown || error.maybe_applied();
-    if (is_recoverable(error)) continue;
+    if (is_recoverable(error)) {
+      CO_TRY(pause_before_retry(queue->client, error, wait));
+      continue;
+    }
     if (error == Errc::kNodeExists) co_return false;
     if (error == Errc::kNoNode && error.op_index == 2) co_return unknown;  // It was us, as far as we know.
     if (error != Errc::kNoNode) {

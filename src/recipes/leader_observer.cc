@@ -109,8 +109,11 @@ Task<Result<void>> LeaderObserver::State::run(std::shared_ptr<State> state) {
     watch = std::move(next);
     if (!leader) {
       const bool again = has_next_session(state->client, leader.error()) || is_recoverable(leader.error());
-      if (again) continue;
-      break;
+      if (!again) break;
+      auto pausing = pause_before_retry(state->client, leader.error(), wait);
+      const Result<void> paused = co_await std::move(pausing);
+      if (!paused) break;
+      continue;
     }
     state->tell(*std::move(leader));
     auto waiting = waker.wait(wait);

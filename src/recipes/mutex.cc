@@ -56,7 +56,10 @@ Task<Result<void>> revoke_node(Client client, std::string node, std::optional<Cl
     auto asking = client.set(node, std::string(kRevokeWord), Version::kAny, wait);
     const Result<Stat> asked = co_await std::move(asking);
     if (!asked && asked.error() == Errc::kNoNode) co_return Result<void>{};
-    if (!asked && is_recoverable(asked.error())) continue;  // Asking twice does no harm.
+    if (!asked && is_recoverable(asked.error())) {  // Asking twice does no harm.
+      CO_TRY(pause_before_retry(client, asked.error(), wait));
+      continue;
+    }
     if (!asked) co_return std::unexpected(asked.error());
     break;
   }

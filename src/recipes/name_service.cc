@@ -76,8 +76,9 @@ Task<Result<void>> move_node(Client client, std::string from, std::string to, Wa
     auto moving = client.multi(std::move(ops), wait);
     const Result<std::vector<OpResult>> moved = co_await std::move(moving);
     if (moved) co_return Result<void>{};
-    const bool again = moved.error() == Errc::kBadVersion || moved.error().is_retryable();
-    if (!again) co_return std::unexpected(moved.error());
+    if (moved.error() == Errc::kBadVersion) continue;
+    if (!moved.error().is_retryable()) co_return std::unexpected(moved.error());
+    CO_TRY(pause_before_retry(client, moved.error(), wait));
   }
 }
 

@@ -74,10 +74,10 @@ Task<Result<void>> QueueSharder::State::add(Shared s, Version version, Wait wait
   ops.push_back(Op::create(child_path(s->path, std::string(kQueue) + s->client.new_uuid())));
   auto adding = s->client.multi(std::move(ops), wait);
   const Result<std::vector<OpResult>> added = co_await std::move(adding);
-  const bool look_again = !added && (is_recoverable(added.error()) || added.error() == Errc::kBadVersion ||
-                                     added.error() == Errc::kNoNode);
-  if (added || look_again) co_return Result<void>{};
-  co_return std::unexpected(added.error());
+  if (added || added.error() == Errc::kBadVersion || added.error() == Errc::kNoNode) co_return Result<void>{};
+  if (!is_recoverable(added.error())) co_return std::unexpected(added.error());
+  CO_TRY(pause_before_retry(s->client, added.error(), wait));
+  co_return Result<void>{};
 }
 
 // The first with room from the one on whose turn it is; it is its turn now.

@@ -38,18 +38,28 @@ struct ReadWriteLock::State {
     out.layout = options.layout;
     return out;
   }
-  bool reads(const Owner* owner) {
+  // One of them, if this owner holds any; an owner that writes holds nothing else.
+  std::shared_ptr<Holding> held_by(const Owner* owner) {
+    if (!owner) return nullptr;
     const std::lock_guard lock(mutex);
-    std::erase_if(readers, [](const auto& each) {
+    std::erase_if(held, [](const auto& each) {
       const auto holding = each.second.lock();
       return !holding || holding->given_back || holding->lost.stop_requested();
     });
-    return owner && readers.contains(owner);
+    const auto found = held.find(owner);
+    return found == held.end() ? nullptr : found->second.lock();
   }
   void remember(const Owner* owner, const Guard& guard) {
     if (!owner) return;
     const std::lock_guard lock(mutex);
-    readers.emplace(owner, guard.holding());
+    held.emplace(owner, guard.holding());
+  }
+  const Owner* owner_of(const std::shared_ptr<Holding>& holding) {
+    const std::lock_guard lock(mutex);
+    for (const auto& [owner, each] : held) {
+      if (each.lock() == holding) return owner;
+    }
+    return nullptr;
   }
 
   static Task<Result<Guard>> read(std::shared_ptr<State> state, const Owner* owner, Wait wait);
@@ -61,10 +71,18 @@ struct ReadWriteLock::State {
   std::string path;
   MutexOptions options;
   std::mutex mutex{};
-  std::multimap<const Owner*, std::weak_ptr<Holding>> readers{};
+  std::multimap<const Owner*, std::weak_ptr<Holding>> held{};
 };
 
+bool is_writer(const Holding& holding) { return holding.node.find(kWrite) != std::string::npos; }
+
+// An owner that asks twice reads under the node it has: a new one would stand behind a writer that waits for
+// the old one.
 Task<Result<Guard>> ReadWriteLock::State::read(std::shared_ptr<State> state, const Owner* owner, Wait wait) {
+  if (const auto holding = state->held_by(owner)) {
+    if (is_writer(*holding)) co_return fail(Errc::kWouldDeadlock, state->path, "it writes: downgrade()");
+    if (holding->share()) co_return Guard(holding);
+  }
   auto acquiring = acquire_turn(state->client, state->line(kRead), std::move(wait));
   Result<Ticket> ticket = co_await std::move(acquiring);
   if (!ticket) co_return std::unexpected(std::move(ticket).error());
@@ -74,11 +92,13 @@ Task<Result<Guard>> ReadWriteLock::State::read(std::shared_ptr<State> state, con
 }
 
 Task<Result<Guard>> ReadWriteLock::State::write(std::shared_ptr<State> state, const Owner* owner, Wait wait) {
-  if (state->reads(owner)) co_return fail(Errc::kWouldDeadlock, state->path);
+  if (state->held_by(owner)) co_return fail(Errc::kWouldDeadlock, state->path);
   auto acquiring = acquire_turn(state->client, state->line(kWrite), std::move(wait));
   Result<Ticket> ticket = co_await std::move(acquiring);
   if (!ticket) co_return std::unexpected(std::move(ticket).error());
-  co_return hold(*std::move(ticket), {.watch_node = state->options.revocable});
+  Guard guard = hold(*std::move(ticket), {.watch_node = state->options.revocable});
+  state->remember(owner, guard);
+  co_return guard;
 }
 
 // As the server has it that made the last answer, or a newer one.
@@ -114,7 +134,9 @@ Task<Result<Guard>> ReadWriteLock::State::downgrade(std::shared_ptr<State> state
   if (writer->lost.stop_requested()) co_return fail(Errc::kLockLost, writer->node);
   if (writer->given_back.exchange(true)) co_return fail(Errc::kNotOwner, writer->node);
   writer->client.ensure_deleted(writer->node);
-  co_return hold(std::move(reader), {.watch_node = state->options.revocable, .fence = writer->fence});
+  Guard guard = hold(std::move(reader), {.watch_node = state->options.revocable, .fence = writer->fence});
+  state->remember(state->owner_of(writer), guard);
+  co_return guard;
 }
 
 ReadWriteLock::ReadWriteLock(Client client, std::string path, MutexOptions options)

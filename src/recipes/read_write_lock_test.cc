@@ -141,6 +141,36 @@ TEST_F(ReadWriteLocks, AnOwnerThatReadsIsNotLetWaitForItself) {
   EXPECT_TRUE(world.get(mine.write(me))) << "it reads no longer";
 }
 
+TEST_F(ReadWriteLocks, AnOwnerThatWritesIsNotLetWaitForItself) {
+  const ReadWriteLock mine = lock(0);
+  const Owner me;
+  auto write = world.get(mine.write(me));
+  ASSERT_TRUE(write);
+  EXPECT_EQ(world.get(mine.write(me)).error(), Errc::kWouldDeadlock);
+  EXPECT_EQ(world.get(mine.read(me)).error(), Errc::kWouldDeadlock);
+  auto read = world.get(mine.downgrade(*write));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(world.get(mine.write(me)).error(), Errc::kWouldDeadlock) << "it reads now";
+  ASSERT_TRUE(world.get(read->release()));
+  EXPECT_TRUE(world.get(mine.write(me)));
+}
+
+TEST_F(ReadWriteLocks, AnOwnerThatReadsMayReadAgainThoughAWriterWaits) {
+  const ReadWriteLock mine = lock(0);
+  const Owner me;
+  auto first = world.get(mine.read(me));
+  ASSERT_TRUE(first);
+  const auto writer = write(1);
+  auto second = world.get(mine.read(me, Wait::within(milliseconds(1000))));
+  ASSERT_TRUE(second);
+  ASSERT_TRUE(world.get(first->release()));
+  pass();
+  EXPECT_FALSE(has_ended(writer)) << "the second guard still reads";
+  ASSERT_TRUE(world.get(second->release()));
+  pass();
+  EXPECT_TRUE(succeeded(writer));
+}
+
 TEST_F(ReadWriteLocks, NamesAreCurators) {
   const auto reader = read(0);
   EXPECT_TRUE((*reader)->value().node().ends_with("-__READ__0000000000"));

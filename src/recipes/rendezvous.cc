@@ -7,6 +7,7 @@
 #include "drover/signal.h"
 #include "recipes/loop.h"
 #include "recipes/settle.h"
+#include "recipes/steps.h"
 
 namespace drover::recipes {
 namespace {
@@ -59,7 +60,10 @@ Task<Result<std::string>> watch_place(Client client, std::string path, Enough en
     if (node && enough(*node)) co_return node->data;
     const bool again = !node && (node.error().error_class() == ErrorClass::kRecoverable ||
                                  node.error() == Errc::kSessionExpired);
-    if (again && client.state() != ConnectionState::kExpired) continue;
+    if (again && client.state() != ConnectionState::kExpired) {
+      CO_TRY(pause_before_retry(client, node.error(), wait));
+      continue;
+    }
     if (!node) co_return std::unexpected(node.error());
     auto waiting = changed.wait(wait);
     const Result<void> woken = co_await std::move(waiting);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipes/seat.h"
+#include "recipes/steps.h"
 
 #include <atomic>
 #include <cstdio>
@@ -46,6 +47,7 @@ Task<Result<void>> sync_surely(Client client, std::string path, Wait wait) {
     auto syncing = client.sync(path, wait);
     Result<void> synced = co_await std::move(syncing);
     if (synced || !is_recoverable(synced.error())) co_return synced;
+    CO_TRY(pause_before_retry(client, synced.error(), wait));
   }
 }
 
@@ -87,6 +89,7 @@ Task<Result<void>> make_epoch(Claim claim, Wait wait) {
     const Result<Created> made = co_await std::move(making);
     if (made || made.error() == Errc::kNodeExists) co_return Result<void>{};
     if (!is_recoverable(made.error())) co_return std::unexpected(made.error());
+    CO_TRY(pause_before_retry(claim.client, made.error(), wait));
   }
 }
 
@@ -112,8 +115,11 @@ Task<Result<std::optional<Ticket>>> try_claim(Claim claim, Doubt* doubt, Wait wa
       co_return Ticket(claim.client, claim.options.path, epoch.mzxid,
                        Op::check(claim.epoch_path(), epoch.version));
     }
-    if (claimed.error() == Errc::kNodeExists || is_recoverable(claimed.error()))
+    if (claimed.error() == Errc::kNodeExists) co_return std::optional<Ticket>{};
+    if (is_recoverable(claimed.error())) {
+      CO_TRY(pause_before_retry(claim.client, claimed.error(), wait));
       co_return std::optional<Ticket>{};
+    }
     if (claimed.error() != Errc::kNoNode || makings == kTriesWithParents)
       co_return std::unexpected(claimed.error());
     auto making = make_epoch(claim, wait);

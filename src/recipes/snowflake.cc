@@ -12,6 +12,7 @@
 #include "drover/recipes/id_generator.h"
 #include "recipes/loop.h"
 #include "recipes/settle.h"
+#include "recipes/steps.h"
 #include "recipes/token.h"
 
 namespace drover::recipes {
@@ -65,6 +66,7 @@ class SnowflakeIds::State final : public Loop {
   static Task<Result<void>> look_at(State& self, Wait wait);
   static Task<Result<bool>> still_there(State& self, Client c, Wait wait);
   static Task<Result<int>> take_slot(State& self, Client c, Wait wait);
+  static Task<Result<std::int64_t>> read_clock(State& self, Client c, int slot, Wait wait);
   static Task<Result<std::optional<int>>> find_ours(State& self, Client c, Wait wait);
   static Task<Result<void>> reserve(State& self, Client c, int slot, Wait wait);
   static Task<Result<void>> leave(State& self);
@@ -170,7 +172,19 @@ Task<Result<std::optional<int>>> SnowflakeIds::State::find_ours(State& self, Cli
   co_return std::optional<int>{};
 }
 
-// Beginning at another place each time, so that those who start together do not go for the same ones.
+// Up to which millisecond the slot's ids may have been given. One who has the slot meanwhile moves it on,
+// which reserve() finds.
+Task<Result<std::int64_t>> SnowflakeIds::State::read_clock(State& self, Client c, int slot, Wait wait) {
+  const std::string path = child_path(self.clocks_, std::to_string(slot));
+  auto reading = c.get(path, wait);
+  const Result<NodeData> node = co_await std::move(reading);
+  if (!node && node.error() == Errc::kNoNode) co_return 0;
+  if (!node) co_return std::unexpected(node.error());
+  co_return number_of(node->data, path);
+}
+
+// Beginning at another place each time, so that those who start together do not go for the same ones. A slot
+// whose last owner's clock was far ahead is left to time.
 Task<Result<int>> SnowflakeIds::State::take_slot(State& self, Client c, Wait wait) {
   auto syncing = c.sync("/", wait);
   const Result<void> synced = co_await std::move(syncing);
@@ -184,15 +198,22 @@ Task<Result<int>> SnowflakeIds::State::take_slot(State& self, Client c, Wait wai
   if (!taken && taken.error() != Errc::kNoNode) co_return std::unexpected(taken.error());
   const auto first = static_cast<int>(static_cast<std::uint64_t>(raw(c.bound_session())) %
                                       static_cast<std::uint64_t>(self.options_.slots));
+  bool all_ahead = false;
   for (int i = 0; i < self.options_.slots; ++i) {
     const int slot = (first + i) % self.options_.slots;
     if (taken && std::ranges::find(taken->names, std::to_string(slot)) != taken->names.end()) continue;
+    CO_TRY_ASSIGN(const std::int64_t stored, read_clock(self, c, slot, wait));
+    if (stored > self.options_.wall_ms() + self.options_.patience.count()) {
+      all_ahead = true;
+      continue;
+    }
     auto creating =
         c.create(self.worker(slot), self.token_, {.mode = CreateMode::kEphemeral, .parents = true}, wait);
     const Result<Created> created = co_await std::move(creating);
     if (created) co_return slot;
     if (created.error() != Errc::kNodeExists) co_return std::unexpected(created.error());
   }
+  if (all_ahead) co_return fail(Errc::kStale, self.clocks_, "the clock is behind those of all free slots");
   co_return fail(Errc::kTooMany, self.workers_, "all slots are taken");
 }
 

@@ -41,6 +41,7 @@ Task<Result<Children>> read_children(Client client, std::string path, const Watc
     auto reading = watch ? client.children(path, *watch, wait) : client.children(path, wait);
     Result<Children> children = co_await std::move(reading);
     if (children || !is_recoverable(children.error())) co_return children;
+    CO_TRY(pause_before_retry(client, children.error(), wait));
   }
 }
 
@@ -49,6 +50,7 @@ Task<Result<NodeData>> read_node(Client client, std::string path, const Watch* w
     auto reading = watch ? client.get(path, *watch, wait) : client.get(path, wait);
     Result<NodeData> node = co_await std::move(reading);
     if (node || !is_recoverable(node.error())) co_return node;
+    CO_TRY(pause_before_retry(client, node.error(), wait));
   }
 }
 

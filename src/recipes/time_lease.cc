@@ -44,8 +44,11 @@ Task<Result<Seen>> TimeLease::State::look(std::shared_ptr<const State> state, Wa
   for (;;) {
     auto syncing = state->client.sync(state->node(), wait);
     const Result<void> synced = co_await std::move(syncing);
-    if (!synced && is_recoverable(synced.error())) continue;
-    if (!synced) co_return std::unexpected(synced.error());
+    if (!synced && !is_recoverable(synced.error())) co_return std::unexpected(synced.error());
+    if (!synced) {
+      CO_TRY(pause_before_retry(state->client, synced.error(), wait));
+      continue;
+    }
     auto reading = read_node(state->client, state->node(), nullptr, wait);
     const Result<NodeData> node = co_await std::move(reading);
     if (!node && node.error() == Errc::kNoNode) co_return Seen{};
@@ -79,10 +82,10 @@ Task<Result<void>> TimeLease::State::check_clock(std::shared_ptr<const State> st
       auto making = state->client.create(state->path, {}, {.acl = state->options.acl, .parents = true}, wait);
       const Result<Created> made = co_await std::move(making);
       if (made || made.error() == Errc::kNodeExists) continue;
-      if (!is_recoverable(made.error())) co_return std::unexpected(made.error());
-    } else if (!is_recoverable(written.error())) {
-      co_return std::unexpected(written.error());
+      written = std::unexpected(made.error());
     }
+    if (!is_recoverable(written.error())) co_return std::unexpected(written.error());
+    CO_TRY(pause_before_retry(state->client, written.error(), wait));
   }
 }
 
@@ -94,15 +97,19 @@ Task<Result<bool>> TimeLease::State::write(std::shared_ptr<const State> state, S
     const Result<Stat> set = co_await std::move(setting);
     if (set) co_return true;
     const bool changed = set.error() == Errc::kBadVersion || set.error() == Errc::kNoNode;
-    if (changed || is_recoverable(set.error())) co_return false;
-    co_return std::unexpected(set.error());
+    if (changed) co_return false;
+    if (!is_recoverable(set.error())) co_return std::unexpected(set.error());
+    CO_TRY(pause_before_retry(state->client, set.error(), wait));
+    co_return false;
   }
   const CreateOptions mode{.acl = state->options.acl, .parents = true};
   auto creating = state->client.create(state->node(), std::move(data), mode, wait);
   const Result<Created> created = co_await std::move(creating);
   if (created) co_return true;
-  if (created.error() == Errc::kNodeExists || is_recoverable(created.error())) co_return false;
-  co_return std::unexpected(created.error());
+  if (created.error() == Errc::kNodeExists) co_return false;
+  if (!is_recoverable(created.error())) co_return std::unexpected(created.error());
+  CO_TRY(pause_before_retry(state->client, created.error(), wait));
+  co_return false;
 }
 
 Task<Result<bool>> TimeLease::State::acquire(std::shared_ptr<const State> state, Wait wait) {
@@ -141,7 +148,9 @@ Task<Result<void>> TimeLease::State::give_up(std::shared_ptr<const State> state,
     auto removing = state->client.remove(state->node(), seen->version, wait);
     const Result<void> removed = co_await std::move(removing);
     if (removed || removed.error() == Errc::kNoNode) co_return Result<void>{};
-    if (removed.error() != Errc::kBadVersion && !is_recoverable(removed.error())) co_return removed;
+    if (removed.error() == Errc::kBadVersion) continue;
+    if (!is_recoverable(removed.error())) co_return removed;
+    CO_TRY(pause_before_retry(state->client, removed.error(), wait));
   }
 }
 

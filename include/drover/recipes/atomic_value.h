@@ -21,6 +21,7 @@
 // answer is lost. kazoo: Counter (with support_curator for four bytes), the same.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -35,6 +36,8 @@ namespace drover::recipes {
 
 struct AtomicOptions {
   bool exactly_once = false;
+  // Marks of processes that have crashed are removed by the next one, when they are older than this.
+  std::chrono::milliseconds marks_kept = std::chrono::hours(24);
 };
 
 // The bytes of a node, which need not exist.

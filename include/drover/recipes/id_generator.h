@@ -50,6 +50,9 @@ class IdGenerator {
 struct SnowflakeOptions {
   int slots = 1024;
   std::chrono::milliseconds period{5000};  // how far ahead a worker's time is reserved
+  // A slot whose time was used further ahead than this is not taken: somebody's clock was wrong, and it would
+  // give no id for as long.
+  std::chrono::milliseconds patience{60'000};
   // Of the first 41 bits of an id: milliseconds since 2020.
   std::int64_t epoch_ms = 1'577'836'800'000;
   std::function<std::int64_t()> wall_ms = {};  // none: the system's clock
@@ -68,7 +71,8 @@ class SnowflakeIds {
   SnowflakeIds& operator=(SnowflakeIds&& other) noexcept;
   ~SnowflakeIds();
 
-  // Begins, and returns when ids can be had. kTooMany: all slots are taken.
+  // Begins, and returns when ids can be had. kTooMany: all slots are taken. kStale: those that are free have
+  // been used ahead of this clock, by more than one waits for.
   Task<Result<void>> start(Wait wait = {});
   // From any thread, and without waiting. kStale: not now.
   Result<std::int64_t> next();

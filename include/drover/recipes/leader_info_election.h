@@ -11,7 +11,7 @@
 //
 // Failures: as LeaderLatch. A node that was deleted and made anew meanwhile is another leader's, although it
 // looks the same. Beside it there is "<path>.epoch", which every new leader changes in the same transaction;
-// Leadership::check is about that.
+// Leadership::check is about that: it fails as soon as another one leads.
 //
 // Curator, kazoo: none.
 #pragma once

@@ -11,7 +11,8 @@
 // wakes the one writer behind it, or the readers that waited for it.
 //
 // Failures: as Mutex. There is no way from reading to writing: two who tried it would wait for each other. An
-// owner that asks for it is refused with kWouldDeadlock.
+// owner that asks for it is refused with kWouldDeadlock, and so is one that writes and asks for either. One
+// that reads may ask to read again: the last of its guards gives the lock back.
 //
 // Curator: InterProcessReadWriteLock (same nodes). kazoo: ReadLock and WriteLock (other names).
 #pragma once

@@ -11,7 +11,8 @@
 //
 // Failures: a lost answer is found out about, a lost session loses the lock (Guard::lost()), a wait that ends
 // leaves nothing behind, and a release never removes a successor's node, although it has the same name.
-// Beside the lock there is a node "<path>.epoch" that stays; Guard::check_op() is about that.
+// Beside the lock there is a node "<path>.epoch" that stays; Guard::check_op() is about that: it
+// fails as soon as another one has the lock, and passes while nobody has had it since.
 //
 // Curator, kazoo: none.
 #pragma once
