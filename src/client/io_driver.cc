@@ -38,15 +38,19 @@ class IoThread final : public IoDriver,
   // From any thread.
   void post(Command* command) override;
   void post(std::move_only_function<void()> work) override;
-  void flush() override { loop_->wake(); }
+  void flush() override;
   void retire() override;
 
  private:
   void run();
-  void round();
-  bool take_commands();
-  bool take_work();
+  using Lock = std::unique_lock<std::mutex>;
+  void wait(Lock& lock);
+  void round(Lock& lock);
+  bool take_commands(Instant now);
+  bool take_work(Lock& lock);
   void carry_out();
+  bool serve();
+  void queue_output();
   void dial(std::size_t server);
   void on_dialled(IoResult<net::Dialled> dialled);
   void hang_up();
@@ -54,6 +58,7 @@ class IoThread final : public IoDriver,
   void on_ready(std::uint32_t events) override;
   void read();
   void write();
+  net::IoStatus send_output();
   void watch_stream();
   int timeout_ms() const;
   bool is_own_thread() const { return std::this_thread::get_id() == thread_.load(std::memory_order_relaxed); }
@@ -61,7 +66,6 @@ class IoThread final : public IoDriver,
   std::unique_ptr<net::EventLoop> loop_;
   std::unique_ptr<net::TlsContextHolder> tls_;
   std::vector<ServerAddress> servers_;
-  std::unique_ptr<Machine> machine_;
   std::shared_ptr<Strand> strand_;
 
   std::mutex mutex_;  // of these two
@@ -74,6 +78,12 @@ class IoThread final : public IoDriver,
   // The thread's own.
   std::unique_ptr<net::Resolver> resolver_;
   std::unique_ptr<net::Dialer> dialer_;
+
+  // Of whoever is at work: the thread, unless it sleeps. See flush().
+  std::mutex at_work_;
+  bool is_running_ = false;
+  std::unique_ptr<Machine> machine_;
+  std::optional<Instant> sleeps_until_;  // none: until it is woken
   net::Stream stream_;
   std::uint32_t watched_ = 0;  // the stream's events as the loop knows them
   std::string output_;
@@ -125,7 +135,29 @@ void IoThread::post(Command* command) {
     const std::lock_guard lock(mutex_);
     commands_.push(command);
   }
-  if (!strand_->is_current()) loop_->wake();
+  if (!strand_->is_current()) flush();
+}
+
+// A thread that has something to be sent sends it itself when the loop sleeps: waking another one for it would
+// take longer than all the rest.
+void IoThread::flush() {
+  if (is_own_thread()) return;  // It looks before it sleeps.
+  const std::unique_lock lock(at_work_, std::try_to_lock);
+  if (!lock || !serve()) loop_->wake();
+}
+
+// False: there is something left that only the loop's own thread can do.
+bool IoThread::serve() {
+  if (!is_running_) return false;
+  if (!take_commands(net::EventLoop::clock())) return true;
+  const Effects& wanted = machine_->wanted;
+  if (wanted.hang_up || wanted.dial) return false;
+  strand_->post(machine_->jobs);
+  queue_output();
+  machine_->wanted.clear();
+  if (!output_.empty() && send_output() != net::IoStatus::kOk) return false;
+  const std::optional<Instant> due = machine_->next_time();
+  return !machine_->is_over() && (!due || (sleeps_until_ && *sleeps_until_ <= *due));
 }
 
 void IoThread::post(std::move_only_function<void()> work) {
@@ -143,50 +175,65 @@ void IoThread::retire() {
 
 void IoThread::run() {
   thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  std::unique_lock lock(at_work_);
   loop_->refresh_now();
   machine_->start(loop_->now());
-  round();
+  is_running_ = true;
+  round(lock);
   bool said_goodbye = false;
   while (!machine_->is_over() || !(retired_.load() || said_goodbye)) {
-    loop_->run_once(timeout_ms());
+    wait(lock);
     if (exiting_.load() && !std::exchange(said_goodbye, true)) machine_->close(loop_->now(), kExitPatienceMs);
     if (dialer_) dialer_->on_time(loop_->now());
     const auto due = machine_->next_time();
     if (due && *due <= loop_->now()) machine_->on_time(loop_->now());
-    round();
+    round(lock);
   }
+  is_running_ = false;
   hang_up();
   machine_.reset();
 }
 
-// Jobs that run on this thread may post commands, and commands end in jobs.
-void IoThread::round() {
-  do {
-    take_commands();
-    carry_out();
-  } while (take_work());
+void IoThread::wait(Lock& lock) {
+  const int timeout = timeout_ms();
+  sleeps_until_ = timeout < 0 ? std::nullopt : std::optional(loop_->now() + timeout);
+  lock.unlock();
+  const int ready = loop_->wait(timeout);
+  lock.lock();
+  loop_->refresh_now();  // Whoever worked meanwhile has seen a later time.
+  loop_->dispatch(ready);
 }
 
-bool IoThread::take_commands() {
+// Jobs that run on this thread may post commands, and commands end in jobs.
+void IoThread::round(Lock& lock) {
+  do {
+    take_commands(loop_->now());
+    carry_out();
+  } while (take_work(lock));
+}
+
+bool IoThread::take_commands(Instant now) {
   Chain<Command> taken;
   {
     const std::lock_guard lock(mutex_);
     taken.append(commands_);
   }
   if (taken.empty()) return false;
-  const Instant now = loop_->now();
   while (Command* command = taken.pop()) machine_->on_command(*command, now);
   return true;
 }
 
-bool IoThread::take_work() {
+bool IoThread::take_work(Lock& at_work) {
   std::deque<std::move_only_function<void()>> taken;
   {
     const std::lock_guard lock(mutex_);
     taken.swap(work_);
   }
+  if (taken.empty()) return false;
+  at_work.unlock();  // It is the user's, and may take its time.
   for (auto& work : taken) work();
-  return !taken.empty();
+  at_work.lock();
+  return true;
 }
 
 void IoThread::carry_out() {
@@ -194,15 +241,19 @@ void IoThread::carry_out() {
   strand_->post(machine_->jobs);
   if (wanted.hang_up) hang_up();
   if (wanted.dial) dial(*wanted.dial);
-  if (!wanted.send.empty() && stream_.is_open()) {
-    if (output_.empty()) {
-      output_.swap(wanted.send);
-    } else {
-      output_ += wanted.send;
-    }
-    write();
-  }
+  queue_output();
   wanted.clear();
+  if (!output_.empty()) write();
+}
+
+void IoThread::queue_output() {
+  std::string& bytes = machine_->wanted.send;
+  if (bytes.empty() || !stream_.is_open()) return;
+  if (output_.empty()) {
+    output_.swap(bytes);
+  } else {
+    output_ += bytes;
+  }
 }
 
 void IoThread::dial(std::size_t server) {
@@ -263,15 +314,20 @@ void IoThread::read() {
 }
 
 void IoThread::write() {
+  const net::IoStatus status = send_output();
+  if (status != net::IoStatus::kOk && status != net::IoStatus::kAgain) return lose();
+  watch_stream();
+}
+
+net::IoStatus IoThread::send_output() {
   while (written_ < output_.size()) {
     const net::IoCount sent = stream_.write(std::string_view(output_).substr(written_));
-    if (sent.status == net::IoStatus::kAgain) return watch_stream();
-    if (sent.status != net::IoStatus::kOk) return lose();
+    if (sent.status != net::IoStatus::kOk) return sent.status;
     written_ += sent.bytes;
   }
   output_.clear();
   written_ = 0;
-  watch_stream();
+  return net::IoStatus::kOk;
 }
 
 void IoThread::watch_stream() {

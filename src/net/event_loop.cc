@@ -63,7 +63,7 @@ void EventLoop::remove(int fd, Handler* handler) {
   }
 }
 
-int EventLoop::run_once(int timeout_ms) {
+int EventLoop::wait(int timeout_ms) {
   ENSURE(next_ == count_, "handlers do not run the loop that runs them");
   // Whoever changes kAsleep to kNotified writes to the eventfd. A wake() that came while we worked has
   // left kNotified behind without a system call: then look, but do not sleep.
@@ -75,12 +75,12 @@ int EventLoop::run_once(int timeout_ms) {
   state_.exchange(State::kAwake);
   ENSURE(count >= 0 || wait_errno == EINTR, "epoll_wait fails only for a signal");
   refresh_now();
-  return dispatch(count > 0 ? count : 0);
+  return count > 0 ? count : 0;
 }
 
-int EventLoop::dispatch(int count) {
+int EventLoop::dispatch(int ready) {
   int called = 0;
-  count_ = count;
+  count_ = ready;
   next_ = 0;
   while (next_ < count_) {
     const epoll_event event = events_[static_cast<std::size_t>(next_++)];
@@ -99,11 +99,10 @@ void EventLoop::wake() {
   errno = saved_errno;
 }
 
-Instant EventLoop::refresh_now() {
+Instant EventLoop::clock() {
   timespec t{};
   ::clock_gettime(CLOCK_MONOTONIC, &t);
-  now_ = Instant{static_cast<std::int64_t>(t.tv_sec) * 1000 + t.tv_nsec / 1'000'000};
-  return now_;
+  return Instant{static_cast<std::int64_t>(t.tv_sec) * 1000 + t.tv_nsec / 1'000'000};
 }
 
 }  // namespace drover::net

@@ -42,7 +42,11 @@ class EventLoop {
 
   // Waits until something is ready, a wake() came or the time is over (-1: never), calls the handlers and
   // returns how many it called. One system call. A signal ends the wait like an early timeout.
-  int run_once(int timeout_ms);
+  int run_once(int timeout_ms) { return dispatch(wait(timeout_ms)); }
+  // Its two halves, for whoever shares what handlers touch with other threads and must let go of it while
+  // the loop sleeps. The first gives the second what is ready.
+  int wait(int timeout_ms);
+  int dispatch(int ready);
 
   // From any thread and from signal handlers. What was stored before wake() is visible to the loop's
   // thread after the run_once() that it ends. Costs a system call only when the loop sleeps, and then
@@ -51,14 +55,15 @@ class EventLoop {
 
   // Of this round: read once after each wait. refresh_now() where a handler worked for long.
   Instant now() const { return now_; }
-  Instant refresh_now();
+  Instant refresh_now() { return now_ = clock(); }
+  // From any thread.
+  static Instant clock();
 
  private:
   static constexpr int kEventsPerRound = 512;
   enum class State : int { kAwake, kAsleep, kNotified };
 
   EventLoop(Descriptor epoll, Descriptor wakeup);
-  int dispatch(int count);
 
   Descriptor epoll_;
   Descriptor wakeup_;
