@@ -153,6 +153,8 @@ class Client {
 
   // --- watches ---
   Task<Result<void>> add_watch(std::string path, WatchMode mode, const Watch& watch, Wait wait = {}) const;
+  // Ends a part of the watch: what it was set for at this node in this way. What is on its way still comes.
+  void unwatch(const Watch& watch, std::string_view path, WatchScope scope) const;
 
   // --- who and where ---
   Task<Result<void>> add_auth(AuthInfo auth, Wait wait = {}) const;

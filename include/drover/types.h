@@ -72,11 +72,14 @@ struct CreateOptions {
   std::chrono::milliseconds ttl{0};
   // Missing parents are made too, as containers where the server knows them and persistent otherwise.
   bool parents = false;
+  // Servers tell a node without data from one whose data is empty; then `data` means nothing.
+  bool without_data = false;
 };
 
 struct NodeData {
   std::string data;
   Stat stat;
+  bool is_without_data = false;  // as CreateOptions::without_data
 };
 struct Created {
   std::string path;  // with the sequence number, if there is one

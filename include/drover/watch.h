@@ -41,6 +41,14 @@ enum class WatchMode : std::int32_t {
   kPersistentRecursive = 1,  // a node and all below it: their data and their being there
 };
 
+// The ways in which a watch may be set at a node.
+enum class WatchScope : std::uint8_t {
+  kData,      // get() and exists()
+  kChildren,  // children()
+  kPersistent,
+  kPersistentRecursive,
+};
+
 // What changes while the connection is lost is told on the next one: to watches set by reads as one event, to
 // persistent ones not at all. Whoever uses those looks again after each reconnect (Client::states()).
 class Watch {

@@ -206,6 +206,16 @@ Task<Result<void>> Client::add_watch(std::string path, WatchMode mode, const Wat
   return client::perform<void>(Calls::core(*this), std::move(plan), std::move(wait));
 }
 
+void Client::unwatch(const Watch& watch, std::string_view path, WatchScope scope) const {
+  if (!watch) return;
+  constexpr WatchSlot kSlots[] = {WatchSlot::kData, WatchSlot::kChild, WatchSlot::kPersistent,
+                                  WatchSlot::kRecursive};
+  const client::WatchPlace place{full_path(path), kSlots[static_cast<std::size_t>(scope)]};
+  Calls::core(*this)->command([state = watch.state(), place](client::Engine& engine, Instant now) {
+    engine.drop_watch_at(state, place, now);
+  });
+}
+
 Task<Result<void>> Client::add_auth(AuthInfo auth, Wait wait) const {
   Plan<void> plan;
   plan.decode = client::decode_nothing;

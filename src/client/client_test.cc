@@ -23,6 +23,20 @@ TEST(Client, AReadGivesDataAndStat) {
   EXPECT_EQ((**node)->stat.version, Version{7});
 }
 
+TEST(Client, NoDataIsToldFromEmptyData) {
+  World world;
+  world.accept();
+  const std::string none(4, '\xff');
+  const auto node = world.run(world.client->get("/a"));
+  world.answer_next(OpCode::kGetData, none + World::stat_bytes());
+  ASSERT_TRUE(*node && (*node)->has_value());
+  EXPECT_TRUE((**node)->is_without_data);
+  CreateOptions options;
+  options.without_data = true;
+  world.run(world.client->create("/b", "", options));
+  EXPECT_EQ(world.take_request().body.substr(6, 4), none);  // behind the length and the path
+}
+
 TEST(Client, ATaskThatIsNotStartedSendsNothing) {
   World world;
   world.accept();

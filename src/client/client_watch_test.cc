@@ -112,6 +112,19 @@ TEST_F(Watches, TheServerIsToldWhenTheLastOneEnds) {
   EXPECT_EQ(removal.body, path_type_body("/a", kRemoveData));
 }
 
+TEST_F(Watches, APartOfOneEndsAndTheRestGoesOn) {
+  const Watch one = watch("one");
+  get(one);
+  get(one, "/b");
+  world.driver->run([&] { world.client->unwatch(one, "/a", WatchScope::kData); });
+  EXPECT_EQ(world.take_request().body, path_type_body("/a", kRemoveData));
+  event(EventType::kNodeDataChanged, "/a");
+  event(EventType::kNodeDataChanged, "/b");
+  EXPECT_EQ(told, (std::vector<std::string>{"one 3 /b"}));
+  world.driver->run([&] { world.client->unwatch(one, "/b", WatchScope::kChildren); });
+  EXPECT_TRUE(world.sent.empty());
+}
+
 TEST_F(Watches, OneThatHasFiredNeedsNoRemoval) {
   Watch one = watch("one");
   get(one);

@@ -154,6 +154,10 @@ void Engine::drop_watch(const std::shared_ptr<WatchState>& watch, Instant now) {
   for (const WatchPlace& place : watches_.remove(watch)) unwatch(place, now);
 }
 
+void Engine::drop_watch_at(const std::shared_ptr<WatchState>& watch, const WatchPlace& place, Instant now) {
+  if (watches_.remove_at(watch, place)) unwatch(place, now);
+}
+
 // Tells the server that nobody here watches this any more, unless somebody is about to.
 void Engine::unwatch(const WatchPlace& place, Instant now) {
   if (is_over() || closing_ || arming_.contains(place.path)) return;

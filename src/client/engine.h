@@ -79,6 +79,7 @@ class Engine final : public Machine {
   // The same, and nobody is told.
   void abandon(const std::shared_ptr<Call>& call);
   void drop_watch(const std::shared_ptr<WatchState>& watch, Instant now);
+  void drop_watch_at(const std::shared_ptr<WatchState>& watch, const WatchPlace& place, Instant now);
   void move_on(Instant now);
 
   const Session& session() const { return *session_; }

@@ -33,7 +33,7 @@ void write_acl(Writer& w, const std::vector<Acl>& acl) {
 
 void write_create(Writer& w, std::string_view path, std::string_view data, const CreateOptions& options) {
   w.string(path);
-  w.string(data);
+  w.buffer(options.without_data ? wire::Nullable() : wire::Nullable(data));
   write_acl(w, options.acl);
   w.i32(static_cast<std::int32_t>(options.mode));
   if (create_op(options.mode) == OpCode::kCreateTtl) w.i64(options.ttl.count());
@@ -81,12 +81,20 @@ OpResult read_op_result(Reader& r, OpCode type, const Call& call) {
   return result;
 }
 
+NodeData read_node(Reader& r) {
+  const wire::Nullable data = r.buffer();
+  NodeData node;
+  node.data = data.value_or(std::string_view());
+  node.is_without_data = !data;
+  node.stat = read_stat(r);
+  return node;
+}
+
 Result<ReadResult> read_read_result(Reader& r, OpCode type) {
   ReadResult result;
   switch (type) {
     case OpCode::kGetData:
-      result.node.data = r.string();
-      result.node.stat = read_stat(r);
+      result.node = read_node(r);
       break;
     case OpCode::kGetChildren: result.names = read_strings(r); break;
     case OpCode::kError: return std::unexpected(error_of(static_cast<ErrorCode>(r.i32())));
@@ -198,12 +206,7 @@ Result<std::optional<Stat>> decode_exists(Reader& r, const Call&) {
   return read_stat(r);
 }
 
-Result<NodeData> decode_node(Reader& r, const Call&) {
-  NodeData node;
-  node.data = r.string();
-  node.stat = read_stat(r);
-  return node;
-}
+Result<NodeData> decode_node(Reader& r, const Call&) { return read_node(r); }
 
 Result<Children> decode_children(Reader& r, const Call&) {
   Children children;

@@ -68,16 +68,21 @@ std::vector<WatchTable::Hit> WatchTable::take(EventType type, std::string_view p
 
 std::vector<WatchPlace> WatchTable::remove(const std::shared_ptr<WatchState>& watch) {
   std::vector<WatchPlace> left;
-  for (const WatchPlace& place : std::exchange(watch->places, {})) {
-    const auto found = entries_.find(place.path);
-    if (found == entries_.end()) continue;
-    std::erase_if(found->second,
-                  [&](const Entry& entry) { return entry.watch == watch && entry.slot == place.slot; });
-    if (found->second.empty()) entries_.erase(found);
-    if (place.slot == WatchSlot::kRecursive) --recursive_;
-    if (!contains(place)) left.push_back(place);
+  for (const WatchPlace& place : std::set(watch->places)) {
+    if (remove_at(watch, place)) left.push_back(place);
   }
   return left;
+}
+
+bool WatchTable::remove_at(const std::shared_ptr<WatchState>& watch, const WatchPlace& place) {
+  if (watch->places.erase(place) == 0) return false;
+  const auto found = entries_.find(place.path);
+  if (found == entries_.end()) return false;
+  std::erase_if(found->second,
+                [&](const Entry& entry) { return entry.watch == watch && entry.slot == place.slot; });
+  if (found->second.empty()) entries_.erase(found);
+  if (place.slot == WatchSlot::kRecursive) --recursive_;
+  return !contains(place);
 }
 
 std::vector<WatchTable::Hit> WatchTable::clear() {

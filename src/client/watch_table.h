@@ -56,6 +56,8 @@ class WatchTable {
   std::vector<Hit> take(wire::EventType type, std::string_view path);
   // Ends all of the watch's; the places where now nobody watches are returned.
   std::vector<WatchPlace> remove(const std::shared_ptr<WatchState>& watch);
+  // Ends one of the watch's. True: now nobody watches there.
+  bool remove_at(const std::shared_ptr<WatchState>& watch, const WatchPlace& place);
   // Ends all; everyone who watched, once for each path.
   std::vector<Hit> clear();
 
