@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The JSON of a service's instance, as Curator's JsonInstanceSerializer writes and reads it.
-#include <boost/json/src.hpp>
+#include <boost/json.hpp>
 
 #include "drover/recipes/discovery.h"
 
