@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What changes while one looks: one stream of events for the whole page.
+//
+// EventSource cannot send credentials in a header, so the stream is read by hand. It is opened anew when other
+// paths are shown, and tried again for as long as the server is away.
+
+import {isReachable, open} from "./api.js";
+
+const kPathsMax = 200;
+const kRetryMs = 1000;
+
+let paths = "";  // as asked for, joined
+let stream = null;
+const listeners = {node: new Set(), role: new Set(), back: new Set()};
+
+// kind "node": {path, exists, …}; "role": this server's role or epoch changed; "back": the stream begins anew, so
+// that whatever was shown may be old.
+export function on(kind, listener) {
+  listeners[kind].add(listener);
+  return () => listeners[kind].delete(listener);
+}
+
+export function watch(wanted) {
+  const joined = [...new Set(wanted)].slice(0, kPathsMax).map((path) => `path=${encodeURIComponent(path)}`).join("&");
+  if (joined === paths && stream) return;
+  paths = joined;
+  restart();
+}
+
+export function restart() {
+  stream?.abort();
+  stream = new AbortController();
+  follow(stream.signal);
+}
+
+async function follow(signal) {
+  let broken = false;
+  while (!signal.aborted) {
+    try {
+      const response = await open(`events${paths ? `?${paths}` : ""}`, {signal});
+      if (broken) tell("back", {});
+      broken = false;
+      await read(response.body.getReader());
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error.status >= 400 && error.status < 500) return;
+    }
+    broken = broken || !signal.aborted;
+    if (!signal.aborted) await wait(kRetryMs, signal);
+  }
+}
+
+async function read(reader) {
+  const decoder = new TextDecoder();
+  let text = "";
+  for (;;) {
+    const {done, value} = await reader.read();
+    if (done) return;
+    text += decoder.decode(value, {stream: true});
+    const events = text.split("\n\n");
+    text = events.pop();
+    for (const event of events) handle(event);
+  }
+}
+
+function handle(block) {
+  let kind = "message";
+  let data = "";
+  for (const line of block.split("\n")) {
+    if (line.startsWith("event: ")) kind = line.slice(7);
+    if (line.startsWith("data: ")) data += line.slice(6);
+  }
+  if (data && listeners[kind]) tell(kind, JSON.parse(data));
+}
+
+function tell(kind, data) {
+  for (const listener of [...listeners[kind]]) listener(data);
+}
+
+function wait(ms, signal) {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener("abort", () => (clearTimeout(timer), resolve()), {once: true});
+  });
+}
+
+// Calls `look` at once and then again and again, never twice at the same time, until `signal` is aborted.
+// A hidden page asks nothing.
+export async function poll(ms, signal, look) {
+  while (!signal.aborted) {
+    if (!document.hidden) {
+      try {
+        await look();
+      } catch (error) {
+        if (error.name !== "AbortError" && isReachable()) console.debug(error);
+      }
+    }
+    await wait(ms, signal);
+  }
+}
