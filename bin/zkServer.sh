@@ -24,7 +24,13 @@ usage() {
 
 locate_config() {
   if [ -z "$ZOOCFGDIR" ]; then
-    if [ -e "$prefix/conf" ]; then ZOOCFGDIR="$prefix/conf"; else ZOOCFGDIR="$prefix/etc/zookeeper"; fi
+    if [ -e "$prefix/conf" ]; then
+      ZOOCFGDIR="$prefix/conf"
+    elif [ "$prefix" = /usr ]; then
+      ZOOCFGDIR=/etc/drover # where the Debian package has it
+    else
+      ZOOCFGDIR="$prefix/etc/zookeeper"
+    fi
   fi
   local environment
   for environment in "$ZOOCFGDIR/zookeeper-env.sh" "$ZOOCFGDIR/java.env"; do

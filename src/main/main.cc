@@ -15,6 +15,7 @@
 #include "server/local_ensemble.h"
 #include "server/log.h"
 #include "server/server.h"
+#include "server/service_manager.h"
 #include "server/version.h"
 
 namespace {
@@ -85,6 +86,7 @@ int serve(const std::vector<std::string>& arguments) {
   }
   running = started->get();
   handle_signals();
+  server::tell_service_manager("READY=1");
   running->run();
   return 0;
 }

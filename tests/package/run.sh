@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Can a program outside the tree use what is installed? Installs the library into a fresh prefix, moves that
-# elsewhere, and builds tests/package/consumer against it both ways; each is then run against a server.
+# elsewhere, and builds tests/package/consumer against it both ways; each is then run against a server. Then the
+# Debian packages.
 #
 # BUILD=path/to/build overrides build/release.
 set -euo pipefail
@@ -63,6 +64,7 @@ check 'pkg-config drover' by_pkg_config
 check 'every header by itself' by_header
 check 'headers show nothing private' names_nobody_else
 check 'the installed server tells its version' "$prefix/bin/drover" --version
+check 'Debian packages' python3 "$here/debian_test.py" "$build"
 
 printf '%d passed, %d failed\n' "$passed" "$failed"
 ((failed == 0))
