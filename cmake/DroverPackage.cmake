@@ -29,7 +29,8 @@ set_target_properties(drover_testing_package PROPERTIES OUTPUT_NAME drover_testi
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/drover")
 install(TARGETS drover RUNTIME COMPONENT server)
-install(PROGRAMS "${PROJECT_SOURCE_DIR}/bin/zkServer.sh" DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT server)
+install(PROGRAMS "${PROJECT_SOURCE_DIR}/bin/zkServer.sh" "${PROJECT_SOURCE_DIR}/bin/zkCli.sh"
+        DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT server)
 install(TARGETS drover_package EXPORT drover ARCHIVE COMPONENT library)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/drover" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
         COMPONENT library)

@@ -93,9 +93,7 @@ NodeData read_node(Reader& r) {
 Result<ReadResult> read_read_result(Reader& r, OpCode type) {
   ReadResult result;
   switch (type) {
-    case OpCode::kGetData:
-      result.node = read_node(r);
-      break;
+    case OpCode::kGetData: result.node = read_node(r); break;
     case OpCode::kGetChildren: result.names = read_strings(r); break;
     case OpCode::kError: return std::unexpected(error_of(static_cast<ErrorCode>(r.i32())));
     default: r.fail();

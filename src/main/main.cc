@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/shell.h"
 #include "server/config.h"
 #include "server/local_ensemble.h"
 #include "server/log.h"
@@ -110,6 +111,7 @@ const std::array kCommands{
     Command{"server", "run a server in the foreground", serve, kServerHelp},
     Command{"ensemble", "run an ensemble of servers on this machine", server::run_ensemble,
             server::kEnsembleHelp},
+    Command{"cli", "ZooKeeper's shell: one command, or many", cli::run_shell},
     Command{"version", "print the version", print_version},
     Command{"help", "print this text", print_help},
 };

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The shell's session with the servers.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cli/failure.h"
+#include "cli/watches.h"
+#include "drover/client.h"
+
+namespace drover::cli {
+
+struct ConnectionOptions {
+  std::string servers = "localhost:2181";  // with a chroot, if there is one
+  std::chrono::milliseconds timeout{30'000};
+  bool read_only = false;
+  std::optional<TlsOptions> tls = {};
+};
+
+class Connection {
+ public:
+  // Connects in the background. `watches` is told of every change of state.
+  static std::expected<std::unique_ptr<Connection>, Failure> open(ConnectionOptions options,
+                                                                  Watches& watches);
+  ~Connection() { close({.tell = false}); }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  const std::string& servers() const { return options_.servers; }
+  const Client& client() const { return client_; }
+  // The same without the chroot.
+  const Client& root() const { return root_; }
+
+  // Not closed, and not beyond hope.
+  bool is_alive() const;
+  bool is_connected() const;
+  // As Java's States: "CONNECTED".
+  std::string_view state_name() const;
+  // For one operation: long when there is a connection, and not so long when there is none.
+  Wait wait() const;
+  bool wait_until_connected(std::chrono::milliseconds patience) const;
+
+  struct CloseOptions {
+    bool tell = true;  // the watches, that it is closed
+  };
+  void close(CloseOptions options);
+
+ private:
+  Connection(ConnectionOptions options, Client root, Client client)
+      : options_(std::move(options)), root_(std::move(root)), client_(std::move(client)) {}
+
+  ConnectionOptions options_;
+  Client root_;
+  Client client_;
+  bool closed_ = false;
+  std::shared_ptr<std::atomic<bool>> telling_ = std::make_shared<std::atomic<bool>>(true);
+  Client::Subscription states_;
+};
+
+}  // namespace drover::cli

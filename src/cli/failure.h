@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Why a command could not be done, as the user is told: a line in the words of ZooKeeper's shell, an exit
+// code, and what to do next.
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <string>
+
+#include "drover/error.h"
+
+namespace drover::cli {
+
+struct Failure {
+  std::string message;
+  int exit_code = 1;
+  std::optional<Error> error = {};  // what the server or the client said
+  std::string hint = {};            // what to do next
+};
+
+using Outcome = std::expected<void, Failure>;
+
+std::unexpected<Failure> fail_with(std::string message, int exit_code = 1);
+std::unexpected<Failure> fail_with(const Error& error);
+
+// "KeeperErrorCode = NoNode for /a"
+std::string keeper_message(const Error& error);
+// "Node does not exist: /a"
+std::string shell_message(const Error& error);
+// Empty: there is nothing to add.
+std::string hint_for(const Error& error);
+
+// TRY_DO(outcome), and TRY_GET(name, result): on to the next line, or out of here with what went wrong.
+#define CLI_TRY(expression)                                                 \
+  do {                                                                      \
+    if (auto tried = (expression); !tried) return fail_with(tried.error()); \
+  } while (false)
+#define CLI_GET(name, expression)                              \
+  auto name##_result = (expression);                           \
+  if (!name##_result) return fail_with(name##_result.error()); \
+  auto& name = *name##_result
+
+inline std::unexpected<Failure> fail_with(Failure failure) { return std::unexpected(std::move(failure)); }
+
+}  // namespace drover::cli

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The text of an ensemble's configuration: "server.1=host:2888:3888:participant;0.0.0.0:2181" and the like.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace drover::cli {
+
+// The lines that speak of members: servers, groups and weights, without comments and blanks.
+std::string member_lines(std::string_view text);
+
+// "100000000 host:2181,host:2182": the version, and where clients connect.
+std::string client_addresses(std::string_view config);
+
+}  // namespace drover::cli

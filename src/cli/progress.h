@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How far long work has come: one line on standard error that is drawn again and again, and only for somebody
+// who looks at it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "cli/output.h"
+#include "drover/wait.h"
+
+namespace drover::cli {
+
+class Progress {
+ public:
+  // Without a total only the count is shown.
+  Progress(Output& output, std::string what, std::size_t total = 0)
+      : output_(output), what_(std::move(what)), total_(total) {}
+  ~Progress() { end(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void show(std::size_t done);
+  void end();  // takes the line away
+
+ private:
+  Output& output_;
+  std::string what_;
+  std::size_t total_;
+  bool shown_ = false;
+  Clock::time_point began_ = Clock::now();
+  Clock::time_point last_ = began_;
+};
+
+// "deleting [#####-----]  50 %  500/1000"
+std::string progress_text(const std::string& what, std::size_t done, std::size_t total);
+
+}  // namespace drover::cli

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One run of the shell: its connection, its history, and what each line does.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/connection.h"
+#include "cli/output.h"
+#include "cli/start_options.h"
+#include "cli/watches.h"
+
+namespace drover::cli {
+
+class Session {
+ public:
+  Session(StartOptions options, Output& output);
+
+  // Prints where it connects to, and begins to.
+  Outcome connect();
+  // A line as typed; empty ones are nothing.
+  void execute_line(const std::string& line);
+  void execute(std::vector<std::string> words);
+
+  int exit_code() const { return exit_code_; }
+  bool is_leaving() const { return leaving_; }  // `quit` was said
+  std::string prompt() const;
+  Connection& connection() { return *connection_; }
+  Output& output() { return output_; }
+  bool is_json() const { return options_.json; }
+  // Ends the session without a word.
+  void leave() { connection_->close({.tell = false}); }
+  void report(const Failure& failure, bool json);
+
+ private:
+  Outcome dispatch(std::vector<std::string> words);
+  Outcome run_own(const Command& command, const std::vector<std::string>& words, bool json);
+  Outcome connect_to(std::string servers);
+  Outcome redo(const std::vector<std::string>& words);
+  void show_history(bool json);
+  Outcome show_help(const std::vector<std::string>& words);
+  void print_watches(const std::vector<std::string>& words, bool json);
+  Outcome unknown_command(const std::string& name);
+
+  StartOptions options_;
+  Output& output_;
+  Watches watches_;
+  std::unique_ptr<Connection> connection_;
+  std::map<int, std::string> history_;
+  int count_ = 0;  // lines so far
+  int exit_code_ = 0;
+  bool leaving_ = false;
+};
+
+}  // namespace drover::cli

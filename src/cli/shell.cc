@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/shell.h"
+
+#include <unistd.h>
+
+#include <clocale>
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+#include <string>
+
+#include "cli/session.h"
+#include "cli/start_options.h"
+#include "cli/terminal.h"
+
+namespace drover::cli {
+namespace {
+
+constexpr std::string_view kHelp = R"(drover cli: ZooKeeper's shell, without a JVM
+
+usage: drover cli [OPTIONS]                one command per line, from the terminal or a pipe
+       drover cli [OPTIONS] COMMAND ...    one command, and its exit code
+
+  -server HOST:PORT[,HOST:PORT...][/CHROOT]   where (default: localhost:2181)
+  -timeout MS                                 of the session (default: 30000)
+  -r                                          a server without a quorum will do: read only
+  -waitforconnection                          do nothing before there is a connection
+  -client-configuration FILE                  zookeeper.* properties, one on a line
+  -Dzookeeper.KEY=VALUE                       the same: client.secure, ssl.trustStore.location, ...
+  --json                                      answers, events and errors as JSON, one object on a line
+  --help                                      this text
+
+Exit codes: 0 done, 1 it failed, 127 there is no such command.
+
+commands:
+)";
+
+void print_help() {
+  const std::string text = std::string(kHelp) + help_text() + "\nEverything with examples: docs/cli.md\n";
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+int run_lines(Session& session) {
+  if (!session.is_json()) session.output().out_line("Welcome to ZooKeeper!");
+  std::string line;
+  while (!session.is_leaving() && std::getline(std::cin, line)) {
+    if (line.ends_with('\r')) line.pop_back();
+    session.execute_line(line);
+  }
+  return session.exit_code();
+}
+
+}  // namespace
+
+int run_shell(const std::vector<std::string>& arguments) {
+  auto options = parse_start_options(arguments);
+  if (!options) {
+    std::fprintf(stderr, "%s\n", options.error().c_str());
+    return 1;
+  }
+  if (options->help) {
+    print_help();
+    return 0;
+  }
+  // Who reads our output may go away; that ends a write, not the session's orderly end.
+  std::signal(SIGPIPE, SIG_IGN);
+  // Events may still come on other threads while this one leaves: both stay until the process is gone.
+  static Output& output = *new Output;
+  for (const std::string& warning : options->warnings) output.err_line(warning);
+  const std::vector<std::string> command = options->command;
+  static Session& session = *new Session(*std::move(options), output);
+  if (const Outcome connected = session.connect(); !connected) {
+    session.report(connected.error(), session.is_json());
+    return 1;
+  }
+  int code = 0;
+  if (!command.empty()) {
+    session.execute(command);
+    code = session.exit_code();
+  } else if (::isatty(STDIN_FILENO) == 1 && output.is_terminal() && !session.is_json()) {
+    run_at_terminal(session);
+    code = session.exit_code();
+  } else {
+    code = run_lines(session);
+  }
+  session.leave();
+  output.flush();
+  return code;
+}
+
+}  // namespace drover::cli

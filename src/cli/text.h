@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the shell prints, as functions of values: stat blocks, ACLs, dates, and what is wrong with a path,
+// each in the very characters of ZooKeeper's shell.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "drover/types.h"
+
+namespace drover::cli {
+
+// Java's Date.toString() in the local zone: "Sun Nov 15 06:32:44 UTC 2026".
+std::string date_text(std::int64_t ms);
+
+std::string hex(std::int64_t value);  // "0x1f"
+
+// Eleven lines.
+std::string stat_text(const Stat& stat);
+
+// "[a, b]", in the order given.
+std::string list_text(const std::vector<std::string>& items);
+
+// "cdrwa", in this order.
+std::string permissions_text(Permission permissions);
+
+// "'world,'anyone\n: cdrwa\n" for each.
+std::string acl_text(const std::vector<Acl>& acl);
+
+// "scheme:id:perms,scheme:id:perms". What is not understood is left out, and told in `complaints`.
+std::vector<Acl> parse_acl(std::string_view text, std::vector<std::string>& complaints);
+
+// The reason why this is no path, or nothing.
+std::optional<std::string> path_problem(std::string_view path);
+
+// "/a" and "b" are "/a/b".
+std::string child_path(std::string_view parent, std::string_view name);
+std::string parent_of(std::string_view path);
+std::string name_in(std::string_view path);
+
+// Whole decimal numbers, as Integer.parseInt and Long.parseLong take them.
+std::optional<std::int32_t> parse_int(std::string_view text);
+std::optional<std::int64_t> parse_long(std::string_view text, int base = 10);
+
+std::string base64(std::string_view bytes);
+std::optional<std::string> from_base64(std::string_view text);
+
+bool is_utf8(std::string_view bytes);
+// For a terminal: control characters and what is no UTF-8 become U+FFFD, lines and tabs stay.
+std::string printable(std::string_view bytes);
+
+}  // namespace drover::cli
