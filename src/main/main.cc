@@ -18,6 +18,7 @@
 #include "server/server.h"
 #include "server/service_manager.h"
 #include "server/version.h"
+#include "tools/inspect.h"
 
 namespace {
 
@@ -112,6 +113,8 @@ const std::array kCommands{
     Command{"ensemble", "run an ensemble of servers on this machine", server::run_ensemble,
             server::kEnsembleHelp},
     Command{"cli", "ZooKeeper's shell: one command, or many", cli::run_shell},
+    Command{"inspect", "look at the files of a server: logs, snapshots, history; verify and repair them",
+            tools::run_inspect},
     Command{"version", "print the version", print_version},
     Command{"help", "print this text", print_help},
 };

@@ -44,6 +44,11 @@ IoResult<std::unique_ptr<DirectoryLock>> lock_directory(Disk& disk, const std::s
   return lock;
 }
 
+std::vector<std::string> distinct(const DataDirs& dirs) {
+  if (dirs.logs == dirs.snapshots) return {dirs.snapshots};
+  return {dirs.snapshots, dirs.logs};
+}
+
 IoResult<void> remove_temporaries(Disk& disk, const std::string& directory) {
   TRY_ASSIGN(const std::vector<std::string> names, disk.list(directory));
   for (const std::string& name : names) {
@@ -62,16 +67,21 @@ DataDirs data_dirs(const std::string& data_dir, const std::string& data_log_dir)
 IoResult<DataDir> DataDir::open(Disk& disk, const DataDirs& dirs, const DataDirOptions& options) {
   DataDir opened;
   opened.dirs_ = dirs;
-  std::vector<std::string> paths{dirs.snapshots};
-  if (dirs.logs != dirs.snapshots) paths.push_back(dirs.logs);
-  for (const std::string& path : paths) {
-    TRY(provide_directory(disk, path, options));
-    TRY_ASSIGN(auto lock, lock_directory(disk, path));
-    opened.locks_.push_back(std::move(lock));
-  }
+  const std::vector<std::string> paths = distinct(dirs);
+  for (const std::string& path : paths) TRY(provide_directory(disk, path, options));
+  TRY_ASSIGN(opened.locks_, lock_data_dirs(disk, dirs));
   TRY(check_layout(disk, dirs));
   for (const std::string& path : paths) TRY(remove_temporaries(disk, path));
   return opened;
+}
+
+IoResult<std::vector<std::unique_ptr<DirectoryLock>>> lock_data_dirs(Disk& disk, const DataDirs& dirs) {
+  std::vector<std::unique_ptr<DirectoryLock>> locks;
+  for (const std::string& path : distinct(dirs)) {
+    TRY_ASSIGN(auto lock, lock_directory(disk, path));
+    locks.push_back(std::move(lock));
+  }
+  return locks;
 }
 
 IoResult<void> check_layout(Disk& disk, const DataDirs& dirs) {

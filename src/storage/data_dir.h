@@ -42,6 +42,9 @@ class DataDir {
   std::vector<std::unique_ptr<DirectoryLock>> locks_;
 };
 
+// The lock alone, of directories that exist: for whoever changes files and is not a server.
+IoResult<std::vector<std::unique_ptr<DirectoryLock>>> lock_data_dirs(Disk& disk, const DataDirs& dirs);
+
 // Logs where only snapshots belong, or the other way round: a configuration that was changed without
 // moving the files. Starting on it would mean starting on half a history.
 IoResult<void> check_layout(Disk& disk, const DataDirs& dirs);

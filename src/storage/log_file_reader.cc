@@ -63,7 +63,8 @@ std::optional<LogRecord> LogFileReader::take(std::string_view frame) {
   if (frame.back() != kEndOfRecord) return finish("a record without its end mark");
   if (wire::load_be<std::int64_t>(frame.data()) != checksum) return finish("checksum mismatch");
   const Zxid zxid = zxid_of_entry(entry);
-  if (last_ == kNoLog && zxid != first_) return finish("the first record is zxid 0x" + hex(zxid));
+  if (last_ == kNoLog && first_ != kNoLog && zxid != first_)
+    return finish("the first record is zxid 0x" + hex(zxid));
   last_ = zxid;
   chain_.add(zxid, checksum, entry.size());
   pending_ = frame.size();

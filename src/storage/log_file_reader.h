@@ -36,7 +36,7 @@ struct LogFileEnd {
 };
 
 struct LogFileOptions {
-  Zxid first{};              // as the file's name says
+  Zxid first{};              // as the file's name says; kNoLog when it has another name
   bool from_device = false;  // do not believe the page cache
 };
 

@@ -133,4 +133,9 @@ IoResult<SnapshotInfo> verify_snapshot(Disk& disk, const std::string& directory,
   return read_snapshot(disk, directory, file, sink);
 }
 
+bool reaches_beyond(const SnapshotFile& file, const SnapshotInfo& info, Zxid zxid) {
+  return file.zxid > zxid || info.newest > zxid || (info.digest && info.digest->zxid > zxid) ||
+         info.last_processed > zxid;
+}
+
 }  // namespace drover::storage

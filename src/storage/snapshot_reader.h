@@ -28,4 +28,7 @@ IoResult<SnapshotInfo> read_snapshot_body(InputWindow& in, SnapshotSink& sink);
 // Reads all of it to check the seals.
 IoResult<SnapshotInfo> verify_snapshot(Disk& disk, const std::string& directory, const SnapshotFile& file);
 
+// A snapshot is fuzzy: one that was begun before `zxid` may still show what came after it.
+bool reaches_beyond(const SnapshotFile& file, const SnapshotInfo& info, Zxid zxid);
+
 }  // namespace drover::storage

@@ -17,12 +17,6 @@ struct SnapshotPlan {
   std::vector<SnapshotFile> to_remove;  // newest first
 };
 
-// A snapshot is fuzzy: one that was begun before the point may still show what came after it.
-bool reaches_beyond(const SnapshotFile& file, const SnapshotInfo& info, Zxid zxid) {
-  return file.zxid > zxid || info.newest > zxid || (info.digest && info.digest->zxid > zxid) ||
-         info.last_processed > zxid;
-}
-
 IoResult<SnapshotPlan> plan_snapshots(Disk& disk, const DataDirs& dirs, Zxid zxid) {
   TRY_ASSIGN(const std::vector<SnapshotFile> files, list_snapshots(disk, dirs.snapshots));
   SnapshotPlan plan;

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/inspect.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "storage/posix_disk.h"
+#include "tools/at_command.h"
+#include "tools/diff_command.h"
+#include "tools/history_command.h"
+#include "tools/log_command.h"
+#include "tools/repair_command.h"
+#include "tools/snapshot_command.h"
+#include "tools/text.h"
+#include "tools/verify_command.h"
+
+namespace drover::tools {
+namespace {
+
+using Run = std::function<Outcome(const Context&)>;
+
+constexpr const char* kDirectory = "dataDir of a server, or its version-2";
+constexpr const char* kExitCodes =
+    "Exit codes: 0 fine, 1 something is wrong with the data, 2 usage. docs/inspect.md has an example of "
+    "each.";
+
+// A number as parse_number() reads it; anything else is a usage error.
+std::int64_t number_of(const std::string& text) {
+  const auto value = parse_number(text);
+  if (!value) throw CLI::ValidationError("'" + text + "' is no number: 0x1f or 31");
+  return *value;
+}
+
+bool confirmed() {
+  fmt::print(stderr, "Do this? A copy of the files is made first. (yes/no) ");
+  std::fflush(stderr);
+  char answer[16] = {};
+  return std::fgets(answer, sizeof answer, stdin) && std::string_view(answer) == "yes\n";
+}
+
+std::int64_t now_ms() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+// The commands and their options. What was chosen is in `run` once the words were parsed.
+class CommandLine {
+ public:
+  CommandLine()
+      : app_("drover inspect: look at the files of a server that is not running", "drover inspect") {
+    app_.require_subcommand(1);
+    app_.footer(kExitCodes);
+    add_log();
+    add_snapshot();
+    add_diff();
+    add_verify();
+    add_history();
+    add_at();
+    add_repair();
+  }
+
+  // The exit code when there is nothing to run: help, or a usage error.
+  std::optional<int> parse(std::vector<std::string> words) {
+    std::ranges::reverse(words);  // CLI11 takes them from the back
+    try {
+      app_.parse(words);
+    } catch (const CLI::ParseError& error) {
+      return app_.exit(error) == 0 ? kFine : kUsage;
+    }
+    return std::nullopt;
+  }
+
+  Run run;
+  bool json = false;
+
+ private:
+  CLI::App* add(const char* name, const char* description) {
+    CLI::App* command = app_.add_subcommand(name, description);
+    command->add_flag("--json", json, "one JSON object to a line");
+    command->footer(kExitCodes);
+    return command;
+  }
+  static void add_directories(CLI::App* command, DirectoryArguments& directories) {
+    command->add_option("DIR", directories.directory, kDirectory)->required();
+    command->add_option("--log-dir", directories.log_directory, "dataLogDir, when logs live apart");
+  }
+  template <class Id>
+  static void add_number(CLI::App* command, const char* name, std::optional<Id>& value,
+                         const char* description) {
+    command->add_option_function<std::string>(
+        name, [&value](const std::string& text) { value = Id{number_of(text)}; }, description);
+  }
+
+  void add_log();
+  void add_snapshot();
+  void add_diff();
+  void add_verify();
+  void add_history();
+  void add_at();
+  void add_repair();
+
+  CLI::App app_;
+  LogCommand log_;
+  SnapshotCommand snapshot_;
+  DiffCommand diff_;
+  VerifyCommand verify_;
+  HistoryCommand history_;
+  AtCommand at_;
+  RepairCommand repair_;
+};
+
+void CommandLine::add_log() {
+  CLI::App* c = add("log", "the transactions of a log file, or of all of a directory");
+  c->add_option("SOURCE", log_.source, "a log file, or a data directory")->required();
+  add_number(c, "--from", log_.from, "first zxid (0x1f or 31)");
+  add_number(c, "--to", log_.to, "last zxid");
+  c->add_option("--path", log_.path, "only what names a node at or below this one");
+  add_number(c, "--session", log_.session, "only of this session");
+  c->add_option_function<std::vector<std::string>>(
+      "--type",
+      [this](const std::vector<std::string>& names) {
+        for (const std::string& name : names) {
+          const auto op = op_of_name(name);
+          if (!op)
+            throw CLI::ValidationError(
+                "--type", "'" + name + "' is no type: create, setData, delete, multi, closeSession, …");
+          log_.types.insert(*op);
+        }
+      },
+      "only of these types: create, setData, …");
+  c->add_flag("--stats", log_.stats, "sums instead of transactions");
+  c->add_flag("--data", log_.data, "show the data of nodes too");
+  c->callback([this] { run = [this](const Context& context) { return run_log(context, log_); }; });
+}
+
+void CommandLine::add_snapshot() {
+  CLI::App* c = add("snapshot", "what a snapshot holds");
+  c->add_option("SOURCE", snapshot_.source, "a snapshot (also .gz, .snappy), or a data directory: its newest")
+      ->required();
+  c->add_flag("--stats", snapshot_.stats, "kinds of nodes, bytes by top-level path, largest nodes");
+  c->add_flag("--nodes", snapshot_.nodes, "every node");
+  c->add_flag("--sessions", snapshot_.sessions, "every session");
+  c->add_flag("--acls", snapshot_.acls, "every access control list");
+  c->add_option("--path", snapshot_.path, "the nodes at or below this one");
+  c->add_flag("--data", snapshot_.data, "show the data of nodes too");
+  c->callback([this] {
+    if (!snapshot_.path.empty() || snapshot_.data) snapshot_.nodes = true;
+    run = [this](const Context& context) { return run_snapshot(context, snapshot_); };
+  });
+}
+
+void CommandLine::add_diff() {
+  CLI::App* c =
+      add("diff", "what differs between two snapshots or data directories; exit code 1 if anything does");
+  c->add_option("A", diff_.left, "a snapshot, or a data directory: the state it recovers to")->required();
+  c->add_option("B", diff_.right, "the same")->required();
+  c->add_option("--path", diff_.path, "only nodes at or below this one");
+  c->add_flag("--ignore-stat", diff_.ignore_stat,
+              "compare data, ACLs and kinds, not versions, zxids and times");
+  c->add_flag("--summary", diff_.summary, "counts only");
+  c->callback([this] { run = [this](const Context& context) { return run_diff(context, diff_); }; });
+}
+
+void CommandLine::add_verify() {
+  CLI::App* c = add("verify", "is a data directory whole, and what would a server do with it?");
+  add_directories(c, verify_.directories);
+  c->callback([this] { run = [this](const Context& context) { return run_verify(context, verify_); }; });
+}
+
+void CommandLine::add_history() {
+  CLI::App* c = add("history", "every change to one node, with what was before and after");
+  add_directories(c, history_.directories);
+  c->add_option("PATH", history_.path, "the node")->required();
+  c->add_flag("--whole-data", history_.whole_data, "do not shorten data");
+  c->callback([this] { run = [this](const Context& context) { return run_history(context, history_); }; });
+}
+
+void CommandLine::add_at() {
+  CLI::App* c = add("at", "the tree as it was after a transaction");
+  add_directories(c, at_.directories);
+  c->add_option_function<std::string>(
+       "ZXID", [this](const std::string& text) { at_.zxid = Zxid{number_of(text)}; }, "0x1f or 31")
+      ->required();
+  c->add_option("PATH", at_.path, "only this node and what is below");
+  c->add_flag("--data", at_.data, "show the data of nodes too");
+  c->add_option("--write", at_.write, "write it as a snapshot to this file, and print nothing");
+  c->callback([this] { run = [this](const Context& context) { return run_at(context, at_); }; });
+}
+
+void CommandLine::add_repair() {
+  CLI::App* c = add("repair", "make a damaged data directory one that a server starts on; keeps a copy");
+  add_directories(c, repair_.directories);
+  c->add_option("--backup", repair_.backup, "where the copy goes (default: DIR.before-repair-TIME)");
+  c->add_flag("--yes", repair_.yes, "do not ask");
+  c->add_flag("--accept-loss", repair_.accept_loss, "go on although acknowledged transactions are lost");
+  c->callback([this] {
+    run = [this](const Context& context) { return run_repair(context, repair_, {now_ms(), confirmed}); };
+  });
+}
+
+}  // namespace
+
+int run_inspect(const std::vector<std::string>& arguments) {
+  CommandLine line;
+  if (const auto code = line.parse(arguments)) return *code;
+  storage::PosixDisk disk;
+  Output out(stdout);
+  Output notes(stderr);
+  const Outcome outcome = line.run({disk, out, notes, line.json, isatty(STDERR_FILENO) == 1});
+  out.flush();
+  if (outcome) return *outcome;
+  notes.print("drover inspect: {}\n", outcome.error().what);
+  return kWrong;
+}
+
+}  // namespace drover::tools

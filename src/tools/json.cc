@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/json.h"
+
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "base/utf8.h"
+#include "tools/text.h"
+
+namespace drover::tools {
+namespace {
+
+bool is_plain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
+
+void append_escaped(std::string& out, char c) {
+  switch (c) {
+    case '"': out += "\\\""; return;
+    case '\\': out += "\\\\"; return;
+    case '\n': out += "\\n"; return;
+    case '\t': out += "\\t"; return;
+    case '\r': out += "\\r"; return;
+    default: break;
+  }
+  if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+    fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned char>(c));
+  } else {
+    out += c;
+  }
+}
+
+}  // namespace
+
+void append_json_string(std::string& out, std::string_view text) {
+  out += '"';
+  std::size_t plain = 0;
+  while (plain < text.size() && is_plain(text[plain])) ++plain;
+  out += text.substr(0, plain);
+  if (plain < text.size()) {
+    for (const char c : to_valid_utf8(text.substr(plain))) append_escaped(out, c);
+  }
+  out += '"';
+}
+
+void JsonObject::key(std::string_view key) {
+  if (!first_) out_ += ',';
+  first_ = false;
+  out_ += '"';
+  out_ += key;
+  out_ += "\":";
+}
+
+JsonObject& JsonObject::text(std::string_view name, std::string_view value) {
+  key(name);
+  append_json_string(out_, value);
+  return *this;
+}
+
+JsonObject& JsonObject::number(std::string_view name, std::int64_t value) {
+  key(name);
+  fmt::format_to(std::back_inserter(out_), "{}", value);
+  return *this;
+}
+
+JsonObject& JsonObject::count(std::string_view name, std::uint64_t value) {
+  key(name);
+  fmt::format_to(std::back_inserter(out_), "{}", value);
+  return *this;
+}
+
+JsonObject& JsonObject::boolean(std::string_view name, bool value) {
+  key(name);
+  out_ += value ? "true" : "false";
+  return *this;
+}
+
+JsonObject& JsonObject::hex(std::string_view name, std::uint64_t value) {
+  key(name);
+  fmt::format_to(std::back_inserter(out_), "\"0x{:x}\"", value);
+  return *this;
+}
+
+JsonObject& JsonObject::data(std::string_view prefix, const wire::Nullable& value) {
+  if (!value) return json(prefix, "null");
+  if (is_text(*value)) return text(prefix, *value);
+  return text(std::string(prefix) + "Base64", base64(*value));
+}
+
+JsonObject& JsonObject::json(std::string_view name, std::string_view value) {
+  key(name);
+  out_ += value;
+  return *this;
+}
+
+}  // namespace drover::tools

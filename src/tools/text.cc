@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/text.h"
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/utf8.h"
+#include "state/ephemeral_owner.h"
+
+namespace drover::tools {
+namespace {
+
+using wire::OpCode;
+
+constexpr std::int64_t kLastDateMs = 253'402'300'799'999;  // the end of year 9999
+constexpr std::uint32_t kReplacement = 0xFFFD;
+
+constexpr std::array kOpNames{
+    std::pair{OpCode::kCreate, std::string_view("create")},
+    std::pair{OpCode::kCreate2, std::string_view("create2")},
+    std::pair{OpCode::kCreateContainer, std::string_view("createContainer")},
+    std::pair{OpCode::kCreateTtl, std::string_view("createTTL")},
+    std::pair{OpCode::kDelete, std::string_view("delete")},
+    std::pair{OpCode::kDeleteContainer, std::string_view("deleteContainer")},
+    std::pair{OpCode::kSetData, std::string_view("setData")},
+    std::pair{OpCode::kSetAcl, std::string_view("setACL")},
+    std::pair{OpCode::kCheck, std::string_view("check")},
+    std::pair{OpCode::kMulti, std::string_view("multi")},
+    std::pair{OpCode::kReconfig, std::string_view("reconfig")},
+    std::pair{OpCode::kCreateSession, std::string_view("createSession")},
+    std::pair{OpCode::kCloseSession, std::string_view("closeSession")},
+    std::pair{OpCode::kError, std::string_view("error")},
+};
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+// C1 controls are two harmless bytes to us and one escape to some terminals.
+bool shows(const DecodedChar& c, std::string_view bytes) {
+  if (c.code_point == kReplacement && bytes.substr(0, c.length) != "\xEF\xBF\xBD") return false;
+  return c.code_point >= 0xA0 || (c.code_point >= 0x20 && c.code_point < 0x7f && c.code_point != '\\');
+}
+
+std::string permissions(std::int32_t perms) {
+  std::string text;
+  if (perms & wire::kCreate) text += 'c';
+  if (perms & wire::kDelete) text += 'd';
+  if (perms & wire::kRead) text += 'r';
+  if (perms & wire::kWrite) text += 'w';
+  if (perms & wire::kAdmin) text += 'a';
+  return text;
+}
+
+}  // namespace
+
+std::string hex_text(std::uint64_t value) { return fmt::format("0x{:x}", value); }
+
+std::string time_text(std::int64_t ms) {
+  if (ms < 0 || ms > kLastDateMs) return fmt::format("{} ms", ms);
+  using namespace std::chrono;
+  const sys_time<milliseconds> time{milliseconds{ms}};
+  const auto day = floor<days>(time);
+  const year_month_day date{day};
+  const hh_mm_ss clock{time - day};
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
+                     clock.subseconds().count());
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  if (bytes < 1000) return fmt::format("{} B", bytes);
+  double value = static_cast<double>(bytes);
+  constexpr std::array units{"kB", "MB", "GB", "TB"};
+  std::size_t unit = 0;
+  for (value /= 1000; value >= 1000 && unit + 1 < units.size(); value /= 1000) ++unit;
+  return fmt::format("{:.1f} {}", value, units[unit]);
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const DecodedChar c = decode_utf8(text);
+    if (shows(c, text)) {
+      out += text.substr(0, c.length);
+    } else {
+      for (const char byte : text.substr(0, c.length)) {
+        fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned char>(byte));
+      }
+    }
+    text.remove_prefix(c.length);
+  }
+  return out;
+}
+
+bool is_text(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const char first = bytes.front();
+    if (is_control(first) && first != '\n' && first != '\t' && first != '\r') return false;
+    const DecodedChar c = decode_utf8(bytes);
+    if (c.code_point == kReplacement && bytes.substr(0, c.length) != "\xEF\xBF\xBD") return false;
+    bytes.remove_prefix(c.length);
+  }
+  return true;
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t n = std::min<std::size_t>(3, bytes.size() - i);
+    std::uint32_t group = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      group = group << 8 | (k < n ? static_cast<unsigned char>(bytes[i + k]) : 0u);
+    }
+    for (std::size_t k = 0; k < 4; ++k) out += k <= n ? digits[group >> (18 - 6 * k) & 63] : '=';
+  }
+  return out;
+}
+
+std::string data_text(const wire::Nullable& data, std::size_t bytes_max) {
+  if (!data) return "null";
+  if (data->size() <= bytes_max) return '"' + printable(*data) + '"';
+  return '"' + printable(data->substr(0, bytes_max)) + fmt::format("\"… of {} bytes", data->size());
+}
+
+std::string acl_text(std::string_view jute_list) {
+  wire::Reader r(jute_list);
+  const std::vector<wire::Acl> list = wire::decode_acl_list(r);
+  if (!r.ok()) return "unreadable";
+  std::string text;
+  for (const wire::Acl& acl : list) {
+    if (!text.empty()) text += ',';
+    text += printable(acl.who.scheme) + ':' + printable(acl.who.id) + ':' + permissions(acl.perms);
+  }
+  return text;
+}
+
+std::string_view op_name(OpCode op) {
+  for (const auto& [code, name] : kOpNames) {
+    if (code == op) return name;
+  }
+  return "unknown";
+}
+
+std::optional<OpCode> op_of_name(std::string_view name) {
+  for (const auto& [code, known] : kOpNames) {
+    if (known == name) return code;
+  }
+  return std::nullopt;
+}
+
+std::string_view kind_text(std::int64_t owner) {
+  switch (state::kind_of(owner, /*extended_types=*/true)) {
+    case state::NodeKind::kPersistent: return "persistent";
+    case state::NodeKind::kEphemeral: return "ephemeral";
+    case state::NodeKind::kContainer: return "container";
+    case state::NodeKind::kTtl: return "ttl";
+  }
+  return "persistent";
+}
+
+std::optional<std::int64_t> parse_number(std::string_view text) {
+  const bool in_hex = text.starts_with("0x") || text.starts_with("0X");
+  if (in_hex) text.remove_prefix(2);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, in_hex ? 16 : 10);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return static_cast<std::int64_t>(value);
+}
+
+}  // namespace drover::tools
