@@ -18,6 +18,7 @@
 #include "tools/diff_command.h"
 #include "tools/history_command.h"
 #include "tools/log_command.h"
+#include "tools/open_files.h"
 #include "tools/repair_command.h"
 #include "tools/snapshot_command.h"
 #include "tools/text.h"
@@ -126,17 +127,18 @@ void CommandLine::add_log() {
   c->add_option("--path", log_.path, "only what names a node at or below this one");
   add_number(c, "--session", log_.session, "only of this session");
   c->add_option_function<std::vector<std::string>>(
-      "--type",
-      [this](const std::vector<std::string>& names) {
-        for (const std::string& name : names) {
-          const auto op = op_of_name(name);
-          if (!op)
-            throw CLI::ValidationError(
-                "--type", "'" + name + "' is no type: create, setData, delete, multi, closeSession, …");
-          log_.types.insert(*op);
-        }
-      },
-      "only of these types: create, setData, …");
+       "--type",
+       [this](const std::vector<std::string>& names) {
+         for (const std::string& name : names) {
+           const auto op = op_of_name(name);
+           if (!op)
+             throw CLI::ValidationError(
+                 "--type", "'" + name + "' is no type: create, setData, delete, multi, closeSession, …");
+           log_.types.insert(*op);
+         }
+       },
+       "only of this type: create, setData, …; may be repeated")
+      ->allow_extra_args(false);
   c->add_flag("--stats", log_.stats, "sums instead of transactions");
   c->add_flag("--data", log_.data, "show the data of nodes too");
   c->callback([this] { run = [this](const Context& context) { return run_log(context, log_); }; });
@@ -203,7 +205,9 @@ void CommandLine::add_repair() {
   c->add_flag("--yes", repair_.yes, "do not ask");
   c->add_flag("--accept-loss", repair_.accept_loss, "go on although acknowledged transactions are lost");
   c->callback([this] {
-    run = [this](const Context& context) { return run_repair(context, repair_, {now_ms(), confirmed}); };
+    run = [this](const Context& context) {
+      return run_repair(context, repair_, {now_ms(), confirmed, user_of_directory});
+    };
   });
 }
 
@@ -214,7 +218,7 @@ int run_inspect(const std::vector<std::string>& arguments) {
   if (const auto code = line.parse(arguments)) return *code;
   storage::PosixDisk disk;
   Output out(stdout);
-  Output notes(stderr);
+  Output notes(stderr, /*flush_bytes=*/0);
   const Outcome outcome = line.run({disk, out, notes, line.json, isatty(STDERR_FILENO) == 1});
   out.flush();
   if (outcome) return *outcome;

@@ -57,7 +57,7 @@ void NodeHistory::apply(const wire::TxnHeader& header, OpCode type, const wire::
   if (close ? !is_ended_by(header, *close) : path_of(record) != path_) return;
   NodeChange change{.header = header, .type = type, .before = now_, .after = now_};
   // What the snapshot showed was made by this transaction or a later one.
-  change.before_known = !now_ || now_->mzxid < header.zxid || type == OpCode::kSetAcl || close;
+  change.before_known = !from_snapshot_ || now_->mzxid < header.zxid || type == OpCode::kSetAcl;
   if (const auto* create = std::get_if<wire::CreateTxn>(&record)) {
     change.after = after(header, type, *create);
   } else if (const auto* set = std::get_if<wire::SetDataTxn>(&record)) {
@@ -77,6 +77,7 @@ void NodeHistory::apply(const wire::TxnHeader& header, OpCode type, const wire::
   }
   if (!change.before_known) change.before.reset();
   now_ = change.after;
+  from_snapshot_ = false;
   changes.push_back(std::move(change));
 }
 

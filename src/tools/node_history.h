@@ -42,7 +42,10 @@ class NodeHistory {
 
   const std::string& path() const { return path_; }
   // What the snapshot has under this path, before the first transaction.
-  void start_with(NodeState state) { now_ = std::move(state); }
+  void start_with(NodeState state) {
+    now_ = std::move(state);
+    from_snapshot_ = true;
+  }
   const std::optional<NodeState>& now() const { return now_; }
 
   // The changes of this node that the transaction makes, in order.
@@ -57,6 +60,7 @@ class NodeHistory {
 
   std::string path_;
   std::optional<NodeState> now_;
+  bool from_snapshot_ = false;  // no transaction has changed it since
 };
 
 }  // namespace drover::tools

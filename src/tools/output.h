@@ -15,8 +15,11 @@ namespace drover::tools {
 
 class Output {
  public:
+  static constexpr std::size_t kFlushBytes = std::size_t{64} << 10;
+
   // The file outlives it. Without one, lines stay in text(): for tests.
-  explicit Output(std::FILE* file = nullptr) : file_(file) {}
+  explicit Output(std::FILE* file = nullptr, std::size_t flush_bytes = kFlushBytes)
+      : file_(file), flush_bytes_(flush_bytes) {}
   ~Output() { flush(); }
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
@@ -39,13 +42,12 @@ class Output {
   const std::string& text() const { return buffer_; }
 
  private:
-  static constexpr std::size_t kFlushBytes = std::size_t{64} << 10;
-
   void flush_if_large() {
-    if (file_ && buffer_.size() >= kFlushBytes) flush();
+    if (file_ && buffer_.size() >= flush_bytes_) flush();
   }
 
   std::FILE* file_;
+  std::size_t flush_bytes_;
   std::string buffer_;
 };
 

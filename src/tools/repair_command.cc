@@ -44,6 +44,11 @@ class Repair {
 Outcome Repair::run() {
   TRY_ASSIGN(dirs_, find_directories(context_.disk, command_.directories));
   TRY_ASSIGN(const auto locks, storage::lock_data_dirs(context_.disk, dirs_));
+  for (const std::string& directory : {dirs_.snapshots, dirs_.logs}) {
+    const std::string user = world_.user_of(directory);
+    if (!user.empty())
+      return std::unexpected(data_error(directory + " is in use: " + user + ". Stop it first"));
+  }
   TRY_ASSIGN(const Survey before, survey(context_, dirs_));
   const RepairPlan plan = plan_repair(before);
   tell(plan);

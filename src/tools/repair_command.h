@@ -20,6 +20,10 @@ struct RepairCommand {
 struct RepairWorld {
   std::int64_t now_ms = 0;
   std::function<bool()> confirm;  // asks whoever is there
+  // Who uses the directory without taking its lock; "" when nobody does.
+  std::function<std::string(const std::string& directory)> user_of = [](const std::string&) {
+    return std::string();
+  };
 };
 
 Outcome run_repair(const Context& context, const RepairCommand& command, const RepairWorld& world);

@@ -14,6 +14,12 @@
 namespace drover::tools {
 namespace {
 
+std::string_view explain(std::string_view digest) {
+  if (digest == "fuzzy")
+    return "of a later state than the nodes here; replay of the log shows whether it is right";
+  return digest == "none" ? "says nothing" : digest;
+}
+
 class SnapshotListing final : public storage::SnapshotSink {
  public:
   SnapshotListing(const Context& context, const SnapshotCommand& command)
@@ -148,9 +154,7 @@ void SnapshotListing::show_summary(const SnapshotPlace& place, const storage::Sn
             bytes_text(stats_.data_bytes()), info.sessions, info.acls);
   if (info.digest) {
     out.print("digest {} at zxid {}: {}\n", hex_text(info.digest->tree), zxid_text(info.digest->zxid),
-              digest == "fuzzy"
-                  ? "of a later state than the nodes here; replay of the log shows whether it is right"
-                  : digest);
+              explain(digest));
   }
   if (info.last_processed) out.print("last processed zxid {}\n", zxid_text(*info.last_processed));
 }

@@ -68,7 +68,8 @@ IoResult<void> Surveyor::look_at_links() {
   FileVerdict file{.name = std::string(storage::kLogLinksName), .bytes = *bytes};
   file.content = fmt::format("{} links", evidence_.links.size());
   if (evidence_.watermark) {
-    file.content += ", durable up to " + zxid_text(evidence_.watermark->durable);
+    const Zxid durable = evidence_.watermark->durable;
+    file.content += durable == storage::kNoLog ? ", never synced" : ", durable up to " + zxid_text(durable);
     raise(evidence_.watermark->durable);
   }
   survey_.others.push_back(std::move(file));

@@ -24,7 +24,7 @@ constexpr std::array kOpNames{
     std::pair{OpCode::kCreate, std::string_view("create")},
     std::pair{OpCode::kCreate2, std::string_view("create2")},
     std::pair{OpCode::kCreateContainer, std::string_view("createContainer")},
-    std::pair{OpCode::kCreateTtl, std::string_view("createTTL")},
+    std::pair{OpCode::kCreateTtl, std::string_view("createTtl")},
     std::pair{OpCode::kDelete, std::string_view("delete")},
     std::pair{OpCode::kDeleteContainer, std::string_view("deleteContainer")},
     std::pair{OpCode::kSetData, std::string_view("setData")},
