@@ -43,6 +43,16 @@ class Histogram {
     extremes_.add(other.extremes_);
   }
 
+  // What was added after `earlier`, a former state of this one. Its extremes are not known any more, only count
+  // and sum.
+  Histogram since(const Histogram& earlier) const {
+    Histogram added;
+    for (std::size_t i = 0; i < kBuckets; ++i) added.buckets_[i] = buckets_[i] - earlier.buckets_[i];
+    added.extremes_.count = extremes_.count - earlier.extremes_.count;
+    added.extremes_.sum = extremes_.sum - earlier.extremes_.sum;
+    return added;
+  }
+
   const Extremes& extremes() const { return extremes_; }
 
   // The smallest value of the bucket in which at least `per_mille` of 1000 values have been seen; 0: none

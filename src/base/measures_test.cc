@@ -55,5 +55,19 @@ TEST(Histogram, TakesTheLargestValueThereIs) {
   EXPECT_GT(h.percentile(500), 0u);
 }
 
+TEST(Histogram, KnowsWhatWasAddedSinceAnEarlierState) {
+  Histogram h;
+  for (int i = 0; i < 100; ++i) h.add(1);
+  const Histogram earlier = h;
+  h.add(6);
+  h.add(7);
+  const Histogram added = h.since(earlier);
+  EXPECT_EQ(added.extremes().count, 2u);
+  EXPECT_EQ(added.extremes().sum, 13u);
+  EXPECT_EQ(added.percentile(500), 6u);
+  EXPECT_EQ(added.percentile(999), 7u);
+  EXPECT_EQ(h.since(h).percentile(500), 0u);
+}
+
 }  // namespace
 }  // namespace drover

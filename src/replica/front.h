@@ -173,6 +173,7 @@ class Front {
     std::uint32_t max_latency_ms = 0;
     std::uint64_t latency_sum_ms = 0;
     std::uint64_t latency_count = 0;
+    state::WatcherId watcher{};
   };
   template <class Visit>
   void for_each_connection(Visit visit) const {

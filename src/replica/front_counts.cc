@@ -77,7 +77,8 @@ Front::ConnFacts Front::facts(const Conn& c) {
           .min_latency_ms = c.min_latency_ms,
           .max_latency_ms = c.max_latency_ms,
           .latency_sum_ms = c.latency_sum_ms,
-          .latency_count = c.latency_count};
+          .latency_count = c.latency_count,
+          .watcher = state::WatcherId{c.slot}};
 }
 
 void Front::reset_connection_stats() {

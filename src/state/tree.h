@@ -127,6 +127,30 @@ class Tree {
     WalkPlaces::Place& place_;
   };
 
+  // The same over the children of one node, without what is below them: a node may have a million of them, and
+  // nobody should hold a lock for that long. Children that come meanwhile are not met.
+  class ChildWalk {
+   public:
+    ChildWalk(Tree& tree, NodeRef parent)
+        : tree_(tree), parent_(parent), place_(tree.walks_.claim(tree.at(parent).first_child)) {}
+    ~ChildWalk() { tree_.walks_.release(place_); }
+    ChildWalk(const ChildWalk&) = delete;
+    ChildWalk& operator=(const ChildWalk&) = delete;
+
+    // kNoNode at the end. Whoever stands on the last child when it is removed is moved to a node outside of the
+    // parent; and since new nodes go to the head of their list, never back below one that has its number.
+    NodeRef position() const {
+      const NodeRef next = place_.next;
+      return next != kNoNode && tree_.at(next).parent == parent_ ? next : kNoNode;
+    }
+    void advance() { place_.next = tree_.at(place_.next).next_sibling; }
+
+   private:
+    Tree& tree_;
+    NodeRef parent_;
+    WalkPlaces::Place& place_;
+  };
+
  private:
   std::uint64_t hash(std::string_view path) const;
   bool has_path(NodeRef ref, std::string_view path) const;

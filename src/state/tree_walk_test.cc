@@ -243,5 +243,46 @@ TEST_F(TreeWalkDeathTest, ATreeThatGoesBeforeItsWalkIsOurBug) {
       "the tree outlives its walks");
 }
 
+// What a walk over the children of /d meets while `change` happens after its second child.
+template <class Change>
+std::vector<std::string> children_met(Change change) {
+  Tree tree{Options{}};
+  const auto add = [&](const std::string& path) {
+    tree.insert(tree.find(parent_path(path)), {.path = path, .data = "", .acl = kOpenAcl, .stat = {}});
+  };
+  for (const char* path : {"/behind", "/d", "/before", "/d/1", "/d/2", "/d/3", "/d/4", "/d/2/below"}) add(path);
+  const auto remove = [&](const std::string& path) { tree.remove(tree.find(path), path); };
+  std::vector<std::string> met;
+  Tree::ChildWalk walk(tree, tree.find("/d"));
+  for (NodeRef at = walk.position(); at != kNoNode; at = walk.position()) {
+    met.emplace_back(tree.at(at).name());
+    walk.advance();
+    if (met.size() == 2) change(add, remove, tree);
+  }
+  return met;
+}
+
+TEST(ChildWalk, MeetsEachChildOnceAndNothingBelowThem) {
+  using Names = std::vector<std::string>;
+  const auto nothing = [](auto&, auto&, Tree&) {};
+  EXPECT_EQ(children_met(nothing), (Names{"4", "3", "2", "1"}));
+}
+
+TEST(ChildWalk, StepsOffRemovedChildrenAndEndsWithTheLast) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(children_met([](auto&, auto& remove, Tree&) {
+              remove("/d/2/below");
+              remove("/d/2");  // where it stands
+            }),
+            (Names{"4", "3", "1"}));
+  EXPECT_EQ(children_met([](auto& add, auto& remove, Tree&) {
+              for (const char* path : {"/d/2/below", "/d/2", "/d/1", "/d/3", "/d/4", "/d"}) remove(path);
+              add("/d");  // gets the number of the old one
+              add("/d/new");
+            }),
+            (Names{"4", "3"}));
+  EXPECT_EQ(children_met([](auto&, auto&, Tree& tree) { tree.clear(); }), (Names{"4", "3"}));
+}
+
 }  // namespace
 }  // namespace drover::state

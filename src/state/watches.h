@@ -56,6 +56,17 @@ class Watches {
   std::size_t table_entries() const { return table_entries_; }
   std::size_t watch_count(WatcherId watcher) const;
 
+  // What one connection watches: visit(path, modes in the data table, modes in the child table), in no order,
+  // until it says false.
+  template <class Visit>
+  void for_each_of(WatcherId watcher, Visit visit) const {
+    const auto index = static_cast<std::size_t>(watcher);
+    if (index >= by_watcher_.size() || !by_watcher_[index]) return;
+    for (const auto& [watched, modes] : *by_watcher_[index]) {
+      if (!visit(std::string_view(watched->path), modes.data, modes.child)) return;
+    }
+  }
+
   // For the four-letter words, which show the data table: visit(path, watcher).
   template <class Visit>
   void for_each_data_watch(Visit visit) const {

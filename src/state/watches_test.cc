@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -279,6 +280,21 @@ TEST(Watches, BehaveLikeAListOfRegistrations) {
       ASSERT_EQ(watches.watch_count(), model.count()) << "seed " << seed << " step " << step;
     }
   }
+}
+
+TEST(Watches, OfOneConnectionAreListedWithTheirModes) {
+  Watches watches;
+  watches.add(kA, "/n", WatchTable::kData, kStandard);
+  watches.add(kA, "/n", WatchTable::kChild, kPersistent);
+  watches.add(kB, "/other", WatchTable::kData, kStandard);
+  std::vector<std::tuple<std::string, int, int>> seen;
+  const auto visit = [&](std::string_view path, std::uint8_t data, std::uint8_t child) {
+    seen.emplace_back(path, data, child);
+    return true;
+  };
+  watches.for_each_of(kA, visit);
+  watches.for_each_of(WatcherId{7}, visit);
+  EXPECT_EQ(seen, (std::vector<std::tuple<std::string, int, int>>{{"/n", kStandard, kPersistent}}));
 }
 
 }  // namespace
