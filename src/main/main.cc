@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/recipes_command.h"
 #include "cli/shell.h"
 #include "server/config.h"
 #include "server/local_ensemble.h"
@@ -115,6 +116,10 @@ const std::array kCommands{
     Command{"cli", "ZooKeeper's shell: one command, or many", cli::run_shell},
     Command{"inspect", "look at the files of a server: logs, snapshots, history; verify and repair them",
             tools::run_inspect},
+    Command{"locks", "who holds a lock, and who waits for it", cli::run_locks, cli::kRecipesHelp},
+    Command{"leaders", "who leads, and who is next", cli::run_leaders, cli::kRecipesHelp},
+    Command{"queues", "what is in a queue, and who works on it", cli::run_queues, cli::kRecipesHelp},
+    Command{"members", "who is in a group", cli::run_members, cli::kRecipesHelp},
     Command{"version", "print the version", print_version},
     Command{"help", "print this text", print_help},
 };

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The words behind `drover locks`, `drover top` and `drover bench`, and the client that they ask for.
+//
+// Options stand anywhere, as "-server HOST:PORT", "--seconds 5" or "--seconds=5". What cannot be understood
+// is kept as one sentence, so that a command asks for all it needs and looks for a problem once.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "drover/client.h"
+#include "drover/error.h"
+
+namespace drover::cli::observe {
+
+inline constexpr int kFailedExit = 1;
+inline constexpr int kUsageExit = 2;
+
+struct Option {
+  std::string_view name;  // with its dashes: "--json"
+  bool takes_value = false;
+};
+
+// Of every command that talks to servers: -server, -timeout, --auth, -r.
+std::vector<Option> with_server_options(std::vector<Option> own);
+
+class Arguments {
+ public:
+  Arguments(std::span<const Option> known, const std::vector<std::string>& words);
+
+  bool has(std::string_view name) const { return values_.contains(name); }
+  std::string value(std::string_view name, std::string_view otherwise) const;
+  struct Range {
+    double min;
+    double max;
+  };
+  // A number out of range, or none at all, is a problem.
+  double number(std::string_view name, double otherwise, Range range);
+  std::int64_t integer(std::string_view name, std::int64_t otherwise, Range range);
+
+  const std::vector<std::string>& words() const { return words_; }  // those that are no options
+  // The first thing that was wrong; empty: nothing.
+  const std::string& problem() const { return problem_; }
+  void complain(std::string text);
+
+ private:
+  std::map<std::string, std::string, std::less<>> values_;
+  std::vector<std::string> words_;
+  std::string problem_;
+};
+
+struct Address {
+  std::string host;
+  std::uint16_t port = 2181;
+  std::string to_text() const;  // "[::1]:2181"
+  friend bool operator==(const Address&, const Address&) = default;
+};
+
+// "zk1:2181,[::1]:2182/app", as -server takes it, without the chroot.
+std::vector<Address> addresses_of(std::string_view servers);
+
+std::string servers_of(const Arguments& arguments);  // of -server, or the default
+Options client_options(Arguments& arguments);
+// Waits for a session, but not for ever. The error's detail says what to do next.
+Result<Client> connect(const Options& options);
+// One line, what to do next included: "drover: cannot reach ...".
+void print_error(const Error& error);
+
+}  // namespace drover::cli::observe

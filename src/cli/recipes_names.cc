@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/recipes_names.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace drover::cli::observe {
+namespace {
+
+constexpr std::string_view kProtected = "_c_";
+constexpr std::size_t kUuidLength = 36, kHexLength = 32, kDigits = 10;
+
+bool is_hex(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+}
+
+bool is_upper_hex(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789ABCDEF") == std::string_view::npos;
+}
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+bool is_uuid(std::string_view text) {
+  if (text.size() != kUuidLength) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+    if (dash ? text[i] != '-' : !is_hex(text.substr(i, 1))) return false;
+  }
+  return true;
+}
+
+std::optional<std::int32_t> sequence_in(std::string_view text) {
+  const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
+  if (digits.size() != kDigits || !is_digits(digits)) return std::nullopt;
+  std::int32_t number = 0;
+  if (std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc{}) return std::nullopt;
+  return number;
+}
+
+// What is behind "_c_<uuid>-"; go-zookeeper writes the uuid without dashes.
+std::optional<std::string_view> behind_protection(std::string_view name) {
+  if (!name.starts_with(kProtected)) return std::nullopt;
+  name.remove_prefix(kProtected.size());
+  for (const std::size_t length : {kUuidLength, kHexLength}) {
+    if (name.size() <= length || name[length] != '-') continue;
+    const std::string_view id = name.substr(0, length);
+    if (is_uuid(id) || (length == kHexLength && is_hex(id))) return name.substr(length + 1);
+  }
+  return std::nullopt;
+}
+
+std::optional<ReadName> read_kazoo(std::string_view name) {
+  if (name.size() < kHexLength || !is_hex(name.substr(0, kHexLength))) return std::nullopt;
+  const std::string_view rest = name.substr(kHexLength);
+  const Part part{std::string(name)};
+  if (rest.empty()) return ReadName{Shape::kHex, part};
+  if (rest == "__party__") return ReadName{Shape::kParty, part};
+  if (const auto sequence = sequence_after(rest, "__lock__"); sequence && rest.starts_with("__lock__")) {
+    return ReadName{Shape::kKazooLock, {part.name, *sequence, Role::kPlain}};
+  }
+  if (const auto sequence = sequence_after(rest, "__rlock__"); sequence && rest.starts_with("__rlock__")) {
+    return ReadName{Shape::kKazooRead, {part.name, *sequence, Role::kReader}};
+  }
+  // A lock by one that was told Curator's names is no party.
+  if (rest.starts_with("-") && !sequence_after(rest, "-lock-")) return ReadName{Shape::kShallowParty, part};
+  return std::nullopt;
+}
+
+std::string decimal_of_hex(std::string_view text) {
+  std::uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number, 16);
+  return std::to_string(static_cast<std::int64_t>(number));
+}
+
+// "queue-" and what Curator's queues put between it and the sequence.
+std::optional<ReadName> read_item(std::string_view name) {
+  constexpr std::string_view kQueue = "queue-";
+  if (!name.starts_with(kQueue)) return std::nullopt;
+  const std::string_view rest = name.substr(kQueue.size());
+  const std::string text(name);
+  if (const auto sequence = sequence_in(rest)) return ReadName{Shape::kItem, {text, *sequence}};
+  if (rest.starts_with('|')) {
+    const std::size_t bar = rest.rfind('|');
+    const auto sequence = sequence_in(rest.substr(bar + 1));
+    if (!sequence || bar == 0) return std::nullopt;
+    const std::string_view key = rest.substr(1, bar - 1);
+    // Times of this century have eleven hex digits.
+    if (is_upper_hex(key) && key.size() == 11)
+      return ReadName{Shape::kDueItem, {text, *sequence, {}, decimal_of_hex(key)}};
+    return ReadName{Shape::kIdItem, {text, *sequence, {}, std::string(key)}};
+  }
+  constexpr std::size_t kPriorityLength = 9;
+  if (rest.size() < kPriorityLength || (rest[0] != '0' && rest[0] != '1')) return std::nullopt;
+  const std::string_view priority = rest.substr(1, kPriorityLength - 1);
+  const auto sequence = sequence_in(rest.substr(kPriorityLength));
+  if (!sequence || !is_upper_hex(priority)) return std::nullopt;
+  std::uint32_t bits = 0;
+  std::from_chars(priority.data(), priority.data() + priority.size(), bits, 16);
+  return ReadName{Shape::kPriorityItem,
+                  {text, *sequence, {}, std::to_string(static_cast<std::int32_t>(bits))}};
+}
+
+// kazoo's "entry-100-0000000007".
+std::optional<ReadName> read_entry(std::string_view name) {
+  constexpr std::string_view kEntry = "entry-";
+  if (!name.starts_with(kEntry)) return std::nullopt;
+  const std::string_view rest = name.substr(kEntry.size());
+  const std::size_t dash = rest.find('-');
+  if (dash == std::string_view::npos || !is_digits(rest.substr(0, dash))) return std::nullopt;
+  const auto sequence = sequence_in(rest.substr(dash + 1));
+  if (!sequence) return std::nullopt;
+  return ReadName{Shape::kEntry, {std::string(name), *sequence, {}, std::string(rest.substr(0, dash))}};
+}
+
+// "x-<session>-<seq>", the session in decimal with a sign or in 16 hex digits.
+std::optional<ReadName> read_session_lock(std::string_view name) {
+  for (const std::string_view marker : {"x-", "lock-"}) {
+    if (!name.starts_with(marker)) continue;
+    std::string_view rest = name.substr(marker.size());
+    if (rest.starts_with('-')) rest.remove_prefix(1);
+    const std::size_t dash = rest.find('-');
+    if (dash == std::string_view::npos || !is_hex(rest.substr(0, dash))) continue;
+    const auto sequence = sequence_in(rest.substr(dash + 1));
+    if (sequence) return ReadName{Shape::kSessionLock, {std::string(name), *sequence}};
+  }
+  return std::nullopt;
+}
+
+struct Marker {
+  std::string_view text;
+  Shape shape;
+  Role role = Role::kPlain;
+};
+
+// Where something may stand before it: a guid, Curator's protection, or nothing.
+constexpr std::array kAnywhere{
+    Marker{"__READ__", Shape::kRead, Role::kReader},
+    Marker{"__WRIT__", Shape::kWrite, Role::kWriter},
+    Marker{"latch-", Shape::kLatch},
+    Marker{"lease-", Shape::kLease},
+    Marker{"lock-", Shape::kLock},
+    Marker{"-read-", Shape::kDocumentRead, Role::kReader},
+    Marker{"-write-", Shape::kDocumentWrite, Role::kWriter},
+};
+// Too short to be told from others' names without Curator's protection.
+constexpr std::array kOnlyProtected{Marker{"t-", Shape::kTurn}, Marker{"turn-", Shape::kTurn},
+                                    Marker{"q-", Shape::kNativeItem}, Marker{"m-", Shape::kMember}};
+
+// A marker begins the name, or follows a dash: "block-0000000001" is no lock.
+std::optional<ReadName> read_marked(std::string_view name) {
+  for (const Marker& marker : kAnywhere) {
+    const auto sequence = sequence_after(name, marker.text);
+    if (!sequence) continue;
+    const std::size_t at = name.rfind(marker.text);
+    if (at != 0 && name[at - 1] != '-' && marker.text[0] != '-') continue;
+    return ReadName{marker.shape, {std::string(name), *sequence, marker.role}};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::int32_t> sequence_after(std::string_view name, std::string_view marker) {
+  const std::size_t at = name.rfind(marker);
+  if (at == std::string_view::npos) return std::nullopt;
+  return sequence_in(name.substr(at + marker.size()));
+}
+
+ReadName read_name(std::string_view name) {
+  if (const auto rest = behind_protection(name)) {
+    for (const Marker& marker : kOnlyProtected) {
+      if (!rest->starts_with(marker.text)) continue;
+      if (const auto sequence = sequence_in(rest->substr(marker.text.size()))) {
+        return {marker.shape, {std::string(name), *sequence}};
+      }
+    }
+  }
+  for (const auto& read : {read_kazoo, read_item, read_entry, read_session_lock, read_marked}) {
+    if (auto found = read(name)) return *std::move(found);
+  }
+  if (const auto sequence = sequence_after(name, "qn-"); sequence && name.starts_with("qn-")) {
+    return {Shape::kSimpleItem, {std::string(name), *sequence}};
+  }
+  if (const auto sequence = sequence_after(name, "n_")) {
+    const std::size_t at = name.rfind("n_");
+    if (at == 0 || name[at - 1] == '-') return {Shape::kCandidate, {std::string(name), *sequence}};
+  }
+  return {Shape::kOther, {std::string(name)}};
+}
+
+}  // namespace drover::cli::observe

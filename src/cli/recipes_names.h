@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one name of a node says about it. recipes_layout.h makes an opinion of all names of a directory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cli/recipes_layout.h"
+
+namespace drover::cli::observe {
+
+enum class Shape : std::uint8_t {
+  kOther,
+  kLock,           // [_c_<uuid>-]lock-<seq>
+  kRead,           // [_c_<uuid>-]__READ__<seq>
+  kWrite,          // [_c_<uuid>-]__WRIT__<seq>
+  kLatch,          // [_c_<uuid>-]latch-<seq>
+  kLease,          // [_c_<uuid>-]lease-<seq>
+  kTurn,           // _c_<uuid>-t-<seq>
+  kKazooLock,      // <32 hex>__lock__<seq>
+  kKazooRead,      // <32 hex>__rlock__<seq>
+  kSessionLock,    // x-<session>-<seq>, lock-<session>-<seq>: ZooKeeper's WriteLock
+  kDocumentRead,   // <guid>-read-<seq>
+  kDocumentWrite,  // <guid>-write-<seq>
+  kCandidate,      // [<guid>-]n_<seq>: ZooKeeper's LeaderElectionSupport
+  kItem,           // queue-<seq>
+  kPriorityItem,   // queue-<sign><8 hex><seq>
+  kDueItem,        // queue-|<ms in hex>|<seq>
+  kIdItem,         // queue-|<id>|<seq>
+  kSimpleItem,     // qn-<seq>
+  kNativeItem,     // _c_<uuid>-q-<seq>
+  kEntry,          // entry-<priority>-<seq>: kazoo's
+  kParty,          // <32 hex>__party__
+  kShallowParty,   // <32 hex>-<name>
+  kMember,         // _c_<uuid>-m-<seq>: ours, of a group without names
+  kHex,            // <32 hex>: kazoo's lease
+};
+
+struct ReadName {
+  Shape shape = Shape::kOther;
+  Part part{};
+};
+
+ReadName read_name(std::string_view name);
+
+// The number at the end, if it is all that follows `marker`: ten digits, perhaps with a sign.
+std::optional<std::int32_t> sequence_after(std::string_view name, std::string_view marker);
+
+}  // namespace drover::cli::observe
