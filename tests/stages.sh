@@ -4,8 +4,10 @@
 #
 # A stage is a function stage_NAME below, or a folder tests/NAME with a run.sh: adding such a folder
 # adds a stage. Each runs as `./dev _stage NAME`, its output goes to the screen and to a log, and it
-# leaves "passed failed" in a count file. The first stage that fails ends the run.
+# leaves "passed failed" in a count file. The first stage that fails ends the run. Tests of real processes wait
+# more than they work, so two of them run at a time; what they say is shown when they end.
 logs=$root/build/test-logs
+lanes=2
 ctest_under=()  # a command to run ctest under
 fuzz_seconds_in_test=20
 sim_seeds_in_test=1..500
@@ -84,9 +86,13 @@ stage_fuzz() {
   printf '%d 0\n' "$(fuzz_targets | wc -l)" >"$logs/fuzz.count"
 }
 
-stage_process() {  # stage_process NAME
+stage_preparation() {  # of all process stages; not one of the list
   setup build test
   build release
+}
+
+stage_process() {  # stage_process NAME
+  [[ ${DROVER_PREPARED:-} == 1 ]] || stage_preparation
   DROVER=$root/build/release/bin/drover bash "$root/tests/$1/run.sh"
 }
 
@@ -144,23 +150,58 @@ count_of() {  # count_of NAME STATUS
   echo "$passed $failed"
 }
 
-run_stage() {  # run_stage NAME: adds a row to the summary; fails as the stage does
-  local name=$1 status=0 began=$SECONDS passed failed result=ok
-  printf '\n==== %s\n' "$name"
-  rm -f "$logs/$name.count"
-  "$root/dev" _stage "$name" 2>&1 | tee "$logs/$name.log" || status=$?
+tell_stage() {  # tell_stage NAME STATUS SECONDS: adds a row to the summary; fails as the stage did
+  local name=$1 status=$2 passed failed result=ok
   read -r passed failed <<<"$(count_of "$name" "$status")"
   ((status == 0)) || result=FAILED
-  printf '==== %s: %s, %s\n' "$name" "$result" "$(minutes $((SECONDS - began)))"
+  printf '==== %s: %s, %s\n' "$name" "$result" "$(minutes "$3")"
   total_passed=$((total_passed + passed))
   total_failed=$((total_failed + failed))
   summary+=$(printf '%-16s %-8s %6d passed %4d failed %8s' "$name" "$result" "$passed" "$failed" \
-    "$(minutes $((SECONDS - began)))")$'\n'
+    "$(minutes "$3")")$'\n'
   return "$status"
 }
 
+run_stage() {  # run_stage NAME
+  local name=$1 status=0 began=$SECONDS
+  printf '\n==== %s\n' "$name"
+  rm -f "$logs/$name.count"
+  "$root/dev" _stage "$name" 2>&1 | tee "$logs/$name.log" || status=$?
+  tell_stage "$name" "$status" $((SECONDS - began))
+}
+
+# Takes process stages from the front of `stages`, some at a time, until one fails or another kind is next. Those
+# that run already are waited for.
+run_lanes() {
+  local name pid status=0 ended
+  local -A running=() began=()
+  # A process of its own: in this one `set -e` is off, and a build that fails would go unnoticed.
+  "$root/dev" _stage preparation || { failed_stage=preparation; return 1; }
+  export DROVER_PREPARED=1
+  while ((${#running[@]})) || { ((status == 0 && ${#stages[@]})) && is_process_stage "${stages[0]}"; }; do
+    while ((status == 0 && ${#stages[@]} && ${#running[@]} < lanes)) && is_process_stage "${stages[0]}"; do
+      name=${stages[0]}
+      stages=("${stages[@]:1}")
+      rm -f "$logs/$name.count"
+      "$root/dev" _stage "$name" >"$logs/$name.log" 2>&1 &
+      running[$!]=$name
+      began[$name]=$SECONDS
+    done
+    ended=0
+    wait -n -p pid "${!running[@]}" || ended=$?
+    name=${running[$pid]}
+    unset "running[$pid]"
+    printf '\n==== %s\n' "$name"
+    cat "$logs/$name.log"
+    tell_stage "$name" "$ended" $((SECONDS - began[$name])) || { status=1 failed_stage=$name; }
+  done
+  return "$status"
+}
+
+is_process_stage() { ! declare -F "stage_$1" >/dev/null; }
+
 test_command() {  # ./dev test [--list | STAGE...]
-  local name status=0 total_passed=0 total_failed=0 summary=''
+  local name status=0 failed_stage='' total_passed=0 total_failed=0 summary=''
   local -a all stages=("$@")
   mapfile -t all < <(all_stages)
   if [[ ${1:-} == --list ]]; then
@@ -178,12 +219,16 @@ test_command() {  # ./dev test [--list | STAGE...]
   mkdir -p "$logs"
   SECONDS=0
   while ((${#stages[@]} && status == 0)); do
-    name=${stages[0]}
-    stages=("${stages[@]:1}")
-    run_stage "$name" || status=$?
+    if is_process_stage "${stages[0]}"; then
+      run_lanes || status=$?
+    else
+      failed_stage=${stages[0]}
+      stages=("${stages[@]:1}")
+      run_stage "$failed_stage" || status=$?
+    fi
   done
   printf '\n%stotal %s\n' "$summary" "$(minutes "$SECONDS")"
-  ((status == 0)) || printf 'FAILED: %s, see %s\n' "$name" "$logs/$name.log"
+  ((status == 0)) || printf 'FAILED: %s, see above or %s\n' "$failed_stage" "$logs"
   ((!${#stages[@]})) || printf 'not run: %s\n' "${stages[*]}"
   printf '%d passed, %d failed\n' "$total_passed" "$total_failed"
   ((status == 0)) || return 1
