@@ -12,7 +12,7 @@ namespace drover::tools {
 
 struct RepairCommand {
   DirectoryArguments directories;
-  std::string backup;        // where the copy goes; empty: beside the directory, named by the time
+  std::string backup{};      // where the copy goes; empty: beside the directory, named by the time
   bool yes = false;          // do not ask
   bool accept_loss = false;  // even if acknowledged transactions are lost
 };

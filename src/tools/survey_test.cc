@@ -102,7 +102,7 @@ TEST(Repair, DoesNothingWhenNobodyAgrees) {
   testing::Directory d;
   fill(d);
   d.snapshot(Zxid{6});
-  d.zero("snapshot.6", 20, 8);
+  d.zero("snapshot.6", 0, 8);
   EXPECT_EQ(repair(d, {.directories = {"/data", ""}}), kWrong);
   EXPECT_TRUE(*d.disk.exists(d.path_of("snapshot.6")));
   EXPECT_EQ(repair(d, {.directories = {"/data", ""}, .yes = true}), kFine);
@@ -122,7 +122,7 @@ TEST(Repair, NeedsRoomForTheCopy) {
   testing::Directory d;
   fill(d);
   d.snapshot(Zxid{6});
-  d.zero("snapshot.6", 20, 8);
+  d.zero("snapshot.6", 0, 8);
   d.disk.set_capacity(d.disk.used_bytes() + 100);
   EXPECT_FALSE(repair(d, {.directories = {"/data", ""}, .yes = true}).has_value());
   EXPECT_TRUE(*d.disk.exists(d.path_of("snapshot.6")));

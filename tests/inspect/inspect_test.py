@@ -56,6 +56,11 @@ def built(kind):
         server = KINDS[kind](config=data_dir_test.CONFIG, properties=PROPERTIES)
         with server:
             data_dir_test.build(server)
+            for n in range(3):  # Each run begins a log file.
+                server.kill()
+                server.start()
+                session = data_dir_test.Session(server)
+                session.pipeline([(p.CREATE, p.create_body(f"/run{n}-{i}", b"x" * i)) for i in range(150)])
             server.kill()
             _built[kind] = workshop / kind
             shutil.copytree(server.data_dir, _built[kind])
@@ -116,7 +121,7 @@ def log_shows_the_transactions_that_javas_toolkit_shows(kind):
         check_equal([(t["session"], t["cxid"], t["zxid"], t["type"]) for t in ours], [t[:4] for t in theirs], log.name)
         for mine, their in zip(ours, theirs):
             if mine["type"] in ("create", "delete", "setData", "createContainer", "createTtl", "setACL"):
-                check_equal(mine["path"], their[4], f"path of {mine['zxid']}")
+                check_equal(mine["path"], their[4].lstrip("'"), f"path of {mine['zxid']}")
         check(f"EOF reached after {len(ours)} txns." in text, "the toolkit counts as many")
 
 
@@ -300,6 +305,8 @@ def a_missing_log_is_a_hole(kind):
 
 def a_gap_that_a_snapshot_spans_is_only_worth_a_note(kind):
     directory = copy_of(kind, "gap")
+    last = result(directory)[0]["last"]
+    inspect("at", directory, last, "--write", directory / "version-2" / f"snapshot.{last[2:]}")
     files(directory, "log")[1].unlink()
     found, kinds = result(directory)
     check_equal(found["outcome"], "recovered")
