@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/diff_command.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -40,6 +41,36 @@ struct Known {
 std::int64_t size_of(const wire::Nullable& data) {
   return data ? static_cast<std::int64_t>(data->size()) : -1;
 }
+
+// The first state's nodes by path. Paths lie in large blocks, and the table holds numbers: a million nodes
+// move when a table grows, and a block for each name would take more than the name.
+class NodeIndex {
+ public:
+  void add(std::string_view path, const Known& known) {
+    by_path_.emplace(keep(path), static_cast<std::uint32_t>(nodes_.size()));
+    nodes_.push_back(known);
+  }
+  Known* find(std::string_view path) {
+    const auto it = by_path_.find(path);
+    return it == by_path_.end() ? nullptr : &nodes_[it->second];
+  }
+
+ private:
+  static constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+
+  std::string_view keep(std::string_view path) {
+    if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < path.size()) {
+      blocks_.emplace_back().reserve(std::max(kBlockBytes, path.size()));
+    }
+    std::string& block = blocks_.back();
+    block += path;  // within its capacity: what was given out stays where it is
+    return std::string_view(block).substr(block.size() - path.size());
+  }
+
+  std::deque<std::string> blocks_;
+  std::deque<Known> nodes_;
+  boost::unordered_flat_map<std::string_view, std::uint32_t> by_path_;
+};
 
 // ACL lists and sessions of one side.
 struct Tables {
@@ -109,8 +140,7 @@ class Difference {
 
   const Context& context_;
   const DiffCommand& command_;
-  std::deque<std::string> paths_;  // what the index's keys point into
-  boost::unordered_flat_map<std::string_view, Known> index_;
+  NodeIndex index_;
   Tables left_;
   Tables right_;
   std::map<std::string, std::uint64_t, std::less<>> counts_;
@@ -133,16 +163,15 @@ Outcome Difference::run() {
 
 void Difference::remember(std::string_view path, const wire::Nullable& data, std::int64_t acl,
                           const wire::StatPersisted& stat) {
-  paths_.emplace_back(path);
-  index_.emplace(paths_.back(), Known{stat, hash_of(data), size_of(data), acl});
+  index_.add(path, Known{stat, hash_of(data), size_of(data), acl});
 }
 
 void Difference::compare(std::string_view path, const wire::Nullable& data, std::int64_t acl,
                          const wire::StatPersisted& stat) {
-  const auto it = index_.find(path);
-  if (it == index_.end()) return tell("added", path);
-  it->second.seen = true;
-  const auto fields = changes(it->second, Known{stat, hash_of(data), size_of(data), acl});
+  Known* known = index_.find(path);
+  if (!known) return tell("added", path);
+  known->seen = true;
+  const auto fields = changes(*known, Known{stat, hash_of(data), size_of(data), acl});
   if (fields.empty()) {
     ++same_;
   } else {
@@ -152,7 +181,8 @@ void Difference::compare(std::string_view path, const wire::Nullable& data, std:
 
 void Difference::tell_missing(std::string_view path, const wire::Nullable&, std::int64_t,
                               const wire::StatPersisted&) {
-  if (!index_.at(path).seen) tell("removed", path);
+  const Known* known = index_.find(path);
+  if (known && !known->seen) tell("removed", path);
 }
 
 std::vector<FieldChange> Difference::changes(const Known& left, const Known& right) const {

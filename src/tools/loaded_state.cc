@@ -26,7 +26,8 @@ bool log_continues(const std::vector<storage::LogFile>& logs, Zxid zxid) {
 }
 
 IoResult<void> replay_until(storage::TxnLogReader& log, Zxid zxid, replica::StateBuilder& builder,
-                            LoadedState& state) {
+                            LoadedState& state, Progress& progress) {
+  std::uint64_t bytes = 0;
   while (state.last < zxid) {
     TRY_ASSIGN(const auto record, log.next());
     if (!record) {
@@ -37,6 +38,7 @@ IoResult<void> replay_until(storage::TxnLogReader& log, Zxid zxid, replica::Stat
     if (!builder.txn(record->zxid, record->entry)) {
       return std::unexpected(data_error("transaction " + zxid_text(record->zxid) + " cannot be applied"));
     }
+    progress.reached(bytes += record->entry.size());
     state.last = record->zxid;
     ++state.replayed;
   }
@@ -112,7 +114,8 @@ IoResult<std::unique_ptr<LoadedState>> load_at(const Context& context, const sto
   state->last = base.zxid;
   if (base.zxid < zxid) {
     TRY_ASSIGN(auto log, storage::TxnLogReader::open(context.disk, dirs.logs, {.after = base.zxid}));
-    TRY(replay_until(log, zxid, builder, *state));
+    Progress progress("transactions", 0, context.show_progress);
+    TRY(replay_until(log, zxid, builder, *state, progress));
   }
   builder.finish();
   state->exact = builder.is_exact();
