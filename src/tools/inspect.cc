@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/path.h"
 #include "storage/posix_disk.h"
 #include "tools/at_command.h"
 #include "tools/diff_command.h"
@@ -39,6 +40,11 @@ std::int64_t number_of(const std::string& text) {
   const auto value = parse_number(text);
   if (!value) throw CLI::ValidationError("'" + text + "' is no number: 0x1f or 31");
   return *value;
+}
+
+// Why the word cannot be the path of a subtree, as CLI11 wants it: "" when it can.
+std::string path_problem(const std::string& path) {
+  return is_valid_path(path) ? std::string() : "'" + path + "' is no path of a node";
 }
 
 bool confirmed() {
@@ -124,7 +130,7 @@ void CommandLine::add_log() {
   c->add_option("SOURCE", log_.source, "a log file, or a data directory")->required();
   add_number(c, "--from", log_.from, "first zxid (0x1f or 31)");
   add_number(c, "--to", log_.to, "last zxid");
-  c->add_option("--path", log_.path, "only what names a node at or below this one");
+  c->add_option("--path", log_.path, "only what names a node at or below this one")->check(path_problem);
   add_number(c, "--session", log_.session, "only of this session");
   c->add_option_function<std::vector<std::string>>(
        "--type",
@@ -152,7 +158,7 @@ void CommandLine::add_snapshot() {
   c->add_flag("--nodes", snapshot_.nodes, "every node");
   c->add_flag("--sessions", snapshot_.sessions, "every session");
   c->add_flag("--acls", snapshot_.acls, "every access control list");
-  c->add_option("--path", snapshot_.path, "the nodes at or below this one");
+  c->add_option("--path", snapshot_.path, "the nodes at or below this one")->check(path_problem);
   c->add_flag("--data", snapshot_.data, "show the data of nodes too");
   c->callback([this] {
     if (!snapshot_.path.empty() || snapshot_.data) snapshot_.nodes = true;
@@ -165,7 +171,7 @@ void CommandLine::add_diff() {
       add("diff", "what differs between two snapshots or data directories; exit code 1 if anything does");
   c->add_option("A", diff_.left, "a snapshot, or a data directory: the state it recovers to")->required();
   c->add_option("B", diff_.right, "the same")->required();
-  c->add_option("--path", diff_.path, "only nodes at or below this one");
+  c->add_option("--path", diff_.path, "only nodes at or below this one")->check(path_problem);
   c->add_flag("--ignore-stat", diff_.ignore_stat,
               "compare data, ACLs and kinds, not versions, zxids and times");
   c->add_flag("--summary", diff_.summary, "counts only");

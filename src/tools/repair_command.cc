@@ -83,7 +83,7 @@ void Repair::say(std::string_view event, const std::string& text) {
 
 void Repair::tell(const RepairPlan& plan) {
   if (!plan.impossible.empty()) return say("impossible", "Cannot be repaired: " + plan.impossible);
-  if (plan.is_empty()) say("nothing", "There is nothing to repair");
+  if (plan.is_empty()) say("nothing", "There is nothing that a repair could mend");
   for (const std::string& step : plan.describe()) say("step", "To do: " + step);
   if (plan.loss) {
     say("loss", fmt::format("LOST: zxids after {} up to {}", zxid_text(plan.loss->after),

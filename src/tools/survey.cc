@@ -55,6 +55,10 @@ IoResult<Survey> Surveyor::run() {
     raise(log.last.value_or(Zxid{0}));
     raise(log.end.beyond.value_or(Zxid{0}));
   }
+  // Whoever verifies a backup wants to hear that it is none.
+  if (survey_.snapshots.empty() && survey_.logs.empty()) {
+    find(Verdict::kBad, dirs_.snapshots + " holds no snapshot and no log");
+  }
   TRY(recover());
   TRY(replay_older_history());
   tell_start();

@@ -190,6 +190,18 @@ def history_tells_every_version_of_a_node(kind):
                 [("create", True, "m"), ("setData", True, "mm")])
 
 
+def what_was_purged_is_said_to_be_missing():
+    directory = copy_of("java", "purged")
+    snapshots, logs = files(directory, "snapshot"), files(directory, "log")
+    for old in snapshots[:-1] + logs[:-1]:
+        old.unlink()
+    changes = inspect_json("history", directory, "/wide/00007")
+    check_equal([(c["operation"], c["after"]["version"]) for c in changes], [("snapshot", 8)])
+    check(f"from {snapshots[-1].name} on" in inspect.notes, inspect.notes)
+    inspect("at", directory, 100, expect=1)
+    check(f"the oldest is {snapshots[-1].name}" in inspect.notes, inspect.notes)
+
+
 def at_shows_the_tree_between_two_changes(kind):
     changes = inspect_json("history", built(kind), "/wide/00007")
     for change in changes[:3]:
@@ -375,12 +387,26 @@ def wrong_words_are_a_usage_error():
     inspect("nonsense", expect=2)
     inspect("log", "x", "--type", "nosuch", expect=2)
     inspect("at", "x", "0xzz", expect=2)
+    inspect("log", "x", "--path", "a/", expect=2)
     inspect("verify", workshop / "nosuch", expect=1)
+    empty = workshop / "empty"
+    empty.mkdir()
+    check_equal(result(empty, expect=1)[0]["outcome"], "empty")
     for command in ("log", "snapshot", "diff", "verify", "history", "at", "repair"):
         check(any("Usage" in line for line in inspect(command, "--help")), command)
 
 
-def log_filters(kind=None):
+def files_may_have_any_name():
+    for kind in KINDS:
+        for prefix, name in (("log", "a-copy"), ("snapshot", "another")):
+            shutil.copy(files(built(kind), prefix)[-1], workshop / name)
+        check(len(inspect_json("log", workshop / "a-copy")) > 100, "all transactions of the copy")
+        check(inspect_json("snapshot", workshop / "another")[-1]["nodes"] > 100, "all nodes of the copy")
+        inspect("log", workshop / "another", expect=1)
+        inspect("snapshot", workshop / "a-copy", expect=1)
+
+
+def log_shows_only_what_was_asked_for():
     directory = built("drover")
     everything = inspect_json("log", directory)
     first, last = everything[100]["zxid"], everything[200]["zxid"]
@@ -400,6 +426,7 @@ CASES = [
     *for_both(a_snapshot_made_of_the_past_is_one_that_java_reads),
     *for_both(verify_finds_nothing_wrong_with_what_a_killed_server_left),
     *for_both(history_tells_every_version_of_a_node),
+    what_was_purged_is_said_to_be_missing,
     *for_both(at_shows_the_tree_between_two_changes),
     *for_both(diff_finds_nothing_between_a_directory_and_its_own_past_written_down),
     two_servers_make_the_same_of_the_same_requests,
@@ -413,7 +440,8 @@ CASES = [
     *for_both(a_corrupt_snapshot_is_set_aside_and_nothing_is_lost),
     *for_both(repair_leaves_a_running_server_alone),
     wrong_words_are_a_usage_error,
-    log_filters,
+    log_shows_only_what_was_asked_for,
+    files_may_have_any_name,
 ]
 
 if __name__ == "__main__":
