@@ -23,6 +23,8 @@ class Descriptor {
 
   int fd() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
+  // Whoever takes it closes it.
+  int release() { return std::exchange(fd_, -1); }
   void close();
 
  private:

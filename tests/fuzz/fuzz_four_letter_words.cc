@@ -48,7 +48,7 @@ Facts facts_from(std::string_view input) {
   connection.remote = name;
   connection.session = SessionId{-1};
   facts.connections = {connection};
-  append_summary(facts.metrics, name, facts.latency_ms);
+  facts.metrics = {{name, facts.latency_ms}};
   return facts;
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parts of a request that we take apart ourselves: the target with its query, and who asks. Hostile
+// text, so everything is checked and nothing is longer than what came in (tests/fuzz/fuzz_http_text.cc).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace drover::server {
+
+using QueryParameters = std::map<std::string, std::string, std::less<>>;
+
+struct Target {
+  std::string path;
+  QueryParameters query;
+};
+
+// "%41" -> "A", and in a query "+" -> " ". None when a % is not followed by two hexadecimal digits, or when
+// the result has a NUL.
+enum class PlusMeans { kPlus, kBlank };
+std::optional<std::string> percent_decoded(std::string_view text, PlusMeans plus);
+
+// "/commands/stmk?traceMask=1" in its parts. None when it is not a path with an optional query.
+std::optional<Target> parse_target(std::string_view target);
+
+// "digest user:password" of an Authorization header: a scheme, one blank, and the rest without blanks.
+struct Credentials {
+  std::string scheme;
+  std::string auth;
+};
+std::optional<Credentials> parse_authorization(std::string_view header);
+
+// The whole number of {"name": 12}, a flat object as shed_connections takes it. None for everything else.
+std::optional<std::int64_t> number_in_json(std::string_view json, std::string_view name);
+
+}  // namespace drover::server
