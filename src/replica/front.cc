@@ -109,6 +109,7 @@ ConnId Front::open(const Peer& peer, Instant now) {
   c.in_use = true;
   c.ip = peer.ip;
   c.remote = peer.remote;
+  c.secure = peer.secure;
   c.opened = now;
   c.who = std::make_shared<const state::Identities>(peer.identities);
   c.last_heard = now;

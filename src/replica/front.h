@@ -102,6 +102,7 @@ class Front {
     std::string ip;                // "127.0.0.1"
     std::string remote;            // "127.0.0.1:54321"
     state::Identities identities;  // proven before the first byte: ip, and x509 after TLS
+    bool secure = false;           // TLS
   };
   ConnId open(const Peer& peer, Instant now);
   // The socket is gone. Its watches go with it; the session lives on.
@@ -132,6 +133,8 @@ class Front {
   // `floor`: this server's state is at least as new as that, even if its last transaction is older. Going
   // to kNo closes every connection: what they were told last is all that this server can vouch for.
   void set_serving(Serving serving, Zxid floor);
+  // Closes so many of every hundred connections that have a session, spread evenly; returns how many.
+  std::size_t shed(std::size_t percentage);
   bool has_staged() const { return !staged_.empty(); }
 
   // --- by the I/O thread, without a lock ---
@@ -157,6 +160,7 @@ class Front {
   // For the four-letter words.
   struct ConnFacts {
     std::string remote;
+    bool secure = false;
     Instant opened;
     SessionId session{};
     std::int32_t timeout_ms = 0;
@@ -223,6 +227,7 @@ class Front {
     bool dropped = false;  // by the replica's thread, which has more to say than this connection may take
     bool listed = false;   // in changed_
     bool touched = false;  // heard of since the last report
+    bool secure = false;
     SessionId session{};
     std::int32_t timeout_ms = 0;
     Instant last_heard;

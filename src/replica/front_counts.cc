@@ -62,6 +62,7 @@ void FrontTotals::add(const FrontTotals& other) {
 
 Front::ConnFacts Front::facts(const Conn& c) {
   return {.remote = c.remote,
+          .secure = c.secure,
           .opened = c.opened,
           .session = c.session,
           .timeout_ms = c.timeout_ms,

@@ -158,6 +158,22 @@ void Front::drop(Conn& c) {
   staged_.push_back({Staged::Kind::kDrop, c.id(), 0, 0, {}});
 }
 
+std::size_t Front::shed(std::size_t percentage) {
+  std::size_t shed = 0;
+  std::size_t due = 0;  // in hundredths of a connection
+  for (const auto& c : conns_) {
+    if (!c->in_use || c->phase != Phase::kConnected || c->dropped) continue;
+    due += percentage;
+    if (due < 100) continue;
+    due -= 100;
+    ++shed;
+    forget_waiting(*c);
+    c->dropped = true;
+    staged_.push_back({Staged::Kind::kDrop, c->id(), 0, 0, {}});
+  }
+  return shed;
+}
+
 void Front::on_session_answer(const SessionAnswer& answer) {
   auto kind = Staged::Kind::kDrop;
   if (answer.kind == SessionAnswer::Kind::kThere) kind = Staged::Kind::kSession;

@@ -41,6 +41,7 @@ class Loader {
     if (!arguments.file.empty()) {
       TRY_ASSIGN(settings, read_settings(arguments.file, read_));
     }
+    loaded_.config.file_text = shown(settings);
     std::ranges::move(arguments.settings, std::back_inserter(settings));
     prepare(arguments);
     for (const Setting& setting : last_of_each(settings)) TRY(apply(setting));
@@ -59,6 +60,19 @@ class Loader {
   void prepare(const Arguments& arguments) {
     // ZooKeeper's short form listens everywhere; ours without arguments is for trying out, on this machine.
     if (arguments.short_form) loaded_.config.client->host.clear();
+  }
+
+  // What may be shown of a file: everything but secrets, also those of keys that we do not know.
+  std::string shown(const std::vector<Setting>& settings) const {
+    std::string text;
+    for (const Setting& setting : settings) {
+      const auto row = table_.find(setting.key);
+      const bool secret = (row != table_.end() && row->second.secret) ||
+                          setting.key.find("assword") != std::string::npos ||
+                          setting.key.find("igest") != std::string::npos;
+      text += fmt::format("{}={}\n", setting.key, secret ? "***" : setting.value);
+    }
+    return text;
   }
 
   // Java keeps the last of several equal keys without a word. The command line replaces the file on purpose,
@@ -106,14 +120,11 @@ class Loader {
 
   // Names only, never values: there are passwords among them.
   void warn_of_irrelevance(const Setting& setting) {
-    switch (irrelevance_of(setting.key, setting.value)) {
+    switch (irrelevance_of(setting.key)) {
       case Irrelevance::kRelevant: return warn_of_unknown(setting);
       case Irrelevance::kNothingToSay: return;
       case Irrelevance::kNotSupported:
         loaded_.warnings.push_back(setting.where + ": has no effect in drover");
-        return;
-      case Irrelevance::kHttp:
-        loaded_.warnings.push_back(setting.where + ": has no effect: this version has no HTTP side");
         return;
     }
   }

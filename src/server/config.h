@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "server/ensemble_config.h"
 #include "server/four_letter_words.h"
+#include "server/http_settings.h"
 #include "server/secret.h"
 #include "server/tls_settings.h"
 
@@ -134,7 +135,10 @@ struct ServerConfig {
   TlsSettings quorum_tls = quorum_tls_defaults();  // other servers
   Whitelist words = Whitelist::standard();
   LogSettings log;
+  AdminSettings admin;
+  MetricsSettings metrics;
   EnsembleConfig ensemble;
+  std::string file_text;  // the keys of the file, one `key=value` on each line, without secrets
 };
 
 // One line for the person who wrote the configuration; never contains a secret. Exit code 2.

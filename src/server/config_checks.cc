@@ -73,6 +73,13 @@ std::expected<void, ConfigError> check_tls(const ServerConfig& config, const Che
       return wrong(context, fmt::format("{} needs ssl.trustStore.location, or ssl.clientAuth=none", asker));
     }
   }
+  if (config.admin.enabled && config.admin.uses_tls()) {
+    const std::string_view asker = config.admin.force_https ? "admin.forceHttps" : "admin.portUnification";
+    if (config.quorum_tls.key_store.location.empty())
+      return wrong(context, fmt::format("{} needs ssl.quorum.keyStore.location", asker));
+    if (config.admin.need_client_auth && config.quorum_tls.trust_store.location.empty())
+      return wrong(context, "admin.needClientAuth needs ssl.quorum.trustStore.location");
+  }
   if (config.ensemble.ssl_quorum && config.quorum_tls.key_store.location.empty()) {
     return wrong(context, "sslQuorum needs ssl.quorum.keyStore.location");
   }

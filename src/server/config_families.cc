@@ -65,6 +65,11 @@ constexpr std::array kJvmKeys{"serverCnxnFactory"sv,
                               "ssl.authProvider"sv,
                               "ssl.sslProvider"sv,
                               "client.certReload"sv,
+                              "admin.httpVersion"sv,
+                              "metricsProvider.exportJvmInfo"sv,
+                              "metricsProvider.numWorkerThreads"sv,
+                              "metricsProvider.maxQueueSize"sv,
+                              "metricsProvider.workerShutdownTimeoutMs"sv,
                               "fips-mode"sv};
 constexpr std::array kJvmFamilies{"netty."sv,          "commitProcessor."sv, "jvm.pause."sv, "jmx."sv,
                                   "messageTracker."sv, "pathStats."sv,       "sasl.client"sv};
@@ -97,24 +102,16 @@ constexpr std::array kUnsupportedKeys{"audit.enable"sv,
                                       "testingonly.initialZxid"sv,
                                       "ssl.allowReverseDnsLookup"sv,
                                       "ssl.quorum.allowReverseDnsLookup"sv};
-constexpr std::array kUnsupportedFamilies{"connection_throttle_"sv, "superUser."sv, "kerberos."sv, "test."sv};
+constexpr std::array kUnsupportedFamilies{"connection_throttle_"sv, "superUser."sv, "kerberos."sv, "test."sv,
+                                          "metricsProvider."sv};
 
 constexpr std::array kJvmPropertyFamilies{"java."sv,    "javax."sv, "jdk."sv,      "sun."sv,
                                           "com.sun."sv, "org."sv,   "log4j"sv,     "logback"sv,
                                           "user."sv,    "file."sv,  "io.netty."sv, "line.separator"sv};
 
-constexpr std::array kHttpFamilies{"admin."sv, "metricsProvider."sv};
-
 bool is_in(std::string_view key, const auto& names) { return std::ranges::find(names, key) != names.end(); }
 bool is_of(std::string_view key, const auto& families) {
   return std::ranges::any_of(families, [key](std::string_view family) { return key.starts_with(family); });
-}
-
-// Many files switch the HTTP server off, and Java's own default is a provider that exports nothing.
-bool asks_for_no_http(std::string_view key, std::string_view value) {
-  if (key == "admin.enableServer") return value == "false";
-  return key == "metricsProvider.className" &&
-         (value.ends_with("DefaultMetricsProvider") || value.ends_with("NullMetricsProvider"));
 }
 
 }  // namespace
@@ -124,10 +121,7 @@ std::optional<Verdict> set_family_key(ServerConfig& config, std::string_view key
   return std::nullopt;
 }
 
-Irrelevance irrelevance_of(std::string_view key, std::string_view value) {
-  if (is_of(key, kHttpFamilies)) {
-    return asks_for_no_http(key, value) ? Irrelevance::kNothingToSay : Irrelevance::kHttp;
-  }
+Irrelevance irrelevance_of(std::string_view key) {
   if (is_in(key, kJvmKeys) || is_of(key, kJvmFamilies)) return Irrelevance::kNothingToSay;
   if (is_in(key, kUnsupportedKeys) || is_of(key, kUnsupportedFamilies)) return Irrelevance::kNotSupported;
   return Irrelevance::kRelevant;

@@ -201,6 +201,46 @@ void add_outside_keys(KeyTable& table, ServerConfig& c) {
       .key("log.maxbackupindex", decoded(c.log.files_max, {.max = 10'000}));
 }
 
+// "/commands": where the commands are found. Java takes any text and then serves nothing under most of it.
+Setter url_path(std::string& target) {
+  return [&target](std::string_view value) {
+    const bool is_path = value.size() > 1 && value.starts_with('/') && !value.ends_with('/') &&
+                         value.find_first_of(" ?#*%") == std::string_view::npos &&
+                         !has_control_character(value);
+    if (!is_path) return Verdict::rejected("expected a path such as /commands");
+    target = value;
+    return Verdict::accepted();
+  };
+}
+
+Setter metrics_provider(bool& prometheus) {
+  return [&prometheus](std::string_view value) {
+    prometheus = value.ends_with("PrometheusMetricsProvider");
+    if (prometheus || value.ends_with("DefaultMetricsProvider") || value.ends_with("NullMetricsProvider"))
+      return Verdict::accepted();
+    return Verdict::warned("there is no such provider here; /metrics of the admin port has the metrics");
+  };
+}
+
+void add_http_keys(KeyTable& table, AdminSettings& a, MetricsSettings& m) {
+  TableBuilder(table)
+      .key("admin.enableServer",
+           word_switch(a.enabled, {.word = "false", .other = "true", .when_equal = false}))
+      .key("admin.serverAddress", non_empty_text(a.address))
+      .key("admin.serverPort", decoded(a.port, kPortRange))
+      .key("admin.commandURL", url_path(a.command_url))
+      .key("admin.idleTimeout", decoded(a.idle_timeout_ms, kMillisecondsFromOne))
+      .key("admin.portUnification", lenient_switch(a.port_unification))
+      .key("admin.forceHttps", lenient_switch(a.force_https))
+      .key("admin.needClientAuth", lenient_switch(a.need_client_auth))
+      .key("admin.snapshot.enabled", lenient_switch(a.snapshot_enabled))
+      .key("admin.restore.enabled", lenient_switch(a.restore_enabled))
+      .key("admin.rateLimiterIntervalInMS", decoded(a.rate_limit_interval_ms, kMilliseconds))
+      .key("metricsProvider.className", metrics_provider(m.prometheus))
+      .key("metricsProvider.httpHost", non_empty_text(m.host))
+      .key("metricsProvider.httpPort", decoded(m.port, kPortRange));
+}
+
 Setter only_fast_election() {
   return [](std::string_view value) {
     return value == "3" ? Verdict::accepted() : Verdict::rejected("expected 3, the only election there is");
@@ -274,6 +314,7 @@ KeyTable key_table(ServerConfig& config, Draft& draft) {
   add_tls_keys(table, "ssl.", config.tls);
   add_tls_keys(table, "ssl.quorum.", config.quorum_tls);
   add_outside_keys(table, config);
+  add_http_keys(table, config.admin, config.metrics);
   add_ensemble_keys(table, config.ensemble);
   add_quorum_tuning_keys(table, config.ensemble);
   return table;

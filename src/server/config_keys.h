@@ -43,11 +43,10 @@ std::optional<Verdict> set_family_key(ServerConfig& config, std::string_view key
 enum class Irrelevance {
   kRelevant,
   kNothingToSay,  // speaks to a JVM or to a client library, or asks for what is so anyway
-  kNotSupported,  // does something in Java that it does not do here
-  kHttp           // the same, of the HTTP server and of metrics
+  kNotSupported   // does something in Java that it does not do here
 };
 // What to think of a key that is in neither of the above.
-Irrelevance irrelevance_of(std::string_view key, std::string_view value);
+Irrelevance irrelevance_of(std::string_view key);
 // Properties of the JVM itself, which arrive by -D only.
 bool is_jvm_property(std::string_view written_key);
 

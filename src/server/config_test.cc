@@ -136,22 +136,6 @@ TEST(ConfigSources, KeysThatDoNothingHereAreNamed) {
               ElementsAre("-Djava.security.auth.login.config: has no effect in drover"));
 }
 
-TEST(ConfigSources, KeysOfTheHttpServerAreNamedUnlessTheySwitchItOff) {
-  EXPECT_THAT(warnings_of(load_lines(
-                  "admin.enableServer=false\n"
-                  "metricsProvider.className=org.apache.zookeeper.metrics.impl.DefaultMetricsProvider\n",
-                  {"-Dzookeeper.admin.enableServer=false"})),
-              IsEmpty());
-  for (const std::string line :
-       {"admin.enableServer=true", "admin.enableServer=FALSE", "admin.serverPort=8081", "admin.commandURL=/c",
-        "metricsProvider.className=org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider",
-        "metricsProvider.httpPort=7000", "metricsProvider.exportJvmInfo=true"}) {
-    const std::string key = line.substr(0, line.find('='));
-    EXPECT_THAT(warnings_of(load_lines(line + "\n")),
-                ElementsAre("zoo.cfg:3: " + key + ": has no effect: this version has no HTTP side"));
-  }
-}
-
 TEST(ConfigValues, ABadNumberIsAnErrorThatSaysWhatWasExpected) {
   EXPECT_EQ(error_of(load_lines("tickTime=abc\n")),
             "zoo.cfg:3: tickTime=abc: expected a whole number of milliseconds from 1 to 2147483647");

@@ -42,6 +42,12 @@ std::string_view role_name(zab::Role role) {
   return "looking";
 }
 
+// -1: none is known.
+ServerId leader_of(const zab::Peer& peer) {
+  if (peer.leader()) return peer.config().me;
+  return peer.learner() ? peer.learner()->leader() : ServerId{-1};
+}
+
 std::int64_t count_learners(const zab::Leader& leader, bool (*counts)(const zab::LearnerLink&)) {
   return std::count_if(leader.learners().begin(), leader.learners().end(),
                        [&](const auto& each) { return counts(each.second); });
@@ -97,6 +103,20 @@ void add_role(const replica::Member& member, Facts& facts) {
   }
 }
 
+EnsembleFacts ensemble_facts(const replica::Member& member) {
+  const zab::Peer& peer = member.peer();
+  EnsembleFacts facts;
+  facts.leader = leader_of(peer);
+  facts.zab_state = phase_name(peer);
+  facts.votes = !peer.config().observer;
+  if (!peer.leader()) return facts;
+  for (const auto& [link, learner] : peer.leader()->learners()) {
+    if (learner.observer && learner.stage == Stage::kActive)
+      facts.observers.push_back({learner.server, learner.acked});
+  }
+  return facts;
+}
+
 ConfFacts::Quorum quorum_of(const EnsembleConfig& config) {
   ConfFacts::Quorum q;
   q.init_limit_ticks = config.init_limit_ticks;
@@ -117,10 +137,7 @@ void append_ensemble_metrics(const replica::Member& member, std::vector<Metric>&
   const zab::Peer& peer = member.peer();
   metrics.push_back({"quorum_size", static_cast<std::int64_t>(peer.membership().voters.size())});
   if (const zab::Leader* leader = peer.leader()) append_leader_metrics(*leader, peer.history(), metrics);
-  const ServerId leading = peer.leader()    ? peer.config().me
-                           : peer.learner() ? peer.learner()->leader()
-                                            : ServerId{-1};
-  metrics.push_back({"leader_id", raw(leading)});
+  metrics.push_back({"leader_id", raw(leader_of(peer))});
   metrics.push_back({"accepted_epoch", static_cast<std::int64_t>(peer.accepted_epoch())});
   metrics.push_back({"current_epoch", static_cast<std::int64_t>(peer.current_epoch())});
   metrics.push_back({"election_round", peer.election().round()});

@@ -124,17 +124,19 @@ std::string digests(const Facts& facts) {
   return out;
 }
 
-std::string text_of(const Metric& metric) {
-  if (const auto* number = std::get_if<std::int64_t>(&metric.value)) return std::to_string(*number);
-  if (const auto* number = std::get_if<double>(&metric.value)) return java_double(*number);
-  return std::get<std::string>(metric.value);
+std::string text_of(const MetricLine& line) {
+  if (const auto* number = std::get_if<std::int64_t>(&line.value)) return std::to_string(*number);
+  if (const auto* number = std::get_if<double>(&line.value)) return java_double(*number);
+  return std::get<std::string>(line.value);
 }
 
 std::string mntr(const Facts& facts) {
   std::string out;
   print(out, "zk_version\t{}\nzk_server_state\t{}\n", facts.version, name_of(facts.mode));
   if (!facts.peer_state.empty()) print(out, "zk_peer_state\t{}\n", facts.peer_state);
-  for (const Metric& metric : facts.metrics) print(out, "zk_{}\t{}\n", metric.name, text_of(metric));
+  for (const Metric& metric : facts.metrics) {
+    for (const MetricLine& line : lines_of(metric)) print(out, "zk_{}\t{}\n", line.name, text_of(line));
+  }
   return out;
 }
 
@@ -211,20 +213,38 @@ double Summary::average() const {
   return std::round(static_cast<double>(sum) / static_cast<double>(count) * 10'000) / 10'000;
 }
 
-void append_summary(std::vector<Metric>& metrics, std::string_view name, const Summary& summary) {
-  metrics.push_back({fmt::format("avg_{}", name), summary.average()});
-  metrics.push_back({fmt::format("min_{}", name), summary.min});
-  metrics.push_back({fmt::format("max_{}", name), summary.max});
-  metrics.push_back({fmt::format("cnt_{}", name), summary.count});
-  metrics.push_back({fmt::format("sum_{}", name), summary.sum});
+namespace {
+
+void append_summary(std::vector<MetricLine>& lines, std::string_view name, const Summary& summary) {
+  lines.push_back({fmt::format("avg_{}", name), summary.average()});
+  lines.push_back({fmt::format("min_{}", name), summary.min});
+  lines.push_back({fmt::format("max_{}", name), summary.max});
+  lines.push_back({fmt::format("cnt_{}", name), summary.count});
+  lines.push_back({fmt::format("sum_{}", name), summary.sum});
 }
 
-void append_percentiles(std::vector<Metric>& metrics, std::string_view name, const Percentiles& percentiles) {
-  append_summary(metrics, name, percentiles.summary);
-  metrics.push_back({fmt::format("p50_{}", name), percentiles.p50});
-  metrics.push_back({fmt::format("p95_{}", name), percentiles.p95});
-  metrics.push_back({fmt::format("p99_{}", name), percentiles.p99});
-  metrics.push_back({fmt::format("p999_{}", name), percentiles.p999});
+struct LineMaker {
+  const std::string& name;
+  std::vector<MetricLine>& lines;
+
+  void operator()(const Summary& summary) const { append_summary(lines, name, summary); }
+  void operator()(const Median& median) const { append_summary(lines, name, median.summary); }
+  void operator()(const Percentiles& p) const {
+    append_summary(lines, name, p.summary);
+    lines.push_back({fmt::format("p50_{}", name), p.p50});
+    lines.push_back({fmt::format("p95_{}", name), p.p95});
+    lines.push_back({fmt::format("p99_{}", name), p.p99});
+    lines.push_back({fmt::format("p999_{}", name), p.p999});
+  }
+  void operator()(const auto& single) const { lines.push_back({name, single}); }
+};
+
+}  // namespace
+
+std::vector<MetricLine> lines_of(const Metric& metric) {
+  std::vector<MetricLine> lines;
+  std::visit(LineMaker{metric.name, lines}, metric.value);
+  return lines;
 }
 
 std::string render(Word word, const Facts& facts) {

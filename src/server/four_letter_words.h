@@ -88,15 +88,27 @@ struct Percentiles {
   std::int64_t p999 = 0;
 };
 
-// One line of `mntr`: `zk_<name>\t<value>`.
+// A summary of which `mntr` shows no percentiles, and Prometheus the median: Java's BASIC ones.
+struct Median {
+  Summary summary;
+  std::int64_t p50 = 0;
+};
+
+// What is measured under one of Java's names.
 struct Metric {
+  enum class Kind : std::uint8_t { kGauge, kCounter };  // of a number: does it only grow?
+  std::string name;
+  std::variant<std::int64_t, double, std::string, Summary, Median, Percentiles> value;
+  Kind kind = Kind::kGauge;
+};
+
+// One line of `mntr`: `zk_<name>\t<value>`. A summary has several: avg_ min_ max_ cnt_ sum_ and, with
+// percentiles, p50_ p95_ p99_ p999_.
+struct MetricLine {
   std::string name;
   std::variant<std::int64_t, double, std::string> value;
 };
-
-// Java's lines for one summary: avg_ min_ max_ cnt_ sum_ and, with percentiles, p50_ p95_ p99_ p999_.
-void append_summary(std::vector<Metric>& metrics, std::string_view name, const Summary& summary);
-void append_percentiles(std::vector<Metric>& metrics, std::string_view name, const Percentiles& percentiles);
+std::vector<MetricLine> lines_of(const Metric& metric);
 
 struct ConnectionFacts {
   std::string remote;    // "127.0.0.1:60286", "[0:0:0:0:0:0:0:1]:60286"
@@ -104,6 +116,7 @@ struct ConnectionFacts {
   std::int64_t queued = 0;
   std::int64_t received = 0;
   std::int64_t sent = 0;
+  bool secure = false;
   SessionId session{0};  // 0: none yet, and then the fields below are not shown
   std::string last_operation = "NA";
   WallTime established;
@@ -189,6 +202,30 @@ struct ProposalSizes {
   std::int64_t max = -1;
 };
 
+// What only the HTTP side shows of a server among others.
+struct EnsembleFacts {
+  struct Observer {
+    ServerId server;
+    Zxid last_zxid;
+  };
+  ServerId leader{-1};    // -1: none is known
+  std::string zab_state;  // "broadcast", …
+  bool votes = false;
+  std::vector<Observer> observers;  // level with this leader
+};
+
+// What srst does not reset, or only the HTTP side shows.
+struct ServerStatFacts {
+  std::int64_t uptime_ms = 0;
+  std::int64_t auth_failures = 0;
+  std::int64_t slow_fsyncs = 0;
+  std::int64_t response_bytes_last = -1;  // -1: none yet
+  std::int64_t response_bytes_min = -1;
+  std::int64_t response_bytes_max = -1;
+  Zxid snapshot_zxid{-1};  // of the newest snapshot
+  std::int64_t snapshot_time_s = -1;
+};
+
 // Everything that some word prints. Only the parts that needs() names have to be filled.
 struct Facts {
   std::string version;  // "3.9.5-drover-0.1.0, built on …"
@@ -206,6 +243,8 @@ struct Facts {
   std::int64_t node_count = 0;
   std::int64_t trace_mask = 306;  // ZooTrace's default; nothing here traces by mask
   ProposalSizes proposal_bytes;   // shown by a leader
+  ServerStatFacts stats;
+  std::optional<EnsembleFacts> ensemble;
 
   std::optional<ConfFacts> conf;
   std::int64_t data_dir_bytes = 0;

@@ -297,10 +297,11 @@ TEST(FourLetterText, MntrBeginsWithVersionAndState) {
 
 TEST(FourLetterText, SummariesHaveJavasFiveLinesAndPercentilesFourMore) {
   Facts f = facts();
-  append_summary(f.metrics, "fsynctime", {.count = 146, .sum = 6, .min = 0, .max = 2});
-  append_percentiles(
-      f.metrics, "readlatency",
-      {.summary = {.count = 6, .sum = 4, .min = 0, .max = 2}, .p50 = 1, .p95 = 2, .p99 = 2, .p999 = 2});
+  f.metrics.push_back({"fsynctime", Summary{.count = 146, .sum = 6, .min = 0, .max = 2}});
+  f.metrics.push_back(
+      {"readlatency",
+       Percentiles{
+           .summary = {.count = 6, .sum = 4, .min = 0, .max = 2}, .p50 = 1, .p95 = 2, .p99 = 2, .p999 = 2}});
   EXPECT_THAT(
       render(Word::kMntr, f),
       HasSubstr(

@@ -153,6 +153,7 @@ void IoLoop::begin_client(ClientConnection& c) {
   replica::Front::Peer peer;
   peer.ip = c.peer.ip_text();
   peer.remote = c.peer.to_text().substr(1);
+  peer.secure = c.stream.is_tls();
   peer.identities.push_back({"ip", peer.ip});
   if (const auto subject = c.stream.peer_subject()) {
     // A certificate may have no subject, and a server no super user; they must not meet.

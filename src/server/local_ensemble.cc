@@ -35,7 +35,7 @@ usage: drover ensemble N [--dir DIRECTORY] [--port PORT] [--tick MILLISECONDS]
   N                 how many servers, 1 to 9; 3 survive the loss of one, 5 of two
   --dir DIRECTORY   configuration, data and log of each server; ./drover-ensemble. Kept, and used again
   --port PORT       clients of server i: PORT + i - 1, 2181 by default; 1000 and 2000 above it the servers'
-                    ports for each other
+                    ports for each other, 3000 above it commands and metrics over HTTP
   --tick MS         tickTime, 500 by default: a lost leader is noticed within a few of these
 
 Prints the connect string and each server's role, and every change of roles; Ctrl-C or SIGTERM stops all.
@@ -98,7 +98,7 @@ std::optional<std::string> parse(const std::vector<std::string>& arguments, Opti
     if (word == "--dir") {
       options.directory = value;
     } else if (const bool port = word == "--port"; port || word == "--tick") {
-      const auto n = number(value, port ? 1 : 10, port ? 63'000 : 600'000);
+      const auto n = number(value, port ? 1 : 10, port ? 62'000 : 600'000);
       if (!n) return word + ": '" + value + "' is not a number it can be";
       (port ? options.port : options.tick_ms) = *n;
     } else {
@@ -126,12 +126,14 @@ std::optional<std::string> check_directory(const Options& options) {
   return std::nullopt;
 }
 
+int http_port(const Process& member) { return member.port + 3000; }
+
 std::string configuration(const Options& options, const Process& member) {
   std::string text = "# Written by `drover ensemble`.\n";
   text += "tickTime=" + std::to_string(options.tick_ms) + "\ninitLimit=20\nsyncLimit=5\n";
   text += "dataDir=" + member.directory.string() + "\n";
   text += "clientPort=" + std::to_string(member.port) + "\nclientPortAddress=127.0.0.1\n";
-  text += "standaloneEnabled=false\n";
+  text += "admin.serverPort=" + std::to_string(http_port(member)) + "\nstandaloneEnabled=false\n";
   for (int i = 1; i <= options.servers; ++i) {
     const int base = options.port + i - 1;
     text += "server." + std::to_string(i) + "=127.0.0.1:" + std::to_string(base + 1000) + ":" +
@@ -203,8 +205,8 @@ std::string role_of(const Process& member) {
 
 void print_roles(const std::vector<Process>& members) {
   for (const Process& m : members) {
-    std::printf("  server %d   127.0.0.1:%-5d   pid %-7d   %s\n", m.id, m.port, static_cast<int>(m.process),
-                m.role.c_str());
+    std::printf("  server %d   127.0.0.1:%-5d   pid %-7d   http://127.0.0.1:%-5d   %s\n", m.id, m.port,
+                static_cast<int>(m.process), http_port(m), m.role.c_str());
   }
 }
 

@@ -254,7 +254,8 @@ void LogThread::sync() {
   const std::uint64_t begin = now_ns();
   if (auto done = journal_.log().sync(); !done) callbacks_.fatal(done.error());
   const std::uint64_t took = now_ns() - begin;
-  if (took > static_cast<std::uint64_t>(options_.fsync_warning_ms) * 1'000'000) {
+  const bool slow = took > static_cast<std::uint64_t>(options_.fsync_warning_ms) * 1'000'000;
+  if (slow) {
     log_warn("log", "fsync took {} ms: the disk is slow, and every write waits for it", took / 1'000'000);
   }
   std::lock_guard lock(mutex_);
@@ -265,6 +266,8 @@ void LogThread::sync() {
   stats_.sync_ns_max = std::max(stats_.sync_ns_max, took);
   stats_.sync_ns_sum += took;
   ++stats_.syncs;
+  stats_.slow_syncs += slow ? 1 : 0;
+  stats_.sync_ms.add(took / 1'000'000);
 }
 
 void LogThread::count_towards_snapshot(const storage::LogBatch& batch) {

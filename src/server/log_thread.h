@@ -72,6 +72,8 @@ class LogThread {
     std::uint64_t sync_ns_sum = 0;
     std::uint64_t sync_ns_max = 0;
     std::uint64_t sync_ns_min = 0;
+    std::uint64_t slow_syncs = 0;  // longer than fsync.warningthresholdms
+    Histogram sync_ms;
     Extremes batch_txns;
     Histogram queue_and_flush_ms;  // from submit() until durable, of the oldest in a batch
   };

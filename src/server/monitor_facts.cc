@@ -34,25 +34,26 @@ void append_gauges(std::vector<Metric>& metrics, const MonitorFacts& f) {
 }
 
 void append_counters(std::vector<Metric>& metrics, const MonitorFacts& f) {
-  metrics.insert(metrics.end(), {
-                                    {"watch_bytes", f.watch_bytes},
-                                    {"throttled_ops", f.throttled_ops},
-                                    {"large_requests_rejected", f.large_requests_rejected},
-                                    {"connection_rejected", f.connection_rejected},
-                                    {"sessionless_connections_expired", f.sessionless_connections_expired},
-                                    {"connection_drop_count", f.connection_drop_count},
-                                    {"digest_mismatches_count", f.digest_mismatches_count},
-                                    {"bytes_received_count", f.bytes_received_count},
-                                    {"request_throttle_wait_count", f.request_throttle_wait_count},
-                                    {"prep_processor_request_queued", f.prep_processor_request_queued},
-                                    {"connection_request_count", f.connection_request_count},
-                                    {"response_bytes", f.response_bytes},
-                                    {"connection_revalidate_count", f.connection_revalidate_count},
-                                    {"unrecoverable_error_count", f.unrecoverable_error_count},
-                                    {"unsuccessful_handshake", f.unsuccessful_handshake},
-                                    {"stale_sessions_expired", f.stale_sessions_expired},
-                                    {"sync_processor_request_queued", f.sync_processor_request_queued},
-                                });
+  const auto counter = [&](std::string_view name, std::int64_t value) {
+    metrics.push_back({std::string(name), value, Metric::Kind::kCounter});
+  };
+  counter("watch_bytes", f.watch_bytes);
+  counter("throttled_ops", f.throttled_ops);
+  counter("large_requests_rejected", f.large_requests_rejected);
+  counter("connection_rejected", f.connection_rejected);
+  counter("sessionless_connections_expired", f.sessionless_connections_expired);
+  counter("connection_drop_count", f.connection_drop_count);
+  counter("digest_mismatches_count", f.digest_mismatches_count);
+  counter("bytes_received_count", f.bytes_received_count);
+  counter("request_throttle_wait_count", f.request_throttle_wait_count);
+  counter("prep_processor_request_queued", f.prep_processor_request_queued);
+  counter("connection_request_count", f.connection_request_count);
+  counter("response_bytes", f.response_bytes);
+  counter("connection_revalidate_count", f.connection_revalidate_count);
+  counter("unrecoverable_error_count", f.unrecoverable_error_count);
+  counter("unsuccessful_handshake", f.unsuccessful_handshake);
+  counter("stale_sessions_expired", f.stale_sessions_expired);
+  counter("sync_processor_request_queued", f.sync_processor_request_queued);
 }
 
 }  // namespace
@@ -61,20 +62,20 @@ std::vector<Metric> monitor_metrics(const MonitorFacts& facts) {
   std::vector<Metric> metrics;
   append_gauges(metrics, facts);
   append_counters(metrics, facts);
-  append_summary(metrics, "node_created_watch_count", facts.node_created_watch_count);
-  append_summary(metrics, "node_deleted_watch_count", facts.node_deleted_watch_count);
-  append_summary(metrics, "startup_txns_load_time", facts.startup_txns_load_ms);
-  append_summary(metrics, "fsynctime", facts.fsync_ms);
-  append_summary(metrics, "snapshottime", facts.snapshot_ms);
-  append_summary(metrics, "startup_txns_loaded", facts.startup_txns_loaded);
-  append_summary(metrics, "dbinittime", facts.db_init_ms);
-  append_summary(metrics, "sync_processor_batch_size", facts.sync_batch_size);
-  append_summary(metrics, "node_children_watch_count", facts.node_children_watch_count);
-  append_summary(metrics, "node_changed_watch_count", facts.node_changed_watch_count);
-  append_summary(metrics, "startup_snap_load_time", facts.startup_snap_load_ms);
-  append_percentiles(metrics, "updatelatency", facts.update_latency_ms);
-  append_percentiles(metrics, "readlatency", facts.read_latency_ms);
-  append_percentiles(metrics, "sync_processor_queue_and_flush_time_ms", facts.sync_queue_and_flush_ms);
+  metrics.push_back({"node_created_watch_count", facts.node_created_watch_count});
+  metrics.push_back({"node_deleted_watch_count", facts.node_deleted_watch_count});
+  metrics.push_back({"startup_txns_load_time", facts.startup_txns_load_ms});
+  metrics.push_back({"fsynctime", facts.fsync_ms});
+  metrics.push_back({"snapshottime", facts.snapshot_ms});
+  metrics.push_back({"startup_txns_loaded", facts.startup_txns_loaded});
+  metrics.push_back({"dbinittime", facts.db_init_ms});
+  metrics.push_back({"sync_processor_batch_size", facts.sync_batch_size});
+  metrics.push_back({"node_children_watch_count", facts.node_children_watch_count});
+  metrics.push_back({"node_changed_watch_count", facts.node_changed_watch_count});
+  metrics.push_back({"startup_snap_load_time", facts.startup_snap_load_ms});
+  metrics.push_back({"updatelatency", facts.update_latency_ms});
+  metrics.push_back({"readlatency", facts.read_latency_ms});
+  metrics.push_back({"sync_processor_queue_and_flush_time_ms", facts.sync_queue_and_flush_ms});
   return metrics;
 }
 

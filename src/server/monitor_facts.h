@@ -59,7 +59,7 @@ struct MonitorFacts {
   std::int64_t prep_processor_request_queued = 0;
   std::int64_t sync_processor_request_queued = 0;
 
-  Summary fsync_ms;
+  Median fsync_ms;
   Summary snapshot_ms;
   Summary db_init_ms;
   Summary startup_snap_load_ms;

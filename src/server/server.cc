@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -18,6 +19,7 @@
 #include "server/core.h"
 #include "server/ensemble_host.h"
 #include "server/ensemble_settings.h"
+#include "server/http_side.h"
 #include "server/io_loop.h"
 #include "server/log.h"
 #include "server/log_thread.h"
@@ -74,7 +76,7 @@ class ServerProcess final : public Server, public IoLoopHost {
       : config_(config),
         io_count_(io_thread_count(config)),
         machine_(state_options(config, random_seed())),
-        lock_(io_count_ + 3),
+        lock_(io_count_ + 4),
         counter_(static_cast<std::size_t>(config.limits.connections_per_ip),
                  static_cast<std::size_t>(config.limits.connections)) {}
   ~ServerProcess() override { shut_down(); }
@@ -87,6 +89,7 @@ class ServerProcess final : public Server, public IoLoopHost {
   }
   int client_port() const override { return client_port_; }
   int secure_port() const override { return secure_port_; }
+  int http_port() const override { return http_ ? http_->port() : 0; }
 
  private:
   bool is_member() const { return config_.ensemble.is_distributed(); }
@@ -100,12 +103,17 @@ class ServerProcess final : public Server, public IoLoopHost {
   IoResult<void> open_log_and_threads();
   IoResult<void> open_ports();
   IoResult<std::unique_ptr<Acceptor>> open_port(const Endpoint& endpoint, PortKind kind);
+  IoResult<void> open_http();
   void start_threads();
   void run_core_thread();
   void log_what_is_served() const;
   void drain();
   void shut_down();
   std::string answer_word(Word word, std::string_view bytes_behind, const std::string& remote) override;
+  Facts facts(const Needs& needs, const std::string& remote);
+  void reset_server_stats();
+  void reset_connection_stats();
+  std::int64_t shed_connections(int percentage);
 
   const ServerConfig config_;
   const std::size_t io_count_;
@@ -113,7 +121,7 @@ class ServerProcess final : public Server, public IoLoopHost {
   storage::PosixDisk disk_;
   std::optional<storage::DataDir> data_dir_;
   state::Machine machine_;
-  TreeLock lock_;  // one slot for each I/O thread, then snapshots, the log thread, the core's streams
+  TreeLock lock_;  // one slot for each I/O thread, then snapshots, the log thread, the core's streams, HTTP
   ConnectionCounter counter_;
   storage::RecoveryReport recovered_;
   replica::MemberStart member_start_;
@@ -122,6 +130,7 @@ class ServerProcess final : public Server, public IoLoopHost {
   std::int64_t startup_ms_ = 0;
   std::int64_t startup_snapshot_ms_ = 0;
   std::int64_t startup_txns_ms_ = 0;
+  std::int64_t snapshot_at_start_time_s_ = -1;
   std::atomic<std::int64_t> trace_mask_{306};
 
   std::vector<std::unique_ptr<IoLoop>> io_loops_;
@@ -142,6 +151,7 @@ class ServerProcess final : public Server, public IoLoopHost {
   std::unique_ptr<Acceptor> secure_;
   int client_port_ = 0;  // the acceptors are gone before the last four-letter word is answered
   int secure_port_ = 0;
+  std::unique_ptr<HttpSide> http_;
   std::atomic<bool> stopping_{false};
 };
 
@@ -151,6 +161,7 @@ IoResult<void> ServerProcess::open() {
   TRY(open_log_and_threads());
   if (is_member()) TRY(join_ensemble());
   TRY(open_ports());
+  TRY(open_http());
   startup_ms_ = monotonic_now() - started_;
   log_what_is_served();
   return {};
@@ -190,6 +201,9 @@ IoResult<void> ServerProcess::recover() {
   } else {
     builder.finish();
   }
+  const std::string snapshot = dirs.snapshots + "/" + recovered_.snapshot_file;
+  if (struct stat file{}; recovered_.snapshot && ::stat(snapshot.c_str(), &file) == 0)
+    snapshot_at_start_time_s_ = file.st_mtime;
   startup_snapshot_ms_ = sink.loaded_at() - started_;
   startup_txns_ms_ = monotonic_now() - sink.loaded_at();
   for (const std::string& finding : builder.findings()) {
@@ -360,6 +374,23 @@ IoResult<std::unique_ptr<Acceptor>> ServerProcess::open_port(const Endpoint& end
   return acceptor;
 }
 
+IoResult<void> ServerProcess::open_http() {
+  ServerInside inside{.config = config_,
+                      .machine = machine_,
+                      .lock = lock_,
+                      .slot = io_count_ + 3,
+                      .core = *core_,
+                      .snapshots = *snapshots_,
+                      .facts = [this](const Needs& needs) { return facts(needs, ""); },
+                      .reset_server_stats = [this] { reset_server_stats(); },
+                      .reset_connection_stats = [this] { reset_connection_stats(); },
+                      .shed_connections = [this](int percentage) { return shed_connections(percentage); },
+                      .trace_mask = trace_mask_};
+  for (const auto& io : io_loops_) inside.fronts.push_back(&io->front());
+  TRY_ASSIGN(http_, HttpSide::open(std::move(inside)));
+  return {};
+}
+
 void ServerProcess::log_what_is_served() const {
   if (is_member()) {
     const EnsembleConfig& e = config_.ensemble;
@@ -374,6 +405,7 @@ void ServerProcess::log_what_is_served() const {
              config_.client_port_unification ? " (TLS and plain)" : "");
   }
   if (secure_) log_info("server", "  clients   {} (TLS)", secure_->local().to_text().substr(1));
+  for (const std::string& line : http_->what_is_served()) log_info("server", "  http      {}", line);
   log_info("server", "  data      {}{}", config_.data_dir,
            config_.data_log_dir == config_.data_dir ? "" : ", log in " + config_.data_log_dir);
   log_info("server", "  state     {} nodes, {} sessions, zxid {:#x}; {} transactions replayed in {} ms",
@@ -429,6 +461,7 @@ void ServerProcess::run() {
       if (acceptor) acceptor->resume();
     }
     if (peers_) peers_->reload_changed_tls();
+    http_->reload_changed_tls();
     if (!tls_) continue;
     if (auto changed = tls_->poll_for_changes(); !changed) {
       log_error("tls", "the changed stores are not used: {}", changed.error().what);
@@ -451,6 +484,7 @@ void ServerProcess::drain() {
 }
 
 void ServerProcess::shut_down() {
+  http_.reset();  // first: its threads look at everything below
   for (const auto& io : io_loops_) io->stop();
   core_stopping_.store(true, std::memory_order_release);
   if (core_loop_) core_loop_->wake();
@@ -463,6 +497,35 @@ void ServerProcess::shut_down() {
 
 std::string ServerProcess::answer_word(Word word, std::string_view bytes_behind, const std::string& remote) {
   if (word == Word::kStmk) trace_mask_ = trace_mask_of(bytes_behind).value_or(trace_mask_.load());
+  if (word == Word::kSrst) reset_server_stats();
+  if (word == Word::kCrst) reset_connection_stats();
+  return render(word, facts(needs(word), remote));
+}
+
+void ServerProcess::reset_server_stats() {
+  TreeLock::Writing everybody(lock_);
+  for (const auto& io : io_loops_) io->front().stats() = {};
+}
+
+void ServerProcess::reset_connection_stats() {
+  TreeLock::Writing everybody(lock_);
+  for (const auto& io : io_loops_) io->front().reset_connection_stats();
+}
+
+// For moving clients to other servers: they come again, to whichever they like.
+std::int64_t ServerProcess::shed_connections(int percentage) {
+  std::int64_t shed = 0;
+  {
+    TreeLock::Writing everybody(lock_);
+    for (const auto& io : io_loops_)
+      shed += static_cast<std::int64_t>(io->front().shed(static_cast<std::size_t>(percentage)));
+  }
+  for (const auto& io : io_loops_) io->wake();
+  return shed;
+}
+
+// `remote` is the connection that asks, if it is one of the client port.
+Facts ServerProcess::facts(const Needs& needs, const std::string& remote) {
   Facts facts;
   core_->look_at([&](const replica::Replica& replica, const replica::Member* member) {
     TreeLock::Writing everybody(lock_);
@@ -477,8 +540,6 @@ std::string ServerProcess::answer_word(Word word, std::string_view bytes_behind,
                         .wall = wall_now(),
                         .started = started_};
     for (const auto& io : io_loops_) {
-      if (word == Word::kSrst) io->front().stats() = {};
-      if (word == Word::kCrst) io->front().reset_connection_stats();
       sources.fronts.push_back(&io->front());
       sources.sessionless_expired += io->stats().sessionless_expired;
       sources.tls_failures += io->stats().tls_failures;
@@ -494,11 +555,13 @@ std::string ServerProcess::answer_word(Word word, std::string_view bytes_behind,
     sources.startup_snapshot_ms = startup_snapshot_ms_;
     sources.startup_txns_ms = startup_txns_ms_;
     sources.trace_mask = trace_mask_;
+    sources.snapshot_at_start = recovered_.snapshot.value_or(Zxid{-1});
+    sources.snapshot_at_start_time_s = snapshot_at_start_time_s_;
     sources.client_port = config_.client ? client_port_ : -1;
     sources.secure_port = config_.secure_client ? secure_port_ : -1;
-    facts = collect_facts(sources, needs(word));
+    facts = collect_facts(sources, needs);
   });
-  return render(word, facts);
+  return facts;
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ class Server {
   // The ports in use, also when the configuration said 0; 0: none.
   virtual int client_port() const = 0;
   virtual int secure_port() const = 0;
+  virtual int http_port() const = 0;
 };
 
 }  // namespace drover::server

@@ -137,6 +137,7 @@ class RunningServer {
     char name[] = "/tmp/drover-server-test-XXXXXX";
     directory_ = mkdtemp(name);
     ServerConfig config;
+    config.admin.enabled = false;
     config.data_dir = config.data_log_dir = directory_;
     config.client = Endpoint{"127.0.0.1", 0};
     config.io_threads = io_threads;
@@ -232,6 +233,7 @@ TEST(Server, ServesManyClientsWhileOneThreadDoesItAll) { work_together(1); }
 TEST(Server, RefusesADirectoryThatAnotherServerUses) {
   char name[] = "/tmp/drover-server-test-XXXXXX";
   ServerConfig config;
+  config.admin.enabled = false;
   config.data_dir = config.data_log_dir = mkdtemp(name);
   config.client = Endpoint{"127.0.0.1", 0};
   {

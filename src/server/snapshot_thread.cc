@@ -153,6 +153,7 @@ SnapshotThread::~SnapshotThread() {
     stopping_ = true;
   }
   work_.notify_one();
+  idle_.notify_all();
   thread_.join();
 }
 
@@ -213,21 +214,43 @@ void SnapshotThread::run() {
       std::lock_guard lock(mutex_);
       busy_ = false;
     }
-    idle_.notify_one();
+    idle_.notify_all();
   }
 }
 
-void SnapshotThread::snapshot() {
+IoResult<SnapshotResult> SnapshotThread::take() {
+  std::unique_lock lock(mutex_);
+  const std::uint64_t mine = begun_ + 1;  // One that runs already may have begun before what the caller saw.
+  requested_ = true;
+  work_.notify_one();
+  idle_.wait(lock, [&] { return ended_ >= mine || stopping_; });
+  if (ended_ < mine) return std::unexpected(io_error(ECANCELED, "write a snapshot"));
+  return last_;
+}
+
+IoResult<SnapshotResult> SnapshotThread::write_one() {
   // Whoever makes it forbidden pauses us later than that: so what begins now ends, or is given up, before
   // anything is done to the files. Not made up for: the log asks again when it has grown.
-  if (callbacks_.may_begin && !callbacks_.may_begin()) return;
-  const auto result = write_snapshot(disk_, dirs_.snapshots, machine_, lock_, slot_, options_,
-                                     [this](std::chrono::nanoseconds took) { return rest(took); });
+  if (callbacks_.may_begin && !callbacks_.may_begin())
+    return std::unexpected(io_error(EAGAIN, "the state may not be written down now"));
+  return write_snapshot(disk_, dirs_.snapshots, machine_, lock_, slot_, options_,
+                        [this](std::chrono::nanoseconds took) { return rest(took); });
+}
+
+void SnapshotThread::snapshot() {
+  {
+    std::lock_guard lock(mutex_);
+    ++begun_;
+  }
+  const IoResult<SnapshotResult> result = write_one();
   std::unique_lock lock(mutex_);
+  ++ended_;
+  last_ = result;
   if (!result && result.error().code == ECANCELED) {
     requested_ = paused_;  // Once more, when that is over; nobody wants it when the server stops.
     return;
   }
+  if (!result && result.error().code == EAGAIN) return;
   if (!result) {
     ++stats_.failures;
     lock.unlock();

@@ -79,6 +79,9 @@ class SnapshotThread {
   // Asks for a snapshot. False, and without effect, while one is being written or files are purged.
   bool request();
 
+  // Writes one and waits until it is on the disk. For threads that may wait, several at once.
+  IoResult<SnapshotResult> take();
+
   struct Stats {
     std::uint64_t snapshots = 0;
     std::uint64_t failures = 0;
@@ -94,6 +97,7 @@ class SnapshotThread {
  private:
   void run();
   void snapshot();
+  IoResult<SnapshotResult> write_one();
   bool rest(std::chrono::nanoseconds took);
   void purge();
   bool too_large();
@@ -113,6 +117,9 @@ class SnapshotThread {
   bool busy_ = false;
   bool stopping_ = false;
   bool paused_ = false;
+  std::uint64_t begun_ = 0;  // of attempts to write one
+  std::uint64_t ended_ = 0;
+  IoResult<SnapshotResult> last_;  // how the last one ended
   Stats stats_;
   std::thread thread_;
 };

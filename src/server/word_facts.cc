@@ -131,12 +131,14 @@ std::vector<EnvironmentEntry> environment() {
 
 std::vector<ConnectionFacts> connections_of(const FactSources& s) {
   std::vector<ConnectionFacts> out;
-  // The one that asks is a connection too.
-  ConnectionFacts asking;
-  asking.remote = s.asking;
-  asking.interest_ops = 0;
-  asking.received = 1;
-  out.push_back(asking);
+  // One that asks with a word is a connection too.
+  if (!s.asking.empty()) {
+    ConnectionFacts asking;
+    asking.remote = s.asking;
+    asking.interest_ops = 0;
+    asking.received = 1;
+    out.push_back(asking);
+  }
   const auto wall_of = [&](Instant t) { return WallTime{s.wall.ms - (s.now - t)}; };
   for (const replica::Front* front : s.fronts) {
     front->for_each_connection([&](const replica::Front::ConnFacts& c) {
@@ -146,6 +148,7 @@ std::vector<ConnectionFacts> connections_of(const FactSources& s) {
       f.queued = static_cast<std::int64_t>(c.queued);
       f.received = static_cast<std::int64_t>(c.received);
       f.sent = static_cast<std::int64_t>(c.sent);
+      f.secure = c.secure;
       f.session = c.session;
       f.last_operation = c.sent > 0 ? std::string(wire::short_name_of(c.last_op)) : "NA";
       f.established = wall_of(c.opened);
@@ -216,7 +219,7 @@ void add_watches(const FactSources& s, Facts& facts) {
   for (auto& [path, sessions] : by_path) facts.watches_by_path.push_back({path, std::move(sessions)});
 }
 
-void add_front_metrics(const FactSources& s, const replica::FrontStats& total, MonitorFacts& m) {
+void add_front_metrics(const FactSources& s, MonitorFacts& m) {
   replica::FrontTotals all;
   for (const replica::Front* front : s.fronts) all.add(front->totals());
   m.response_bytes = static_cast<std::int64_t>(all.response_bytes);
@@ -228,10 +231,6 @@ void add_front_metrics(const FactSources& s, const replica::FrontStats& total, M
   m.read_latency_ms = percentiles_of(all.read_latency_ms);
   m.update_latency_ms = percentiles_of(all.update_latency_ms);
   m.prep_processor_request_queued = static_cast<std::int64_t>(all.writes);
-  if (total.response_bytes.count == 0) return;  // -1, as in Java
-  m.last_client_response_size = static_cast<std::int64_t>(total.last_response_bytes);
-  m.min_client_response_size = static_cast<std::int64_t>(total.response_bytes.min);
-  m.max_client_response_size = static_cast<std::int64_t>(total.response_bytes.max);
 }
 
 std::vector<Metric> metrics_of(const FactSources& s, const replica::FrontStats& total, const Facts& facts) {
@@ -249,11 +248,11 @@ std::vector<Metric> metrics_of(const FactSources& s, const replica::FrontStats& 
   m.approximate_data_size = static_cast<std::int64_t>(s.machine.tree.data_bytes());
   m.open_file_descriptor_count = open_descriptors();
   m.max_file_descriptor_count = static_cast<std::int64_t>(descriptors.rlim_cur);
-  m.uptime_ms = s.now - s.started;
+  m.uptime_ms = facts.stats.uptime_ms;
   m.latency_ms = facts.latency_ms;
   m.packets_received = facts.packets_received;
   m.packets_sent = facts.packets_sent;
-  m.auth_failed_count = static_cast<std::int64_t>(total.auth_failures);
+  m.auth_failed_count = facts.stats.auth_failures;
   m.bytes_received_count = static_cast<std::int64_t>(total.bytes_received);
   const replica::ReplicaStats& r = s.replica.stats();
   m.connection_request_count =
@@ -267,8 +266,9 @@ std::vector<Metric> metrics_of(const FactSources& s, const replica::FrontStats& 
   m.unsuccessful_handshake = static_cast<std::int64_t>(s.tls_failures);
   m.digest_mismatches_count =
       static_cast<std::int64_t>(s.digest_mismatches + (s.member ? s.member->divergences() : 0));
-  m.fsync_ms = summary_of(s.log.syncs, s.log.sync_ns_sum / 1'000'000, s.log.sync_ns_min / 1'000'000,
-                          s.log.sync_ns_max / 1'000'000);
+  m.fsync_ms = {summary_of(s.log.syncs, s.log.sync_ns_sum / 1'000'000, s.log.sync_ns_min / 1'000'000,
+                           s.log.sync_ns_max / 1'000'000),
+                static_cast<std::int64_t>(s.log.sync_ms.percentile(500))};
   m.snapshot_ms = summary_of(s.snapshots.snapshots, static_cast<std::uint64_t>(s.snapshots.sum_ms),
                              static_cast<std::uint64_t>(s.snapshots.min_ms),
                              static_cast<std::uint64_t>(s.snapshots.max_ms));
@@ -281,11 +281,30 @@ std::vector<Metric> metrics_of(const FactSources& s, const replica::FrontStats& 
   m.sync_processor_request_queued = static_cast<std::int64_t>(s.log.txns);
   m.request_throttle_wait_count = static_cast<std::int64_t>(s.pauses);
   m.outstanding_tls_handshake = s.tls_handshakes;
-  add_front_metrics(s, total, m);
+  m.last_client_response_size = facts.stats.response_bytes_last;
+  m.min_client_response_size = facts.stats.response_bytes_min;
+  m.max_client_response_size = facts.stats.response_bytes_max;
+  add_front_metrics(s, m);
   std::vector<Metric> metrics = monitor_metrics(m);
   if (s.member) append_ensemble_metrics(*s.member, metrics);
   metrics.push_back({"disk_full_refusals", static_cast<std::int64_t>(r.writes_refused_disk_full)});
   return metrics;
+}
+
+ServerStatFacts server_stats(const FactSources& s, const replica::FrontStats& total) {
+  ServerStatFacts stats;
+  stats.uptime_ms = s.now - s.started;
+  stats.auth_failures = static_cast<std::int64_t>(total.auth_failures);
+  stats.slow_fsyncs = static_cast<std::int64_t>(s.log.slow_syncs);
+  if (total.response_bytes.count > 0) {
+    stats.response_bytes_last = static_cast<std::int64_t>(total.last_response_bytes);
+    stats.response_bytes_min = static_cast<std::int64_t>(total.response_bytes.min);
+    stats.response_bytes_max = static_cast<std::int64_t>(total.response_bytes.max);
+  }
+  const bool wrote_one = s.snapshots.snapshots > 0;
+  stats.snapshot_zxid = wrote_one ? s.snapshots.last_zxid : s.snapshot_at_start;
+  stats.snapshot_time_s = wrote_one ? s.snapshots.last_time_ms / 1000 : s.snapshot_at_start_time_s;
+  return stats;
 }
 
 }  // namespace
@@ -305,7 +324,11 @@ Facts collect_facts(const FactSources& s, const Needs& needs) {
   facts.last_zxid = s.machine.last_zxid;
   facts.node_count = static_cast<std::int64_t>(s.machine.tree.node_count());
   facts.trace_mask = s.trace_mask;
-  if (s.member) add_role(*s.member, facts);
+  facts.stats = server_stats(s, total);
+  if (s.member) {
+    add_role(*s.member, facts);
+    facts.ensemble = ensemble_facts(*s.member);
+  }
   facts.conf = conf_of(s);
   if (needs.directory_sizes) {
     facts.data_dir_bytes = directory_bytes(s.config.data_dir);

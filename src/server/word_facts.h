@@ -33,7 +33,7 @@ struct FactSources {
   Instant now;
   WallTime wall;
   Instant started;
-  std::string asking{};         // "127.0.0.1:54321": who sent the word
+  std::string asking{};         // "127.0.0.1:54321": who sent the word; empty: not a client
   std::size_t connections = 0;  // all of them, also the one that asks
   std::uint64_t connections_rejected = 0;
   std::uint64_t sessionless_expired = 0;
@@ -46,6 +46,8 @@ struct FactSources {
   std::int64_t startup_snapshot_ms = 0;
   std::int64_t startup_txns_ms = 0;
   std::int64_t trace_mask = 306;
+  Zxid snapshot_at_start{-1};  // the file that recovery began with
+  std::int64_t snapshot_at_start_time_s = -1;
   int client_port = -1;
   int secure_port = -1;
 };

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The AdminServer's paths: which command a request names, whether it may run, and doing what it asks for.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/time.h"
+#include "server/admin_commands.h"
+#include "server/http_router.h"
+#include "server/server_inside.h"
+
+namespace drover::server {
+
+// One in every interval.
+class RateLimit {
+ public:
+  explicit RateLimit(std::int64_t interval_ms) : interval_ms_(interval_ms) {}
+  bool allow(Instant now);
+
+ private:
+  const std::int64_t interval_ms_;
+  std::mutex mutex_;
+  bool used_ = false;
+  Instant last_;
+};
+
+// Outlives the router it is added to; `inside` outlives both.
+class AdminRoutes {
+ public:
+  explicit AdminRoutes(const ServerInside& inside);
+  void add_to(HttpRouter& router);
+
+ private:
+  HttpResponse run(const HttpRequest& request, bool is_post);
+  HttpResponse perform(const AdminCommand& command, const HttpRequest& request);
+  HttpResponse set_trace_mask(const AdminCommand& command, const HttpRequest& request);
+  HttpResponse take_snapshot(const AdminCommand& command, const HttpRequest& request);
+  HttpResponse shed_connections(const AdminCommand& command, const HttpRequest& request);
+  std::string name_in(const HttpRequest& request) const;
+
+  const ServerInside& inside_;
+  const std::string url_;
+  RateLimit snapshots_;
+};
+
+}  // namespace drover::server

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/http_side.h"
+
+#include <fmt/format.h>
+
+#include "server/http_probes.h"
+#include "server/log.h"
+#include "server/prometheus.h"
+
+namespace drover::server {
+namespace {
+
+std::string shown_host(const std::string& host) {
+  if (host.empty()) return "0.0.0.0";
+  return host.find(':') == std::string::npos ? host : "[" + host + "]";
+}
+
+// The error, with the key that asked for what failed.
+IoError named(std::string_view key, IoError error) {
+  error.what = fmt::format("{}: {}", key, error.what);
+  return error;
+}
+
+// As Java does, the servers' own stores; but a name of the client is not asked for, only whom we trust.
+net::TlsOptions tls_options(const ServerConfig& config) {
+  net::TlsOptions options = to_tls_options(config.quorum_tls, net::TlsRole::kServer);
+  options.client_auth = config.admin.need_client_auth ? net::ClientAuth::kNeed : net::ClientAuth::kNone;
+  options.client_hostname_verification = false;
+  return options;
+}
+
+}  // namespace
+
+IoResult<std::unique_ptr<HttpSide>> HttpSide::open(ServerInside inside) {
+  std::unique_ptr<HttpSide> side(new HttpSide(std::move(inside)));
+  side->add_routes();
+  TRY(side->open_admin());
+  TRY(side->open_metrics());
+  return side;
+}
+
+void HttpSide::add_routes() {
+  add_probes(admin_routes_, inside_);
+  add_metrics(admin_routes_, inside_);
+  commands_.add_to(admin_routes_);
+  add_metrics(metrics_routes_, inside_);
+}
+
+IoResult<void> HttpSide::open_admin() {
+  const AdminSettings& settings = inside_.config.admin;
+  if (!settings.enabled) return {};
+  HttpServerOptions options;
+  options.host = settings.address;
+  options.port = settings.port.value_or(kAdminPort);
+  options.idle_timeout_ms = settings.idle_timeout_ms;
+  if (settings.uses_tls()) {
+    TRY_ASSIGN(tls_, net::TlsContextHolder::load(tls_options(inside_.config)));
+    options.tls = tls_.get();
+    options.plain = !settings.force_https;
+  }
+  auto opened = HttpServer::open(options, admin_routes_);
+  if (opened) {
+    admin_ = *std::move(opened);
+  } else if (settings.port) {
+    return std::unexpected(named("admin.serverPort", opened.error()));
+  } else {
+    log_warn("http",
+             "{}: there will be no commands, metrics and dashboard over HTTP; admin.serverPort names "
+             "another port, admin.enableServer=false none",
+             opened.error().what);
+  }
+  return {};
+}
+
+IoResult<void> HttpSide::open_metrics() {
+  const MetricsSettings& settings = inside_.config.metrics;
+  if (!settings.prometheus) return {};
+  HttpServerOptions options;
+  options.host = settings.host;
+  options.port = settings.port;
+  options.threads = 1;
+  auto opened = HttpServer::open(options, metrics_routes_);
+  if (!opened) return std::unexpected(named("metricsProvider.httpPort", opened.error()));
+  metrics_ = *std::move(opened);
+  return {};
+}
+
+std::vector<std::string> HttpSide::what_is_served() const {
+  std::vector<std::string> lines;
+  const ServerConfig& config = inside_.config;
+  if (admin_) {
+    lines.push_back(fmt::format(
+        "{}://{}:{}{}", config.admin.force_https ? "https" : "http", shown_host(config.admin.address),
+        admin_->port(), config.admin.port_unification && !config.admin.force_https ? " (and https)" : ""));
+  }
+  if (metrics_)
+    lines.push_back(fmt::format("http://{}:{}/metrics", shown_host(config.metrics.host), metrics_->port()));
+  return lines;
+}
+
+void HttpSide::reload_changed_tls() {
+  if (!tls_) return;
+  if (auto changed = tls_->poll_for_changes(); !changed) {
+    log_error("tls", "the changed stores are not used for HTTP: {}", changed.error().what);
+  } else if (*changed) {
+    log_info("tls", "key and trust stores of HTTP were loaded anew");
+  }
+}
+
+}  // namespace drover::server

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything this server says over HTTP: which paths there are, and on which ports.
+//
+// The admin port has ZooKeeper's commands, /metrics, and the probes of orchestrators (docs/http.md). With
+// ZooKeeper's PrometheusMetricsProvider /metrics has a port of its own besides.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "server/admin_routes.h"
+#include "server/http_server.h"
+#include "server/server_inside.h"
+
+namespace drover::server {
+
+class HttpSide {
+ public:
+  // Fails only for a port that was asked for, or for TLS stores that cannot be loaded.
+  static IoResult<std::unique_ptr<HttpSide>> open(ServerInside inside);
+
+  // Of the admin port; 0: none.
+  int port() const { return admin_ ? admin_->port() : 0; }
+  // One line for each port: "http://127.0.0.1:8080".
+  std::vector<std::string> what_is_served() const;
+  // By one thread, now and then.
+  void reload_changed_tls();
+
+ private:
+  explicit HttpSide(ServerInside inside) : inside_(std::move(inside)), commands_(inside_) {}
+  void add_routes();
+  IoResult<void> open_admin();
+  IoResult<void> open_metrics();
+
+  ServerInside inside_;
+  AdminRoutes commands_;
+  HttpRouter admin_routes_;
+  HttpRouter metrics_routes_;
+  std::unique_ptr<net::TlsContextHolder> tls_;
+  std::unique_ptr<HttpServer> admin_;  // last: their threads use all of the above
+  std::unique_ptr<HttpServer> metrics_;
+};
+
+}  // namespace drover::server

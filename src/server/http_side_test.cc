@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A whole server asked over HTTP: probes, commands, who may change something, metrics, snapshots.
+#include "server/http_side.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "server/http_testing.h"
+#include "server/server.h"
+#include "state/acl.h"
+
+namespace drover::server {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class HttpSideOfAServer : public ::testing::Test {
+ protected:
+  HttpSideOfAServer() {
+    char name[] = "/tmp/drover-http-test-XXXXXX";
+    directory_ = mkdtemp(name);
+    config_.data_dir = config_.data_log_dir = directory_;
+    config_.client = Endpoint{"127.0.0.1", 0};
+    config_.admin.port = 0;
+    config_.auth.super_digest = Secret(state::digest_identity("super:admin"));
+    config_.storage.prealloc_kb = 64;
+  }
+  ~HttpSideOfAServer() override {
+    stop();
+    std::filesystem::remove_all(directory_);
+  }
+
+  Server& server() {
+    if (server_) return *server_;
+    auto started = Server::start(config_);
+    if (!started) throw std::runtime_error(started.error().what);
+    server_ = *std::move(started);
+    thread_ = std::thread([this] { server_->run(); });
+    return *server_;
+  }
+  void stop() {
+    if (!server_) return;
+    server_->stop();
+    thread_.join();
+    server_.reset();
+  }
+  HttpAnswer get(const std::string& target, const std::string& headers = {}) {
+    return HttpTestClient(server().http_port()).get(target, headers);
+  }
+  HttpAnswer post(const std::string& target, const std::string& body, const std::string& headers = {}) {
+    return HttpTestClient(server().http_port()).post(target, body, headers);
+  }
+
+  static constexpr const char* kSuper = "Authorization: digest super:admin\r\n";
+  std::string directory_;
+  ServerConfig config_;
+  std::unique_ptr<Server> server_;
+  std::thread thread_;
+};
+
+TEST_F(HttpSideOfAServer, AnswersTheProbes) {
+  EXPECT_EQ(get("/live").body, "{\"live\":true}\n");
+  EXPECT_EQ(get("/ready").body, "{\"ready\":true,\"server_state\":\"standalone\",\"zxid\":\"0x0\"}\n");
+  EXPECT_EQ(get("/leader").status, 200);
+  EXPECT_EQ(get("/nothing").status, 404);
+}
+
+TEST_F(HttpSideOfAServer, RunsEveryCommandThatOnlyReads) {
+  for (const AdminCommand& command : admin_commands()) {
+    if (command.changes_state) continue;
+    const HttpAnswer answer = get("/commands/" + std::string(command.name));
+    EXPECT_EQ(answer.status, 200) << command.name;
+    EXPECT_THAT(answer.head, HasSubstr("Content-Type: application/json\r\n"));
+    EXPECT_THAT(answer.body, HasSubstr("\"command\" : \"" + std::string(command.name) + "\""));
+  }
+}
+
+TEST_F(HttpSideOfAServer, ListsTheCommands) {
+  EXPECT_THAT(get("/commands").body, StartsWith("<a href=\"/commands/configuration\">"));
+  EXPECT_EQ(get("/commands/").body, get("/commands").body);
+}
+
+TEST_F(HttpSideOfAServer, SaysWhatItDoesNotKnowWithoutFailing) {
+  const HttpAnswer answer = get("/commands/%3Cscript%3E");
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_THAT(answer.body, HasSubstr("\"error\" : \"Unknown command: <script>\""));
+}
+
+TEST_F(HttpSideOfAServer, ChangesNothingForThoseWhoDoNotProveThemselves) {
+  for (const char* name : {"srst", "crst", "orst", "stmk?traceMask=1", "snapshot"}) {
+    const std::string path = std::string("/commands/") + name;
+    EXPECT_EQ(get(path).status, 401) << name;
+    EXPECT_EQ(get(path, "Authorization: digest\r\n").status, 401) << name;
+    EXPECT_EQ(get(path, "Authorization: Basic c3VwZXI6YWRtaW4=\r\n").status, 401) << name;
+  }
+  EXPECT_EQ(post("/commands/shed_connections", "{\"percentage\":100}").status, 401);
+  EXPECT_THAT(get("/commands/gtmk").body, HasSubstr("\"tracemask\" : 306"));
+  EXPECT_THAT(get("/commands/stmk?traceMask=1").body, HasSubstr("Auth info is missing for the command"));
+}
+
+TEST_F(HttpSideOfAServer, SetsTheTraceMaskForThoseWhoMay) {
+  EXPECT_THAT(get("/commands/stmk?traceMask=12", kSuper).body, HasSubstr("\"tracemask\" : 12"));
+  EXPECT_THAT(get("/commands/gtmk").body, HasSubstr("\"tracemask\" : 12"));
+  EXPECT_THAT(get("/commands/stmk?traceMask=x", kSuper).body, HasSubstr("argument, got x"));
+  EXPECT_THAT(get("/commands/stmk", kSuper).body, HasSubstr("requires long traceMask argument"));
+}
+
+TEST_F(HttpSideOfAServer, StreamsASnapshotAsItIsOnTheDisk) {
+  const HttpAnswer answer = get("/commands/snapshot?streaming=true", kSuper);
+  ASSERT_EQ(answer.status, 200);
+  EXPECT_THAT(answer.head, HasSubstr("last_zxid: 0x0\r\n"));
+  EXPECT_THAT(answer.head, HasSubstr("snapshot_size: " + std::to_string(answer.body.size()) + "\r\n"));
+  std::ifstream file(directory_ + "/version-2/snapshot.0", std::ios::binary);
+  EXPECT_EQ(answer.body, std::string(std::istreambuf_iterator<char>(file), {}));
+  EXPECT_EQ(get("/commands/snap", kSuper).status, 429);
+}
+
+TEST_F(HttpSideOfAServer, TakesASnapshotWithoutSendingIt) {
+  const HttpAnswer answer = get("/commands/snapshot?streaming=false", kSuper);
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_THAT(answer.body, HasSubstr("\"command\" : \"snapshot\""));
+  EXPECT_THAT(answer.head, HasSubstr("last_zxid: 0x0\r\n"));
+}
+
+TEST_F(HttpSideOfAServer, TakesNoSnapshotWhenThatIsSwitchedOff) {
+  config_.admin.snapshot_enabled = false;
+  EXPECT_EQ(get("/commands/snapshot", kSuper).status, 503);
+}
+
+TEST_F(HttpSideOfAServer, ExportsMetrics) {
+  const HttpAnswer answer = get("/metrics");
+  EXPECT_THAT(answer.head, HasSubstr("Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));
+  EXPECT_THAT(answer.body, HasSubstr("\n# TYPE znode_count gauge\nznode_count 5\n"));
+  EXPECT_THAT(answer.body, HasSubstr("\n# TYPE readlatency summary\nreadlatency{quantile=\"0.5\",} 0\n"));
+}
+
+TEST_F(HttpSideOfAServer, ShedsOnlyWithANumber) {
+  EXPECT_EQ(post("/commands/shed", "", kSuper).status, 400);
+  EXPECT_EQ(post("/commands/shed", "{\"percentage\":101}", kSuper).status, 400);
+  EXPECT_THAT(post("/commands/shed", "{\"percentage\":50}", kSuper).body,
+              HasSubstr("\"connections_shed\" : 0"));
+  EXPECT_EQ(get("/commands/shed", kSuper).status, 405);
+}
+
+TEST_F(HttpSideOfAServer, IsNotThereWhenItIsSwitchedOff) {
+  config_.admin.enabled = false;
+  EXPECT_EQ(server().http_port(), 0);
+}
+
+TEST_F(HttpSideOfAServer, FailsToStartOnlyForAPortThatWasAskedFor) {
+  config_.admin.port = static_cast<std::uint16_t>(server().http_port());
+  ServerConfig other = config_;
+  other.data_dir = other.data_log_dir = directory_ + "/other";
+  const auto failed = Server::start(other);
+  ASSERT_FALSE(failed);
+  EXPECT_THAT(failed.error().what, StartsWith("admin.serverPort: cannot listen on /127.0.0.1:"));
+}
+
+}  // namespace
+}  // namespace drover::server

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the HTTP side may see of the server and ask of it.
+//
+// Its threads are guests. A look at the tree takes `slot` of the tree's lock for as long as a read does;
+// looking at the fronts, or at what facts() collects, stops everybody for a moment, as a four-letter word
+// does. Locks in this order: Core::look_at(), then the tree's lock.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "replica/front.h"
+#include "server/config.h"
+#include "server/core.h"
+#include "server/four_letter_words.h"
+#include "server/snapshot_thread.h"
+#include "server/tree_lock.h"
+#include "state/machine.h"
+
+namespace drover::server {
+
+struct ServerInside {
+  const ServerConfig& config;
+  state::Machine& machine;  // read it under TreeLock::Reading(lock, slot)
+  TreeLock& lock;
+  std::size_t slot;  // one for all threads of the HTTP side: a mutex, so they take turns
+  Core& core;
+  std::vector<replica::Front*> fronts{};  // under TreeLock::Writing(lock)
+  SnapshotThread& snapshots;
+  std::function<Facts(const Needs&)> facts;  // without any lock held
+  std::function<void()> reset_server_stats;
+  std::function<void()> reset_connection_stats;
+  std::function<std::int64_t(int percentage)> shed_connections;  // how many were closed
+  std::atomic<std::int64_t>& trace_mask;
+};
+
+}  // namespace drover::server
