@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# Every command of the AdminServer, asked of Java 3.8.0 and of drover in the same state: the text must be the
+# same but for what belongs to one process.
+
+import json
+import re
+import sys
+
+from http_servers import SUPER, ask, wait_for_http, with_http
+import protocol as p
+from servers import four_letter_word, start_together
+from suite import check, check_equal, run
+
+java, drover = with_http("java"), with_http("drover")
+sessions = {}
+
+# Newer than 3.8: only ours has them.
+NEW_COMMANDS = {"restore", "shed_connections", "snapshot"}
+# Numbers of one process: times, sizes, what has happened so far.
+PROCESS_KEYS = """
+    uptime avg_latency max_latency min_latency last_latency packets_sent packets_received established
+    last_response_time data_dir_size log_dir_size datadir_size logdir_size timestamp version
+    last_buffer_size min_buffer_size max_buffer_size
+""".split()
+
+
+def prepare(server):
+    wait_for_http(server.http_port)
+    session = p.Connection(server.port)
+    session.handshake(timeout_ms=30000)
+    session.call(1, p.CREATE, p.create_body("/a", b"data"))
+    session.call(2, p.CREATE, p.create_body('/a/"<é>\\', b"data", flags=p.EPHEMERAL))
+    session.call(3, p.CREATE, p.create_body("/a/e2", b"data", flags=p.EPHEMERAL))
+    session.call(4, p.GET_DATA, p.path_watch_body("/a", True))
+    sessions[server] = session
+
+
+def neutral(server, text):
+    session = sessions[server]
+    text = text.replace(str(session.session_id), "SESSION")
+    text = text.replace(f":{session.socket.getsockname()[1]}", ":CLIENT")
+    text = text.replace(str(server.base), "BASE").replace(f"{server.port}", "PORT")
+    text = text.replace(f"{server.http_port}", "HTTP")
+    for key in PROCESS_KEYS:
+        text = re.sub(rf'("{key}" : )[^,\n]*(,[^"\n]*")?', r"\1*", text)
+    return re.sub(r'"\d{4,}" : \[', '"TIME" : [', text)
+
+
+def get(server, path, **options):
+    return ask(server.http_port, path, **options)
+
+
+def same(path):
+    theirs, ours = get(java, path), get(drover, path)
+    check_equal(ours.status, theirs.status, f"status of {path}")
+    check_equal(ours.headers.get("content-type"), theirs.headers.get("content-type"), f"type of {path}")
+    check_equal(neutral(drover, ours.text), neutral(java, theirs.text), path)
+
+
+def fields(server, path):
+    return json.loads(get(server, path).text)
+
+
+def the_page_links_to_every_command_of_java_and_the_newer_ones():
+    links = {server: get(server, "/commands").text for server in (java, drover)}
+    kept = "".join(re.sub(rf'<a href="/commands/({"|".join(NEW_COMMANDS)})">\1</a>\n<br/>\n', "", links[drover]))
+    check_equal(kept, links[java])
+    check_equal(get(drover, "/commands/").text, links[drover])
+    for name in NEW_COMMANDS:
+        check(f'<a href="/commands/{name}">{name}</a>' in links[drover], name)
+
+
+def commands_print_the_same_text():
+    for name in """conf config configuration cons connections gtmk get_trace_mask hash is_read_only isro
+                   last_snapshot lsnp lead leader observers obsr ruok voting_view
+                   watches wchc watches_by_path wchp watch_summary wchs zabstate dirs dump
+                   initial_configuration icfg nope conf/ conf/x %20 %22""".split():
+        same(f"/commands/{name}")
+
+
+def statistics_have_the_same_fields():
+    # Java lists those of server_stats in the order in which its JVM happens to find them.
+    for name in "server_stats srvr stats stat".split():
+        ours, theirs = (json.loads(re.sub(r" : \*", ' : "*"', neutral(server, get(server, f"/commands/{name}").text)))
+                        for server in (drover, java))
+        check_equal(list(ours), list(theirs), name)
+        check_equal(ours, theirs, name)
+
+
+def the_digests_print_the_same_text():
+    for number in range(1, 260):
+        for server in (java, drover):
+            sessions[server].call(100 + number, p.SET_DATA, p.set_data_body("/a", b"%d" % number))
+    ours, theirs = (fields(server, "/commands/hash")["digests"] for server in (drover, java))
+    check(len(theirs) == 2, theirs)
+    # The digest is of mtime too, so only the form can be compared.
+    check_equal([list(d) for d in ours], [list(d) for d in theirs])
+    check_equal([d["zxid"] for d in ours], [d["zxid"] for d in theirs])
+
+
+def the_environment_has_the_same_keys():
+    check_equal(list(fields(drover, "/commands/env")), list(fields(java, "/commands/env")))
+
+
+def the_monitor_says_what_mntr_says_and_in_javas_words():
+    ours, theirs = fields(drover, "/commands/monitor"), fields(java, "/commands/mntr")
+    mntr = [line.split("\t")[0].removeprefix("zk_") for line in
+            four_letter_word(drover.port, "mntr").splitlines()]
+    check_equal([*mntr, "command", "error"], list(ours))
+    own = set(ours) - set(theirs)
+    check_equal(own, {"disk_full_refusals"}, "metrics that Java does not have")
+    for key in "znode_count watch_count ephemerals_count global_sessions server_state".split():
+        check_equal(ours[key], theirs[key], key)
+
+
+def system_properties_show_no_secret():
+    ours = fields(drover, "/commands/system_properties")
+    theirs = fields(java, "/commands/sysp")
+    check_equal(set(ours) - set(theirs) - {"command", "error"},
+                {"os.memory.free", "os.memory.max", "os.memory.total"})
+    check("superDigest" not in str(ours), ours)
+
+
+def what_changes_something_needs_proof_here():
+    for name in "crst srst orst stmk?traceMask=5".split():
+        check_equal(get(drover, f"/commands/{name}").status, 401, name)
+        check_equal(get(drover, f"/commands/{name}", headers={"Authorization": "digest super:wrong"}).status, 200,
+                    f"{name} of somebody who has every permission on an open root")
+        theirs = get(java, f"/commands/{name}")
+        check_equal(neutral(drover, get(drover, f"/commands/{name}", headers=SUPER).text),
+                    neutral(java, theirs.text), name)
+    for path in ("/commands/stmk", "/commands/stmk?traceMask=x"):
+        check_equal(get(drover, path, headers=SUPER).text, get(java, path).text, path)
+    same("/commands/gtmk")
+
+
+def resets_reset():
+    get(drover, "/commands/srst", headers=SUPER)
+    get(drover, "/commands/crst", headers=SUPER)
+    stats = fields(drover, "/commands/stats")
+    check_equal(stats["server_stats"]["packets_received"], 0)
+    check_equal(stats["connections"][0]["packets_received"], 0)
+
+
+def with_a_closed_root_only_its_owner_may():
+    session = sessions[drover]
+    session.call(600, p.SET_ACL, p.set_acl_body("/", [(p.ALL, "digest", "root:JWxV9r3ldqZkwhi2KGRXYmtXBnQ="),
+                                                      (p.READ, "world", "anyone")]))
+    try:
+        check_equal(get(drover, "/commands/srst", headers={"Authorization": "digest bob:pw"}).status, 403)
+        check_equal(get(drover, "/commands/srst", headers=SUPER).status, 200)
+    finally:
+        session.call(-4, p.AUTH, p.auth_body("digest", b"super:admin"))
+        session.call(601, p.SET_ACL, p.set_acl_body("/", [(p.ALL, "world", "anyone")]))
+
+
+def a_snapshot_can_be_taken_and_started_from():
+    answer = get(drover, "/commands/snapshot?streaming=true", headers=SUPER)
+    check_equal(answer.status, 200)
+    check_equal(int(answer.headers["snapshot_size"]), len(answer.body))
+    zxid = answer.headers["last_zxid"]
+    copy = with_http("drover")
+    (copy.data_dir / "version-2").mkdir()
+    (copy.data_dir / "version-2" / f"snapshot.{zxid.removeprefix('0x')}").write_bytes(answer.body)
+    with copy:
+        check_equal(fields(copy, "/commands/srvr")["node_count"], fields(drover, "/commands/srvr")["node_count"])
+    check_equal(get(drover, "/commands/snapshot", headers=SUPER).status, 429)
+    check_equal(fields(drover, "/commands/lsnp")["zxid"], zxid.removeprefix("0x"))
+
+
+def shed_connections_come_again():
+    other = p.Connection(drover.port)
+    other.handshake(timeout_ms=30000)
+    check_equal(get(drover, "/commands/shed", method="POST", body='{"percentage":100}').status, 401)
+    answer = json.loads(get(drover, "/commands/shed", method="POST", body='{"percentage":100}', headers=SUPER).text)
+    check_equal(answer, {"connections_shed": 2, "percentage_requested": 100, "command": "shed_connections",
+                         "error": None})
+    check_equal(other.socket.recv(1), b"", "a connection that was shed")
+
+
+def methods_are_answered_as_java_does():
+    for method in ("POST", "PUT"):
+        check_equal(get(drover, "/commands/ruok", method=method, body="x").status,
+                    get(java, "/commands/ruok", method=method, body="x").status, method)
+    ours, theirs = (get(server, "/commands/ruok", method="HEAD") for server in (drover, java))
+    check_equal((ours.status, ours.headers["content-length"], ours.body),
+                (theirs.status, theirs.headers["content-length"], b""))
+    check_equal(get(drover, "/nowhere").status, get(java, "/nowhere").status)
+
+
+def probes_answer():
+    check_equal(get(drover, "/live").text, '{"live":true}\n')
+    check_equal(get(drover, "/ready").status, 200)
+    check_equal(get(drover, "/leader").status, 200)
+
+
+def metrics_are_what_prometheus_reads():
+    answer = get(drover, "/metrics")
+    check_equal(answer.headers["content-type"], "text/plain; version=0.0.4; charset=utf-8")
+    types, samples = {}, {}
+    for line in answer.text.splitlines():
+        if line.startswith("# TYPE "):
+            _, _, name, kind = line.split()
+            check(name not in types, f"{name} twice")
+            types[name] = kind
+        elif not line.startswith("#"):
+            found = re.fullmatch(r'(\w+)(\{quantile="0\.\d+",\})? (-?[0-9.]+(e[-+]\d+)?)', line)
+            check(found, line)
+            samples[found[1] + (found[2] or "")] = float(found[3])
+    monitor = fields(drover, "/commands/monitor")
+    for name, kind in types.items():
+        if kind == "summary":
+            check(f"cnt_{name}" in monitor and f"{name}_count" in samples and f"{name}_sum" in samples, name)
+        else:
+            check(name in monitor and name in samples, name)
+    check_equal(samples["znode_count"], float(monitor["znode_count"]))
+    check_equal((types["znode_count"], types["response_bytes"], types["updatelatency"]),
+                ("gauge", "counter", "summary"))
+    check(samples['updatelatency{quantile="0.99",}'] >= 0, "a quantile")
+
+
+CASES = [the_page_links_to_every_command_of_java_and_the_newer_ones, commands_print_the_same_text, statistics_have_the_same_fields,
+         the_digests_print_the_same_text, the_environment_has_the_same_keys,
+         the_monitor_says_what_mntr_says_and_in_javas_words, system_properties_show_no_secret,
+         what_changes_something_needs_proof_here, with_a_closed_root_only_its_owner_may,
+         methods_are_answered_as_java_does, probes_answer, metrics_are_what_prometheus_reads,
+         a_snapshot_can_be_taken_and_started_from, resets_reset, shed_connections_come_again]
+
+
+def main():
+    start_together(java, drover)
+    for server in (java, drover):
+        prepare(server)
+    return run("http admin_server", CASES, sys.argv[1] if len(sys.argv) > 1 else None)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# What servers of an ensemble say over HTTP, Java's and ours side by side in one ensemble.
+
+import json
+import sys
+
+from http_servers import ask, free_port, http_settings, wait_for_http
+from ensemble import DROVER, JAVA, Ensemble
+from harness import wait_until
+from suite import check, check_equal, run
+
+ensemble = Ensemble([JAVA, DROVER, DROVER])
+for member in ensemble:
+    member.http_port = free_port()
+    config, properties = http_settings(member.http_port)
+    member.config.update(config)
+    member.properties.update(properties)
+
+
+def fields(member, command):
+    return json.loads(ask(member.http_port, f"/commands/{command}").text)
+
+
+def ours():
+    return [member for member in ensemble.running() if member.kind == DROVER]
+
+
+def theirs():
+    return next(member for member in ensemble if member.kind == JAVA)
+
+
+def the_probes_know_the_leader():
+    leader = ensemble.leader()
+    for member in ours():
+        check_equal(ask(member.http_port, "/ready").status, 200, f"{member} is ready")
+        check_equal(ask(member.http_port, "/leader").status, 200 if member is leader else 503, f"{member} leads")
+
+
+def everybody_names_the_same_leader_and_voters():
+    java = theirs()
+    for member in ours():
+        mine, other = fields(member, "leader"), fields(java, "leader")
+        check_equal(list(mine), list(other))
+        check_equal((mine["leader_id"], mine["leader_ip"]), (other["leader_id"], other["leader_ip"]))
+        check_equal(mine["is_leader"], member is ensemble.leader())
+        check_equal(voters(member), voters(java))
+
+
+def voters(member):
+    """Each server knows the client ports of a static file only of itself."""
+    view = fields(member, "voting_view")["current_config"]
+    check_equal(view[str(member.sid)].pop("client_address"), f"127.0.0.1:{member.port}")
+    return {sid: {key: value for key, value in server.items() if key != "client_address"}
+            for sid, server in view.items()}
+
+
+def the_configuration_has_javas_keys():
+    for member in ours():
+        check_equal(list(fields(member, "conf")), list(fields(theirs(), "conf")))
+
+
+def the_state_of_zab_is_told_as_java_does():
+    for member in ours():
+        mine, other = fields(member, "zabstate"), fields(theirs(), "zabstate")
+        check_equal(list(mine), list(other))
+        for key in ("quorum_address", "election_address"):
+            check_equal(set(mine[key]), set(other[key]), key)
+        check_equal(mine["quorum_address"]["one"], f"127.0.0.1:{member.quorum_port}")
+        check_equal((mine["voting"], mine["zabstate"]), (other["voting"], other["zabstate"]))
+        check_equal((mine["myid"], mine["is_leader"]), (member.sid, member is ensemble.leader()))
+
+
+def a_server_without_a_quorum_says_so():
+    survivor, *rest = sorted(ours(), key=lambda member: member is ensemble.leader())
+    for member in ensemble:
+        if member is not survivor:
+            member.kill()
+    wait_until(lambda: ask(survivor.http_port, "/ready").status == 503, "the last server is not ready")
+    check_equal(ask(survivor.http_port, "/live").status, 200)
+    check_equal(ask(survivor.http_port, "/leader").status, 503)
+    answer = ask(survivor.http_port, "/commands/stat")
+    check_equal((answer.status, json.loads(answer.text)),
+                (200, {"command": "stat", "error": "This ZooKeeper instance is not currently serving requests"}))
+    check_equal(fields(survivor, "env")["error"], None)
+    check("quorum_size 3\n" in ask(survivor.http_port, "/metrics").text, "metrics")
+
+
+CASES = [the_probes_know_the_leader, everybody_names_the_same_leader_and_voters,
+         the_configuration_has_javas_keys, the_state_of_zab_is_told_as_java_does,
+         a_server_without_a_quorum_says_so]
+
+
+def main():
+    ensemble.start()
+    for member in ensemble:
+        wait_for_http(member.http_port)
+    return run("http ensemble", CASES, sys.argv[1] if len(sys.argv) > 1 else None)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
