@@ -138,8 +138,8 @@ void IoThread::post(Command* command) {
   if (!strand_->is_current()) flush();
 }
 
-// A thread that has something to be sent sends it itself when the loop sleeps: waking another one for it would
-// take longer than all the rest.
+// A thread that has something to be sent sends it itself when the loop sleeps: waking another one for it
+// would take longer than all the rest.
 void IoThread::flush() {
   if (is_own_thread()) return;  // It looks before it sleeps.
   const std::unique_lock lock(at_work_, std::try_to_lock);
