@@ -82,6 +82,42 @@ TEST(Survey, NoWholeSnapshotCannotBeRepaired) {
   EXPECT_TRUE(plan.is_empty());
 }
 
+TEST(Survey, PromisesThatContradictEachOtherAreBad) {
+  testing::Directory d;
+  fill(d);
+  d.disk.set_contents(d.path_of("currentEpoch"), "5");
+  d.disk.set_contents(d.path_of("acceptedEpoch"), "3");
+  EXPECT_FALSE(look(d).is_fine());
+  d.disk.set_contents(d.path_of("acceptedEpoch"), "5");
+  EXPECT_TRUE(look(d).is_fine());
+  d.disk.set_contents(d.path_of("acceptedEpoch"), "nonsense");
+  const Survey s = look(d);
+  EXPECT_FALSE(s.is_fine());
+  EXPECT_TRUE(plan_repair(s).is_empty());
+  EXPECT_FALSE(plan_repair(s).advice.empty());
+}
+
+TEST(Survey, EphemeralsWithoutTheirSessionAreWorthANote) {
+  testing::Directory d;
+  d.log({testing::create(1, "/e", "", /*ephemeral=*/true)});
+  const Survey s = look(d);
+  EXPECT_TRUE(s.is_fine());
+  ASSERT_EQ(s.findings.size(), 1u);
+  EXPECT_NE(s.findings[0].text.find("1 ephemeral nodes belong to 1 sessions"), std::string::npos);
+}
+
+TEST(Survey, ADigestThatDiffersIsFoundAlsoBeforeTheNewestSnapshot) {
+  testing::Directory d;
+  std::string wrong = testing::create(2, "/b", "2");
+  wire::Writer w(wrong);
+  encode(w, wire::TxnDigest{.tree_digest = 42});
+  d.log({testing::create(1, "/a", "1"), wrong, testing::create(3, "/c", "3")});
+  EXPECT_FALSE(look(d).is_fine());
+  d.snapshot(Zxid{3});
+  EXPECT_EQ(look(d).recovery.snapshot, Zxid{3});
+  EXPECT_FALSE(look(d).is_fine());
+}
+
 TEST(Repair, RefusesToLoseAnythingUntilTold) {
   testing::Directory d;
   fill(d);
