@@ -153,7 +153,6 @@ def snapshot_shows_the_nodes_that_javas_formatter_shows(kind):
     ours, theirs = our_nodes(inspect_json("snapshot", newest, "--nodes")), java_nodes(newest)
     check(len(theirs) > 500, f"the formatter shows {len(theirs)} nodes")
     for path, fields in theirs.items():
-        # The formatter asks for some nodes through the tree's own view, in which a ttl's owner is masked.
         check_equal(ours[path], fields, path)
     check_equal(len(ours), len(theirs), "number of nodes")
 
