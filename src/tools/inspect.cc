@@ -88,6 +88,7 @@ class CommandLine {
 
   Run run;
   bool json = false;
+  bool streams = false;  // lines come out while it reads
 
  private:
   CLI::App* add(const char* name, const char* description) {
@@ -147,7 +148,10 @@ void CommandLine::add_log() {
       ->allow_extra_args(false);
   c->add_flag("--stats", log_.stats, "sums instead of transactions");
   c->add_flag("--data", log_.data, "show the data of nodes too");
-  c->callback([this] { run = [this](const Context& context) { return run_log(context, log_); }; });
+  c->callback([this] {
+    streams = !log_.stats;
+    run = [this](const Context& context) { return run_log(context, log_); };
+  });
 }
 
 void CommandLine::add_snapshot() {
@@ -162,6 +166,7 @@ void CommandLine::add_snapshot() {
   c->add_flag("--data", snapshot_.data, "show the data of nodes too");
   c->callback([this] {
     if (!snapshot_.path.empty() || snapshot_.data) snapshot_.nodes = true;
+    streams = snapshot_.nodes;
     run = [this](const Context& context) { return run_snapshot(context, snapshot_); };
   });
 }
@@ -175,7 +180,10 @@ void CommandLine::add_diff() {
   c->add_flag("--ignore-stat", diff_.ignore_stat,
               "compare data, ACLs and kinds, not versions, zxids and times");
   c->add_flag("--summary", diff_.summary, "counts only");
-  c->callback([this] { run = [this](const Context& context) { return run_diff(context, diff_); }; });
+  c->callback([this] {
+    streams = !diff_.summary;
+    run = [this](const Context& context) { return run_diff(context, diff_); };
+  });
 }
 
 void CommandLine::add_verify() {
@@ -189,7 +197,10 @@ void CommandLine::add_history() {
   add_directories(c, history_.directories);
   c->add_option("PATH", history_.path, "the node")->required();
   c->add_flag("--whole-data", history_.whole_data, "do not shorten data");
-  c->callback([this] { run = [this](const Context& context) { return run_history(context, history_); }; });
+  c->callback([this] {
+    streams = true;
+    run = [this](const Context& context) { return run_history(context, history_); };
+  });
 }
 
 void CommandLine::add_at() {
@@ -225,7 +236,9 @@ int run_inspect(const std::vector<std::string>& arguments) {
   storage::PosixDisk disk;
   Output out(stdout);
   Output notes(stderr, /*flush_bytes=*/0);
-  const Outcome outcome = line.run({disk, out, notes, line.json, isatty(STDERR_FILENO) == 1});
+  // Lines that scroll by show that it goes on, and a progress line would stand among them.
+  const bool scrolls = line.streams && isatty(STDOUT_FILENO) == 1;
+  const Outcome outcome = line.run({disk, out, notes, line.json, isatty(STDERR_FILENO) == 1 && !scrolls});
   out.flush();
   if (outcome) return *outcome;
   notes.print("drover inspect: {}\n", outcome.error().what);
