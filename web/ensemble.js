@@ -7,7 +7,7 @@ import {announce, failure, h, loading, replace, svg} from "./dom.js";
 import {count, duration, modeName, plural, short} from "./format.js";
 import {on, poll} from "./live.js";
 
-const kCard = {width: 216, height: 112};
+const kCard = {width: 216, height: 104};
 
 export function showEnsemble(main, _rest, signal) {
   const picture = h("div", {class: "picture"});
@@ -71,7 +71,7 @@ function summaryOf({server, quorum, leader, members}) {
 
 function tableOf({members}) {
   const head = ["Server", "Role", "Clients", "Epoch", "Zxid", "Behind", "Connections", "Outstanding", "Latency ms", "Version"];
-  return h("table", {class: "grid"}, h("thead", {}, h("tr", {}, head.map((name) => h("th", {scope: "col"}, name)))),
+  return h("table", {class: "grid"}, h("thead", {}, h("tr", {}, head.map((name, i) => h("th", {scope: "col", class: i > 2 && i < 9 ? "number" : ""}, name)))),
     h("tbody", {}, members.map((m) => h("tr", {class: m.self ? "self" : ""},
       h("th", {scope: "row"}, m.id === null ? "this" : m.id, m.self && members.length > 1 ? h("span", {class: "tag"}, "this page") : null),
       h("td", {}, h("i", {class: `dot ${m.mode}`}), modeName(m.mode), m.error ? h("small", {}, ` ${m.error}`) : null),
@@ -85,7 +85,7 @@ function tableOf({members}) {
       h("td", {}, h("small", {}, m.version ?? "–"))))));
 }
 
-function aloneCard({server}) {
+function aloneCard({members: [server]}) {
   return h("div", {class: "alone"}, h("i", {class: "dot standalone"}), h("div", {}, h("b", {}, "A server of its own"),
     h("p", {}, `It serves clients on ${server.address ?? "no plain port"} and replicates to nobody. `,
       "With more servers in its configuration, this is where they are drawn.")));
@@ -102,6 +102,7 @@ function pictureOf(state, width) {
   for (const place of places) {
     if (leader && place !== leader) links.push(linkOf(leader, place, narrow));
   }
+  if (leader && narrow) links.unshift(trunkOf(leader, places));
   const height = Math.max(...places.map((place) => place.y)) + kCard.height / 2 + 8;
   const describe = state.members.map((m) => `server ${m.id}: ${modeName(m.mode)}`).join(", ");
   return svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": `Ensemble: ${describe}`},
@@ -118,7 +119,7 @@ function column(state, width) {
   const {leader, rest} = inOrder(state);
   const all = leader ? [leader, ...rest] : rest;
   return all.map((member, i) => ({
-    member, x: (leader && i > 0 ? 14 : 0) + width / 2, y: 8 + kCard.height / 2 + i * (kCard.height + 22), narrow: true,
+    member, x: (leader && i > 0 ? 22 : 0) + width / 2 - 6, y: 8 + kCard.height / 2 + i * (kCard.height + 22), narrow: true,
   }));
 }
 
@@ -150,14 +151,19 @@ function linkOf(leader, place, narrow) {
   const state = member.mode === "unreachable" ? "gone" : member.link ?? (member.mode === "looking" ? "gone" : "synced");
   const label = state === "gone" ? "" : member.lag ? `${short(member.lag)} behind` : state === "synced" ? "" : state;
   if (narrow) {
-    const x = leader.x - kCard.width / 2 + 2;
-    const from = leader.y + kCard.height / 2;
-    return [svg("path", {class: `link ${state}`, d: `M ${x} ${from} V ${place.y} H ${place.x - kCard.width / 2}`}),
-            label && svg("text", {class: "lag", x: x + 18, y: place.y - kCard.height / 2 - 6}, label)];
+    const x = trunkX(leader);
+    return [svg("path", {class: `link ${state}`, d: `M ${x} ${place.y} H ${place.x - kCard.width / 2}`}),
+            label && svg("text", {class: "lag", x: x + 28, y: place.y - kCard.height / 2 - 6}, label)];
   }
   const middle = {x: (leader.x + place.x) / 2, y: (leader.y + place.y) / 2};
   return [svg("line", {class: `link ${state}`, x1: leader.x, y1: leader.y, x2: place.x, y2: place.y}),
           label && svg("text", {class: "lag", x: middle.x, y: middle.y - 4, "text-anchor": "middle"}, label)];
+}
+
+// In a column: one line down from the leader, with a branch to each.
+const trunkX = (leader) => leader.x - kCard.width / 2 + 4;
+function trunkOf(leader, places) {
+  return svg("path", {class: "link synced", d: `M ${trunkX(leader)} ${leader.y + kCard.height / 2} V ${places.at(-1).y}`});
 }
 
 function cardOf({member, x, y}) {

@@ -33,7 +33,7 @@ export function duration(ms) {
   return `${Math.floor(s / 86400)} days`;
 }
 
-export const ago = (ms, now) => (ms > 0 ? `${duration(now - ms)} ago` : "–");
+export const ago = (ms, now) => (!(ms > 0) ? "–" : now - ms < 2000 ? "just now" : `${duration(now - ms)} ago`);
 
 // Local time without a surprise: 2026-11-15 20:55:54.
 export function time(ms) {

@@ -8,10 +8,12 @@
 import {isReachable, open} from "./api.js";
 
 const kPathsMax = 200;
+const kAddressMax = 8000;  // of the request: a header has a limit
 const kRetryMs = 1000;
 
-let paths = "";  // as asked for, joined
+let paths = "";  // as asked for: encoded, one on a line
 let stream = null;
+let seen = null;  // the zxid up to which everything shown is known to be right
 const listeners = {node: new Set(), role: new Set(), back: new Set()};
 
 // kind "node": {path, exists, …}; "role": this server's role or epoch changed; "back": the stream begins anew, so
@@ -22,10 +24,19 @@ export function on(kind, listener) {
 }
 
 export function watch(wanted) {
-  const joined = [...new Set(wanted)].slice(0, kPathsMax).map((path) => `path=${encodeURIComponent(path)}`).join("&");
+  let joined = "";
+  for (const path of [...new Set(wanted)].slice(0, kPathsMax)) {
+    const longer = joined ? `${joined}%0A${encodeURIComponent(path)}` : encodeURIComponent(path);
+    if (longer.length < kAddressMax) joined = longer;
+  }
   if (joined === paths && stream) return;
   paths = joined;
   restart();
+}
+
+// What is shown first is of this zxid: what changes before the stream begins is told then.
+export function beginAt(zxid) {
+  seen ??= zxid;
 }
 
 export function restart() {
@@ -38,7 +49,8 @@ async function follow(signal) {
   let broken = false;
   while (!signal.aborted) {
     try {
-      const response = await open(`events${paths ? `?${paths}` : ""}`, {signal});
+      const since = seen ? `&since=${seen}` : "";
+      const response = await open(`events?paths=${paths}${since}`, {signal});
       if (broken) tell("back", {});
       broken = false;
       await read(response.body.getReader());
@@ -69,6 +81,7 @@ function handle(block) {
   let data = "";
   for (const line of block.split("\n")) {
     if (line.startsWith("event: ")) kind = line.slice(7);
+    if (line.startsWith("id: ")) seen = line.slice(4);
     if (line.startsWith("data: ")) data += line.slice(6);
   }
   if (data && listeners[kind]) tell(kind, JSON.parse(data));

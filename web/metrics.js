@@ -13,9 +13,9 @@ const plots = [
   {title: "Read latency", unit: "ms", series: [["read_p50", "p50"], ["read_p99", "p99"], ["read_p999", "p99.9"]]},
   {title: "Write latency", unit: "ms", series: [["write_p50", "p50"], ["write_p99", "p99"], ["write_p999", "p99.9"]]},
   {title: "Outstanding requests", unit: "", series: [["outstanding", "outstanding"]]},
-  {title: "Sessions and connections", unit: "", series: [["sessions", "sessions"], ["connections", "connections"]]},
+  {title: "Clients", unit: "", series: [["sessions", "sessions"], ["connections", "connections"]]},
   {title: "Watches", unit: "", series: [["watches", "watches"]]},
-  {title: "Disk sync", unit: "ms", series: [["fsync_avg", "mean"], ["fsync_max", "longest"]]},
+  {title: "Disk sync", unit: "ms", series: [["fsync_avg", "mean"], ["flush_p99", "p99 with queue"]]},
   {title: "Snapshots", unit: "ms", series: [["snapshot_ms", "last took"]]},
   {title: "Nodes", unit: "", series: [["nodes", "nodes"], ["ephemerals", "ephemeral"]]},
 ];

@@ -55,12 +55,12 @@ export function showSessions(main, rest, signal) {
   };
 }
 
-const addressOf = (session) => session.connection?.remote ??
-  (session.server === null ? "not connected" : `by way of another server`);
+// A server knows the connections of its own clients only.
+const addressOf = (session) => session.connection?.remote ?? "not connected here";
 
 function tableOf({sessions, now}, selected) {
   const head = ["Session", "Client", "Timeout", "Ephemeral", "Watches", "Requests", "Last heard"];
-  return h("table", {class: "grid"}, h("thead", {}, h("tr", {}, head.map((name) => h("th", {scope: "col"}, name)))),
+  return h("table", {class: "grid"}, h("thead", {}, h("tr", {}, head.map((name, i) => h("th", {scope: "col", class: i > 1 ? "number" : ""}, name)))),
     h("tbody", {}, sessions.map((s) => h("tr", {class: s.id === selected ? "chosen" : ""},
       h("th", {scope: "row", class: "mono"}, h("a", {href: `#/sessions/${s.id}`, "aria-current": s.id === selected ? "true" : null}, s.id), s.local && h("span", {class: "tag"}, "local")),
       h("td", {class: s.connection ? "mono" : "dim"}, addressOf(s)),

@@ -8,7 +8,7 @@
 import {get} from "./api.js";
 import {announce, h, replace} from "./dom.js";
 import {count} from "./format.js";
-import {on, watch} from "./live.js";
+import {beginAt, on, watch} from "./live.js";
 import {NodePanel} from "./node.js";
 import {ancestors, childOf, hashToPath, nameOf, parentOf, pathToHash} from "./paths.js";
 
@@ -86,6 +86,7 @@ class Branch {
     this.show();
     try {
       const page = await get("children", {path: this.path, after: this.after, from: this.after === null ? this.begin || undefined : undefined, limit: kPage}, this.view.signal);
+      beginAt(page.zxid);
       this.total = page.total;
       this.more = page.more;
       this.error = null;
@@ -182,7 +183,7 @@ class TreeView {
       const branch = this.branches.get(part);
       if (!branch) {
         const parent = this.branches.get(parentOf(part));
-        if (!parent || !parent.more) break;
+        if (!parent || !(parent.more || parent.begin)) break;
         await parent.reload(nameOf(part));
       }
       if (this.selected !== path) return;

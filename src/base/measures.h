@@ -43,8 +43,8 @@ class Histogram {
     extremes_.add(other.extremes_);
   }
 
-  // What was added after `earlier`, a former state of this one. Its extremes are not known any more, only count
-  // and sum.
+  // What was added after `earlier`, a former state of this one. Its extremes are not known any more, only
+  // count and sum.
   Histogram since(const Histogram& earlier) const {
     Histogram added;
     for (std::size_t i = 0; i < kBuckets; ++i) added.buckets_[i] = buckets_[i] - earlier.buckets_[i];

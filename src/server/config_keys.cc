@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <ranges>
 
 #include "server/log.h"
@@ -213,6 +214,23 @@ Setter url_path(std::string& target) {
   };
 }
 
+// A comma list; names are compared without regard to case, so they are kept in one.
+Setter host_names(std::vector<std::string>& target) {
+  return [&target](std::string_view value) {
+    target.clear();
+    while (!value.empty()) {
+      const std::size_t comma = value.find(',');
+      std::string name;
+      for (const char c : value.substr(0, comma)) {
+        if (c != ' ') name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      }
+      if (!name.empty()) target.push_back(std::move(name));
+      value.remove_prefix(comma == value.npos ? value.size() : comma + 1);
+    }
+    return Verdict::accepted();
+  };
+}
+
 Setter metrics_provider(bool& prometheus) {
   return [&prometheus](std::string_view value) {
     prometheus = value.ends_with("PrometheusMetricsProvider");
@@ -234,6 +252,8 @@ void add_http_keys(KeyTable& table, AdminSettings& a, MetricsSettings& m) {
       .key("admin.forceHttps", lenient_switch(a.force_https))
       .key("admin.needClientAuth", lenient_switch(a.need_client_auth))
       .key("admin.snapshot.enabled", lenient_switch(a.snapshot_enabled))
+      .key("admin.dashboard.edit", lenient_switch(a.dashboard_edit))
+      .key("admin.dashboard.hosts", host_names(a.dashboard_hosts))
       .key("admin.restore.enabled", lenient_switch(a.restore_enabled))
       .key("admin.rateLimiterIntervalInMS", decoded(a.rate_limit_interval_ms, kMilliseconds))
       .key("metricsProvider.className", metrics_provider(m.prometheus))

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace drover::server {
 
@@ -25,6 +26,11 @@ struct AdminSettings {
   bool snapshot_enabled = true;
   bool restore_enabled = true;
   int rate_limit_interval_ms = 300'000;  // between two snapshots, and between two restores
+
+  // The dashboard may change nodes, for those who prove who they are.
+  bool dashboard_edit = false;
+  // Names by which browsers know this server, besides its address and the machine's name: lower case.
+  std::vector<std::string> dashboard_hosts{};
 
   bool uses_tls() const { return port_unification || force_https; }
 };

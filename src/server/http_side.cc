@@ -43,6 +43,10 @@ void HttpSide::add_routes() {
   add_probes(admin_routes_, inside_);
   add_metrics(admin_routes_, inside_);
   commands_.add_to(admin_routes_);
+  if (inside_.config.admin.enabled) {
+    dashboard_ = std::make_unique<Dashboard>(inside_);
+    dashboard_->add_routes(admin_routes_);
+  }
   add_metrics(metrics_routes_, inside_);
 }
 
@@ -68,6 +72,7 @@ IoResult<void> HttpSide::open_admin() {
              "{}: there will be no commands, metrics and dashboard over HTTP; admin.serverPort names "
              "another port, admin.enableServer=false none",
              opened.error().what);
+    dashboard_.reset();  // Nobody can ask it anything.
   }
   return {};
 }

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "server/admin_routes.h"
+#include "server/dashboard.h"
 #include "server/http_server.h"
 #include "server/server_inside.h"
 
@@ -39,6 +40,7 @@ class HttpSide {
   AdminRoutes commands_;
   HttpRouter admin_routes_;
   HttpRouter metrics_routes_;
+  std::unique_ptr<Dashboard> dashboard_;
   std::unique_ptr<net::TlsContextHolder> tls_;
   std::unique_ptr<HttpServer> admin_;  // last: their threads use all of the above
   std::unique_ptr<HttpServer> metrics_;

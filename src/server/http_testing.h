@@ -73,6 +73,17 @@ class HttpTestClient {
     }
     return answer;
   }
+  // Of a body without an end: everything up to the blank line behind `text`.
+  std::string read_part(std::string_view text) {
+    const auto end = [&] {
+      const std::size_t at = bytes_.find(text);
+      return at == std::string::npos ? at : bytes_.find("\n\n", at);
+    };
+    read_until([&] { return end() != std::string::npos; });
+    std::string part = bytes_.substr(0, end());
+    bytes_.erase(0, part.size());
+    return part;
+  }
   // Whatever comes until the other side closes.
   std::string read_rest() {
     read_until([] { return false; });

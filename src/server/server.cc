@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/server.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <thread>
 
@@ -104,6 +107,7 @@ class ServerProcess final : public Server, public IoLoopHost {
   IoResult<void> open_ports();
   IoResult<std::unique_ptr<Acceptor>> open_port(const Endpoint& endpoint, PortKind kind);
   IoResult<void> open_http();
+  IoResult<net::Socket> connect_inside(const net::Address& as);
   void start_threads();
   void run_core_thread();
   void log_what_is_served() const;
@@ -374,6 +378,21 @@ IoResult<std::unique_ptr<Acceptor>> ServerProcess::open_port(const Endpoint& end
   return acceptor;
 }
 
+IoResult<net::Socket> ServerProcess::connect_inside(const net::Address& as) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return std::unexpected(io_error(errno, "cannot make a pair of sockets"));
+  net::Socket ours(ends[0]);
+  net::Socket theirs(ends[1]);
+  fcntl(ours.fd(), F_SETFL, O_NONBLOCK);
+  if (counter_.enter(as.ip_text()) != ConnectionCounter::Verdict::kWelcome)
+    return std::unexpected(data_error("there are too many connections"));
+  IoLoop::Newcomer newcomer;
+  newcomer.accepted = {std::move(ours), as};
+  io_loops_.front()->add(std::move(newcomer));
+  return theirs;
+}
+
 IoResult<void> ServerProcess::open_http() {
   ServerInside inside{.config = config_,
                       .machine = machine_,
@@ -385,7 +404,10 @@ IoResult<void> ServerProcess::open_http() {
                       .reset_server_stats = [this] { reset_server_stats(); },
                       .reset_connection_stats = [this] { reset_connection_stats(); },
                       .shed_connections = [this](int percentage) { return shed_connections(percentage); },
-                      .trace_mask = trace_mask_};
+                      .trace_mask = trace_mask_,
+                      .started = started_,
+                      .log_stats = [this] { return log_thread_->stats(); },
+                      .connect_inside = [this](const net::Address& as) { return connect_inside(as); }};
   for (const auto& io : io_loops_) inside.fronts.push_back(&io->front());
   TRY_ASSIGN(http_, HttpSide::open(std::move(inside)));
   return {};

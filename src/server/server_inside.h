@@ -13,10 +13,12 @@
 #include <functional>
 #include <vector>
 
+#include "net/socket.h"
 #include "replica/front.h"
 #include "server/config.h"
 #include "server/core.h"
 #include "server/four_letter_words.h"
+#include "server/log_thread.h"
 #include "server/snapshot_thread.h"
 #include "server/tree_lock.h"
 #include "state/machine.h"
@@ -36,6 +38,10 @@ struct ServerInside {
   std::function<void()> reset_connection_stats;
   std::function<std::int64_t(int percentage)> shed_connections;  // how many were closed
   std::atomic<std::int64_t>& trace_mask;
+  Instant started{};
+  std::function<LogThread::Stats()> log_stats{};
+  // A connection to the client protocol in this process, which counts as one from `as`.
+  std::function<IoResult<net::Socket>(const net::Address& as)> connect_inside{};
 };
 
 }  // namespace drover::server

@@ -127,8 +127,8 @@ class Tree {
     WalkPlaces::Place& place_;
   };
 
-  // The same over the children of one node, without what is below them: a node may have a million of them, and
-  // nobody should hold a lock for that long. Children that come meanwhile are not met.
+  // The same over the children of one node, without what is below them: a node may have a million of them,
+  // and nobody should hold a lock for that long. Children that come meanwhile are not met.
   class ChildWalk {
    public:
     ChildWalk(Tree& tree, NodeRef parent)
@@ -137,8 +137,8 @@ class Tree {
     ChildWalk(const ChildWalk&) = delete;
     ChildWalk& operator=(const ChildWalk&) = delete;
 
-    // kNoNode at the end. Whoever stands on the last child when it is removed is moved to a node outside of the
-    // parent; and since new nodes go to the head of their list, never back below one that has its number.
+    // kNoNode at the end. Whoever stands on the last child when it is removed is moved to a node outside of
+    // the parent; and since new nodes go to the head of their list, never back below one that has its number.
     NodeRef position() const {
       const NodeRef next = place_.next;
       return next != kNoNode && tree_.at(next).parent == parent_ ? next : kNoNode;

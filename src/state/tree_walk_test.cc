@@ -250,7 +250,8 @@ std::vector<std::string> children_met(Change change) {
   const auto add = [&](const std::string& path) {
     tree.insert(tree.find(parent_path(path)), {.path = path, .data = "", .acl = kOpenAcl, .stat = {}});
   };
-  for (const char* path : {"/behind", "/d", "/before", "/d/1", "/d/2", "/d/3", "/d/4", "/d/2/below"}) add(path);
+  for (const char* path : {"/behind", "/d", "/before", "/d/1", "/d/2", "/d/3", "/d/4", "/d/2/below"})
+    add(path);
   const auto remove = [&](const std::string& path) { tree.remove(tree.find(path), path); };
   std::vector<std::string> met;
   Tree::ChildWalk walk(tree, tree.find("/d"));

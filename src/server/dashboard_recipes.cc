@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/dashboard_recipes.h"
+
+#include <algorithm>
+#include <deque>
+#include <set>
+
+#include "base/path.h"
+#include "server/clock.h"
+#include "server/dashboard_json.h"
+#include "server/dashboard_sessions.h"
+#include "server/recipe_shapes.h"
+#include "state/ephemeral_owner.h"
+
+namespace drover::server {
+namespace {
+
+constexpr std::size_t kEphemeralsMax = 20'000;  // looked at for their parents
+constexpr std::size_t kSearchedMax = 2'000;     // directories looked at for queues
+constexpr std::size_t kSampleMax = 64;          // of their children
+constexpr std::size_t kRecipesMax = 200;        // shown
+constexpr std::size_t kChildrenMax = 2'000;     // of one directory
+constexpr std::size_t kEntriesMax = 100;        // shown of one recipe
+constexpr std::size_t kDataMax = 160;
+
+std::string child_path(std::string_view parent, std::string_view name) {
+  std::string path(parent == "/" ? "" : parent);
+  return path.append("/").append(name);
+}
+
+class Search {
+ public:
+  Search(const ServerInside& inside, const Asker& asker, std::string_view below)
+      : inside_(inside), asker_(asker), below_(below) {}
+
+  // Directories that may be recipes, in order.
+  std::set<std::string> run() {
+    collect_parents_of_ephemerals();
+    collect_queues();
+    return std::move(found_);
+  }
+  bool truncated() const { return truncated_; }
+
+ private:
+  void collect_parents_of_ephemerals() {
+    TreeLock::Reading reading(inside_.lock, inside_.slot);
+    const state::Tree& tree = inside_.machine.tree;
+    state::NodeSet parents;
+    std::size_t looked_at = 0;
+    for (const auto& [session, nodes] : tree.ephemerals()) {
+      for (const state::NodeRef ref : nodes) {
+        if (++looked_at > kEphemeralsMax || parents.size() >= 2 * kRecipesMax) {
+          truncated_ = true;
+          break;
+        }
+        parents.insert(tree.at(ref).parent);
+      }
+      if (truncated_) break;
+    }
+    for (const state::NodeRef ref : parents) {
+      if (may(inside_.machine, tree.at(ref), wire::kRead, asker_)) add(tree.path_of(ref));
+    }
+  }
+
+  // A semaphore's leases are the semaphore's, and so on.
+  void add(std::string path) {
+    const std::string_view name = base_name(path);
+    const bool is_part = std::ranges::find(kInnerDirectories, name) != std::end(kInnerDirectories);
+    if (is_part) {
+      const std::string parent(parent_path(path));
+      if (name == "__lock__" || has_child(parent, "leases") || has_child(parent, "taken")) path = parent;
+    }
+    if (is_within(path, below_)) found_.insert(std::move(path));
+  }
+  bool has_child(std::string_view parent, std::string_view name) const {
+    return inside_.machine.tree.find(child_path(parent, name)) != state::kNoNode;
+  }
+
+  void collect_queues() {
+    std::deque<std::string> todo{below_};
+    for (std::size_t looked_at = 0; !todo.empty(); ++looked_at) {
+      if (looked_at >= kSearchedMax) {
+        truncated_ = true;
+        return;
+      }
+      const std::string path = std::move(todo.front());
+      todo.pop_front();
+      look_at(path, todo);
+    }
+  }
+
+  void look_at(const std::string& path, std::deque<std::string>& todo) {
+    TreeLock::Reading reading(inside_.lock, inside_.slot);
+    const state::Tree& tree = inside_.machine.tree;
+    const state::Node* node = tree.get(path);
+    if (!node || path == kZooKeeperPath || !may(inside_.machine, *node, wire::kRead, asker_)) return;
+    std::size_t seen = 0;
+    bool items = false;
+    for (state::NodeRef ref = node->first_child; ref != state::kNoNode && seen < kSampleMax; ++seen) {
+      const state::Node& child = tree.at(ref);
+      const std::string_view name = child.name();
+      items = items || name.find("queue-") != name.npos || name.starts_with("qn-") ||
+              name.starts_with("entry-") || (name.starts_with("_c_") && name.find("-q-") != name.npos) ||
+              name == "entries";
+      if (child.child_count > 0) todo.push_back(child_path(path, name));
+      ref = child.next_sibling;
+    }
+    if (items) add(path);
+  }
+
+  const ServerInside& inside_;
+  const Asker& asker_;
+  std::string below_;
+  std::set<std::string> found_;
+  bool truncated_ = false;
+};
+
+// Copies nodes out of the locked tree.
+class Loader {
+ public:
+  Loader(const ServerInside& inside, const Asker& asker) : inside_(inside), asker_(asker) {}
+
+  std::optional<RecipeDirectory> load(const std::string& path) {
+    TreeLock::Reading reading(inside_.lock, inside_.slot);
+    const state::Node* node = tree().get(path);
+    if (!node || !may(inside_.machine, *node, wire::kRead, asker_)) return std::nullopt;
+    RecipeDirectory directory;
+    directory.data = beginning_of(*node);
+    directory.children = children_of(*node);
+    for (const std::string_view name : kInnerDirectories) {
+      const state::Node* part = tree().get(child_path(path, name));
+      if (part && may(inside_.machine, *part, wire::kRead, asker_))
+        directory.inner.emplace(name, children_of(*part));
+    }
+    return directory;
+  }
+
+ private:
+  const state::Tree& tree() const { return inside_.machine.tree; }
+  std::string beginning_of(const state::Node& node) const {
+    return std::string(node.data().value_or("").substr(0, kDataMax));
+  }
+  std::vector<RecipeNode> children_of(const state::Node& node) const {
+    std::vector<RecipeNode> out;
+    for (state::NodeRef ref = node.first_child; ref != state::kNoNode && out.size() < kChildrenMax;) {
+      const state::Node& child = tree().at(ref);
+      const bool ephemeral =
+          state::kind_of(child.ephemeral_owner, inside_.machine.options) == state::NodeKind::kEphemeral;
+      const bool readable = may(inside_.machine, child, wire::kRead, asker_);
+      out.push_back({std::string(child.name()), ephemeral ? child.ephemeral_owner : 0, child.ctime,
+                     readable ? beginning_of(child) : std::string()});
+      ref = child.next_sibling;
+    }
+    return out;
+  }
+
+  const ServerInside& inside_;
+  const Asker& asker_;
+};
+
+// Data that is text is shown; a serialised object is not.
+std::string shown_data(const std::string& data) {
+  const bool is_text = std::ranges::all_of(data, [](char c) { return static_cast<unsigned char>(c) >= ' '; });
+  return is_text ? data : std::string();
+}
+
+json::array entries_of(const std::vector<RecipeEntry>& entries, const std::string& path,
+                       const std::map<SessionId, std::string>& remotes) {
+  json::array out;
+  for (const RecipeEntry& entry : entries) {
+    if (out.size() >= kEntriesMax) break;
+    const std::string directory = entry.directory.empty() ? path : child_path(path, entry.directory);
+    json::object shown{{"name", valid_text(entry.node.name)},
+                       {"path", valid_text(child_path(directory, entry.node.name))},
+                       {"since", entry.node.ctime},
+                       {"data", valid_text(shown_data(entry.node.data))},
+                       {"mode", nullptr},
+                       {"session", nullptr},
+                       {"remote", nullptr}};
+    if (!entry.mode.empty()) shown["mode"] = entry.mode;
+    if (entry.node.owner != 0) {
+      shown["session"] = hex_of(entry.node.owner);
+      const auto remote = remotes.find(SessionId{entry.node.owner});
+      if (remote != remotes.end()) shown["remote"] = remote->second;
+    }
+    out.push_back(std::move(shown));
+  }
+  return out;
+}
+
+json::object shown(const Recipe& recipe, const std::string& path,
+                   const std::map<SessionId, std::string>& remotes) {
+  json::object out{{"path", valid_text(path)},
+                   {"kind", name_of(recipe.kind)},
+                   {"layout", recipe.layout},
+                   {"capacity", nullptr},
+                   {"holders", entries_of(recipe.holders, path, remotes)},
+                   {"holders_total", recipe.holders.size()},
+                   {"waiting", entries_of(recipe.waiting, path, remotes)},
+                   {"waiting_total", recipe.waiting.size()}};
+  if (recipe.capacity) out["capacity"] = *recipe.capacity;
+  return out;
+}
+
+ErrorCode readable(const ServerInside& inside, const Asker& asker, std::string_view path) {
+  TreeLock::Reading reading(inside.lock, inside.slot);
+  const state::Node* node = inside.machine.tree.get(path);
+  if (!node) return ErrorCode::kNoNode;
+  return may(inside.machine, *node, wire::kRead, asker) ? ErrorCode::kOk : ErrorCode::kNoAuth;
+}
+
+}  // namespace
+
+HttpResponse recipes_answer(const ServerInside& inside, const Asker& asker, const HttpRequest& request) {
+  const std::string_view path = request.parameter("path", "/");
+  if (!is_valid_path(path)) return problem(ErrorCode::kBadArguments);
+  if (const ErrorCode error = readable(inside, asker, path); error != ErrorCode::kOk) return problem(error);
+  Search search(inside, asker, path);
+  const std::set<std::string> candidates = search.run();
+  bool truncated = search.truncated();
+  const auto remotes = remotes_by_session(inside);
+  Loader loader(inside, asker);
+  json::array recipes;
+  for (const std::string& candidate : candidates) {
+    if (recipes.size() >= kRecipesMax) {
+      truncated = true;
+      break;
+    }
+    const auto directory = loader.load(candidate);
+    if (!directory) continue;
+    truncated = truncated || directory->children.size() >= kChildrenMax;
+    if (const auto recipe = recognise_recipe(*directory))
+      recipes.push_back(shown(*recipe, candidate, remotes));
+  }
+  return json_answer({{"path", valid_text(path)},
+                      {"now", wall_now().ms},
+                      {"truncated", truncated},
+                      {"recipes", std::move(recipes)}});
+}
+
+}  // namespace drover::server

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which coordination recipe do the nodes of a directory belong to, who holds, and who waits in which order?
+//
+// A pure function of names, owners and data, by the layouts of Curator (which drover's recipes share) and
+// kazoo:
+//
+//   lock        _c_<guid>-lock-0000000004                      <guid>__lock__0000000004
+//   election    _c_<guid>-latch-0000000004                     (kazoo's is its lock)
+//   rwlock      …__READ__0000000004, …__WRIT__0000000005       …__rlock__…, …__lock__…
+//   semaphore   leases/…-lease-0000000004, locks/…-lock-…      <guid>, and __lock__/… for those who wait
+//   queue       queue-0000000004, qn-…, q-…                    entry-100-0000000004, entries/ and taken/
+//   barrier     <name>…, ready                                 the same
+//   membership  nothing but ephemeral nodes                    <guid>__party__, <guid>-<name>
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace drover::server {
+
+struct RecipeNode {
+  std::string name;
+  std::int64_t owner = 0;  // session of an ephemeral node; 0: not one
+  std::int64_t ctime = 0;
+  std::string data{};  // the beginning of it
+};
+
+struct RecipeDirectory {
+  std::string data;
+  std::vector<RecipeNode> children;
+  // The children of those children that mean something: see kInnerDirectories.
+  std::map<std::string, std::vector<RecipeNode>, std::less<>> inner;
+};
+inline constexpr std::string_view kInnerDirectories[] = {"leases", "locks", "__lock__", "entries", "taken"};
+
+enum class RecipeKind : std::uint8_t {
+  kLock,
+  kElection,
+  kReadWriteLock,
+  kSemaphore,
+  kQueue,
+  kBarrier,
+  kMembership
+};
+std::string_view name_of(RecipeKind kind);
+
+struct RecipeEntry {
+  RecipeNode node;
+  std::string directory{};  // of the node, below the recipe's: "leases"; empty: itself
+  std::string_view mode{};  // "read", "write"; of a read/write lock
+};
+
+struct Recipe {
+  RecipeKind kind{};
+  std::string_view layout;
+  std::vector<RecipeEntry> holders;
+  std::vector<RecipeEntry> waiting;  // next first
+  std::optional<std::int64_t> capacity{};
+};
+
+// None: it is no recipe that we know.
+std::optional<Recipe> recognise_recipe(const RecipeDirectory& directory);
+
+}  // namespace drover::server
