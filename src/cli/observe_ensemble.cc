@@ -74,9 +74,14 @@ std::vector<Member> join_members(std::vector<Member> configured, const std::vect
   return configured;
 }
 
+std::optional<std::string> read_config(const Client& client, std::chrono::milliseconds patience) {
+  auto config = sync_wait(client.config(Wait::within(patience)));
+  if (!config) return std::nullopt;
+  return std::move(config->data);
+}
+
 std::vector<Member> find_members(const Client& client, const std::vector<Address>& given) {
-  const auto config = sync_wait(client.config(Wait::within(kConfigPatience)));
-  return join_members(config ? members_in(config->data) : std::vector<Member>{}, given);
+  return join_members(members_in(read_config(client, kConfigPatience).value_or("")), given);
 }
 
 void read_connections(std::string_view text, std::map<std::int64_t, std::string>& addresses) {

@@ -29,6 +29,8 @@ std::vector<Member> members_in(std::string_view config);
 // Those of the configuration, and the given addresses that are not among them.
 std::vector<Member> join_members(std::vector<Member> configured, const std::vector<Address>& given);
 
+// The configuration as text; none: it cannot be had in that time.
+std::optional<std::string> read_config(const Client& client, std::chrono::milliseconds patience);
 // Asks the server for its configuration; what cannot be had is left out.
 std::vector<Member> find_members(const Client& client, const std::vector<Address>& given);
 

@@ -13,6 +13,7 @@
 
 #include "cli/recipes_command.h"
 #include "cli/shell.h"
+#include "cli/top.h"
 #include "server/config.h"
 #include "server/local_ensemble.h"
 #include "server/log.h"
@@ -120,6 +121,7 @@ const std::array kCommands{
     Command{"leaders", "who leads, and who is next", cli::run_leaders, cli::kRecipesHelp},
     Command{"queues", "what is in a queue, and who works on it", cli::run_queues, cli::kRecipesHelp},
     Command{"members", "who is in a group", cli::run_members, cli::kRecipesHelp},
+    Command{"top", "a live screen of an ensemble", cli::run_top, cli::kTopHelp},
     Command{"version", "print the version", print_version},
     Command{"help", "print this text", print_help},
 };

@@ -9,10 +9,7 @@ import contextlib
 import importlib.util
 import json
 import logging
-import os
 import pathlib
-import pty
-import select
 import subprocess
 import sys
 import tempfile
@@ -28,6 +25,7 @@ from kazoo.recipe.queue import LockingQueue, Queue
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "compat"), str(HERE.parent / "recipes")]
 import servers  # noqa: E402  (the paths above must come first)
+from terminal import Failed, Terminal  # noqa: E402
 
 
 def load(name, path):
@@ -40,10 +38,6 @@ def load(name, path):
 
 recipes = load("recipes_run", HERE.parent / "recipes" / "run.py")
 PATIENCE_SECONDS = 40
-
-
-class Failed(Exception):
-    pass
 
 
 def expect(actual, wanted, what):
@@ -353,50 +347,6 @@ def a_terminal_is_drawn_anew_and_asked(world, path):
             screen.type(answer)
             screen.wait_for(words)
             expect(screen.wait(), status, "how it ends")
-
-
-class Terminal:
-    """A program on a terminal of its own."""
-
-    def __init__(self, command):
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.execv(command[0], command)
-        self.text = ""
-
-    def wait_for(self, words):
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while words not in self.text:
-            if time.monotonic() > deadline:
-                raise Failed(f"{words!r} on the screen: {self.text[-2000:]!r}")
-            if select.select([self.fd], [], [], 0.1)[0]:
-                try:
-                    self.text += os.read(self.fd, 65536).decode(errors="replace")
-                except OSError:
-                    if words not in self.text:
-                        raise Failed(f"{words!r} on the screen before it ends: {self.text[-2000:]!r}") from None
-        self.text = self.text[self.text.rindex(words) + len(words):]
-
-    def type(self, keys):
-        os.write(self.fd, keys.encode())
-
-    def wait(self):
-        # A terminal that nobody reads holds up whoever writes to it.
-        try:
-            while os.read(self.fd, 65536):
-                pass
-        except OSError:
-            pass
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, *_):
-        if kind is not None:
-            os.kill(self.pid, 9)
-            os.waitpid(self.pid, 0)
-        os.close(self.fd)
 
 
 STORIES = [locks_of_curator_and_drover_in_one_line, kazoos_lock_has_its_own_names, readers_and_writers,

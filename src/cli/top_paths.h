@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where in the tree things change: counts of the events of one recursive watch, by the first names of their
+// paths.
+//
+// Only changes can be seen from outside, and only from the moment one looks; reads leave no trace.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/top_sample.h"
+
+namespace drover::cli::observe {
+
+// The first `depth` names: "/a/b" of "/a/b/c" with 2.
+std::string prefix_of(std::string_view path, int depth);
+
+// Counts at all depths up to a few, so that one can change the depth while looking. Bounded: what comes when
+// a depth has too many prefixes already is counted as one, "others".
+class PathCounts {
+ public:
+  static constexpr int kDepthMax = 6;
+  explicit PathCounts(std::size_t prefixes_max = 5000) : prefixes_max_(prefixes_max) {}
+
+  void add(std::string_view path);
+  std::vector<PathCount> hottest(int depth, std::size_t count) const;
+  std::uint64_t total() const { return total_; }
+
+ private:
+  using Counts = std::map<std::string, std::uint64_t, std::less<>>;
+  std::size_t prefixes_max_;
+  std::uint64_t total_ = 0;
+  std::vector<Counts> counts_ = std::vector<Counts>(kDepthMax);
+};
+
+}  // namespace drover::cli::observe

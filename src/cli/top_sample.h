@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What servers say of themselves, as numbers; and from two such answers what happened in between.
+//
+// Pure: texts and times in, a board out. `srvr` is allowed at every server by default and tells the role, the
+// zxid and the average latency; `mntr` adds sessions, watches and percentiles.
+#pragma once
+
+#include <boost/json.hpp>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/observe_ensemble.h"
+#include "cli/observe_words.h"
+
+namespace drover::cli::observe {
+
+struct Percentiles {
+  std::optional<double> p50 = {}, p95 = {}, p99 = {}, p999 = {};
+};
+
+// One server at one instant. What it did not tell is missing.
+struct Sample {
+  std::chrono::steady_clock::time_point at = {};
+  std::chrono::microseconds took{0};  // to answer `srvr`
+  std::string role = "down";          // "leader", "follower", ...; "looking": up, and without a leader
+  std::string trouble = {};           // why it is down
+  bool monitor_allowed = true;        // `mntr`
+  std::string version = {};
+  std::optional<std::int64_t> zxid = {};
+  std::optional<std::int64_t> sessions = {}, connections = {}, watches = {}, ephemerals = {}, nodes = {};
+  std::optional<std::int64_t> outstanding = {}, received = {};
+  std::optional<double> latency_average = {}, latency_max = {};  // ms, since it started or was reset
+  Percentiles reads = {}, updates = {};                          // ms
+};
+
+Sample read_sample(const Answer& srvr, const Answer& mntr, std::chrono::steady_clock::time_point at);
+std::optional<std::int64_t> sid_in(const Answer& conf);
+
+struct Row {
+  Member member;
+  Sample sample;
+  std::optional<double> requests_per_second = {};
+  std::optional<std::int64_t> lag = {};  // transactions behind the leader; none: another epoch, or no leader
+  std::optional<std::int64_t> epoch = {};
+};
+
+struct PathCount {
+  std::string path;
+  std::uint64_t changes = 0;
+};
+
+struct Board {
+  std::vector<Row> rows = {};
+  std::vector<PathCount> paths = {};  // the hottest first
+  std::uint64_t changes = 0;          // seen in all
+  double changes_seconds = 0;         // for how long they were counted
+  std::string paths_trouble = {};     // why they are not
+  std::vector<std::string> notes = {};
+};
+
+// `before` is of the same members, or empty.
+Board make_board(const std::vector<Member>& members, const std::vector<Sample>& before,
+                 const std::vector<Sample>& now);
+
+boost::json::object json_of(const Board& board);
+
+}  // namespace drover::cli::observe
