@@ -31,6 +31,12 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/drover")
 install(TARGETS drover RUNTIME COMPONENT server)
 install(PROGRAMS "${PROJECT_SOURCE_DIR}/bin/zkServer.sh" "${PROJECT_SOURCE_DIR}/bin/zkCli.sh"
         DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT server)
+install(FILES docs/man/drover.1 docs/man/drover-cli.1 DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT server)
+install(FILES completions/drover.bash DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME drover
+        COMPONENT server)
+install(FILES completions/_drover DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions" COMPONENT server)
+install(FILES completions/drover.fish DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d"
+        COMPONENT server)
 install(TARGETS drover_package EXPORT drover ARCHIVE COMPONENT library)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/drover" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
         COMPONENT library)

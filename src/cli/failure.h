@@ -31,7 +31,7 @@ std::string shell_message(const Error& error);
 // Empty: there is nothing to add.
 std::string hint_for(const Error& error);
 
-// TRY_DO(outcome), and TRY_GET(name, result): on to the next line, or out of here with what went wrong.
+// CLI_TRY(outcome), and CLI_GET(name, result): on to the next line, or out of here with what went wrong.
 #define CLI_TRY(expression)                                                 \
   do {                                                                      \
     if (auto tried = (expression); !tried) return fail_with(tried.error()); \

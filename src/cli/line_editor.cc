@@ -162,7 +162,7 @@ LineEditor::LineEditor(Output& output, LineEditorOptions options)
 LineEditor::~LineEditor() {
   State& state = *state_;
   if (!state.options.history_file.empty()) {
-    // Created by us rather than by libedit, so that nobody else can read it for even a moment.
+    // libedit changes the mode of what it has made; until then nobody else is to read it either.
     const ::mode_t before = ::umask(077);
     ::history(state.history, &state.last, H_SAVE, state.options.history_file.c_str());
     ::umask(before);

@@ -48,10 +48,11 @@ std::optional<int> decode_int(std::string text) {
 Session::Session(StartOptions options, Output& output)
     : options_(std::move(options)), output_(output), watches_(output) {
   watches_.set_json(options_.json);
+  watches_.set_quiet(is_quiet());
 }
 
 Outcome Session::connect() {
-  if (!options_.json) output_.out_line("Connecting to " + options_.connection.servers);
+  if (!is_quiet()) output_.out_line("Connecting to " + options_.connection.servers);
   output_.flush();
   return connect_to(options_.connection.servers);
 }

@@ -32,6 +32,8 @@ class Session {
   Connection& connection() { return *connection_; }
   Output& output() { return output_; }
   bool is_json() const { return options_.json; }
+  // The answers alone.
+  bool is_quiet() const { return options_.json || options_.quiet; }
   // Ends the session without a word.
   void leave() { connection_->close({.tell = false}); }
   void report(const Failure& failure, bool json);

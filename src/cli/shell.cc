@@ -28,6 +28,7 @@ usage: drover cli [OPTIONS]                one command per line, from the termin
   -client-configuration FILE                  zookeeper.* properties, one on a line
   -Dzookeeper.KEY=VALUE                       the same: client.secure, ssl.trustStore.location, ...
   --json                                      answers, events and errors as JSON, one object on a line
+  --quiet                                     say nothing of the connection
   --help                                      this text
 
 Exit codes: 0 done, 1 it failed, 127 there is no such command.
@@ -41,7 +42,7 @@ void print_help() {
 }
 
 int run_lines(Session& session) {
-  if (!session.is_json()) session.output().out_line("Welcome to ZooKeeper!");
+  if (!session.is_quiet()) session.output().out_line("Welcome to ZooKeeper!");
   std::string line;
   while (!session.is_leaving() && std::getline(std::cin, line)) {
     if (line.ends_with('\r')) line.pop_back();

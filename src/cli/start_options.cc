@@ -67,6 +67,8 @@ class Reader {
       set(parse_properties(word.substr(2)));
     } else if (word == "--json") {
       options_.json = true;
+    } else if (word == "--quiet") {
+      options_.quiet = true;
     } else if (word == "--help" || word == "-h") {
       options_.help = true;
     } else {

@@ -20,6 +20,7 @@ struct StartOptions {
   ConnectionOptions connection;
   bool wait_for_connection = false;
   bool json = false;
+  bool quiet = false;  // nothing about the connection
   bool help = false;
   std::vector<std::string> command;   // empty: lines come from standard input
   std::vector<std::string> warnings;  // one line each

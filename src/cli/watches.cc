@@ -67,7 +67,7 @@ void Watches::on_event(const WatchEvent& event) {
 }
 
 void Watches::tell_state(std::string_view state) {
-  if (!json_) tell(state, "None", "null");
+  if (!quiet_) tell(state, "None", "null");
 }
 
 void Watches::tell(std::string_view state, std::string_view type, std::string_view path) {

@@ -33,6 +33,8 @@ class Watches {
   bool is_printing() const { return printing_; }
   void set_printing(bool on) { printing_ = on; }
   void set_json(bool on) { json_ = on; }
+  // Changes of the session's state are not told.
+  void set_quiet(bool on) { quiet_ = on; }
   // A change of the session's state, by its Java name.
   void tell_state(std::string_view state);
 
@@ -43,6 +45,7 @@ class Watches {
   Output& output_;
   std::atomic<bool> printing_ = true;
   std::atomic<bool> json_ = false;
+  std::atomic<bool> quiet_ = false;
   std::mutex mutex_;
   std::map<std::string, std::set<WatchScope>> places_;
   Watch watch_;  // the last: its callback uses all the others

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# bash: source this file, or put it into /usr/share/bash-completion/completions/drover.
+
+_drover_programs="server ensemble cli version help"
+_drover_shell_options="-server -timeout -r -waitforconnection -client-configuration --json --quiet --help"
+_drover_shell_commands="addWatch addauth close config connect cp create delete deleteall delquota edit export find get
+  getAcl getAllChildrenNumber getEphemerals help history import listquota ls mv printwatches quit reconfig redo
+  removewatches set setAcl setquota stat sync version watch whoami"
+
+# The paths that begin like $1, asked of the servers that the line so far names.
+_drover_paths() {
+  local -a where=()
+  local parent=${1%/*}
+  # From the whole line: bash takes HOST:PORT for three words.
+  [[ ! $COMP_LINE =~ [[:space:]]-server[[:space:]]+([^[:space:]]+) ]] || where=(-server "${BASH_REMATCH[1]}")
+  "${COMP_WORDS[0]}" cli --quiet -timeout 1000 "${where[@]}" ls "${parent:-/}" 2>/dev/null |
+    tr -d '[]' | tr ',' '\n' | sed -e 's/^ *//' -e '/^$/d' -e "s|^|${parent}/|"
+}
+
+_drover() {
+  local word=${COMP_WORDS[COMP_CWORD]} i has_command=
+  if ((COMP_CWORD == 1)); then
+    mapfile -t COMPREPLY < <(compgen -W "$_drover_programs" -- "$word")
+    return
+  fi
+  if [[ ${COMP_WORDS[1]} != cli ]]; then
+    mapfile -t COMPREPLY < <(compgen -f -W "--help" -- "$word")
+    return
+  fi
+  for ((i = 2; i < COMP_CWORD; ++i)); do
+    case ${COMP_WORDS[i]} in
+      -server | -timeout | -client-configuration | : | =) ((++i)) ;;
+      -*) ;;
+      *) has_command=yes ;;
+    esac
+  done
+  if [[ -n $has_command && $word == /* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$(_drover_paths "$word")" -- "$word")
+  elif [[ -n $has_command ]]; then
+    mapfile -t COMPREPLY < <(compgen -f -W "--json" -- "$word")
+  elif [[ $word == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$_drover_shell_options" -- "$word")
+  else
+    mapfile -t COMPREPLY < <(compgen -W "$_drover_shell_commands" -- "$word")
+  fi
+}
+complete -F _drover drover
