@@ -137,7 +137,7 @@ std::string configuration(const Options& options, const Process& member) {
   for (int i = 1; i <= options.servers; ++i) {
     const int base = options.port + i - 1;
     text += "server." + std::to_string(i) + "=127.0.0.1:" + std::to_string(base + 1000) + ":" +
-            std::to_string(base + 2000) + "\n";
+            std::to_string(base + 2000) + ";127.0.0.1:" + std::to_string(base) + "\n";
   }
   return text;
 }
