@@ -25,6 +25,9 @@ test("the ensemble is drawn with its leader, and every server is level", () => w
   assert.match(await page.locator(".summary").textContent(), /3of 3 voters up, 2 needed/);
   await until("everybody is level", async () => (await page.locator(".server").allTextContents()).every((text) => text.includes("level")));
   assert.match(await page.locator("#here").textContent(), /follower/);
+  const versions = await page.locator(".grid td:last-child").allTextContents();
+  assert.equal(versions.filter((text) => text.includes("drover")).length, 2);
+  assert.match(versions[2], /^3\.8\.0-/);
 }));
 
 test("the metrics have nine plots with lines in them", () => withPage({}, async (page) => {

@@ -2,7 +2,7 @@
 #
 # The servers that the browser looks at, and what happens to them meanwhile.
 #
-# Starts an ensemble of three and a server of its own with a million nodes below one, fills them, and runs the
+# Starts an ensemble of two drover servers and a Java ZooKeeper, and a server of its own with a million nodes below one, fills them, and runs the
 # browser's tests (*_test.mjs), which ask for things to happen with lines of JSON: {"do": "kill_leader"}. Each is
 # answered with one line of JSON.
 
@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 for folder in ("ensemble", "durability", "compat"):
     sys.path.append(str(HERE.parent / folder))
 
-from ensemble import DROVER, Ensemble  # noqa: E402
+from ensemble import DROVER, JAVA, Ensemble  # noqa: E402
 from harness import Session, check, p, wait_until  # noqa: E402
 from ports import free_port  # noqa: E402
 from servers import DroverServer  # noqa: E402
@@ -30,8 +30,11 @@ SCRIPT = "<script>alert(1)</script>".replace("/", "|")  # a name has no slash
 
 
 def start_ensemble():
-    ensemble = Ensemble([DROVER] * 3, properties=HTTP_ON)
+    # One of them is Java's, which the others know by what it answers on its client port.
+    ensemble = Ensemble([DROVER, DROVER, JAVA], properties=HTTP_ON)
     for member in ensemble:
+        if member.kind == JAVA:
+            member.properties["zookeeper.admin.enableServer"] = "false"
         member.http = free_port()
         member.config["admin.serverPort"] = member.http
         # So that each knows where to ask the others.
@@ -68,9 +71,9 @@ class World:
         self.ensemble = start_ensemble()
         self.big = start_big()
         self.leader = self.ensemble.leader()
-        self.page = next(member for member in self.ensemble if member is not self.leader)
-        self.fill()
+        self.page = next(m for m in self.ensemble if m is not self.leader and m.kind == DROVER)
         create_million(self.big.port)
+        self.fill()  # last: nobody pings for its sessions
 
     def fill(self):
         self.writer = Session(self.page.port, timeout_ms=60000)
