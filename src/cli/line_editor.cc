@@ -129,7 +129,8 @@ int LineEditor::State::read_char(EditLine* el, wchar_t* to) {
       self.decoding = {};
       continue;
     }
-    if (done == 0) *to = L'\0';
+    // What the terminal makes of a Ctrl-D that came while nobody edited; libedit would quote the next key.
+    if (done == 0) continue;
     return 1;
   }
 }
@@ -178,6 +179,8 @@ std::optional<std::string> LineEditor::read() {
     const std::uint64_t one = 1;
     (void)!::write(wake, &one, sizeof one);
   });
+  // Before the prompt is drawn, or a quick Ctrl-D is taken by the terminal and not by the editor.
+  el_set(state.el, EL_PREP_TERM, 1);
   int count = 0;
   const char* text = el_gets(state.el, &count);
   std::optional<std::string> line;

@@ -44,11 +44,13 @@ class Terminal:
 
     def wait_for_end(self):
         deadline = time.monotonic() + SECONDS_MAX
-        while self._read(deadline - time.monotonic()):
-            pass
-        _, status = os.waitpid(self.pid, 0)
-        self.pid = None
-        return os.waitstatus_to_exitcode(status)
+        while time.monotonic() < deadline:
+            self._read(0.01)
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.pid = None
+                return os.waitstatus_to_exitcode(status)
+        raise AssertionError(f"it did not end, but showed {self.text[self.taken:]!r}")
 
     def _read(self, seconds):
         ready, _, _ = select.select([self.fd], [], [], max(0, seconds))
