@@ -145,7 +145,7 @@ def an_unknown_command_does_not_fill_the_screen():
 def long_work_shows_how_far_it_is():
     tree = pathlib.Path(scratch.name, "many.jsonl")
     tree.write_text('{"drover_export":1}\n{"path":"","data":null}\n' +
-                    "".join(f'{{"path":"/{number}","data":"x"}}\n' for number in range(20_000)))
+                    "".join(f'{{"path":"/{number}","data":"x"}}\n' for number in range(100_000)))
     check_equal(once("import", str(tree), "/many").returncode, 0, "import")
     with shell() as terminal:
         terminal.wait_for(prompt(0))
