@@ -82,11 +82,13 @@ Wait Connection::wait() const {
 bool Connection::wait_until_connected(std::chrono::milliseconds patience) const {
   const Wait wait = Wait::within(patience);
   Stream<StateEvent> states = client_.states();
-  while (!is_connected()) {
+  // As it is told, and not as it is: who waits wants to have seen the event.
+  for (;;) {
     const auto event = sync_wait(states.next(wait));
-    if (!event || is_final(event->state)) return is_connected();
+    if (!event || is_final(event->state)) return false;
+    if (event->state == ConnectionState::kConnected || event->state == ConnectionState::kReadOnly)
+      return true;
   }
-  return true;
 }
 
 void Connection::close(CloseOptions options) {
