@@ -60,6 +60,13 @@ std::int64_t lag_of(const zab::Leader& leader, const zab::LearnerLink& learner, 
   return same_epoch ? raw(history.last()) - raw(learner.acked) : counter_of(history.last());
 }
 
+ProposalSizes sizes_of(const zab::Leader& leader) {
+  const auto& sizes = leader.proposal_bytes();
+  if (sizes.max == 0) return {};
+  return {static_cast<std::int64_t>(sizes.last), static_cast<std::int64_t>(sizes.min),
+          static_cast<std::int64_t>(sizes.max)};
+}
+
 void append_leader_metrics(const zab::Leader& leader, const zab::History& history,
                            std::vector<Metric>& metrics) {
   const auto count = [&](std::string_view name, bool (*counts)(const zab::LearnerLink&)) {
@@ -73,12 +80,35 @@ void append_leader_metrics(const zab::Leader& leader, const zab::History& histor
   count("synced_observers", [](const Link& l) { return l.stage == Stage::kActive && l.observer; });
   metrics.push_back({"proposals_outstanding", static_cast<std::int64_t>(leader.outstanding())});
   metrics.push_back({"pending_syncs", static_cast<std::int64_t>(leader.pending_syncs())});
+  const ProposalSizes sizes = sizes_of(leader);
+  metrics.push_back({"last_proposal_size", sizes.last});
+  metrics.push_back({"max_proposal_size", sizes.max});
+  metrics.push_back({"min_proposal_size", sizes.min});
   for (const auto& [link, learner] : leader.learners()) {
     if (learner.stage < Stage::kPromised) continue;
     const auto prefix = fmt::format("learner_{}", raw(learner.server));
     metrics.push_back({prefix + "_state", std::string(name_of(learner.stage))});
     metrics.push_back({prefix + "_lag", lag_of(leader, learner, history)});
   }
+}
+
+void append_counts(const zab::PeerCounts& counts, std::vector<Metric>& metrics) {
+  const auto counter = [&](std::string_view name, std::uint64_t value) {
+    metrics.push_back({std::string(name), static_cast<std::int64_t>(value), Metric::Kind::kCounter});
+  };
+  const auto summary = [&](std::string_view name, const Extremes& e) {
+    metrics.push_back(
+        {std::string(name), Summary{static_cast<std::int64_t>(e.count), static_cast<std::int64_t>(e.sum),
+                                    static_cast<std::int64_t>(e.min), static_cast<std::int64_t>(e.max)}});
+  };
+  counter("looking_count", counts.looking);
+  counter("proposal_count", counts.led.proposals);
+  counter("commit_count", counts.led.commits);
+  counter("diff_count", counts.led.diffs);
+  counter("snap_count", counts.led.snaps);
+  summary("election_time", counts.election_ms);
+  summary("unavailable_time", counts.unavailable_ms);
+  summary("leader_unavailable_time", counts.leader_unavailable_ms);
 }
 
 }  // namespace
@@ -96,11 +126,7 @@ void add_role(const replica::Member& member, Facts& facts) {
     facts.mode = ServerMode::kReadOnly;
     facts.peer_state.clear();  // as in Java: only a server with a leader tells it
   }
-  if (peer.leader() && peer.leader()->proposal_bytes().max > 0) {
-    const auto& sizes = peer.leader()->proposal_bytes();
-    facts.proposal_bytes = {static_cast<std::int64_t>(sizes.last), static_cast<std::int64_t>(sizes.min),
-                            static_cast<std::int64_t>(sizes.max)};
-  }
+  if (peer.leader()) facts.proposal_bytes = sizes_of(*peer.leader());
 }
 
 EnsembleFacts ensemble_facts(const replica::Member& member) {
@@ -133,10 +159,14 @@ ConfFacts::Quorum quorum_of(const EnsembleConfig& config) {
   return q;
 }
 
-void append_ensemble_metrics(const replica::Member& member, std::vector<Metric>& metrics) {
+void append_ensemble_metrics(const replica::Member& member, Instant now, std::vector<Metric>& metrics) {
   const zab::Peer& peer = member.peer();
+  append_counts(peer.counts(), metrics);
   metrics.push_back({"quorum_size", static_cast<std::int64_t>(peer.membership().voters.size())});
-  if (const zab::Leader* leader = peer.leader()) append_leader_metrics(*leader, peer.history(), metrics);
+  if (const zab::Leader* leader = peer.leader()) {
+    append_leader_metrics(*leader, peer.history(), metrics);
+    metrics.push_back({"leader_uptime", now - peer.led_since()});
+  }
   metrics.push_back({"leader_id", raw(leader_of(peer))});
   metrics.push_back({"accepted_epoch", static_cast<std::int64_t>(peer.accepted_epoch())});
   metrics.push_back({"current_epoch", static_cast<std::int64_t>(peer.current_epoch())});

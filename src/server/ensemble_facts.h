@@ -15,6 +15,6 @@ void add_role(const replica::Member& member, Facts& facts);
 EnsembleFacts ensemble_facts(const replica::Member& member);
 ConfFacts::Quorum quorum_of(const EnsembleConfig& config);
 // Java's metrics of a leader and of a member, then our own.
-void append_ensemble_metrics(const replica::Member& member, std::vector<Metric>& metrics);
+void append_ensemble_metrics(const replica::Member& member, Instant now, std::vector<Metric>& metrics);
 
 }  // namespace drover::server

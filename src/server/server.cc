@@ -244,6 +244,8 @@ IoResult<void> ServerProcess::begin_empty() {
   const auto first = write_snapshot(disk_, data_dir_->dirs().snapshots, machine_, lock_, io_count_,
                                     snapshot_options(config_));
   TRY(first);
+  recovered_.snapshot = first->zxid;
+  recovered_.snapshot_file = first->file;
   return storage::remove_initialize_mark(disk_, data_dir_->dirs());
 }
 
@@ -549,6 +551,7 @@ std::int64_t ServerProcess::shed_connections(int percentage) {
 // `remote` is the connection that asks, if it is one of the client port.
 Facts ServerProcess::facts(const Needs& needs, const std::string& remote) {
   Facts facts;
+  const KernelFacts kernel = ask_kernel(config_, needs);
   core_->look_at([&](const replica::Replica& replica, const replica::Member* member) {
     TreeLock::Writing everybody(lock_);
     FactSources sources{.config = config_,
@@ -556,6 +559,7 @@ Facts ServerProcess::facts(const Needs& needs, const std::string& remote) {
                         .replica = replica,
                         .member = member,
                         .fronts = {},
+                        .kernel = kernel,
                         .log = log_thread_->stats(),
                         .snapshots = snapshots_->stats(),
                         .now = monotonic_now(),

@@ -246,7 +246,7 @@ std::vector<Metric> metrics_of(const FactSources& s, const replica::FrontStats& 
   m.global_sessions = static_cast<std::int64_t>(s.machine.sessions.size());
   m.local_sessions = static_cast<std::int64_t>(s.replica.local_session_count());
   m.approximate_data_size = static_cast<std::int64_t>(s.machine.tree.data_bytes());
-  m.open_file_descriptor_count = open_descriptors();
+  m.open_file_descriptor_count = s.kernel.open_descriptors;
   m.max_file_descriptor_count = static_cast<std::int64_t>(descriptors.rlim_cur);
   m.uptime_ms = facts.stats.uptime_ms;
   m.latency_ms = facts.latency_ms;
@@ -286,7 +286,7 @@ std::vector<Metric> metrics_of(const FactSources& s, const replica::FrontStats& 
   m.max_client_response_size = facts.stats.response_bytes_max;
   add_front_metrics(s, m);
   std::vector<Metric> metrics = monitor_metrics(m);
-  if (s.member) append_ensemble_metrics(*s.member, metrics);
+  if (s.member) append_ensemble_metrics(*s.member, s.now, metrics);
   metrics.push_back({"disk_full_refusals", static_cast<std::int64_t>(r.writes_refused_disk_full)});
   return metrics;
 }
@@ -309,6 +309,17 @@ ServerStatFacts server_stats(const FactSources& s, const replica::FrontStats& to
 
 }  // namespace
 
+KernelFacts ask_kernel(const ServerConfig& config, const Needs& needs) {
+  KernelFacts facts;
+  if (needs.metrics) facts.open_descriptors = open_descriptors();
+  if (needs.directory_sizes) {
+    facts.data_dir_bytes = directory_bytes(config.data_dir);
+    facts.log_dir_bytes = directory_bytes(config.data_log_dir);
+  }
+  if (needs.environment) facts.environment = environment();
+  return facts;
+}
+
 Facts collect_facts(const FactSources& s, const Needs& needs) {
   Facts facts;
   const replica::FrontStats total = total_of(s.fronts);
@@ -330,11 +341,9 @@ Facts collect_facts(const FactSources& s, const Needs& needs) {
     facts.ensemble = ensemble_facts(*s.member);
   }
   facts.conf = conf_of(s);
-  if (needs.directory_sizes) {
-    facts.data_dir_bytes = directory_bytes(s.config.data_dir);
-    facts.log_dir_bytes = directory_bytes(s.config.data_log_dir);
-  }
-  if (needs.environment) facts.environment = environment();
+  facts.data_dir_bytes = s.kernel.data_dir_bytes;
+  facts.log_dir_bytes = s.kernel.log_dir_bytes;
+  facts.environment = s.kernel.environment;
   if (needs.connections) facts.connections = connections_of(s);
   if (needs.sessions_and_ephemerals) add_sessions(s, facts);
   if (needs.digests) {

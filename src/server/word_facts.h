@@ -22,12 +22,23 @@
 
 namespace drover::server {
 
+// What is asked of the kernel and not of the server. It may take a while with many files or connections, so
+// it is collected before anybody has to hold still.
+struct KernelFacts {
+  std::int64_t open_descriptors = 0;
+  std::int64_t data_dir_bytes = 0;
+  std::int64_t log_dir_bytes = 0;
+  std::vector<EnvironmentEntry> environment;
+};
+KernelFacts ask_kernel(const ServerConfig& config, const Needs& needs);
+
 struct FactSources {
   const ServerConfig& config;
   const state::Machine& machine;
   const replica::Replica& replica;
   const replica::Member* member;  // null: a server alone
   std::vector<const replica::Front*> fronts;
+  const KernelFacts& kernel;
   LogThread::Stats log;
   SnapshotThread::Stats snapshots;
   Instant now;

@@ -26,6 +26,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "wire/quorum.h"
+#include "zab/counts.h"
 #include "zab/effects.h"
 #include "zab/history.h"
 #include "zab/leader_handshake.h"
@@ -87,6 +88,7 @@ class Leader {
     std::size_t max = 0;
   };
   const Sizes& proposal_bytes() const { return sizes_; }
+  const LeaderCounts& counts() const { return counts_; }
   std::int64_t outstanding() const {
     return epoch_of(history_.last()) == epoch_ && history_.last() > history_.committed()
                ? counter_of(history_.last()) -
@@ -165,6 +167,7 @@ class Leader {
   };
   std::deque<Sync> syncs_;
   Sizes sizes_;
+  LeaderCounts counts_;
   std::uint64_t asked_ = 0;
   std::uint64_t released_ = 0;
   std::uint64_t round_for_ = 0;  // the last ticket that the round under way answers; 0: none is

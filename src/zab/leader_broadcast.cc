@@ -28,6 +28,7 @@ void Leader::propose(TxnBatchPtr batch, Instant, Effects& effects) {
   for (const auto& [link, learner] : learners_) {
     if (learner.is_forwarded_to() && !learner.observer) effects.to(link).append(packets);
   }
+  counts_.proposals += batch->size();
   history_.append(batch);
   effects.disk.emplace_back(AppendTxns{std::move(batch)});
 }
@@ -98,6 +99,7 @@ void Leader::commit_until(Zxid until, Effects& effects) {
   });
   history_.for_each(history_.committed(), until, [&](Zxid zxid, std::string_view entry) {
     wire::append_packet(commits, PacketType::kCommit, zxid);
+    ++counts_.commits;
     if (has_observers) wire::append_packet(informs, PacketType::kInform, zxid, entry);
   });
   history_.set_committed(until);

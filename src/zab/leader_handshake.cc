@@ -124,6 +124,7 @@ void Leader::synchronise(LearnerLink& learner, Instant now, Effects& effects) {
   const auto told = [&](const char* how) {
     effects.log.push_back("learner " + std::to_string(raw(learner.server)) + " is brought level by " + how);
   };
+  ++(plan.kind == SyncPlan::Kind::kSnap ? counts_.snaps : counts_.diffs);
   switch (plan.kind) {
     case SyncPlan::Kind::kDiff:
       told("DIFF");

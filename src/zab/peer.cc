@@ -39,6 +39,7 @@ bool Peer::active() const {
 }
 
 void Peer::start(Instant now, Effects& effects) {
+  unavailable_since_ = now;
   election_due_ = true;
   settle(now, effects);
 }
@@ -54,6 +55,9 @@ void Peer::settle(Instant now, Effects& effects) {
   count_orders(effects);
   if (active() && !was_active_) {
     was_active_ = true;
+    const auto waited = static_cast<std::uint64_t>(now - unavailable_since_);
+    counts_.unavailable_ms.add(waited);
+    if (leader_) counts_.leader_unavailable_ms.add(waited);
     election_.set_established_epoch(epochs_.current_epoch);
   }
 }
@@ -76,16 +80,17 @@ void Peer::count_orders(Effects& effects) {
 void Peer::look(std::string why, Instant now, Effects& effects) {
   why_looking_ = std::move(why);
   effects.log.push_back("looking for a leader: " + why_looking_);
+  if (was_active_) unavailable_since_ = now;
   end_role(effects);
   role_ = Role::kLooking;
   election_due_ = true;
-  (void)now;
 }
 
 void Peer::end_role(Effects& effects) {
   was_active_ = false;
   if (leader_) {
     for (const auto& [link, learner] : leader_->learners()) effects.close.push_back(link);
+    counts_.led.add(leader_->counts());
     leader_.reset();
     history_.keep_after(std::nullopt);
   }
@@ -102,8 +107,16 @@ void Peer::end_role(Effects& effects) {
   if (effects.reload_state) reloading_ = true;
 }
 
+PeerCounts Peer::counts() const {
+  PeerCounts all = counts_;
+  if (leader_) all.led.add(leader_->counts());
+  return all;
+}
+
 void Peer::begin_election(Instant now, Effects& effects) {
   election_due_ = false;
+  election_began_ = now;
+  ++counts_.looking;
   ENSURE(history_.durable() == history_.last(), "a vote speaks of what is on the disk");
   const Zxid last = epochs_.knows_history ? history_.last() : Zxid{-1};
   election_.start(last, epochs_.current_epoch, now, effects.notify);
@@ -114,6 +127,7 @@ void Peer::begin_election(Instant now, Effects& effects) {
 }
 
 void Peer::begin_role(Instant now, Effects& effects) {
+  counts_.election_ms.add(static_cast<std::uint64_t>(now - election_began_));
   const ServerId chosen = election_.vote().leader;
   if (chosen == config_.me) {
     lead(now, effects);

@@ -17,6 +17,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "wire/quorum.h"
+#include "zab/counts.h"
 #include "zab/effects.h"
 #include "zab/election.h"
 #include "zab/history.h"
@@ -91,6 +92,7 @@ class Peer {
   void set_applied(Zxid zxid) { history_.set_applied(zxid); }
 
   Role role() const { return role_; }
+  Instant led_since() const { return led_since_; }  // while leading
   // In broadcast: clients may be served.
   bool active() const;
   Leader* leader() { return leader_.get(); }
@@ -108,6 +110,7 @@ class Peer {
   // Why the last election began.
   const std::string& why_looking() const { return why_looking_; }
   std::size_t orders_open() const { return orders_open_; }
+  PeerCounts counts() const;
 
  private:
   friend class Invariants;
@@ -142,6 +145,9 @@ class Peer {
   std::string why_looking_ = "this server has started";
   bool election_due_ = false;  // begins when the disk is quiet
   bool was_active_ = false;
+  PeerCounts counts_;  // of roles that are over
+  Instant unavailable_since_;
+  Instant election_began_;
   bool reloading_ = false;
   bool discarding_ = false;
   std::size_t orders_open_ = 0;

@@ -63,6 +63,34 @@ TEST(Peer, AWriteIsCommittedEverywhere) {
   for (const std::int64_t id : {1, 2, 3, 4}) EXPECT_EQ(e.peer(id).history().committed(), zx(5, 1)) << id;
 }
 
+TEST(Peer, CountsWhatItHasBeenThrough) {
+  Ensemble e = three();
+  e.start({1, 2, 3, 4});
+  e.pass(300);
+  ASSERT_EQ(e.leader(), 3);
+  e.propose(3, 1);
+  e.run();
+  const PeerCounts leader = e.peer(3).counts();
+  EXPECT_EQ(leader.looking, 1U);
+  EXPECT_EQ(leader.election_ms.count, 1U);
+  EXPECT_EQ(leader.leader_unavailable_ms, leader.unavailable_ms);
+  EXPECT_EQ(leader.led.proposals, 1U);
+  EXPECT_EQ(leader.led.commits, 1U);
+  EXPECT_EQ(leader.led.diffs + leader.led.snaps, 3U);
+  const PeerCounts follower = e.peer(1).counts();
+  EXPECT_EQ(follower.unavailable_ms.count, 1U);
+  EXPECT_EQ(follower.leader_unavailable_ms.count, 0U);
+  EXPECT_EQ(follower.led.proposals, 0U);
+
+  // What it did as a leader is not forgotten when it no longer is one.
+  e.crash(1);
+  e.crash(2);
+  e.pass(60'000);
+  EXPECT_EQ(e.leader(), 0);
+  EXPECT_EQ(e.peer(3).counts().led.proposals, 1U);
+  EXPECT_GE(e.peer(3).counts().looking, 2U);
+}
+
 TEST(Peer, AWipedServerAndAStaleOneDoNotLeadWithoutTheThird) {
   // M4: 2 was wiped after 2 and 3 had agreed on 4.2 and 4.3, which 1 never saw.
   Ensemble e = three(1, 3, 3);
