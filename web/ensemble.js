@@ -82,7 +82,7 @@ function tableOf({members}) {
       h("td", {class: "number"}, count(m.connections)),
       h("td", {class: "number"}, count(m.outstanding)),
       h("td", {class: "number"}, m.latency_ms ? `${m.latency_ms.min} / ${short(m.latency_ms.avg)} / ${m.latency_ms.max}` : "–"),
-      h("td", {}, h("small", {}, m.version ?? "–"))))));
+      h("td", {title: m.version}, h("small", {}, (m.version ?? "–").replace(/^(\d+\.\d+\.\d+-[0-9a-f]{7})[0-9a-f]+$/, "$1")))))));
 }
 
 function aloneCard({members: [server]}) {

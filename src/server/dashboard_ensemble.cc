@@ -190,7 +190,10 @@ json::array EnsembleView::members(const OwnPlace& place, const Round& round, con
     one["id"] = raw(id);
     if (spec.type == PeerType::kObserver) one["role"] = "observer";
     const auto said = round.results.find(id);
-    if (self && round.at.ms != 0) one["lag"] = changes_between(round.own, newest);
+    if (self && round.at.ms != 0) {
+      add_zxid(round.own, one);
+      one["lag"] = changes_between(round.own, newest);
+    }
     if (self && place.mode == "leader") one["lag"] = 0;
     if (one["lag"].is_null() && said != round.results.end() && said->second.said &&
         !said->second.said->mode.empty())
