@@ -49,7 +49,7 @@ export function showRecipes(main, rest, signal) {
       }
     }
   };
-  poll(1000, signal, look);
+  poll(2000, signal, look);
   return (next) => {
     path = hashToPath(next);
     input.value = path;

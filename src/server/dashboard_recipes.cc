@@ -15,12 +15,14 @@
 namespace drover::server {
 namespace {
 
-constexpr std::size_t kEphemeralsMax = 20'000;  // looked at for their parents
-constexpr std::size_t kSearchedMax = 2'000;     // directories looked at for queues
-constexpr std::size_t kSampleMax = 64;          // of their children
-constexpr std::size_t kRecipesMax = 200;        // shown
-constexpr std::size_t kChildrenMax = 2'000;     // of one directory
-constexpr std::size_t kEntriesMax = 100;        // shown of one recipe
+constexpr std::size_t kEphemeralsMax = 50'000;  // looked at for their parents
+constexpr std::size_t kEphemeralsOfOneMax = 2'000;
+constexpr std::size_t kEphemeralsPerStep = 500;  // without giving the lock back
+constexpr std::size_t kSearchedMax = 2'000;      // directories looked at for queues
+constexpr std::size_t kSampleMax = 64;           // of their children
+constexpr std::size_t kRecipesMax = 200;         // shown
+constexpr std::size_t kChildrenMax = 2'000;      // of one directory
+constexpr std::size_t kEntriesMax = 100;         // shown of one recipe
 constexpr std::size_t kDataMax = 160;
 
 std::string child_path(std::string_view parent, std::string_view name) {
@@ -43,23 +45,43 @@ class Search {
 
  private:
   void collect_parents_of_ephemerals() {
-    TreeLock::Reading reading(inside_.lock, inside_.slot);
+    std::vector<SessionId> owners;
+    {
+      TreeLock::Reading reading(inside_.lock, inside_.slot);
+      for (const auto& [session, nodes] : inside_.machine.tree.ephemerals()) owners.push_back(session);
+    }
+    std::size_t looked_at = 0;
+    for (std::size_t next = 0; next < owners.size();) {
+      if (looked_at >= kEphemeralsMax || found_.size() >= 2 * kRecipesMax) {
+        truncated_ = true;
+        return;
+      }
+      TreeLock::Reading reading(inside_.lock, inside_.slot);
+      for (std::size_t in_step = 0; next < owners.size() && in_step < kEphemeralsPerStep; ++next) {
+        in_step += 1 + add_parents(owners[next]);
+        looked_at += in_step;
+      }
+    }
+  }
+
+  // Of one session's nodes; returns how many were looked at. The tree is being read.
+  std::size_t add_parents(SessionId session) {
     const state::Tree& tree = inside_.machine.tree;
+    const state::NodeSet* nodes = tree.ephemerals_of(session);
+    if (!nodes) return 0;
     state::NodeSet parents;
     std::size_t looked_at = 0;
-    for (const auto& [session, nodes] : tree.ephemerals()) {
-      for (const state::NodeRef ref : nodes) {
-        if (++looked_at > kEphemeralsMax || parents.size() >= 2 * kRecipesMax) {
-          truncated_ = true;
-          break;
-        }
-        parents.insert(tree.at(ref).parent);
+    for (const state::NodeRef ref : *nodes) {
+      if (++looked_at > kEphemeralsOfOneMax) {
+        truncated_ = true;
+        break;
       }
-      if (truncated_) break;
+      parents.insert(tree.at(ref).parent);
     }
     for (const state::NodeRef ref : parents) {
       if (may(inside_.machine, tree.at(ref), wire::kRead, asker_)) add(tree.path_of(ref));
     }
+    return looked_at;
   }
 
   // A semaphore's leases are the semaphore's, and so on.
