@@ -62,7 +62,7 @@ function cardOf(recipe, now) {
   const slots = recipe.kind === "semaphore" && recipe.capacity ? ` of ${count(recipe.capacity)}` : "";
   return h("article", {class: `recipe ${recipe.kind}`},
     h("header", {}, h("span", {class: "kind"}, kind.name), h("a", {class: "mono", href: pathToHash("tree", recipe.path)}, recipe.path),
-      h("span", {class: "tag"}, recipe.layout)),
+      recipe.layout && h("span", {class: "tag"}, recipe.layout)),
     h("div", {class: "flow"},
       recipe.kind === "queue" && !recipe.holders.length ? null
         : h("div", {class: "inside"}, h("h3", {}, kind.holds, recipe.holders.length > 1 || slots ? ` · ${count(recipe.holders_total)}${slots}` : ""),

@@ -57,6 +57,7 @@ Dashboard::Dashboard(const ServerInside& inside) : inside_(inside), ensemble_(in
     woken_ = true;
     work_.notify_one();
   });
+  metrics_.sample();  // what the first difference is taken from
   thread_ = std::thread([this] {
     pthread_setname_np(pthread_self(), "drover-dash");
     run();
@@ -73,7 +74,7 @@ Dashboard::~Dashboard() {
 }
 
 void Dashboard::run() {
-  Instant next_sample = monotonic_now();
+  Instant next_sample = monotonic_now() + MetricsHistory::kIntervalMs;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     lock.unlock();

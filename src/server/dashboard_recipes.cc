@@ -86,11 +86,15 @@ class Search {
 
   // A semaphore's leases are the semaphore's, and so on.
   void add(std::string path) {
+    if (path.ends_with(kBesideDirectory)) {
+      const std::string beside = path.substr(0, path.size() - kBesideDirectory.size());
+      if (inside_.machine.tree.find(beside) != state::kNoNode) path = beside;
+    }
     const std::string_view name = base_name(path);
     const bool is_part = std::ranges::find(kInnerDirectories, name) != std::end(kInnerDirectories);
     if (is_part) {
       const std::string parent(parent_path(path));
-      if (name == "__lock__" || has_child(parent, "leases") || has_child(parent, "taken")) path = parent;
+      if (has_child(parent, "leases") || has_child(parent, "taken")) path = parent;
     }
     if (is_within(path, below_)) found_.insert(std::move(path));
   }
@@ -154,6 +158,9 @@ class Loader {
       if (part && may(inside_.machine, *part, wire::kRead, asker_))
         directory.inner.emplace(name, children_of(*part));
     }
+    const state::Node* beside = tree().get(path + std::string(kBesideDirectory));
+    if (beside && may(inside_.machine, *beside, wire::kRead, asker_))
+      directory.inner.emplace(kBesideDirectory, children_of(*beside));
     return directory;
   }
 
@@ -191,7 +198,9 @@ json::array entries_of(const std::vector<RecipeEntry>& entries, const std::strin
   json::array out;
   for (const RecipeEntry& entry : entries) {
     if (out.size() >= kEntriesMax) break;
-    const std::string directory = entry.directory.empty() ? path : child_path(path, entry.directory);
+    const std::string directory = entry.directory.empty()               ? path
+                                  : entry.directory == kBesideDirectory ? path + entry.directory
+                                                                        : child_path(path, entry.directory);
     json::object shown{{"name", valid_text(entry.node.name)},
                        {"path", valid_text(child_path(directory, entry.node.name))},
                        {"since", entry.node.ctime},

@@ -116,20 +116,28 @@ Recipe kazoo_semaphore(const RecipeDirectory& directory, const std::vector<Recip
   for (const RecipeNode& node : directory.children) {
     if (node.owner != 0) recipe.holders.push_back({node});
   }
-  recipe.waiting = line_of(line, {{"__lock__"}}, "__lock__");
+  recipe.waiting = line_of(line, {{"__lock__"}}, kBesideDirectory);
   std::int64_t leases = 0;
   const char* const end = directory.data.data() + directory.data.size();
   if (std::from_chars(directory.data.data(), end, leases).ptr == end && leases > 0) recipe.capacity = leases;
   return recipe;
 }
 
-Recipe kazoo_locking_queue(const std::vector<RecipeNode>& entries, const std::vector<RecipeNode>* taken) {
+Recipe kazoo_locking_queue(const std::vector<RecipeNode>& entries, const std::vector<RecipeNode>& taken) {
   Recipe recipe{.kind = RecipeKind::kQueue, .layout = kKazoo, .holders = {}, .waiting = {}};
   // Names begin with the priority, so that their order is the order of work.
   for (const RecipeNode& node : entries) {
-    const bool is_taken = taken && std::ranges::find(*taken, node.name, &RecipeNode::name) != taken->end();
-    if (node.name.starts_with("entry-"))
-      (is_taken ? recipe.holders : recipe.waiting).push_back({node, "entries"});
+    if (!node.name.starts_with("entry-")) continue;
+    RecipeEntry entry{node, "entries"};
+    const auto found = std::ranges::find(taken, node.name, &RecipeNode::name);
+    if (found == taken.end()) {
+      recipe.waiting.push_back(std::move(entry));
+    } else {
+      // Whoever took it made the node of that name.
+      entry.node.owner = found->owner;
+      entry.node.ctime = found->ctime;
+      recipe.holders.push_back(std::move(entry));
+    }
   }
   std::ranges::sort(recipe.waiting, {},
                     [](const RecipeEntry& e) -> const std::string& { return e.node.name; });
@@ -137,8 +145,9 @@ Recipe kazoo_locking_queue(const std::vector<RecipeNode>& entries, const std::ve
 }
 
 std::optional<Recipe> queue(const RecipeDirectory& directory) {
-  if (const auto* entries = inner(directory, "entries"); entries && inner(directory, "taken"))
-    return kazoo_locking_queue(*entries, inner(directory, "taken"));
+  const auto* entries = inner(directory, "entries");
+  const auto* taken = inner(directory, "taken");
+  if (entries && taken) return kazoo_locking_queue(*entries, *taken);
   for (const std::string_view marker : {"queue-", "qn-", "q-", "entry-"}) {
     std::vector<RecipeEntry> items;
     for (const RecipeNode& node : directory.children) {
@@ -176,7 +185,7 @@ std::optional<Recipe> barrier_or_membership(const RecipeDirectory& directory) {
   if (members.empty() && !ready) return std::nullopt;
   std::ranges::sort(members, {}, [](const RecipeEntry& e) { return e.node.ctime; });
   return Recipe{.kind = ready ? RecipeKind::kBarrier : RecipeKind::kMembership,
-                .layout = party ? kKazoo : kCurator,
+                .layout = party ? kKazoo : std::string_view{},  // both libraries make them look like this
                 .holders = std::move(members),
                 .waiting = {}};
 }
@@ -201,7 +210,7 @@ std::optional<Recipe> recognise_recipe(const RecipeDirectory& directory) {
   if (auto found = lock_or_election(directory.children)) return found;
   if (const auto* leases = inner(directory, "leases"))
     return curator_semaphore(*leases, inner(directory, "locks"));
-  if (const auto* line = inner(directory, "__lock__")) return kazoo_semaphore(directory, *line);
+  if (const auto* line = inner(directory, kBesideDirectory)) return kazoo_semaphore(directory, *line);
   if (auto found = queue(directory)) return found;
   return barrier_or_membership(directory);
 }

@@ -8,10 +8,10 @@
 //   lock        _c_<guid>-lock-0000000004                      <guid>__lock__0000000004
 //   election    _c_<guid>-latch-0000000004                     (kazoo's is its lock)
 //   rwlock      …__READ__0000000004, …__WRIT__0000000005       …__rlock__…, …__lock__…
-//   semaphore   leases/…-lease-0000000004, locks/…-lock-…      <guid>, and __lock__/… for those who wait
-//   queue       queue-0000000004, qn-…, q-…                    entry-100-0000000004, entries/ and taken/
-//   barrier     <name>…, ready                                 the same
-//   membership  nothing but ephemeral nodes                    <guid>__party__, <guid>-<name>
+//   semaphore   leases/…-lease-0000000004, locks/…-lock-…      <guid>, and beside it <path>-__lock__/… for
+//   those who wait queue       queue-0000000004, qn-…, q-…                    entry-100-0000000004, entries/
+//   and taken/ barrier     <name>…, ready                                 the same membership  nothing but
+//   ephemeral nodes                    <guid>__party__, <guid>-<name>
 #pragma once
 
 #include <cstdint>
@@ -33,10 +33,11 @@ struct RecipeNode {
 struct RecipeDirectory {
   std::string data;
   std::vector<RecipeNode> children;
-  // The children of those children that mean something: see kInnerDirectories.
+  // The children of those children that mean something, and of what kazoo puts beside a semaphore.
   std::map<std::string, std::vector<RecipeNode>, std::less<>> inner;
 };
-inline constexpr std::string_view kInnerDirectories[] = {"leases", "locks", "__lock__", "entries", "taken"};
+inline constexpr std::string_view kInnerDirectories[] = {"leases", "locks", "entries", "taken"};
+inline constexpr std::string_view kBesideDirectory = "-__lock__";
 
 enum class RecipeKind : std::uint8_t {
   kLock,
@@ -51,13 +52,13 @@ std::string_view name_of(RecipeKind kind);
 
 struct RecipeEntry {
   RecipeNode node;
-  std::string directory{};  // of the node, below the recipe's: "leases"; empty: itself
+  std::string directory{};  // of the node: "leases" below the recipe, "-__lock__" beside it; empty: itself
   std::string_view mode{};  // "read", "write"; of a read/write lock
 };
 
 struct Recipe {
   RecipeKind kind{};
-  std::string_view layout;
+  std::string_view layout;  // whose; empty: it looks the same everywhere
   std::vector<RecipeEntry> holders;
   std::vector<RecipeEntry> waiting;  // next first
   std::optional<std::int64_t> capacity{};

@@ -79,12 +79,13 @@ TEST(RecipeShapes, ALeaseOfWhoeverStillAsksIsNotHeld) {
 }
 
 TEST(RecipeShapes, KazoosSemaphoreSaysHowManyThereAre) {
-  RecipeDirectory directory{.data = "3", .children = {owned("f00", 1), plain("__lock__")}, .inner = {}};
-  directory.inner["__lock__"] = {};
+  RecipeDirectory directory{.data = "3", .children = {owned("f00", 1)}, .inner = {}};
+  directory.inner[std::string(kBesideDirectory)] = {owned("ba2__lock__0000000003", 2)};
   const Recipe semaphore = recognised(directory);
   EXPECT_EQ(semaphore.kind, RecipeKind::kSemaphore);
   EXPECT_EQ(semaphore.capacity, 3);
   EXPECT_EQ(names(semaphore.holders), Names{"f00"});
+  EXPECT_EQ(names(semaphore.waiting), Names{"ba2__lock__0000000003"});
 }
 
 TEST(RecipeShapes, QueuesAreInTheOrderOfWork) {
@@ -105,6 +106,7 @@ TEST(RecipeShapes, WhatIsTakenFromALockingQueueIsBeingWorkedOn) {
   directory.inner["taken"] = {owned("entry-100-0000000001", 7)};
   const Recipe queue = recognised(directory);
   EXPECT_EQ(names(queue.holders), Names{"entry-100-0000000001"});
+  EXPECT_EQ(queue.holders.at(0).node.owner, 7);
   EXPECT_EQ(names(queue.waiting), Names{"entry-100-0000000002"});
 }
 

@@ -97,6 +97,25 @@ test("a lock shows who holds it and who waits, and the next one when it is relea
   await lock.locator(".inside").getByText("worker-2").waitFor();
 }));
 
+test("kazoo's recipes are recognised, with who holds and who waits", () => withPage({origin: bigSite}, async (page) => {
+  await order("kazoo_recipes");
+  await page.goto(`${bigSite}/#/recipes/k`);
+  const recipe = (kind) => page.locator(`.recipe.${kind}`);
+  for (const kind of ["lock", "rwlock", "semaphore"]) {
+    await recipe(kind).locator(".inside").getByText("alice").waitFor();
+    await recipe(kind).locator(".line").getByText("bob").waitFor();
+  }
+  assert.match(await recipe("rwlock").locator(".inside").textContent(), /read/);
+  assert.match(await recipe("semaphore").textContent(), /has a lease · 1 of 1/);
+  await recipe("membership").getByText("alice").waitFor();
+  await recipe("queue").filter({hasText: "/k/queue"}).getByText("letter").waitFor();
+  const work = recipe("queue").filter({hasText: "/k/work"});
+  await work.locator(".inside").getByText("begun").waitFor();
+  await work.locator(".line").getByText("waiting", {exact: true}).waitFor();
+  await until("both are inside the barrier", async () => (await recipe("barrier").locator(".inside li").count()) === 2);
+  await picture(page, "recipes-kazoo");
+}));
+
 for (const [look, options] of Object.entries(looks)) {
   test(`every view fits and is legible: ${look}`, () => withPage(options, async (page) => {
     for (const [view, ready] of Object.entries({ensemble: ".server.leader", metrics: ".plot", "tree/config/app": "pre", sessions: ".grid", recipes: ".recipe"})) {

@@ -12,6 +12,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -68,6 +69,7 @@ def create_million(port):
 
 class World:
     def __init__(self):
+        self.kazoo = []
         self.ensemble = start_ensemble()
         self.big = start_big()
         self.leader = self.ensemble.leader()
@@ -122,10 +124,42 @@ class World:
         self.ensemble.start(self.leader.sid)
 
     def stop_big(self):
+        self.stop_kazoo()
         self.big.stop()
 
     def start_big(self):
         self.big.start()
+
+    def stop_kazoo(self):
+        for client in self.kazoo:
+            client.stop()
+        self.kazoo = []
+
+    def kazoo_recipes(self):
+        """One of each of kazoo's recipes below /k, held by alice and wanted by bob."""
+        from kazoo.client import KazooClient
+
+        alice, bob = self.kazoo = [KazooClient(f"127.0.0.1:{self.big.port}") for _ in range(2)]
+        threading.excepthook = lambda _: None  # Whoever still waits at the end is told so.
+
+        def behind(call):
+            threading.Thread(target=call, daemon=True).start()
+
+        for client in self.kazoo:
+            client.start()
+        alice.Lock("/k/lock", "alice").acquire()
+        behind(bob.Lock("/k/lock", "bob").acquire)
+        alice.ReadLock("/k/rw", "alice").acquire()
+        behind(bob.WriteLock("/k/rw", "bob").acquire)
+        alice.Semaphore("/k/sem", "alice", max_leases=1).acquire()
+        behind(bob.Semaphore("/k/sem", "bob", max_leases=1).acquire)
+        alice.Party("/k/party", "alice").join()
+        alice.Queue("/k/queue").put(b"letter")
+        work = alice.LockingQueue("/k/work")
+        work.put_all([b"begun", b"waiting"])
+        work.get()
+        for client in self.kazoo:
+            behind(client.DoubleBarrier("/k/barrier", 2).enter)
 
     def writes_while(self, seconds):
         """The slowest of small writes to the server with the million, in milliseconds, and how many there were."""
@@ -140,6 +174,7 @@ class World:
         return {"slowest_ms": round(slowest * 1000, 1), "count": count}
 
     def end(self):
+        self.stop_kazoo()
         self.ensemble.__exit__(None)
         self.big.remove()
 
