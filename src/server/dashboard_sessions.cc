@@ -36,7 +36,8 @@ ConnectedBySession connected(const ServerInside& inside) {
   ConnectedBySession out;
   for_each_front(inside, [&](const replica::Front& front, std::size_t i) {
     front.for_each_connection([&](replica::Front::ConnFacts facts) {
-      if (facts.session == SessionId{0}) return;
+      // One that is being closed has a session no more, or not for long.
+      if (facts.session == SessionId{0} || !facts.reading) return;
       const std::size_t watches = front.watches().watch_count(facts.watcher);
       out[raw(facts.session)] = {std::move(facts), i, watches};
     });
