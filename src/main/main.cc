@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/bench.h"
 #include "cli/recipes_command.h"
 #include "cli/shell.h"
 #include "cli/top.h"
@@ -122,6 +123,7 @@ const std::array kCommands{
     Command{"queues", "what is in a queue, and who works on it", cli::run_queues, cli::kRecipesHelp},
     Command{"members", "who is in a group", cli::run_members, cli::kRecipesHelp},
     Command{"top", "a live screen of an ensemble", cli::run_top, cli::kTopHelp},
+    Command{"bench", "load on a server, and its latencies", cli::run_bench, cli::kBenchHelp},
     Command{"version", "print the version", print_version},
     Command{"help", "print this text", print_help},
 };
