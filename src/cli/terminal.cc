@@ -27,7 +27,9 @@ std::string coloured_prompt(Session& session) {
   std::string prompt = session.prompt();
   if (!session.output().has_colours()) return prompt;
   const char* colour = session.connection().is_connected() ? "\1\033[32m\1" : "\1\033[33m\1";
-  return colour + prompt + "\1\033[0m\1";
+  // The editor prints a sequence together with the character behind it, and one at the end never.
+  const std::size_t last = prompt.size() - 1;
+  return colour + prompt.substr(0, last) + "\1\033[0m\1" + prompt.substr(last);
 }
 
 }  // namespace

@@ -128,6 +128,8 @@ def colours_are_for_terminals_that_want_them():
     with shell() as terminal:
         terminal.wait_for(prompt(0))
         check(b"\x1b[32m" in terminal.raw, terminal.raw)
+        coloured = terminal.raw[terminal.raw.rindex(b"\x1b[32m"):]
+        check(b"]\x1b[0m " in coloured, coloured)  # What is typed, and the answer, are plain.
     with shell(NO_COLOR="1") as terminal:
         terminal.wait_for(prompt(0))
         check(b"\x1b[3" not in terminal.raw, terminal.raw)
