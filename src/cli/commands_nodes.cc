@@ -111,7 +111,9 @@ Outcome delete_all(Context& context, const Flags& flags) {
     progress.show(at);
   }
   progress.end();
-  if (!ok) context.output.err_line("Failed to delete some node(s) in the subtree!");
+  const std::string failed = "Failed to delete some node(s) in the subtree!";
+  if (!ok && context.json) return fail_with(failed);
+  if (!ok) context.output.err_line(failed);
   return {};
 }
 

@@ -180,9 +180,10 @@ Outcome show_quota(Context& context, const std::string& path) {
   return {};
 }
 
-// That there is none is told, and no failure.
+// That there is none is told, and no failure; who reads JSON is told as of any other error.
 Outcome none_is_told(Context& context, const std::string& path, Outcome outcome) {
-  if (outcome || !outcome.error().error || *outcome.error().error != Errc::kNoNode) return outcome;
+  if (context.json || outcome || !outcome.error().error || *outcome.error().error != Errc::kNoNode)
+    return outcome;
   context.output.err_line("quota for " + path + " does not exist.");
   return {};
 }
@@ -217,6 +218,7 @@ Outcome delete_quota(Context& context, const Flags& flags) {
   const std::string& path = flags.arguments()[0];
   CLI_TRY(check_path(limits_path(path)));
   CLI_GET(there, Context::ask(context.client().exists(limits_path(path), context.wait())));
+  if (!there && context.json) return fail_with(Error{.code = Errc::kNoNode, .path = limits_path(path)});
   if (!there) {
     context.print("Quota does not exist for " + path);
     return {};

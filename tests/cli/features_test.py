@@ -65,6 +65,8 @@ def errors_in_json_have_a_code_and_say_what_to_do():
     error = json.loads(shell("get", "--json", "/nosuch", code=1))
     check_equal((error["error"], error["code"], error["path"]), ("NoNode", -101, "/nosuch"))
     check("`ls`" in error["hint"], error)
+    for words in (["listquota", "/nosuch"], ["delquota", "/nosuch"], ["deleteall", "/zookeeper"]):
+        check("message" in json.loads(shell("--json", *words, code=1)), words)
     check_equal(json.loads(shell("--json", "nosuch", code=127).splitlines()[-1])["error"], "Usage")
 
 

@@ -171,6 +171,19 @@ def ctrl_c_ends_a_watch_and_not_the_shell():
         terminal.wait_for(prompt(1))
 
 
+def a_lost_connection_is_told_and_comes_back():
+    with shell() as terminal:
+        terminal.wait_for(prompt(0))
+        server.stop()
+        terminal.wait_for("WatchedEvent state:Disconnected type:None path:null")
+        terminal.wait_for("(CONNECTING) 0] ")
+        server.start()
+        terminal.wait_for("WatchedEvent state:SyncConnected type:None path:null")
+        terminal.wait_for(prompt(0))
+        terminal.type("ls /zookeeper\n")
+        terminal.wait_for("[config, quota]")
+
+
 if __name__ == "__main__":
     try:
         server.start()
@@ -182,6 +195,7 @@ if __name__ == "__main__":
         a_line_can_be_edited_and_given_up, tab_completes_commands_and_paths,
         an_event_leaves_the_line_being_typed_as_it_is, history_is_kept_for_its_owner_and_without_passwords,
         colours_are_for_terminals_that_want_them, an_unknown_command_does_not_fill_the_screen,
-        long_work_shows_how_far_it_is, ctrl_c_ends_a_watch_and_not_the_shell])
+        long_work_shows_how_far_it_is, ctrl_c_ends_a_watch_and_not_the_shell,
+        a_lost_connection_is_told_and_comes_back])
     server.remove()
     sys.exit(code)
