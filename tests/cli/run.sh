@@ -6,7 +6,7 @@
 # DROVER=path/to/drover overrides the binary, which is build/release/bin/drover.
 case ${DROVER:-/} in /*) ;; *) DROVER=$PWD/$DROVER && export DROVER ;; esac
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
-export PYTHONPATH=../compat
+export PYTHONPATH=../compat:../ensemble
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
 for suite in same_as_zkcli features terminal documents; do

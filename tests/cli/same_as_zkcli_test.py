@@ -12,6 +12,7 @@ import sys
 
 import scripts
 import shells
+from ensemble import DROVER, Ensemble
 from servers import DroverServer, JavaServer, MissingDependency, start_together
 from suite import check, check_equal, run
 
@@ -75,7 +76,18 @@ def whole_case(name, title):
     return compare
 
 
+def an_ensemble_looks_the_same_to_both():
+    with Ensemble([DROVER] * 3) as ensemble:
+        member = ensemble.start()[1]
+        commands = scripts.ENSEMBLE_SCRIPT
+        expected, _, _ = shells.run_script("java", member, commands)
+        for command, theirs, own in zip(commands, expected, shells.run_script("drover", member, commands)[0]):
+            check_equal(own, theirs, command)
+        check("server.2=" in expected[0][0], expected[0])
+
+
 def cases():
+    yield an_ensemble_looks_the_same_to_both
     yield from (script_case(name) for name in scripts.SCRIPTS)
     yield from (whole_case(name, f"the lines of {name} print the same") for name in scripts.WHOLE_SCRIPTS)
     yield from (whole_case(tuple(words), f"a single command ends the same: {' '.join(words)}")

@@ -341,6 +341,17 @@ SCRIPTS = {
         """) + ["ls /"] * 20,  # Events are printed by another thread, which `quit` does not wait for.
 }
 
+# What only an ensemble knows; both shells ask the same one.
+ENSEMBLE_SCRIPT = lines("""
+    config
+    config -c
+    config -s -c
+    sync /
+    reconfig -remove 3
+    reconfig -members server.1=localhost:1:2;3
+    reconfig -v 5 -add server.9=localhost:1:2;3
+    """)
+
 # Of the shell itself: these count lines, so no marks can stand between them.
 WHOLE_SCRIPTS = {
     "history": lines("""
