@@ -62,7 +62,7 @@ const std::array kCommands{
             .usage = "scheme auth",
             .summary = "prove who you are",
             .run = add_auth,
-            .arguments_min = 1},
+            .arguments_min = 2},
     Command{.name = "close", .usage = "", .summary = "end the session", .ignores_words = true},
     Command{.name = "config",
             .usage = "[-c] [-w] [-s]",
@@ -170,7 +170,7 @@ const std::array kCommands{
             .summary = "a node's children (--tree: all below, drawn)",
             .run = list_children,
             .flags = kLsFlags,
-            .arguments_min = 1,
+            .arguments_min = 0,  // -? alone is answered too
             .old_watch = kOldLs},
     Command{.name = "mv",
             .usage = "from to",

@@ -61,8 +61,7 @@ Outcome set_acl(Context& context, const Flags& flags) {
 }
 
 Outcome add_auth(Context& context, const Flags& flags) {
-  const auto& arguments = flags.arguments();
-  AuthInfo auth{arguments[0], arguments.size() > 1 ? arguments[1] : ""};
+  AuthInfo auth{flags.arguments()[0], flags.arguments()[1]};
   // A refusal ends the session, and the change of its state is told.
   const auto added = Context::ask(context.client().add_auth(std::move(auth), context.wait()));
   if (!added && added.error() != Errc::kAuthFailed) return fail_with(added.error());

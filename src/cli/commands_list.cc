@@ -38,6 +38,7 @@ Outcome list_recursively(Context& context, const std::string& path, const Flags&
 
 Outcome list_children(Context& context, const Flags& flags) {
   if (flags.has("?")) context.output.out(kLsHelp);
+  if (flags.arguments().empty()) return fail_with(usage_of(*find_command("ls")));
   const std::string& path = flags.arguments()[0];
   if (flags.has("-tree")) return print_tree(context, path);
   if (flags.has("R")) return list_recursively(context, path, flags);

@@ -141,6 +141,20 @@ SCRIPTS = {
         ls
         ls -R
         ls -l /
+        ls -? /
+        ls -?
+        ls -s=1 /
+        set -v=0 /nosuch x
+        set -v0 /nosuch x
+        create -t=5
+        get -s -s /zookeeper
+        get '/nosuch x'
+        getAcl '"/"'
+        stat "/zookeeper
+        create -e
+        deleteall -b -5 /nosuch
+        config x y
+        printwatches on off
         stat
         stat -s /
         set
