@@ -5,7 +5,7 @@
 // Credentials are entered in the page and live in this module only: not in a cookie, which other pages could make
 // the browser send, and not in storage, which outlives the visit.
 
-let credentials = null;  // "digest user:password"
+let credentials = null; // "digest user:password"
 let reachable = true;
 const listeners = new Set();
 
@@ -40,8 +40,12 @@ function headers(more) {
 export async function open(path, options = {}) {
   let response;
   try {
-    response = await fetch(`api/${path}`,
-                           {...options, headers: headers(options.headers), cache: "no-store", credentials: "omit"});
+    response = await fetch(`api/${path}`, {
+      ...options,
+      headers: headers(options.headers),
+      cache: "no-store",
+      credentials: "omit",
+    });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     tell(false);
@@ -52,9 +56,14 @@ export async function open(path, options = {}) {
   let told = {};
   try {
     told = await response.json();
-  } catch { /* Not ours: the status has to do. */ }
-  throw new ApiError(response.status, told.error ?? `http${response.status}`,
-                     told.message ?? `The server answered ${response.status}.`);
+  } catch {
+    /* Not ours: the status has to do. */
+  }
+  throw new ApiError(
+    response.status,
+    told.error ?? `http${response.status}`,
+    told.message ?? `The server answered ${response.status}.`,
+  );
 }
 
 const query = (parameters) => {

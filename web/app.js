@@ -23,7 +23,7 @@ const views = {
   recipes: {title: "Locks & co.", show: showRecipes},
 };
 const main = document.getElementById("main");
-let current = null;  // {name, controller, follow}
+let current = null; // {name, controller, follow}
 
 // ---- which view ----------------------------------------------------------------------------------
 
@@ -79,7 +79,9 @@ function nextTheme() {
   const next = names[(names.indexOf(document.documentElement.dataset.theme) + 1) % names.length];
   try {
     localStorage.setItem("theme", next);
-  } catch { /* A browser that keeps nothing forgets it with the page. */ }
+  } catch {
+    /* A browser that keeps nothing forgets it with the page. */
+  }
   showTheme(next);
   announce(`Colours: ${next}`);
 }
@@ -103,16 +105,35 @@ function dialog(title, ...content) {
 
 function askForPath() {
   if (document.querySelector("dialog[open]")) return;
-  const input = h("input", {name: "path", placeholder: "/config/app", "aria-label": "Path", autocomplete: "off",
-                            spellcheck: "false", autocapitalize: "off", value: "/"});
-  const box = dialog("Go to a path", h("form", {
-    method: "dialog",
-    onsubmit: () => {
-      const path = `/${input.value.trim()}`.replace(/\/+/g, "/").replace(/(.)\/$/, "$1");
-      location.hash = pathToHash("tree", path);
-    },
-  }, input, h("div", {class: "buttons"}, h("button", {class: "primary"}, "Go"),
-              h("button", {type: "button", onclick: () => box.close()}, "Cancel"))));
+  const input = h("input", {
+    name: "path",
+    placeholder: "/config/app",
+    "aria-label": "Path",
+    autocomplete: "off",
+    spellcheck: "false",
+    autocapitalize: "off",
+    value: "/",
+  });
+  const box = dialog(
+    "Go to a path",
+    h(
+      "form",
+      {
+        method: "dialog",
+        onsubmit: () => {
+          const path = `/${input.value.trim()}`.replace(/\/+/g, "/").replace(/(.)\/$/, "$1");
+          location.hash = pathToHash("tree", path);
+        },
+      },
+      input,
+      h(
+        "div",
+        {class: "buttons"},
+        h("button", {class: "primary"}, "Go"),
+        h("button", {type: "button", onclick: () => box.close()}, "Cancel"),
+      ),
+    ),
+  );
   input.focus();
   input.setSelectionRange(1, 1);
 }
@@ -125,19 +146,34 @@ function askForAccount() {
     box.close();
     signedIn();
   };
-  const box = dialog("Who are you?",
-    h("p", {class: "hint"}, "Nodes are shown to whom their ACL lets read. This page keeps what you enter in " +
-      "its memory until it is closed, and sends it to this server only."),
-    h("form", {
-      method: "dialog",
-      onsubmit: () => {
-        if (user.value) setCredentials("digest", `${user.value}:${password.value}`);
-        signedIn();
+  const box = dialog(
+    "Who are you?",
+    h(
+      "p",
+      {class: "hint"},
+      "Nodes are shown to whom their ACL lets read. This page keeps what you enter in " +
+        "its memory until it is closed, and sends it to this server only.",
+    ),
+    h(
+      "form",
+      {
+        method: "dialog",
+        onsubmit: () => {
+          if (user.value) setCredentials("digest", `${user.value}:${password.value}`);
+          signedIn();
+        },
       },
-    }, h("label", {}, "User", user), h("label", {}, "Password", password),
-      h("div", {class: "buttons"}, h("button", {class: "primary"}, "Use them"),
+      h("label", {}, "User", user),
+      h("label", {}, "Password", password),
+      h(
+        "div",
+        {class: "buttons"},
+        h("button", {class: "primary"}, "Use them"),
         hasCredentials() && h("button", {type: "button", onclick: leave}, "Be anonymous"),
-        h("button", {type: "button", onclick: () => box.close()}, "Cancel"))));
+        h("button", {type: "button", onclick: () => box.close()}, "Cancel"),
+      ),
+    ),
+  );
   user.focus();
 }
 
@@ -150,7 +186,9 @@ async function showAccount() {
   const button = document.getElementById("account");
   try {
     const who = await get("whoami");
-    const names = who.identities.filter((id) => id.scheme !== "ip").map((id) => id.id.split(":")[0] || id.scheme);
+    const names = who.identities
+      .filter((id) => id.scheme !== "ip")
+      .map((id) => id.id.split(":")[0] || id.scheme);
     button.textContent = names.length ? names.join(", ") : "anonymous";
     button.classList.toggle("known", names.length > 0);
   } catch (error) {
@@ -162,10 +200,25 @@ async function showAccount() {
 }
 
 function help() {
-  const rows = [["1 – 5", "the views"], ["/", "go to a path"], ["↑ ↓", "move in the tree"], ["→ ←", "open, close a node"],
-                ["Home End", "first, last node"], ["Enter", "show a node"], ["t", "dark or light"], ["?", "this list"]];
-  const box = dialog("Keys", h("dl", {class: "keys"}, rows.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
-    h("div", {class: "buttons"}, h("button", {class: "primary", onclick: () => box.close()}, "Close")));
+  const rows = [
+    ["1 – 5", "the views"],
+    ["/", "go to a path"],
+    ["↑ ↓", "move in the tree"],
+    ["→ ←", "open, close a node"],
+    ["Home End", "first, last node"],
+    ["Enter", "show a node"],
+    ["t", "dark or light"],
+    ["?", "this list"],
+  ];
+  const box = dialog(
+    "Keys",
+    h(
+      "dl",
+      {class: "keys"},
+      rows.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)]),
+    ),
+    h("div", {class: "buttons"}, h("button", {class: "primary", onclick: () => box.close()}, "Close")),
+  );
 }
 
 // ---- the server ----------------------------------------------------------------------------------

@@ -33,7 +33,9 @@ export function guess(data) {
     try {
       JSON.parse(text);
       return ["json", "text", "hex"];
-    } catch { /* It only looks like it. */ }
+    } catch {
+      /* It only looks like it. */
+    }
   }
   return ["text", "hex"];
 }

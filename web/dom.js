@@ -44,8 +44,12 @@ export function update(element, key, make) {
 export const loading = (what) => h("p", {class: "state loading", role: "status"}, `Loading ${what}…`);
 export const empty = (text, ...more) => h("p", {class: "state empty"}, text, more);
 export const failure = (error, again) =>
-  h("div", {class: "state failure", role: "alert"}, h("p", {}, error.message ?? String(error)),
-    again && h("button", {type: "button", onclick: again}, "Try again"));
+  h(
+    "div",
+    {class: "state failure", role: "alert"},
+    h("p", {}, error.message ?? String(error)),
+    again && h("button", {type: "button", onclick: again}, "Try again"),
+  );
 
 // Says something to those who cannot see it change.
 export function announce(text) {

@@ -53,11 +53,20 @@ function tellChanges(before, now) {
 
 function summaryOf({server, quorum, leader, members}) {
   const facts = [];
-  const fact = (name, value, kind) => facts.push(h("div", {class: `fact ${kind ?? ""}`}, h("b", {}, value), h("span", {}, name)));
+  const fact = (name, value, kind) =>
+    facts.push(h("div", {class: `fact ${kind ?? ""}`}, h("b", {}, value), h("span", {}, name)));
   if (members.length > 1) {
     const fine = quorum.up >= quorum.needed;
-    fact(leader === null ? "nobody leads: an election" : "leads", leader === null ? "–" : `Server ${leader}`, leader === null ? "bad" : "");
-    fact(`of ${quorum.voters} voters up, ${quorum.needed} needed`, count(quorum.up), fine ? (quorum.up < quorum.voters ? "warn" : "") : "bad");
+    fact(
+      leader === null ? "nobody leads: an election" : "leads",
+      leader === null ? "–" : `Server ${leader}`,
+      leader === null ? "bad" : "",
+    );
+    fact(
+      `of ${quorum.voters} voters up, ${quorum.needed} needed`,
+      count(quorum.up),
+      fine ? (quorum.up < quorum.voters ? "warn" : "") : "bad",
+    );
     fact("epoch", count(server.epoch));
   } else {
     fact("of one", modeName(server.mode));
@@ -70,25 +79,89 @@ function summaryOf({server, quorum, leader, members}) {
 }
 
 function tableOf({members}) {
-  const head = ["Server", "Role", "Clients", "Epoch", "Zxid", "Behind", "Connections", "Outstanding", "Latency ms", "Version"];
-  return h("table", {class: "grid"}, h("thead", {}, h("tr", {}, head.map((name, i) => h("th", {scope: "col", class: i > 2 && i < 9 ? "number" : ""}, name)))),
-    h("tbody", {}, members.map((m) => h("tr", {class: m.self ? "self" : ""},
-      h("th", {scope: "row"}, m.id === null ? "this" : m.id, m.self && members.length > 1 ? h("span", {class: "tag"}, "this page") : null),
-      h("td", {}, h("i", {class: `dot ${m.mode}`}), modeName(m.mode), m.error ? h("small", {}, ` ${m.error}`) : null),
-      h("td", {class: "mono"}, m.address ?? "unknown"),
-      h("td", {class: "number"}, count(m.epoch)),
-      h("td", {class: "number mono"}, m.zxid ?? "–"),
-      h("td", {class: "number"}, count(m.lag)),
-      h("td", {class: "number"}, count(m.connections)),
-      h("td", {class: "number"}, count(m.outstanding)),
-      h("td", {class: "number"}, m.latency_ms ? `${m.latency_ms.min} / ${short(m.latency_ms.avg)} / ${m.latency_ms.max}` : "–"),
-      h("td", {title: m.version}, h("small", {}, (m.version ?? "–").replace(/^(\d+\.\d+\.\d+-[0-9a-f]{7})[0-9a-f]+$/, "$1")))))));
+  const head = [
+    "Server",
+    "Role",
+    "Clients",
+    "Epoch",
+    "Zxid",
+    "Behind",
+    "Connections",
+    "Outstanding",
+    "Latency ms",
+    "Version",
+  ];
+  return h(
+    "table",
+    {class: "grid"},
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        head.map((name, i) => h("th", {scope: "col", class: i > 2 && i < 9 ? "number" : ""}, name)),
+      ),
+    ),
+    h(
+      "tbody",
+      {},
+      members.map((m) =>
+        h(
+          "tr",
+          {class: m.self ? "self" : ""},
+          h(
+            "th",
+            {scope: "row"},
+            m.id === null ? "this" : m.id,
+            m.self && members.length > 1 ? h("span", {class: "tag"}, "this page") : null,
+          ),
+          h(
+            "td",
+            {},
+            h("i", {class: `dot ${m.mode}`}),
+            modeName(m.mode),
+            m.error ? h("small", {}, ` ${m.error}`) : null,
+          ),
+          h("td", {class: "mono"}, m.address ?? "unknown"),
+          h("td", {class: "number"}, count(m.epoch)),
+          h("td", {class: "number mono"}, m.zxid ?? "–"),
+          h("td", {class: "number"}, count(m.lag)),
+          h("td", {class: "number"}, count(m.connections)),
+          h("td", {class: "number"}, count(m.outstanding)),
+          h(
+            "td",
+            {class: "number"},
+            m.latency_ms ? `${m.latency_ms.min} / ${short(m.latency_ms.avg)} / ${m.latency_ms.max}` : "–",
+          ),
+          h(
+            "td",
+            {title: m.version},
+            h("small", {}, (m.version ?? "–").replace(/^(\d+\.\d+\.\d+-[0-9a-f]{7})[0-9a-f]+$/, "$1")),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 function aloneCard({members: [server]}) {
-  return h("div", {class: "alone"}, h("i", {class: "dot standalone"}), h("div", {}, h("b", {}, "A server of its own"),
-    h("p", {}, `It serves clients on ${server.address ?? "no plain port"} and replicates to nobody. `,
-      "With more servers in its configuration, this is where they are drawn.")));
+  return h(
+    "div",
+    {class: "alone"},
+    h("i", {class: "dot standalone"}),
+    h(
+      "div",
+      {},
+      h("b", {}, "A server of its own"),
+      h(
+        "p",
+        {},
+        `It serves clients on ${server.address ?? "no plain port"} and replicates to nobody. `,
+        "With more servers in its configuration, this is where they are drawn.",
+      ),
+    ),
+  );
 }
 
 // ---- the picture ---------------------------------------------------------------------------------
@@ -105,8 +178,12 @@ function pictureOf(state, width) {
   if (leader && narrow) links.unshift(trunkOf(leader, places));
   const height = Math.max(...places.map((place) => place.y)) + kCard.height / 2 + 8;
   const describe = state.members.map((m) => `server ${m.id}: ${modeName(m.mode)}`).join(", ");
-  return svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": `Ensemble: ${describe}`},
-    svg("g", {class: "links"}, links), svg("g", {class: "servers"}, places.map(cardOf)));
+  return svg(
+    "svg",
+    {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": `Ensemble: ${describe}`},
+    svg("g", {class: "links"}, links),
+    svg("g", {class: "servers"}, places.map(cardOf)),
+  );
 }
 
 function inOrder(state) {
@@ -119,7 +196,10 @@ function column(state, width) {
   const {leader, rest} = inOrder(state);
   const all = leader ? [leader, ...rest] : rest;
   return all.map((member, i) => ({
-    member, x: (leader && i > 0 ? 22 : 0) + width / 2 - 6, y: 8 + kCard.height / 2 + i * (kCard.height + 22), narrow: true,
+    member,
+    x: (leader && i > 0 ? 22 : 0) + width / 2 - 6,
+    y: 8 + kCard.height / 2 + i * (kCard.height + 22),
+    narrow: true,
   }));
 }
 
@@ -148,41 +228,72 @@ function circle(state, width) {
 
 function linkOf(leader, place, narrow) {
   const {member} = place;
-  const state = member.mode === "unreachable" ? "gone" : member.link ?? (member.mode === "looking" ? "gone" : "synced");
-  const label = state === "gone" ? "" : member.lag ? `${short(member.lag)} behind` : state === "synced" ? "" : state;
+  const state =
+    member.mode === "unreachable" ? "gone" : (member.link ?? (member.mode === "looking" ? "gone" : "synced"));
+  const label =
+    state === "gone" ? "" : member.lag ? `${short(member.lag)} behind` : state === "synced" ? "" : state;
   if (narrow) {
     const x = trunkX(leader);
-    return [svg("path", {class: `link ${state}`, d: `M ${x} ${place.y} H ${place.x - kCard.width / 2}`}),
-            label && svg("text", {class: "lag", x: x + 28, y: place.y - kCard.height / 2 - 6}, label)];
+    return [
+      svg("path", {class: `link ${state}`, d: `M ${x} ${place.y} H ${place.x - kCard.width / 2}`}),
+      label && svg("text", {class: "lag", x: x + 28, y: place.y - kCard.height / 2 - 6}, label),
+    ];
   }
   const middle = {x: (leader.x + place.x) / 2, y: (leader.y + place.y) / 2};
-  return [svg("line", {class: `link ${state}`, x1: leader.x, y1: leader.y, x2: place.x, y2: place.y}),
-          label && svg("text", {class: "lag", x: middle.x, y: middle.y - 4, "text-anchor": "middle"}, label)];
+  return [
+    svg("line", {class: `link ${state}`, x1: leader.x, y1: leader.y, x2: place.x, y2: place.y}),
+    label && svg("text", {class: "lag", x: middle.x, y: middle.y - 4, "text-anchor": "middle"}, label),
+  ];
 }
 
 // In a column: one line down from the leader, with a branch to each.
 const trunkX = (leader) => leader.x - kCard.width / 2 + 4;
 function trunkOf(leader, places) {
-  return svg("path", {class: "link synced", d: `M ${trunkX(leader)} ${leader.y + kCard.height / 2} V ${places.at(-1).y}`});
+  return svg("path", {
+    class: "link synced",
+    d: `M ${trunkX(leader)} ${leader.y + kCard.height / 2} V ${places.at(-1).y}`,
+  });
 }
 
 function cardOf({member, x, y}) {
   const left = x - kCard.width / 2;
   const top = y - kCard.height / 2;
   const row = (i) => top + 52 + i * 18;
-  const line = (i, name, value) => [svg("text", {class: "name", x: left + 14, y: row(i)}, name),
-                                    svg("text", {class: "value", x: left + kCard.width - 14, y: row(i), "text-anchor": "end"}, value)];
-  return svg("g", {class: `server ${member.mode} ${member.self ? "self" : ""}`},
+  const line = (i, name, value) => [
+    svg("text", {class: "name", x: left + 14, y: row(i)}, name),
+    svg("text", {class: "value", x: left + kCard.width - 14, y: row(i), "text-anchor": "end"}, value),
+  ];
+  return svg(
+    "g",
+    {class: `server ${member.mode} ${member.self ? "self" : ""}`},
     svg("rect", {class: "card", x: left, y: top, width: kCard.width, height: kCard.height, rx: 10}),
     svg("rect", {class: "edge", x: left, y: top + 12, width: 4, height: 22, rx: 2}),
     svg("text", {class: "title", x: left + 14, y: top + 28}, `Server ${member.id}`),
-    svg("text", {class: "mode", x: left + kCard.width - 14, y: top + 28, "text-anchor": "end"},
-      member.role === "observer" && member.mode !== "observer" ? `${modeName(member.mode)} (observer)` : modeName(member.mode)),
+    svg(
+      "text",
+      {class: "mode", x: left + kCard.width - 14, y: top + 28, "text-anchor": "end"},
+      member.role === "observer" && member.mode !== "observer"
+        ? `${modeName(member.mode)} (observer)`
+        : modeName(member.mode),
+    ),
     member.mode === "unreachable" || member.mode === "looking"
-      ? [svg("text", {class: "name", x: left + 14, y: row(0)}, member.error ?? (member.mode === "looking" ? "looks for a leader" : "does not answer")),
-         member.address && svg("text", {class: "name", x: left + 14, y: row(1)}, member.address)]
-      : [line(0, "zxid", member.zxid ?? "–"),
-         line(1, "behind", member.lag === null ? "–" : member.lag === 0 ? "level" : plural(member.lag, "change")),
-         line(2, "connections", count(member.connections))],
-    svg("title", {}, `Server ${member.id}, ${modeName(member.mode)}${member.self ? ", this page's" : ""}`));
+      ? [
+          svg(
+            "text",
+            {class: "name", x: left + 14, y: row(0)},
+            member.error ?? (member.mode === "looking" ? "looks for a leader" : "does not answer"),
+          ),
+          member.address && svg("text", {class: "name", x: left + 14, y: row(1)}, member.address),
+        ]
+      : [
+          line(0, "zxid", member.zxid ?? "–"),
+          line(
+            1,
+            "behind",
+            member.lag === null ? "–" : member.lag === 0 ? "level" : plural(member.lag, "change"),
+          ),
+          line(2, "connections", count(member.connections)),
+        ],
+    svg("title", {}, `Server ${member.id}, ${modeName(member.mode)}${member.self ? ", this page's" : ""}`),
+  );
 }

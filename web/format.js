@@ -33,15 +33,18 @@ export function duration(ms) {
   return `${Math.floor(s / 86400)} days`;
 }
 
-export const ago = (ms, now) => (!(ms > 0) ? "–" : now - ms < 2000 ? "just now" : `${duration(now - ms)} ago`);
+export const ago = (ms, now) =>
+  !(ms > 0) ? "–" : now - ms < 2000 ? "just now" : `${duration(now - ms)} ago`;
 
 // Local time without a surprise: 2026-11-15 20:55:54.
 export function time(ms) {
   if (!ms) return "–";
   const t = new Date(ms);
   const pad = (n) => String(n).padStart(2, "0");
-  return `${t.getFullYear()}-${pad(t.getMonth() + 1)}-${pad(t.getDate())} ` +
-    `${pad(t.getHours())}:${pad(t.getMinutes())}:${pad(t.getSeconds())}`;
+  return (
+    `${t.getFullYear()}-${pad(t.getMonth() + 1)}-${pad(t.getDate())} ` +
+    `${pad(t.getHours())}:${pad(t.getMinutes())}:${pad(t.getSeconds())}`
+  );
 }
 
 export const clock = (ms) => time(ms).slice(11);

@@ -8,12 +8,12 @@
 import {isReachable, open} from "./api.js";
 
 const kPathsMax = 200;
-const kAddressMax = 8000;  // of the request: a header has a limit
+const kAddressMax = 8000; // of the request: a header has a limit
 const kRetryMs = 1000;
 
-let paths = "";  // as asked for: encoded, one on a line
+let paths = ""; // as asked for: encoded, one on a line
 let stream = null;
-let seen = null;  // the zxid up to which everything shown is known to be right
+let seen = null; // the zxid up to which everything shown is known to be right
 const listeners = {node: new Set(), role: new Set(), back: new Set()};
 
 // kind "node": {path, exists, …}; "role": this server's role or epoch changed; "back": the stream begins anew, so

@@ -9,39 +9,108 @@ import {Plot} from "./plot.js";
 
 // Columns of /api/metrics, by plot.
 const plots = [
-  {title: "Requests", unit: "/s", series: [["reads", "reads"], ["writes", "writes"]]},
-  {title: "Read latency", unit: "ms", series: [["read_p50", "p50"], ["read_p99", "p99"], ["read_p999", "p99.9"]]},
-  {title: "Write latency", unit: "ms", series: [["write_p50", "p50"], ["write_p99", "p99"], ["write_p999", "p99.9"]]},
+  {
+    title: "Requests",
+    unit: "/s",
+    series: [
+      ["reads", "reads"],
+      ["writes", "writes"],
+    ],
+  },
+  {
+    title: "Read latency",
+    unit: "ms",
+    series: [
+      ["read_p50", "p50"],
+      ["read_p99", "p99"],
+      ["read_p999", "p99.9"],
+    ],
+  },
+  {
+    title: "Write latency",
+    unit: "ms",
+    series: [
+      ["write_p50", "p50"],
+      ["write_p99", "p99"],
+      ["write_p999", "p99.9"],
+    ],
+  },
   {title: "Outstanding requests", unit: "", series: [["outstanding", "outstanding"]]},
-  {title: "Clients", unit: "", series: [["sessions", "sessions"], ["connections", "connections"]]},
+  {
+    title: "Clients",
+    unit: "",
+    series: [
+      ["sessions", "sessions"],
+      ["connections", "connections"],
+    ],
+  },
   {title: "Watches", unit: "", series: [["watches", "watches"]]},
-  {title: "Disk sync", unit: "ms", series: [["fsync_avg", "mean"], ["flush_p99", "p99 with queue"]]},
+  {
+    title: "Disk sync",
+    unit: "ms",
+    series: [
+      ["fsync_avg", "mean"],
+      ["flush_p99", "p99 with queue"],
+    ],
+  },
   {title: "Snapshots", unit: "ms", series: [["snapshot_ms", "last took"]]},
-  {title: "Nodes", unit: "", series: [["nodes", "nodes"], ["ephemerals", "ephemeral"]]},
+  {
+    title: "Nodes",
+    unit: "",
+    series: [
+      ["nodes", "nodes"],
+      ["ephemerals", "ephemeral"],
+    ],
+  },
 ];
-const spans = [[5, "5 min"], [15, "15 min"], [60, "1 hour"]];
+const spans = [
+  [5, "5 min"],
+  [15, "15 min"],
+  [60, "1 hour"],
+];
 
 export function showMetrics(main, _rest, signal) {
   let minutes = 60;
-  const samples = [];  // oldest first, as objects by column
+  const samples = []; // oldest first, as objects by column
   const body = h("div", {class: "plots"}, loading("the last hour"));
-  const buttons = spans.map(([value, name]) => h("button", {
-    type: "button", "aria-pressed": String(value === minutes),
-    onclick: (event) => {
-      minutes = value;
-      for (const button of buttons) button.setAttribute("aria-pressed", String(button === event.currentTarget));
-      draw();
-    },
-  }, name));
-  replace(main, h("div", {class: "head"}, h("h1", {}, "Metrics"), h("p", {class: "hint"}, "Of this server, a sample every five seconds."),
-    h("div", {class: "segments", role: "group", "aria-label": "Time shown"}, buttons)), body);
+  const buttons = spans.map(([value, name]) =>
+    h(
+      "button",
+      {
+        type: "button",
+        "aria-pressed": String(value === minutes),
+        onclick: (event) => {
+          minutes = value;
+          for (const button of buttons)
+            button.setAttribute("aria-pressed", String(button === event.currentTarget));
+          draw();
+        },
+      },
+      name,
+    ),
+  );
+  replace(
+    main,
+    h(
+      "div",
+      {class: "head"},
+      h("h1", {}, "Metrics"),
+      h("p", {class: "hint"}, "Of this server, a sample every five seconds."),
+      h("div", {class: "segments", role: "group", "aria-label": "Time shown"}, buttons),
+    ),
+    body,
+  );
 
   let drawn = null;
   const draw = () => {
-    if (!samples.length) return void replace(body, empty("The first sample comes five seconds after the start."));
+    if (!samples.length)
+      return void replace(body, empty("The first sample comes five seconds after the start."));
     if (!drawn) {
       drawn = plots.map((plot) => new Plot(plot, (t) => drawn.forEach((other) => other.point(t))));
-      replace(body, drawn.map((plot) => plot.element));
+      replace(
+        body,
+        drawn.map((plot) => plot.element),
+      );
     }
     const end = samples.at(-1).t;
     for (const plot of drawn) plot.draw(samples, end - minutes * 60000, end);

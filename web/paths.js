@@ -13,7 +13,7 @@ export function hashToPath(rest) {
   try {
     return rest.split("/").map(decodeURIComponent).join("/") || "/";
   } catch {
-    return "/";  // typed by hand, with a lonely percent sign
+    return "/"; // typed by hand, with a lonely percent sign
   }
 }
 

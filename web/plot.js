@@ -24,7 +24,12 @@ export class Plot {
     this.onPoint = onPoint;
     this.legend = h("div", {class: "legend"});
     this.canvas = h("div", {class: "canvas"});
-    this.element = h("figure", {class: "plot"}, h("figcaption", {}, h("b", {}, title), h("span", {}, unit && ` ${unit}`), this.legend), this.canvas);
+    this.element = h(
+      "figure",
+      {class: "plot"},
+      h("figcaption", {}, h("b", {}, title), h("span", {}, unit && ` ${unit}`), this.legend),
+      this.canvas,
+    );
     this.canvas.addEventListener("pointermove", (event) => this.hover(event));
     this.canvas.addEventListener("pointerleave", () => onPoint(null));
   }
@@ -39,12 +44,41 @@ export class Plot {
     const y = (this.y = (v) => kTop + (1 - v / top) * (kHeight - kTop - kBottom));
     this.cursor = svg("g", {class: "cursor"});
     const latest = this.series.map(([key, name]) => `${name} ${short(this.shown.at(-1)?.[key])}`).join(", ");
-    replace(this.canvas, svg("svg", {width: this.width, height: kHeight, viewBox: `0 0 ${this.width} ${kHeight}`, role: "img", "aria-label": `now: ${latest} ${this.unit}`},
-      [0, 0.5, 1].map((part) => [svg("line", {class: "rule", x1: kLeft, x2: this.width - 6, y1: y(part * top), y2: y(part * top)}),
-                                 svg("text", {class: "tick", x: kLeft - 6, y: y(part * top) + 3.5, "text-anchor": "end"}, short(part * top))]),
-      [0, 0.5, 1].map((part) => svg("text", {class: "tick", x: x(from + part * (to - from)), y: kHeight - 4,
-                                             "text-anchor": ["start", "middle", "end"][part * 2]}, clock(from + part * (to - from)).slice(0, 5))),
-      this.series.map(([key], i) => this.line(key, i, x, y)), this.cursor));
+    replace(
+      this.canvas,
+      svg(
+        "svg",
+        {
+          width: this.width,
+          height: kHeight,
+          viewBox: `0 0 ${this.width} ${kHeight}`,
+          role: "img",
+          "aria-label": `now: ${latest} ${this.unit}`,
+        },
+        [0, 0.5, 1].map((part) => [
+          svg("line", {class: "rule", x1: kLeft, x2: this.width - 6, y1: y(part * top), y2: y(part * top)}),
+          svg(
+            "text",
+            {class: "tick", x: kLeft - 6, y: y(part * top) + 3.5, "text-anchor": "end"},
+            short(part * top),
+          ),
+        ]),
+        [0, 0.5, 1].map((part) =>
+          svg(
+            "text",
+            {
+              class: "tick",
+              x: x(from + part * (to - from)),
+              y: kHeight - 4,
+              "text-anchor": ["start", "middle", "end"][part * 2],
+            },
+            clock(from + part * (to - from)).slice(0, 5),
+          ),
+        ),
+        this.series.map(([key], i) => this.line(key, i, x, y)),
+        this.cursor,
+      ),
+    );
     this.point(null);
   }
 
@@ -62,8 +96,15 @@ export class Plot {
       before = s.t;
     }
     const points = this.shown.length < 3;
-    return [svg("path", {class: `line s${index}`, d}),
-            points && this.shown.map((s) => s[key] !== null && svg("circle", {class: `mark s${index}`, cx: x(s.t), cy: y(s[key] ?? 0), r: 2.5}))];
+    return [
+      svg("path", {class: `line s${index}`, d}),
+      points &&
+        this.shown.map(
+          (s) =>
+            s[key] !== null &&
+            svg("circle", {class: `mark s${index}`, cx: x(s.t), cy: y(s[key] ?? 0), r: 2.5}),
+        ),
+    ];
   }
 
   hover(event) {
@@ -76,13 +117,43 @@ export class Plot {
   // Shows the values at a time, or the latest ones.
   point(t) {
     if (!this.shown) return;
-    const nearest = t === null ? this.shown.at(-1)
-      : this.shown.reduce((best, s) => (Math.abs(s.t - t) < Math.abs(best.t - t) ? s : best), this.shown[0]);
-    replace(this.legend, t !== null && nearest ? h("time", {}, clock(nearest.t)) : null,
-      this.series.map(([key, name], i) => h("span", {class: `key s${i}`}, h("i", {}), this.series.length > 1 ? `${name} ` : "", h("b", {}, short(nearest?.[key])))));
+    const nearest =
+      t === null
+        ? this.shown.at(-1)
+        : this.shown.reduce(
+            (best, s) => (Math.abs(s.t - t) < Math.abs(best.t - t) ? s : best),
+            this.shown[0],
+          );
+    replace(
+      this.legend,
+      t !== null && nearest ? h("time", {}, clock(nearest.t)) : null,
+      this.series.map(([key, name], i) =>
+        h(
+          "span",
+          {class: `key s${i}`},
+          h("i", {}),
+          this.series.length > 1 ? `${name} ` : "",
+          h("b", {}, short(nearest?.[key])),
+        ),
+      ),
+    );
     if (!this.cursor) return;
-    replace(this.cursor, t !== null && nearest && [
-      svg("line", {x1: this.x(nearest.t), x2: this.x(nearest.t), y1: kTop, y2: kHeight - kBottom}),
-      this.series.map(([key], i) => nearest[key] !== null && svg("circle", {class: `mark s${i}`, cx: this.x(nearest.t), cy: this.y(nearest[key] ?? 0), r: 3}))]);
+    replace(
+      this.cursor,
+      t !== null &&
+        nearest && [
+          svg("line", {x1: this.x(nearest.t), x2: this.x(nearest.t), y1: kTop, y2: kHeight - kBottom}),
+          this.series.map(
+            ([key], i) =>
+              nearest[key] !== null &&
+              svg("circle", {
+                class: `mark s${i}`,
+                cx: this.x(nearest.t),
+                cy: this.y(nearest[key] ?? 0),
+                r: 3,
+              }),
+          ),
+        ],
+    );
   }
 }

@@ -14,19 +14,49 @@ const kinds = {
   election: {name: "Election", holds: "leads", waits: "candidates", free: "Nobody leads."},
   rwlock: {name: "Read/write lock", holds: "inside", waits: "waiting", free: "Nobody holds it."},
   semaphore: {name: "Semaphore", holds: "has a lease", waits: "waiting", free: "No lease is out."},
-  queue: {name: "Queue", holds: "being worked on", waits: "items, next first", free: "Nothing is being worked on."},
+  queue: {
+    name: "Queue",
+    holds: "being worked on",
+    waits: "items, next first",
+    free: "Nothing is being worked on.",
+  },
   barrier: {name: "Double barrier", holds: "inside", waits: "arrived", free: "Nobody has entered."},
   membership: {name: "Members", holds: "here", waits: "", free: "Nobody is here."},
 };
 
 export function showRecipes(main, rest, signal) {
   const body = h("div", {class: "recipes"}, loading("locks and the like"));
-  const input = h("input", {"aria-label": "Look below this path", spellcheck: "false", autocapitalize: "off", value: hashToPath(rest)});
+  const input = h("input", {
+    "aria-label": "Look below this path",
+    spellcheck: "false",
+    autocapitalize: "off",
+    value: hashToPath(rest),
+  });
   const hint = h("p", {class: "hint"});
-  replace(main, h("div", {class: "head"}, h("h1", {}, "Locks & co."), h("form", {class: "below", onsubmit: (event) => {
-    event.preventDefault();
-    location.hash = pathToHash("recipes", `/${input.value.trim()}`.replace(/\/+/g, "/").replace(/(.)\/$/, "$1"));
-  }}, h("label", {}, "below", input)), hint), body);
+  replace(
+    main,
+    h(
+      "div",
+      {class: "head"},
+      h("h1", {}, "Locks & co."),
+      h(
+        "form",
+        {
+          class: "below",
+          onsubmit: (event) => {
+            event.preventDefault();
+            location.hash = pathToHash(
+              "recipes",
+              `/${input.value.trim()}`.replace(/\/+/g, "/").replace(/(.)\/$/, "$1"),
+            );
+          },
+        },
+        h("label", {}, "below", input),
+      ),
+      hint,
+    ),
+    body,
+  );
   let path = hashToPath(rest);
   let shown = "";
 
@@ -39,13 +69,27 @@ export function showRecipes(main, rest, signal) {
       const key = JSON.stringify({...answer, now: Math.floor(answer.now / 1000)});
       if (key === shown) return;
       shown = key;
-      replace(body, answer.recipes.length ? answer.recipes.map((recipe) => cardOf(recipe, answer.now))
-        : empty("No lock, election, queue, semaphore, barrier or group is here. ",
-                "They are recognised by the names that Curator, kazoo and drover give their nodes, and shown as soon as somebody makes one."));
+      replace(
+        body,
+        answer.recipes.length
+          ? answer.recipes.map((recipe) => cardOf(recipe, answer.now))
+          : empty(
+              "No lock, election, queue, semaphore, barrier or group is here. ",
+              "They are recognised by the names that Curator, kazoo and drover give their nodes, ",
+              "and shown as soon as somebody makes one.",
+            ),
+      );
     } catch (error) {
       if (error.name !== "AbortError") {
         shown = "";
-        replace(body, error.code === "NoNode" ? empty("There is no such node.") : error.code === "NoAuth" ? empty("Its ACL does not let you read this node.") : failure(error, look));
+        replace(
+          body,
+          error.code === "NoNode"
+            ? empty("There is no such node.")
+            : error.code === "NoAuth"
+              ? empty("Its ACL does not let you read this node.")
+              : failure(error, look),
+        );
       }
     }
   };
@@ -60,24 +104,77 @@ export function showRecipes(main, rest, signal) {
 function cardOf(recipe, now) {
   const kind = kinds[recipe.kind];
   const slots = recipe.kind === "semaphore" && recipe.capacity ? ` of ${count(recipe.capacity)}` : "";
-  return h("article", {class: `recipe ${recipe.kind}`},
-    h("header", {}, h("span", {class: "kind"}, kind.name), h("a", {class: "mono", href: pathToHash("tree", recipe.path)}, recipe.path),
-      recipe.layout && h("span", {class: "tag"}, recipe.layout)),
-    h("div", {class: "flow"},
-      recipe.kind === "queue" && !recipe.holders.length ? null
-        : h("div", {class: "inside"}, h("h3", {}, kind.holds, recipe.holders.length > 1 || slots ? ` · ${count(recipe.holders_total)}${slots}` : ""),
-            recipe.holders.length ? h("ol", {}, recipe.holders.map((who) => entryOf(who, now))) : h("p", {class: "hint"}, kind.free)),
-      recipe.waiting_total > 0 && h("div", {class: "line"}, h("h3", {}, `${kind.waits} · ${count(recipe.waiting_total)}`),
-        h("ol", {}, recipe.waiting.map((who, i) => entryOf(who, now, i + 1))),
-        recipe.waiting_total > recipe.waiting.length && h("p", {class: "hint"}, `and ${count(recipe.waiting_total - recipe.waiting.length)} behind them`)),
-      recipe.waiting_total === 0 && recipe.kind !== "membership" && recipe.kind !== "queue" && h("p", {class: "hint none"}, recipe.kind === "barrier" ? "" : "Nobody waits."),
-      recipe.waiting_total === 0 && recipe.kind === "queue" && h("p", {class: "hint none"}, "It is empty.")));
+  return h(
+    "article",
+    {class: `recipe ${recipe.kind}`},
+    h(
+      "header",
+      {},
+      h("span", {class: "kind"}, kind.name),
+      h("a", {class: "mono", href: pathToHash("tree", recipe.path)}, recipe.path),
+      recipe.layout && h("span", {class: "tag"}, recipe.layout),
+    ),
+    h(
+      "div",
+      {class: "flow"},
+      recipe.kind === "queue" && !recipe.holders.length
+        ? null
+        : h(
+            "div",
+            {class: "inside"},
+            h(
+              "h3",
+              {},
+              kind.holds,
+              recipe.holders.length > 1 || slots ? ` · ${count(recipe.holders_total)}${slots}` : "",
+            ),
+            recipe.holders.length
+              ? h(
+                  "ol",
+                  {},
+                  recipe.holders.map((who) => entryOf(who, now)),
+                )
+              : h("p", {class: "hint"}, kind.free),
+          ),
+      recipe.waiting_total > 0 &&
+        h(
+          "div",
+          {class: "line"},
+          h("h3", {}, `${kind.waits} · ${count(recipe.waiting_total)}`),
+          h(
+            "ol",
+            {},
+            recipe.waiting.map((who, i) => entryOf(who, now, i + 1)),
+          ),
+          recipe.waiting_total > recipe.waiting.length &&
+            h("p", {class: "hint"}, `and ${count(recipe.waiting_total - recipe.waiting.length)} behind them`),
+        ),
+      recipe.waiting_total === 0 &&
+        recipe.kind !== "membership" &&
+        recipe.kind !== "queue" &&
+        h("p", {class: "hint none"}, recipe.kind === "barrier" ? "" : "Nobody waits."),
+      recipe.waiting_total === 0 && recipe.kind === "queue" && h("p", {class: "hint none"}, "It is empty."),
+    ),
+  );
 }
 
 function entryOf(who, now, place) {
   const title = who.data || who.name;
-  return h("li", {class: who.mode ?? "", title: who.path}, place && h("span", {class: "place"}, count(place)),
-    h("div", {}, h("b", {}, who.mode && h("span", {class: "tag"}, who.mode), title),
-      h("small", {}, who.since ? `since ${duration(now - who.since)}` : "", who.remote ? ` · ${who.remote}` : who.session && who.alive ? " · at another server" : "",
-        who.session && [" · ", h("a", {class: "mono", href: `#/sessions/${who.session}`}, who.session)])));
+  return h(
+    "li",
+    {class: who.mode ?? "", title: who.path},
+    place && h("span", {class: "place"}, count(place)),
+    h(
+      "div",
+      {},
+      h("b", {}, who.mode && h("span", {class: "tag"}, who.mode), title),
+      h(
+        "small",
+        {},
+        who.since ? `since ${duration(now - who.since)}` : "",
+        who.remote ? ` · ${who.remote}` : who.session && who.alive ? " · at another server" : "",
+        who.session && [" · ", h("a", {class: "mono", href: `#/sessions/${who.session}`}, who.session)],
+      ),
+    ),
+  );
 }

@@ -17,12 +17,35 @@ const kPage = 100;
 // One node in the list, and its children when it is open.
 class Branch {
   constructor(view, path, facts, level) {
-    Object.assign(this, {view, path, facts, level, open: false, children: [], after: null, more: false, total: facts.children, busy: false});
+    Object.assign(this, {
+      view,
+      path,
+      facts,
+      level,
+      open: false,
+      children: [],
+      after: null,
+      more: false,
+      total: facts.children,
+      busy: false,
+    });
     this.twist = h("span", {class: "twist", "aria-hidden": "true"});
     this.size = h("span", {class: "size"});
-    this.row = h("div", {class: "row", role: "treeitem", tabindex: "-1", "data-path": path, "aria-level": level + 1,
-                         onclick: (event) => this.onClick(event)},
-      this.twist, h("span", {class: "name"}, nameOf(path)), facts.ephemeral && h("span", {class: "tag", title: "Ends with its session"}, "ephemeral"), this.size);
+    this.row = h(
+      "div",
+      {
+        class: "row",
+        role: "treeitem",
+        tabindex: "-1",
+        "data-path": path,
+        "aria-level": level + 1,
+        onclick: (event) => this.onClick(event),
+      },
+      this.twist,
+      h("span", {class: "name"}, nameOf(path)),
+      facts.ephemeral && h("span", {class: "tag", title: "Ends with its session"}, "ephemeral"),
+      this.size,
+    );
     this.row.style.setProperty("--level", level);
     this.group = h("div", {role: "group"});
     this.foot = h("div", {class: "foot"});
@@ -47,21 +70,40 @@ class Branch {
     this.group.hidden = this.foot.hidden = !this.open;
     if (!this.open) return;
     const left = this.total - this.children.length;
-    replace(this.foot,
-      this.begin && h("button", {type: "button", class: "quiet", onclick: () => this.reload("")}, "From the beginning"),
+    replace(
+      this.foot,
+      this.begin &&
+        h("button", {type: "button", class: "quiet", onclick: () => this.reload("")}, "From the beginning"),
       this.error && h("span", {class: "bad"}, this.error),
-      this.more && h("button", {type: "button", class: "quiet", disabled: this.busy, onclick: () => this.load()},
-        this.busy ? "Loading…" : `${count(Math.min(kPage, left))} more of ${count(this.total)}`),
-      (this.more || this.begin) && this.total > kPage && this.jump());
+      this.more &&
+        h(
+          "button",
+          {type: "button", class: "quiet", disabled: this.busy, onclick: () => this.load()},
+          this.busy ? "Loading…" : `${count(Math.min(kPage, left))} more of ${count(this.total)}`,
+        ),
+      (this.more || this.begin) && this.total > kPage && this.jump(),
+    );
   }
 
   // Among many: begin at a name.
   jump() {
-    const input = h("input", {placeholder: "begin at name…", "aria-label": `Begin at a name below ${this.path}`, spellcheck: "false", autocapitalize: "off", value: this.begin ?? ""});
-    return h("form", {onsubmit: (event) => {
-      event.preventDefault();
-      this.reload(input.value);
-    }}, input);
+    const input = h("input", {
+      placeholder: "begin at name…",
+      "aria-label": `Begin at a name below ${this.path}`,
+      spellcheck: "false",
+      autocapitalize: "off",
+      value: this.begin ?? "",
+    });
+    return h(
+      "form",
+      {
+        onsubmit: (event) => {
+          event.preventDefault();
+          this.reload(input.value);
+        },
+      },
+      input,
+    );
   }
 
   async toggle(to = !this.open) {
@@ -85,7 +127,16 @@ class Branch {
     this.busy = true;
     this.show();
     try {
-      const page = await get("children", {path: this.path, after: this.after, from: this.after === null ? this.begin || undefined : undefined, limit: kPage}, this.view.signal);
+      const page = await get(
+        "children",
+        {
+          path: this.path,
+          after: this.after,
+          from: this.after === null ? this.begin || undefined : undefined,
+          limit: kPage,
+        },
+        this.view.signal,
+      );
       beginAt(page.zxid);
       this.total = page.total;
       this.more = page.more;
@@ -114,7 +165,11 @@ class Branch {
     if (!this.open || this.busy) return;
     const shown = this.children.map((child) => child.facts.name);
     const limit = Math.min(1000, Math.max(kPage, shown.length));
-    const page = await get("children", {path: this.path, from: this.begin || undefined, limit}, this.view.signal);
+    const page = await get(
+      "children",
+      {path: this.path, from: this.begin || undefined, limit},
+      this.view.signal,
+    );
     this.total = page.total;
     this.more = page.more;
     const now = new Set(page.children.map((child) => child.name));
@@ -135,7 +190,8 @@ class Branch {
       return fresh;
     });
     this.children.forEach((child, i) => {
-      if (this.group.children[i] !== child.element) this.group.insertBefore(child.element, this.group.children[i] ?? null);
+      if (this.group.children[i] !== child.element)
+        this.group.insertBefore(child.element, this.group.children[i] ?? null);
     });
     if (hadFocus?.isConnected) hadFocus.focus({preventScroll: true});
     this.after = page.children.at(-1)?.name ?? null;
@@ -155,11 +211,24 @@ class TreeView {
   constructor(main, signal) {
     this.signal = signal;
     this.branches = new Map();
-    this.list = h("div", {class: "tree", role: "tree", "aria-label": "Nodes", onkeydown: (event) => this.onKey(event)});
+    this.list = h("div", {
+      class: "tree",
+      role: "tree",
+      "aria-label": "Nodes",
+      onkeydown: (event) => this.onKey(event),
+    });
     this.panel = new NodePanel(this);
     this.crumbs = h("nav", {class: "crumbs", "aria-label": "Path"});
-    replace(main, h("h1", {class: "hidden"}, "Tree"), h("div", {class: "split"}, h("section", {class: "left", "aria-label": "Tree"}, this.list),
-      h("section", {class: "right", "aria-label": "Node"}, this.crumbs, this.panel.element)));
+    replace(
+      main,
+      h("h1", {class: "hidden"}, "Tree"),
+      h(
+        "div",
+        {class: "split"},
+        h("section", {class: "left", "aria-label": "Tree"}, this.list),
+        h("section", {class: "right", "aria-label": "Node"}, this.crumbs, this.panel.element),
+      ),
+    );
     this.root = new Branch(this, "/", {name: "/", children: 1}, 0);
     this.branches.set("/", this.root);
     this.list.append(this.root.element);
@@ -175,8 +244,13 @@ class TreeView {
   // Opens the way to a node and shows it. A node on a later page is brought by beginning its page there.
   async select(path) {
     this.selected = path;
-    replace(this.crumbs, ancestors(path).map((part) => [
-      h("a", {href: pathToHash("tree", part), "aria-current": part === path ? "page" : null}, nameOf(part)), part !== path && part !== "/" && "/"]));
+    replace(
+      this.crumbs,
+      ancestors(path).map((part) => [
+        h("a", {href: pathToHash("tree", part), "aria-current": part === path ? "page" : null}, nameOf(part)),
+        part !== path && part !== "/" && "/",
+      ]),
+    );
     this.mark();
     this.panel.show(path);
     for (const part of ancestors(path)) {
@@ -247,7 +321,8 @@ class TreeView {
       Home: () => move(rows[0]),
       End: () => move(rows.at(-1)),
       ArrowRight: () => (branch.open ? move(rows[at + 1]) : branch.toggle(true)),
-      ArrowLeft: () => (branch.open ? branch.toggle(false) : move(this.branches.get(parentOf(branch.path))?.row)),
+      ArrowLeft: () =>
+        branch.open ? branch.toggle(false) : move(this.branches.get(parentOf(branch.path))?.row),
       Enter: () => this.go(branch.path),
       " ": () => this.go(branch.path),
     };

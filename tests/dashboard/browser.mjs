@@ -36,11 +36,16 @@ export const picture = (page, name) => page.screenshot({path: `${world.pictures}
 // A page that fails the test for what nobody should see. `expected`: texts of console errors that belong to the test.
 export async function withPage(options, use) {
   const {origin = site, expected = [], ...context} = options;
-  const page = await browser.newPage({viewport: {width: 1280, height: 800}, colorScheme: "light", ...context});
+  const page = await browser.newPage({
+    viewport: {width: 1280, height: 800},
+    colorScheme: "light",
+    ...context,
+  });
   const wrong = [];
   page.on("pageerror", (error) => wrong.push(`page: ${error.message}`));
   page.on("console", (message) => {
-    if (message.type() === "error" && !expected.some((text) => message.text().includes(text))) wrong.push(`console: ${message.text()}`);
+    if (message.type() === "error" && !expected.some((text) => message.text().includes(text)))
+      wrong.push(`console: ${message.text()}`);
   });
   page.on("dialog", (dialog) => {
     wrong.push(`dialog: ${dialog.message()}`);
