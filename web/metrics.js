@@ -70,7 +70,7 @@ const spans = [
 ];
 
 export function showMetrics(main, _rest, signal) {
-  let minutes = 60;
+  let chosen = null; // minutes; none: as much as there is
   const samples = []; // oldest first, as objects by column
   const body = h("div", {class: "plots"}, loading("the last hour"));
   const buttons = spans.map(([value, name]) =>
@@ -78,11 +78,9 @@ export function showMetrics(main, _rest, signal) {
       "button",
       {
         type: "button",
-        "aria-pressed": String(value === minutes),
-        onclick: (event) => {
-          minutes = value;
-          for (const button of buttons)
-            button.setAttribute("aria-pressed", String(button === event.currentTarget));
+        "aria-pressed": "false",
+        onclick: () => {
+          chosen = value;
           draw();
         },
       },
@@ -113,6 +111,9 @@ export function showMetrics(main, _rest, signal) {
       );
     }
     const end = samples.at(-1).t;
+    const there = (end - samples[0].t) / 60000;
+    const minutes = chosen ?? (spans.find(([value]) => value >= there) ?? spans.at(-1))[0];
+    spans.forEach(([value], i) => buttons[i].setAttribute("aria-pressed", String(value === minutes)));
     for (const plot of drawn) plot.draw(samples, end - minutes * 60000, end);
   };
   const look = async () => {

@@ -171,7 +171,7 @@ function entryOf(who, now, place) {
       h(
         "small",
         {},
-        who.since ? `since ${duration(now - who.since)}` : "",
+        who.since ? `since ${duration(Math.max(1000, now - who.since))}` : "",
         who.remote ? ` · ${who.remote}` : who.session && who.alive ? " · at another server" : "",
         who.session && [" · ", h("a", {class: "mono", href: `#/sessions/${who.session}`}, who.session)],
       ),

@@ -41,9 +41,9 @@ test("the metrics have nine plots with lines in them", () =>
     await until("two samples", () =>
       page.evaluate(() => document.querySelector(".plot:nth-child(9) .line").getAttribute("d").includes("L")),
     );
-    await page.getByRole("button", {name: "5 min", exact: true}).click();
+    await page.getByRole("button", {name: "15 min"}).click();
     assert.equal(
-      await page.getByRole("button", {name: "5 min", exact: true}).getAttribute("aria-pressed"),
+      await page.getByRole("button", {name: "15 min"}).getAttribute("aria-pressed"),
       "true",
     );
     await page.locator(".canvas").first().hover();
