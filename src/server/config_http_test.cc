@@ -57,6 +57,15 @@ TEST(ConfigHttp, HttpsNeedsTheServersOwnStores) {
                   .admin.force_https);
 }
 
+TEST(ConfigDashboard, ChangesNothingAndKnowsNoOtherNamesUnlessSaid) {
+  EXPECT_FALSE(config_of(load_lines("")).admin.dashboard_edit);
+  const AdminSettings admin =
+      config_of(load_lines("admin.dashboard.edit=true\nadmin.dashboard.hosts=ZK.example.net, proxy,\n"))
+          .admin;
+  EXPECT_TRUE(admin.dashboard_edit);
+  EXPECT_THAT(admin.dashboard_hosts, ElementsAre("zk.example.net", "proxy"));
+}
+
 TEST(ConfigMetrics, HasAPortOfItsOwnWithJavasProvider) {
   const Loaded loaded = load_lines(
       "metricsProvider.className=org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider\n"
