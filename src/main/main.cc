@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <string>
@@ -44,9 +45,13 @@ it has answered what is in flight. Exit codes: 0 stopped, 1 cannot start, 2 bad 
 not be made durable.
 )";
 
-server::Server* running = nullptr;
+std::atomic<server::Server*> running = nullptr;
+std::atomic<bool> stop_asked = false;
 
-void on_signal(int) { running->stop(); }
+void on_signal(int) {
+  stop_asked = true;
+  if (server::Server* server = running) server->stop();
+}
 
 // Every client is a descriptor; the default soft limit of 1024 would be reached first of all limits.
 void raise_descriptor_limit() {
@@ -84,15 +89,19 @@ int serve(const std::vector<std::string>& arguments) {
   }
   for (const std::string& warning : loaded->warnings) server::log_warn("config", "{}", warning);
   raise_descriptor_limit();
-  auto started = server::Server::start(config);
-  if (!started) {
-    server::log_error("server", "cannot start: {}", started.error().what);
-    return 1;
+  for (bool again = true; again && !stop_asked;) {
+    const auto started = server::Server::start(config, {.restarts = true});
+    if (!started) {
+      server::log_error("server", "cannot start: {}", started.error().what);
+      return 1;
+    }
+    running = started->get();
+    handle_signals();
+    server::tell_service_manager("READY=1");
+    if (!stop_asked) (*started)->run();
+    running = nullptr;
+    again = (*started)->wants_restart();
   }
-  running = started->get();
-  handle_signals();
-  server::tell_service_manager("READY=1");
-  running->run();
   return 0;
 }
 

@@ -52,11 +52,17 @@ bool RateLimit::allow(Instant now) {
 AdminRoutes::AdminRoutes(const ServerInside& inside)
     : inside_(inside),
       url_(inside.config.admin.command_url),
-      snapshots_(inside.config.admin.rate_limit_interval_ms) {}
+      snapshots_(inside.config.admin.rate_limit_interval_ms),
+      restores_(inside.config.admin.rate_limit_interval_ms),
+      restore_(inside) {}
 
 void AdminRoutes::add_to(HttpRouter& router) {
   router.get(url_ + "/*", [this](const HttpRequest& request) { return run(request, false); });
   router.post(url_ + "/*", [this](const HttpRequest& request) { return run(request, true); });
+  for (const char* name : {"/restore", "/rest"}) {
+    router.upload(url_ + name, [this](const HttpRequest& request) { return begin_restore(request); });
+    router.get(url_ + name, [this](const HttpRequest& request) { return run(request, false); });
+  }
 }
 
 std::string AdminRoutes::name_in(const HttpRequest& request) const {
@@ -134,6 +140,18 @@ HttpResponse AdminRoutes::take_snapshot(const AdminCommand& command, const HttpR
       {"last_zxid", fmt::format("0x{:x}", static_cast<std::uint64_t>(raw(taken->zxid)))});
   response.headers.push_back({"snapshot_size", std::to_string(size)});
   return response;
+}
+
+UploadStart AdminRoutes::begin_restore(const HttpRequest& request) {
+  const AdminCommand& command = *find_admin_command("restore");
+  if (const HttpAuth auth = may_change(request, inside_); !auth.allowed())
+    return failure(auth.status, command.name, auth.error);
+  if (const std::string_view why_not = restore_.hindrance(); !why_not.empty())
+    return failure(503, command.name, why_not);
+  if (!restores_.allow(monotonic_now()))
+    return failure(429, command.name, "one restore in every admin.rateLimiterIntervalInMS");
+  log_info("http", "restore from {}", request.remote);
+  return restore_.begin(command);
 }
 
 HttpResponse AdminRoutes::shed_connections(const AdminCommand& command, const HttpRequest& request) {

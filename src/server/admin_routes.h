@@ -11,6 +11,7 @@
 
 #include "base/time.h"
 #include "server/admin_commands.h"
+#include "server/admin_restore.h"
 #include "server/http_router.h"
 #include "server/server_inside.h"
 
@@ -40,12 +41,15 @@ class AdminRoutes {
   HttpResponse perform(const AdminCommand& command, const HttpRequest& request);
   HttpResponse set_trace_mask(const AdminCommand& command, const HttpRequest& request);
   HttpResponse take_snapshot(const AdminCommand& command, const HttpRequest& request);
+  UploadStart begin_restore(const HttpRequest& request);
   HttpResponse shed_connections(const AdminCommand& command, const HttpRequest& request);
   std::string name_in(const HttpRequest& request) const;
 
   const ServerInside& inside_;
   const std::string url_;
   RateLimit snapshots_;
+  RateLimit restores_;
+  Restore restore_;
 };
 
 }  // namespace drover::server

@@ -52,6 +52,18 @@ HttpResponse run_handler(const HttpHandler& handle, const HttpRequest& request) 
   }
 }
 
+// Calls when it ends, one way or the other.
+class AtEnd {
+ public:
+  explicit AtEnd(std::function<void()> call) : call_(std::move(call)) {}
+  ~AtEnd() { call_(); }
+  AtEnd(const AtEnd&) = delete;
+  AtEnd& operator=(const AtEnd&) = delete;
+
+ private:
+  std::function<void()> call_;
+};
+
 template <class Stream>
 class Connection : public std::enable_shared_from_this<Connection<Stream>> {
  public:
@@ -189,7 +201,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     if (sink_) {
       if (!piece.empty() && !sink_->write(piece)) {
         keep_alive_ = false;
-        return respond(sink_->finish());
+        return answer();
       }
     } else {
       if (request_.body.size() + piece.size() > limits_.body_bytes_max)
@@ -200,8 +212,10 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   }
 
   void answer() {
-    if (sink_) return respond(sink_->finish());
-    respond(run_handler(*handler_, request_));
+    if (!sink_) return respond(run_handler(*handler_, request_));
+    HttpResponse response = sink_->finish();
+    sink_.reset();  // now, and not when the client is done with us: it may hold what the next one needs
+    respond(std::move(response));
   }
 
   // --- the response ---
@@ -224,6 +238,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
 
   void respond(HttpResponse response) {
     restart_clock();
+    if (response.after_sent) after_sent_.emplace(std::move(response.after_sent));
     if (response.source) return respond_in_pieces(std::move(response));
     whole_.emplace();
     fill_header(*whole_, response);
@@ -282,6 +297,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
 
   void on_sent() {
     piece_ = {};
+    after_sent_.reset();
     if (keep_alive_) return read_header();
     end();
   }
@@ -329,6 +345,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   bool chunked_ = true;
   unsigned version_ = 11;
   std::size_t lingered_ = 0;
+  std::optional<AtEnd> after_sent_;
   std::unique_ptr<BodySource> source_;
   BodySource::State state_ = BodySource::State::kEnd;
   std::optional<http::response<http::string_body>> whole_;

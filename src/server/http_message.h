@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -64,6 +65,8 @@ struct HttpResponse {
   std::string body;
   std::unique_ptr<BodySource> source{};  // instead of `body`; sent in chunks
   std::vector<HttpHeader> headers{};
+  // Called once the answer has left, or its client has.
+  std::function<void()> after_sent{};
 };
 
 // Takes a body that is too large to be kept.

@@ -75,8 +75,9 @@ std::size_t io_thread_count(const ServerConfig& config) {
 
 class ServerProcess final : public Server, public IoLoopHost {
  public:
-  explicit ServerProcess(const ServerConfig& config)
+  ServerProcess(const ServerConfig& config, Host host)
       : config_(config),
+        host_(host),
         io_count_(io_thread_count(config)),
         machine_(state_options(config, random_seed())),
         lock_(io_count_ + 4),
@@ -90,6 +91,7 @@ class ServerProcess final : public Server, public IoLoopHost {
     stopping_.store(true, std::memory_order_release);
     if (accept_loop_) accept_loop_->wake();
   }
+  bool wants_restart() const override { return restart_.load(); }
   int client_port() const override { return client_port_; }
   int secure_port() const override { return secure_port_; }
   int http_port() const override { return http_ ? http_->port() : 0; }
@@ -120,6 +122,7 @@ class ServerProcess final : public Server, public IoLoopHost {
   std::int64_t shed_connections(int percentage);
 
   const ServerConfig config_;
+  const Host host_;
   const std::size_t io_count_;
   const Instant started_ = monotonic_now();
   storage::PosixDisk disk_;
@@ -156,6 +159,7 @@ class ServerProcess final : public Server, public IoLoopHost {
   int client_port_ = 0;  // the acceptors are gone before the last four-letter word is answered
   int secure_port_ = 0;
   std::unique_ptr<HttpSide> http_;
+  std::atomic<bool> restart_{false};
   std::atomic<bool> stopping_{false};
 };
 
@@ -406,10 +410,17 @@ IoResult<void> ServerProcess::open_http() {
                       .reset_server_stats = [this] { reset_server_stats(); },
                       .reset_connection_stats = [this] { reset_connection_stats(); },
                       .shed_connections = [this](int percentage) { return shed_connections(percentage); },
+                      .start_anew = {},
                       .trace_mask = trace_mask_,
                       .started = started_,
                       .log_stats = [this] { return log_thread_->stats(); },
                       .connect_inside = [this](const net::Address& as) { return connect_inside(as); }};
+  if (host_.restarts) {
+    inside.start_anew = [this] {
+      restart_ = true;
+      stop();
+    };
+  }
   for (const auto& io : io_loops_) inside.fronts.push_back(&io->front());
   TRY_ASSIGN(http_, HttpSide::open(std::move(inside)));
   return {};
@@ -592,8 +603,8 @@ Facts ServerProcess::facts(const Needs& needs, const std::string& remote) {
 
 }  // namespace
 
-IoResult<std::unique_ptr<Server>> Server::start(const ServerConfig& config) {
-  auto server = std::make_unique<ServerProcess>(config);
+IoResult<std::unique_ptr<Server>> Server::start(const ServerConfig& config, Host host) {
+  auto server = std::make_unique<ServerProcess>(config, host);
   TRY(server->open());
   return server;
 }

@@ -14,11 +14,16 @@ namespace drover::server {
 class Server {
  public:
   // Reads the data directory and opens the ports. An error is one line for the operator.
-  static IoResult<std::unique_ptr<Server>> start(const ServerConfig& config);
+  struct Host {
+    bool restarts = false;  // starts it again when run() has ended with wants_restart()
+  };
+  static IoResult<std::unique_ptr<Server>> start(const ServerConfig& config, Host host = {false});
   virtual ~Server() = default;
 
   // Accepts connections until stop(); then finishes what is in flight and closes everything.
   virtual void run() = 0;
+  // run() has ended because another state took the place of this one's (`restore`).
+  virtual bool wants_restart() const = 0;
   // From any thread and from signal handlers.
   virtual void stop() = 0;
 

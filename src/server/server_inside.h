@@ -37,6 +37,7 @@ struct ServerInside {
   std::function<void()> reset_server_stats;
   std::function<void()> reset_connection_stats;
   std::function<std::int64_t(int percentage)> shed_connections;  // how many were closed
+  std::function<void()> start_anew;  // ends the server, and starts it again; empty: this process cannot
   std::atomic<std::int64_t>& trace_mask;
   Instant started{};
   std::function<LogThread::Stats()> log_stats{};

@@ -12,7 +12,6 @@
 #include "server/http_router.h"
 #include "server/http_text.h"
 #include "server/pretty_json.h"
-#include "server/prometheus.h"
 
 namespace {
 

@@ -10,10 +10,11 @@ import sys
 
 from http_servers import SUPER, ask, wait_for_http, with_http
 import protocol as p
+from harness import wait_until
 from servers import four_letter_word, start_together
 from suite import check, check_equal, run
 
-java, drover = with_http("java"), with_http("drover")
+java, drover = (with_http(kind, {"admin.rateLimiterIntervalInMS": 0}) for kind in ("java", "drover"))
 sessions = {}
 
 # Newer than 3.8: only ours has them.
@@ -166,8 +167,42 @@ def a_snapshot_can_be_taken_and_started_from():
     (copy.data_dir / "version-2" / f"snapshot.{zxid.removeprefix('0x')}").write_bytes(answer.body)
     with copy:
         check_equal(fields(copy, "/commands/srvr")["node_count"], fields(drover, "/commands/srvr")["node_count"])
-    check_equal(get(drover, "/commands/snapshot", headers=SUPER).status, 429)
     check_equal(fields(drover, "/commands/lsnp")["zxid"], zxid.removeprefix("0x"))
+
+
+def a_snapshot_replaces_what_another_server_holds():
+    answer = get(drover, "/commands/snapshot?streaming=true", headers=SUPER)
+    check_equal(answer.status, 200)
+    nodes = fields(drover, "/commands/srvr")["node_count"]
+    with with_http("drover", {"admin.rateLimiterIntervalInMS": 0}) as other:
+        session = p.Connection(other.port)
+        session.handshake(timeout_ms=30000)
+        session.call(1, p.CREATE, p.create_body("/only-here", b""))
+
+        def restore(body, headers=SUPER):
+            return get(other, "/commands/restore", method="POST", body=body, headers=headers)
+        check_equal(restore(answer.body, {}).status, 401)
+        for damaged in (b"", b"ZKSN", answer.body[:-1], answer.body[:60] + b"x" + answer.body[61:]):
+            check_equal(restore(damaged).status, 400, damaged[:10])
+        check_equal(fields(other, "/commands/srvr")["node_count"], 6, "what was refused changed nothing")
+        session.call(2, p.GET_DATA, p.path_watch_body("/only-here"))
+
+        done = restore(answer.body)
+        check_equal(done.status, 200, done.text)
+        check_equal(f"0x{json.loads(done.text)['last_zxid']:x}", answer.headers["last_zxid"])
+        wait_until(lambda: restored(other, nodes), "the server starts anew")
+        other.kill()
+        other.start()
+        wait_until(lambda: restored(other, nodes), "and again after it was killed")
+    with with_http("drover", {"admin.restore.enabled": "false"}) as closed:
+        check_equal(get(closed, "/commands/rest", method="POST", body="x", headers=SUPER).status, 503)
+
+
+def restored(server, nodes):
+    try:
+        return fields(server, "/commands/srvr")["node_count"] == nodes
+    except OSError:
+        return False  # It is starting.
 
 
 def shed_connections_come_again():
@@ -226,7 +261,7 @@ CASES = [the_page_links_to_every_command_of_java_and_the_newer_ones, commands_pr
          the_monitor_says_what_mntr_says_and_in_javas_words, system_properties_show_no_secret,
          what_changes_something_needs_proof_here, with_a_closed_root_only_its_owner_may,
          methods_are_answered_as_java_does, probes_answer, metrics_are_what_prometheus_reads,
-         a_snapshot_can_be_taken_and_started_from, resets_reset, shed_connections_come_again]
+         a_snapshot_replaces_what_another_server_holds, a_snapshot_can_be_taken_and_started_from, resets_reset, shed_connections_come_again]
 
 
 def main():

@@ -9,6 +9,7 @@ import sys
 from http_servers import ask, free_port, http_settings, wait_for_http
 from ensemble import DROVER, JAVA, Ensemble
 from harness import wait_until
+import protocol
 from suite import check, check_equal, run
 
 ensemble = Ensemble([JAVA, DROVER, DROVER])
@@ -24,7 +25,7 @@ def fields(member, command):
 
 
 def ours():
-    return [member for member in ensemble.running() if member.kind == DROVER]
+    return [member for member in ensemble.running if member.kind == DROVER]
 
 
 def theirs():
@@ -61,6 +62,29 @@ def the_configuration_has_javas_keys():
         check_equal(list(fields(member, "conf")), list(fields(theirs(), "conf")))
 
 
+def the_metrics_tell_of_elections_and_of_leading():
+    with ensemble[2].client() as session:
+        session.call(protocol.CREATE, protocol.create_body("/counted"))
+    leader = ensemble.leader()
+    for member in ours():
+        metrics = dict(line.rsplit(" ", 1) for line in ask(member.http_port, "/metrics").text.splitlines()
+                       if not line.startswith("#"))
+        check(int(metrics["looking_count"]) >= 1 and int(metrics["election_time_count"]) >= 1, metrics)
+        check(int(metrics["unavailable_time_count"]) >= 1, metrics)
+        if member is leader:
+            check(int(metrics["proposal_count"]) >= 2 and int(metrics["commit_count"]) >= 2, metrics)
+            check(int(metrics["diff_count"]) + int(metrics["snap_count"]) >= 2, metrics)
+            check(int(metrics["last_proposal_size"]) > 0 and int(metrics["leader_uptime"]) > 0, metrics)
+            check_equal(metrics["synced_followers"], "2")
+
+
+def no_member_is_restored_alone():
+    for member in ours():
+        answer = ask(member.http_port, "/commands/restore", method="POST", body="x",
+                     headers={"Authorization": "digest super:admin"})
+        check_equal(answer.status, 503)
+
+
 def the_state_of_zab_is_told_as_java_does():
     for member in ours():
         mine, other = fields(member, "zabstate"), fields(theirs(), "zabstate")
@@ -88,7 +112,8 @@ def a_server_without_a_quorum_says_so():
 
 
 CASES = [the_probes_know_the_leader, everybody_names_the_same_leader_and_voters,
-         the_configuration_has_javas_keys, the_state_of_zab_is_told_as_java_does,
+         the_configuration_has_javas_keys, no_member_is_restored_alone,
+         the_metrics_tell_of_elections_and_of_leading, the_state_of_zab_is_told_as_java_does,
          a_server_without_a_quorum_says_so]
 
 

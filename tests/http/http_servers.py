@@ -10,8 +10,8 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent / "compat"))
-sys.path.append(str(HERE.parent / "ensemble"))
+for folder in ("compat", "durability", "ensemble"):
+    sys.path.append(str(HERE.parent / folder))
 
 import servers  # noqa: E402
 from ports import free_port  # noqa: E402

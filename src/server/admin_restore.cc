@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/admin_restore.h"
+
+#include <fmt/format.h>
+
+#include "server/log.h"
+#include "storage/data_dir.h"
+#include "storage/file_names.h"
+#include "storage/posix_disk.h"
+#include "storage/snapshot_reader.h"
+
+namespace drover::server {
+namespace {
+
+// Left to the log, which shares the disk with what strangers upload.
+constexpr std::uint64_t kSpaceForOthers = 256 << 20;
+constexpr std::uint64_t kLookForSpaceEvery = 4 << 20;
+
+storage::Compression compression_of(std::string_view first_bytes) {
+  if (first_bytes.starts_with("\x1f\x8b")) return storage::Compression::kGzip;
+  if (first_bytes.starts_with("\x82SNAPPY")) return storage::Compression::kSnappy;
+  return storage::Compression::kNone;
+}
+
+class RestoreSink : public BodySink {
+ public:
+  RestoreSink(const ServerInside& inside, std::string_view command, std::atomic<bool>& busy)
+      : inside_(inside),
+        command_(command),
+        busy_(busy),
+        dirs_(storage::data_dirs(inside.config.data_dir, inside.config.data_log_dir)),
+        name_(storage::temporary_name("restore")) {}
+  ~RestoreSink() override {
+    file_.reset();
+    (void)storage::unlink_if_exists(disk_, path());
+    busy_ = false;
+  }
+
+  bool write(std::string_view piece) override {
+    if (auto written = append(piece); !written) failure_ = written.error();
+    return !failure_;
+  }
+
+  HttpResponse finish() override {
+    if (failure_) return answer(500, failure_->what);
+    const auto zxid = install();
+    if (!zxid) {
+      log_warn("http", "restore: {}", zxid.error().what);
+      return answer(zxid.error().code == 0 ? 400 : 500, zxid.error().what);
+    }
+    log_warn("http", "restore: starting anew from the snapshot of zxid {:#x} that was sent", raw(*zxid));
+    PrettyJson json;
+    json.begin_object().field("last_zxid", raw(*zxid));
+    HttpResponse response = json_response(200, finish_answer(std::move(json), command_));
+    response.after_sent = inside_.start_anew;
+    return response;
+  }
+
+ private:
+  std::string path() const { return storage::join_path(dirs_.snapshots, name_); }
+  HttpResponse answer(int status, std::string_view error) {
+    return json_response(status, bare_answer(command_, error));
+  }
+
+  IoResult<void> append(std::string_view piece) {
+    if (!file_) {
+      TRY_ASSIGN(file_, disk_.open(path(), storage::OpenMode::kCreate));
+      compression_ = compression_of(piece);
+    }
+    if (bytes_ >= look_again_at_) {
+      look_again_at_ = bytes_ + kLookForSpaceEvery;
+      TRY_ASSIGN(const std::uint64_t free, disk_.free_bytes(dirs_.snapshots));
+      if (free < kSpaceForOthers) return std::unexpected(io_error(ENOSPC, "keep what is sent"));
+    }
+    TRY(file_->write_at(bytes_, piece));
+    bytes_ += piece.size();
+    return {};
+  }
+
+  // From set_replacing_mark() on there is no way back, also not through a crash.
+  IoResult<Zxid> install() {
+    if (!file_) return std::unexpected(data_error("the body is empty"));
+    TRY(file_->sync());
+    file_.reset();
+    TRY_ASSIGN(const storage::SnapshotInfo info,
+               storage::verify_snapshot(disk_, dirs_.snapshots, {Zxid{0}, compression_, name_}));
+    if (!info.last_processed)
+      return std::unexpected(
+          data_error("the snapshot does not tell its last zxid (serializeLastProcessedZxid)"));
+    const std::string name = storage::snapshot_name(*info.last_processed, compression_);
+    TRY(disk_.rename(path(), storage::join_path(dirs_.snapshots, storage::incoming_name(name))));
+    TRY(disk_.sync_directory(dirs_.snapshots));
+    TRY(storage::set_replacing_mark(disk_, dirs_, storage::Replacing::kIncoming));
+    return *info.last_processed;
+  }
+
+  const ServerInside& inside_;
+  const std::string_view command_;
+  std::atomic<bool>& busy_;
+  storage::PosixDisk disk_;
+  const storage::DataDirs dirs_;
+  const std::string name_;
+  std::unique_ptr<storage::File> file_;
+  storage::Compression compression_ = storage::Compression::kNone;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t look_again_at_ = 0;
+  std::optional<IoError> failure_;
+};
+
+}  // namespace
+
+std::string_view Restore::hindrance() const {
+  if (!inside_.config.admin.restore_enabled) return "admin.restore.enabled is false";
+  if (inside_.config.ensemble.is_distributed())
+    return "one server of an ensemble cannot be restored alone: stop all, and give each the snapshot";
+  if (!inside_.start_anew) return "this process cannot start its server anew";
+  return {};
+}
+
+UploadStart Restore::begin(const AdminCommand& command) {
+  if (busy_.exchange(true))
+    return json_response(429, bare_answer(command.name, "another restore is under way"));
+  return std::make_unique<RestoreSink>(inside_, command.name, busy_);
+}
+
+}  // namespace drover::server
