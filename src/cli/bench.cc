@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <csignal>
 #include <cstdio>
 
 #include "cli/bench_load.h"
@@ -36,8 +35,6 @@ int remove_leftovers(const Client& client) {
 bool clean_up(const Client& client, const Plan& plan) {
   if (is_interrupted()) {
     fmt::print(stderr, "drover bench: removing {}; Ctrl-C again leaves it there\n", plan.root);
-    std::signal(SIGINT, SIG_DFL);
-    std::signal(SIGTERM, SIG_DFL);
   }
   const auto removed = remove_tree(client, plan.root);
   if (removed) return true;

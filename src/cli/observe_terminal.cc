@@ -14,7 +14,13 @@ namespace {
 
 std::atomic<bool> interrupted = false;
 
-void on_interrupt(int) { interrupted = true; }
+// Who asks twice does not want to wait for an orderly end.
+void on_interrupt(int number) {
+  if (interrupted.exchange(true)) {
+    std::signal(number, SIG_DFL);
+    std::raise(number);
+  }
+}
 void on_resize(int) {}  // It ends the wait for a key, and that is all it is for.
 
 void catch_one(int number, void (*handler)(int)) {

@@ -34,7 +34,7 @@ class Screen {
   termios before_{};
 };
 
-// SIGINT and SIGTERM only set this, from now on.
+// SIGINT and SIGTERM only set this from now on, the first time; the second time they end the process.
 void catch_signals();
 bool is_interrupted();
 

@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <condition_variable>
-#include <csignal>
 #include <cstdio>
+#include <memory>
 #include <mutex>
 
 #include "cli/observe_ensemble.h"
+#include "cli/observe_terminal.h"
 #include "cli/observe_text.h"
 
 namespace drover::cli::observe {
@@ -19,21 +19,24 @@ namespace {
 constexpr std::chrono::milliseconds kLookForSignals{100};
 constexpr std::chrono::seconds kRedraw{1};  // ages grow though nothing changes
 
-std::atomic<bool> asked_to_end = false;
-void on_signal(int) { asked_to_end = true; }
-
 // "Something has changed", from the client's executor to the thread that shows it.
 class Bell {
  public:
-  void ring() {
+  void ring(bool watches_are_lost = false) {
     const std::lock_guard lock(mutex_);
     rung_ = true;
+    lost_ = lost_ || watches_are_lost;
     condition_.notify_all();
+  }
+  // They went with their session.
+  bool take_lost() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(lost_, false);
   }
   // True: it rang; false: the time is over, or somebody wants to end.
   bool wait(std::chrono::steady_clock::time_point until) {
     std::unique_lock lock(mutex_);
-    while (!rung_ && !asked_to_end && std::chrono::steady_clock::now() < until) {
+    while (!rung_ && !is_interrupted() && std::chrono::steady_clock::now() < until) {
       condition_.wait_for(lock, kLookForSignals);
     }
     return std::exchange(rung_, false);
@@ -43,6 +46,7 @@ class Bell {
   std::mutex mutex_;
   std::condition_variable condition_;
   bool rung_ = false;
+  bool lost_ = false;
 };
 
 class Follower {
@@ -50,24 +54,31 @@ class Follower {
   explicit Follower(const Following& what) : what_(what), members_(find_members(what.client, what.servers)) {}
 
   Result<void> begin() {
-    watch_ = Watch([this](const WatchEvent&) { bell_.ring(); });
+    watch_ =
+        Watch([bell = bell_](const WatchEvent& event) { bell->ring(event.type == EventType::kWatchLost); });
+    if (auto set = set_watches(); !set) return set;
+    // What changes while there is no connection is not told.
+    states_ = what_.client.on_state([bell = bell_](const StateEvent&) { bell->ring(); });
+    return {};
+  }
+
+  Result<void> set_watches() {
     for (const std::string& path : watched_paths(what_.path, what_.limits)) {
       auto watched = sync_wait(what_.client.add_watch(path, WatchMode::kPersistentRecursive, watch_));
       if (!watched) return watched;
     }
-    // What changes while there is no connection is not told.
-    states_ = what_.client.on_state([this](const StateEvent&) { bell_.ring(); });
     return {};
   }
 
   void go_on() {
     const bool terminal = isatty(STDOUT_FILENO) != 0 && !what_.json;
     bool changed = true;
-    while (!asked_to_end) {
+    while (!is_interrupted()) {
+      if (bell_->take_lost() && !set_watches()) bell_->ring(true);
       if (changed) look();
       if (terminal) draw();
-      changed = bell_.wait(terminal ? std::chrono::steady_clock::now() + kRedraw
-                                    : std::chrono::steady_clock::time_point::max());
+      changed = bell_->wait(terminal ? std::chrono::steady_clock::now() + kRedraw
+                                     : std::chrono::steady_clock::time_point::max());
     }
   }
 
@@ -101,7 +112,7 @@ class Follower {
 
   const Following& what_;
   std::vector<Member> members_;
-  Bell bell_;
+  std::shared_ptr<Bell> bell_ = std::make_shared<Bell>();  // A call may be under way when we go.
   Watch watch_;
   Client::Subscription states_;
   View view_;
@@ -111,10 +122,7 @@ class Follower {
 }  // namespace
 
 int follow(const Following& following) {
-  struct sigaction action{};
-  action.sa_handler = on_signal;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  catch_signals();
   Follower follower(following);
   if (const auto begun = follower.begin(); !begun) {
     print_error(begun.error());

@@ -10,6 +10,7 @@ import importlib.util
 import json
 import logging
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,7 +26,7 @@ from kazoo.recipe.queue import LockingQueue, Queue
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "compat"), str(HERE.parent / "recipes")]
 import servers  # noqa: E402  (the paths above must come first)
-from terminal import Failed, Terminal  # noqa: E402
+from terminal import Failed, Terminal, following  # noqa: E402
 
 
 def load(name, path):
@@ -316,18 +317,13 @@ def a_holder_is_asked_to_give_it_back(world, path):
 
 def changes_are_shown_as_they_come(world, path):
     world.kazoo.ensure_path(path)
-    watching = subprocess.Popen([world.program, "locks", path, "--watch", "--json", "-server", world.server.address],
-                                stdout=subprocess.PIPE, text=True)
-    try:
+    with following([world.program, "locks", path, "--watch", "--json", "-server", world.server.address]) as watching:
         expect(json.loads(watching.stdout.readline())["kind"], "nothing known", "at first")
         lock = Lock(world.kazoo, path)
         lock.acquire(timeout=PATIENCE_SECONDS)
         expect(len(json.loads(watching.stdout.readline())["holders"]), 1, "when it is taken")
         lock.release()
         expect(json.loads(watching.stdout.readline())["kind"], "nothing known", "when it is free")
-    finally:
-        watching.terminate()
-        expect(watching.wait(PATIENCE_SECONDS), 0, "how it ends")
 
 
 def a_terminal_is_drawn_anew_and_asked(world, path):
@@ -367,6 +363,31 @@ def addresses_that_servers_keep_to_themselves(program):
         expect("`cons` is not allowed there; 4lw.commands.whitelist=" in done.stdout, True, done.stdout)
 
 
+def sessions_of(server):
+    """Those that have a connection."""
+    return sum(",sid=0x" in line for line in servers.four_letter_word(server.port, "cons").splitlines())
+
+
+def a_follower_goes_on_in_its_next_session(program):
+    """It stands still until its session has expired; then it watches again, and has missed nothing that lasts."""
+    with servers.DroverServer(tick_ms=100) as server:
+        client = KazooClient(hosts=server.address, timeout=10)
+        client.start(PATIENCE_SECONDS)
+        client.ensure_path("/lock")
+        command = [program, "locks", "/lock", "--watch", "--json", "-server", server.address, "-timeout", "300"]
+        with following(command) as watching:
+            expect(json.loads(watching.stdout.readline())["kind"], "nothing known", "at first")
+            watching.send_signal(signal.SIGSTOP)
+            until(lambda: sessions_of(server), 1, "sessions, without that of the follower")
+            lock = Lock(client, "/lock", "anna")
+            lock.acquire(timeout=PATIENCE_SECONDS)
+            watching.send_signal(signal.SIGCONT)
+            expect(len(json.loads(watching.stdout.readline())["holders"]), 1, "what has happened meanwhile")
+            lock.release()
+            expect(json.loads(watching.stdout.readline())["kind"], "nothing known", "what happens then")
+        client.stop()
+
+
 def main():
     logging.disable()  # kazoo tells of every connection that ends
     folder, words = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:]
@@ -388,13 +409,15 @@ def main():
                         print(f"FAILED {problems[-1]}", flush=True)
                 worlds.close()
                 world.kazoo.stop()
-        if not words:
+        for story in (addresses_that_servers_keep_to_themselves, a_follower_goes_on_in_its_next_session):
+            if words and not any(word in story.__name__ for word in words):
+                continue
             count += 1
             try:
-                addresses_that_servers_keep_to_themselves(program)
-            except Failed as problem:
-                problems.append(str(problem))
-                print(f"FAILED {problem}", flush=True)
+                story(program)
+            except (Failed, ValueError, KeyError) as problem:
+                problems.append(f"{story.__name__}: {problem!r}")
+                print(f"FAILED {problems[-1]}", flush=True)
     print(f"cli_recipes: {count - len(problems)} passed, {len(problems)} failed")
     sys.exit(1 if problems else 0)
 

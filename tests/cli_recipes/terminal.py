@@ -2,12 +2,15 @@
 #
 # A program on a terminal of its own: what it shows, and keys for it.
 
+import contextlib
 import fcntl
 import os
 import pty
 import select
 import struct
+import subprocess
 import termios
+import threading
 import time
 
 PATIENCE_SECONDS = 40
@@ -15,6 +18,24 @@ PATIENCE_SECONDS = 40
 
 class Failed(Exception):
     pass
+
+
+@contextlib.contextmanager
+def following(command):
+    """A program that says a line when something happens, ended by SIGTERM. One that says nothing is killed in time, so
+    that nobody waits for its next line for ever."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    timer = threading.Timer(PATIENCE_SECONDS, process.kill)
+    timer.start()
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.stdout.read()
+        status = process.wait()
+        timer.cancel()
+    if status != 0:
+        raise Failed(f"{command} ends with {status}")
 
 
 class Terminal:

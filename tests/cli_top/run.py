@@ -16,7 +16,7 @@ sys.path[:0] = [str(HERE.parent / name) for name in ("compat", "durability", "en
 from ensemble import DROVER, JAVA, Ensemble  # noqa: E402  (the paths above must come first)
 from harness import p, wait_until  # noqa: E402
 from servers import DroverServer, drover_binary  # noqa: E402
-from terminal import PATIENCE_SECONDS, Failed, Terminal  # noqa: E402
+from terminal import PATIENCE_SECONDS, Failed, Terminal, following  # noqa: E402
 
 
 def expect(actual, wanted, what):
@@ -156,15 +156,9 @@ def a_terminal_is_a_live_screen(ensemble):
 
 
 def a_line_for_each_look(ensemble):
-    watching = subprocess.Popen([drover_binary(), "top", "-server", ensemble.hosts, "--json", "--interval", "0.1"],
-                                stdout=subprocess.PIPE, text=True)
-    try:
+    with following([drover_binary(), "top", "-server", ensemble.hosts, "--json", "--interval", "0.1"]) as watching:
         for _ in range(3):
             expect(len(json.loads(watching.stdout.readline())["members"]), 3, "members of each look")
-    finally:
-        watching.terminate()
-        watching.stdout.read()
-        expect(watching.wait(PATIENCE_SECONDS), 0, "how it ends")
 
 
 def what_is_not_allowed_is_said(_):
