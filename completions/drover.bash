@@ -2,7 +2,9 @@
 #
 # bash: source this file, or put it into /usr/share/bash-completion/completions/drover.
 
-_drover_programs="server ensemble cli version help"
+_drover_programs="server ensemble cli inspect locks leaders queues members top bench version help"
+_drover_inspections="log snapshot diff verify history at repair"
+_drover_lookers="locks leaders queues members"
 _drover_shell_options="-server -timeout -r -waitforconnection -client-configuration --json --quiet --help"
 _drover_shell_commands="addWatch addauth close config connect cp create delete deleteall delquota edit export find get
   getAcl getAllChildrenNumber getEphemerals help history import listquota ls mv printwatches quit reconfig redo
@@ -22,6 +24,14 @@ _drover() {
   local word=${COMP_WORDS[COMP_CWORD]} i has_command=
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W "$_drover_programs" -- "$word")
+    return
+  fi
+  if [[ ${COMP_WORDS[1]} == inspect && $COMP_CWORD == 2 ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$_drover_inspections --help" -- "$word")
+    return
+  fi
+  if [[ " $_drover_lookers " == *" ${COMP_WORDS[1]} "* && $word == /* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$(_drover_paths "$word")" -- "$word")
     return
   fi
   if [[ ${COMP_WORDS[1]} != cli ]]; then

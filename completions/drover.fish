@@ -2,7 +2,8 @@
 #
 # fish: put this file into ~/.config/fish/completions/ or /usr/share/fish/vendor_completions.d/.
 
-set -l programs server ensemble cli version help
+set -l programs server ensemble cli inspect locks leaders queues members top bench version help
+set -l inspections log snapshot diff verify history at repair
 set -l commands addWatch addauth close config connect cp create delete deleteall delquota edit export find get getAcl \
     getAllChildrenNumber getEphemerals help history import listquota ls mv printwatches quit reconfig redo \
     removewatches set setAcl setquota stat sync version watch whoami
@@ -16,4 +17,5 @@ complete -c drover -n "__fish_seen_subcommand_from cli" -o waitforconnection -d 
 complete -c drover -n "__fish_seen_subcommand_from cli" -o client-configuration -r -d "properties"
 complete -c drover -n "__fish_seen_subcommand_from cli" -l json -d "answers as JSON"
 complete -c drover -n "__fish_seen_subcommand_from cli" -l quiet -d "say nothing of the connection"
+complete -c drover -n "__fish_seen_subcommand_from inspect; and not __fish_seen_subcommand_from $inspections" -f -a "$inspections"
 complete -c drover -l help -d "tell more"
