@@ -13,6 +13,7 @@ import {NodePanel} from "./node.js";
 import {ancestors, childOf, hashToPath, nameOf, parentOf, pathToHash} from "./paths.js";
 
 const kPage = 100;
+const kPageMax = 1000; // of one answer
 
 // One node in the list, and its children when it is open.
 class Branch {
@@ -160,11 +161,28 @@ class Branch {
     if (this.view.selected === branch.path) this.view.mark();
   }
 
-  // Something came or went below: the pages shown are read again, and only what differs is touched.
+  // Something came or went below. One question at a time, and where there are many children not at once again: each
+  // makes the server look at all of them.
   async refresh() {
     if (!this.open || this.busy) return;
-    const shown = this.children.map((child) => child.facts.name);
-    const limit = Math.min(1000, Math.max(kPage, shown.length));
+    if (this.refreshing) {
+      this.again = true;
+      return;
+    }
+    this.refreshing = true;
+    try {
+      await this.readAgain();
+    } finally {
+      this.refreshing = false;
+    }
+    if (!this.again) return;
+    this.again = false;
+    setTimeout(() => this.refresh().catch(() => {}), this.total > 10000 ? 3000 : 300);
+  }
+
+  // The pages shown are read again, as far as one answer goes, and only what differs is touched.
+  async readAgain() {
+    const limit = Math.min(kPageMax, Math.max(kPage, this.children.length));
     const page = await get(
       "children",
       {path: this.path, from: this.begin || undefined, limit},
@@ -173,11 +191,14 @@ class Branch {
     this.total = page.total;
     this.more = page.more;
     const now = new Set(page.children.map((child) => child.name));
-    for (const child of this.children.filter((each) => !now.has(each.facts.name))) child.forget();
-    this.children = this.children.filter((each) => now.has(each.facts.name));
+    const last = page.children.at(-1)?.name ?? "";
     const known = new Map(this.children.map((child) => [child.facts.name, child]));
+    // What the answer does not reach stays as it is.
+    const gone = this.children.filter(({facts: {name}}) => !now.has(name) && !(page.more && name > last));
+    const beyond = this.children.filter(({facts: {name}}) => !now.has(name) && page.more && name > last);
+    for (const child of gone) child.forget();
     const hadFocus = document.activeElement;
-    this.children = page.children.map((facts) => {
+    const reread = page.children.map((facts) => {
       const before = known.get(facts.name);
       if (before) {
         before.total = facts.children;
@@ -189,12 +210,13 @@ class Branch {
       this.view.branches.set(fresh.path, fresh);
       return fresh;
     });
+    this.children = [...reread, ...beyond];
     this.children.forEach((child, i) => {
       if (this.group.children[i] !== child.element)
         this.group.insertBefore(child.element, this.group.children[i] ?? null);
     });
     if (hadFocus?.isConnected) hadFocus.focus({preventScroll: true});
-    this.after = page.children.at(-1)?.name ?? null;
+    this.after = this.children.at(-1)?.facts.name ?? null;
     if (this.total === 0) this.open = false;
     this.show();
     this.view.mark();
