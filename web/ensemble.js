@@ -166,9 +166,11 @@ function aloneCard({members: [server]}) {
 
 // ---- the picture ---------------------------------------------------------------------------------
 
-// The leader in the middle of a circle of learners; on a narrow screen above a column of them.
+// The leader in the middle of a circle of learners; where there is no room for that, above a column of them.
 function pictureOf(state, width) {
-  const narrow = width < 640;
+  const learners = state.members.length - (state.leader === null ? 0 : 1);
+  const needed = learners <= 4 ? learners * (kCard.width + 12) : learners <= 8 ? 900 : Infinity;
+  const narrow = width < Math.max(640, needed);
   const places = narrow ? column(state, width) : circle(state, width);
   const links = [];
   const leader = places.find((place) => place.member.id === state.leader);
