@@ -105,6 +105,7 @@ class Reader {
   Result<std::vector<Stand>> stands(const std::string& directory, std::vector<Part>& parts, View& view) {
     if (parts.size() > limits_.line_max) {
       view.notes.push_back(fmt::format("only the first {} of {} are shown", limits_.line_max, parts.size()));
+      view.unseen += parts.size() - limits_.line_max;
       parts.resize(limits_.line_max);
     }
     std::vector<std::string> paths;

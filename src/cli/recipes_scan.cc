@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <thread>
 
 #include "cli/recipes_read.h"
 
@@ -12,6 +13,7 @@ namespace drover::cli::observe {
 namespace {
 
 constexpr std::size_t kAtOnce = 200;
+constexpr std::size_t kDirectoriesAtOnce = 16;
 constexpr std::size_t kChildrenMax = 10'000;  // of one directory that is no recipe
 constexpr std::chrono::seconds kPatience{30};
 
@@ -54,6 +56,44 @@ Result<Below> look_below(const Client& client, const std::string& path,
 // The insides of what is shown already are not shown again.
 bool is_inside(Kind kind) { return kind != Kind::kNothing && kind != Kind::kGroup && kind != Kind::kSeveral; }
 
+// One directory, with what is to be visited after it.
+struct Looked {
+  Result<View> view = fail(Errc::kNoNode);
+  Below below = {};
+  bool complete = true;
+};
+
+// It has gone meanwhile, or is not for us to read.
+bool is_to_be_left_out(const Error& error) { return error == Errc::kNoNode || error == Errc::kNoAuth; }
+
+Looked look_at(const Client& client, const std::string& directory, const ReadLimits& limits) {
+  Looked looked{.view = read_view(client, directory, limits)};
+  if (!looked.view || is_inside(looked.view->kind)) return looked;
+  auto children = sync_wait(client.children(directory, Wait::within(kPatience)));
+  if (!children) return looked;
+  std::vector<std::string>& names = children->names;
+  std::erase_if(names, [&](const std::string& name) { return directory == "/" && name == "zookeeper"; });
+  std::sort(names.begin(), names.end());
+  looked.complete = names.size() <= kChildrenMax;
+  if (!looked.complete) names.resize(kChildrenMax);
+  auto below = look_below(client, directory, names);
+  if (below) looked.below = *std::move(below);
+  if (!below) looked.view = std::unexpected(below.error());
+  return looked;
+}
+
+// Several at a time: each is a few questions, one after the other.
+std::vector<Looked> look_at_all(const Client& client, const std::vector<std::string>& directories,
+                                const ReadLimits& limits) {
+  std::vector<Looked> all(directories.size());
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < directories.size(); ++i) {
+    threads.emplace_back([&, i] { all[i] = look_at(client, directories[i], limits); });
+  }
+  threads.clear();
+  return all;
+}
+
 }  // namespace
 
 Result<Scanned> scan(const Client& client, const std::string& path, const ReadLimits& limits,
@@ -61,35 +101,24 @@ Result<Scanned> scan(const Client& client, const std::string& path, const ReadLi
   Scanned scanned;
   std::deque<std::string> todo{path};
   while (!todo.empty()) {
-    const std::string directory = std::move(todo.front());
-    todo.pop_front();
-    ++scanned.directories;
-    auto view = read_view(client, directory, limits);
-    // It has gone meanwhile, or is not for us to read.
-    if (!view && (view.error() == Errc::kNoNode || view.error() == Errc::kNoAuth)) continue;
-    if (!view) return std::unexpected(view.error());
-    if (view->kind != Kind::kNothing && !found(*view)) return scanned;
-    if (is_inside(view->kind)) continue;
-    auto children = sync_wait(client.children(directory, Wait::within(kPatience)));
-    if (!children) continue;
-    std::erase_if(children->names,
-                  [&](const std::string& name) { return directory == "/" && name == "zookeeper"; });
-    std::sort(children->names.begin(), children->names.end());
-    if (children->names.size() > kChildrenMax) {
-      children->names.resize(kChildrenMax);
-      scanned.complete = false;
-    }
-    auto below = look_below(client, directory, children->names);
-    if (!below) return std::unexpected(below.error());
-    for (const std::string& lock : below->locks) {
-      const auto one = read_view(client, lock, limits);
-      if (one && !found(*one)) return scanned;
-    }
-    for (std::string& each : below->directories) {
-      if (todo.size() + scanned.directories < limits.directories)
-        todo.push_back(std::move(each));
-      else
-        scanned.complete = false;
+    std::vector<std::string> now;
+    for (; now.size() < kDirectoriesAtOnce && !todo.empty(); todo.pop_front())
+      now.push_back(std::move(todo.front()));
+    scanned.directories += now.size();
+    for (Looked& looked : look_at_all(client, now, limits)) {
+      if (!looked.view && is_to_be_left_out(looked.view.error())) continue;
+      if (!looked.view) return std::unexpected(looked.view.error());
+      scanned.complete = scanned.complete && looked.complete;
+      if (looked.view->kind != Kind::kNothing && !found(*looked.view)) return scanned;
+      for (const std::string& lock : looked.below.locks) {
+        const auto one = read_view(client, lock, limits);
+        if (one && !found(*one)) return scanned;
+      }
+      for (std::string& each : looked.below.directories) {
+        const bool room = todo.size() + scanned.directories < limits.directories;
+        if (room) todo.push_back(std::move(each));
+        scanned.complete = scanned.complete && room;
+      }
     }
   }
   return scanned;

@@ -115,19 +115,20 @@ std::string state_text(const View& view, Purpose purpose, std::int64_t now_ms) {
                                          [](const Item& i) { return i.claim.has_value(); });
       return claimed == 0 ? text : text + fmt::format(", {} claimed", claimed);
     }
-    case Kind::kGroup: return plural(view.members.size(), "member", "members");
+    case Kind::kGroup: return plural(view.members.size() + view.unseen, "member", "members");
     case Kind::kSeveral: return fmt::format("{}", fmt::join(view.things, ", "));
     case Kind::kNothing: return {};
     case Kind::kSemaphore:
       return fmt::format("{}, {}", plural(view.holders.size(), "lease", "leases"),
-                         plural(view.waiters.size(), "waits", "wait"));
+                         plural(view.waiters.size() + view.unseen, "waits", "wait"));
     default: break;
   }
   const bool election = purpose == Purpose::kLeaders;
   if (view.holders.empty()) return election ? "no leader" : "free";
   const std::string_view held = election ? "has a leader" : "held";
-  return view.waiters.empty() ? std::string(held)
-                              : fmt::format("{}, {}", held, plural(view.waiters.size(), "waits", "wait"));
+  return view.waiters.empty()
+             ? std::string(held)
+             : fmt::format("{}, {}", held, plural(view.waiters.size() + view.unseen, "waits", "wait"));
 }
 
 json::value text_or_hex(std::string_view data) {
@@ -245,6 +246,7 @@ json::object json_of(const View& view) {
     object["holders"] = json_of(view.holders);
     object["waiters"] = json_of(view.waiters);
   }
+  if (view.unseen > 0) object["not_shown"] = view.unseen;
   if (!view.things.empty()) object["things"] = json::value_from(view.things);
   object["notes"] = json::value_from(view.notes);
   return object;

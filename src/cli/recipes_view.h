@@ -41,6 +41,7 @@ struct View {
   std::vector<Stand> holders{};  // or leaders
   std::vector<Stand> waiters{};  // in the order of the line
   std::vector<Stand> members{};
+  std::size_t unseen = 0;  // more of them, behind those
 
   std::vector<Item> items{};  // the first of a queue, and those that are claimed
   std::size_t items_total = 0;

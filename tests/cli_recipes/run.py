@@ -345,11 +345,23 @@ def a_terminal_is_drawn_anew_and_asked(world, path):
             expect(screen.wait(), status, "how it ends")
 
 
+def long_lines_are_counted_and_cut(world, path):
+    world.kazoo.ensure_path(path)
+    for _ in range(11):
+        transaction = world.kazoo.transaction()
+        for _ in range(100):
+            transaction.create(f"{path}/x-1-", ephemeral=True, sequence=True)
+        transaction.commit()
+    seen = world.see("locks", path)
+    expect((seen["layout"], len(seen["holders"]), len(seen["waiters"]), seen["not_shown"]), ("ZooKeeper", 1, 999, 100), "a line")
+    expect("held, 1099 wait" in world.run("locks", path), True, "in words")
+
+
 STORIES = [locks_of_curator_and_drover_in_one_line, kazoos_lock_has_its_own_names, readers_and_writers,
            semaphores_count_their_leases, leaders_and_who_is_next, queues_of_every_kind, claimed_items_are_shown,
            members_of_groups, several_things_and_none_are_said, everything_below_a_path,
            a_holder_is_released_after_asking, a_holder_is_asked_to_give_it_back, changes_are_shown_as_they_come,
-           a_terminal_is_drawn_anew_and_asked]
+           a_terminal_is_drawn_anew_and_asked, long_lines_are_counted_and_cut]
 
 
 def addresses_that_servers_keep_to_themselves(program):
