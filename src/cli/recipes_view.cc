@@ -43,6 +43,23 @@ std::string word_for_waiter(const Stand& stand, std::size_t place) {
   return fmt::format("{}.", place);
 }
 
+// Of an instance of a service, as Curator's discovery writes it, where it is reached; of others the data.
+std::string member_text(const Stand& stand) {
+  json::error_code error;
+  const json::value instance = json::parse(stand.data, error);
+  const json::object* object = error ? nullptr : instance.if_object();
+  const json::value* address = object == nullptr ? nullptr : object->if_contains("address");
+  if (address == nullptr || !address->is_string() || !object->contains("serviceType"))
+    return data_text(stand.data);
+  std::string text = safe_text(std::string(address->get_string()));
+  for (const std::string_view name : {"port", "sslPort"}) {
+    const json::value* port = object->if_contains(name);
+    if (port != nullptr && port->is_int64())
+      text += fmt::format("{}{}", name == "port" ? ":" : " TLS:", port->get_int64());
+  }
+  return text;
+}
+
 void add_lines(std::vector<std::string>& lines, const Table& table) {
   for (const std::string& line : table.lines()) lines.push_back("  " + line);
 }
@@ -97,7 +114,7 @@ void show_members(const View& view, std::int64_t now_ms, std::vector<std::string
   Table table({"member", "session", "address", "since", "for", "data"});
   for (const Stand& stand : view.members) {
     table.add({name_in(stand.node), session_text(stand.stat), stand.address, since_text(stand.stat, now_ms),
-               for_text(stand.stat, now_ms), data_text(stand.data)});
+               for_text(stand.stat, now_ms), member_text(stand)});
   }
   add_lines(lines, table);
 }
