@@ -40,6 +40,9 @@ usage: drover server                                    standalone on 127.0.0.1:
   --jvm-flags=STRING     the -D items of a JVMFLAGS variable
   --help                 this text
 
+Over HTTP, on 127.0.0.1:8080 unless admin.serverPort says otherwise: ZooKeeper's admin commands below /commands,
+/metrics for Prometheus, and the probes /live, /ready and /leader (docs/http.md).
+
 Keys, defaults and differences from ZooKeeper: docs/configuration.md. SIGTERM and SIGINT stop the server after
 it has answered what is in flight. Exit codes: 0 stopped, 1 cannot start, 2 bad configuration, 3 the log could
 not be made durable.

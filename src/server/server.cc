@@ -169,8 +169,8 @@ IoResult<void> ServerProcess::open() {
   TRY(open_log_and_threads());
   if (is_member()) TRY(join_ensemble());
   TRY(open_ports());
-  TRY(open_http());
   startup_ms_ = monotonic_now() - started_;
+  TRY(open_http());  // last: from here on others look at all of this
   log_what_is_served();
   return {};
 }
@@ -519,7 +519,9 @@ void ServerProcess::drain() {
 }
 
 void ServerProcess::shut_down() {
-  http_.reset();  // first: its threads look at everything below
+  // Somebody may wait for a snapshot over HTTP, and those threads end first: they look at everything below.
+  if (snapshots_) snapshots_->stop();
+  http_.reset();
   for (const auto& io : io_loops_) io->stop();
   core_stopping_.store(true, std::memory_order_release);
   if (core_loop_) core_loop_->wake();

@@ -148,13 +148,17 @@ SnapshotThread::SnapshotThread(storage::Disk& disk, storage::DataDirs dirs, stat
 }
 
 SnapshotThread::~SnapshotThread() {
+  stop();
+  thread_.join();
+}
+
+void SnapshotThread::stop() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   work_.notify_one();
   idle_.notify_all();
-  thread_.join();
 }
 
 void SnapshotThread::pause() {
@@ -246,6 +250,7 @@ void SnapshotThread::snapshot() {
   std::unique_lock lock(mutex_);
   ++ended_;
   last_ = result;
+  idle_.notify_all();
   if (!result && result.error().code == ECANCELED) {
     requested_ = paused_;  // Once more, when that is over; nobody wants it when the server stops.
     return;

@@ -71,6 +71,9 @@ class SnapshotThread {
   // Gives up a snapshot that is being written: the log holds everything.
   ~SnapshotThread();
 
+  // Gives up what is being written, writes nothing more, and lets go those who wait in take().
+  void stop();
+
   // From pause() to resume() no file is written or removed; a snapshot that was being written is given up.
   // By one other thread.
   void pause();

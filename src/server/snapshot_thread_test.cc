@@ -107,6 +107,34 @@ TEST_F(SnapshotThreads, TakeNoRequestWhileTheyAreBusy) {
   changed.wait(lock, [&] { return finished == 2; });
 }
 
+TEST_F(SnapshotThreads, GiveTheOneThatTheyWereAskedToTake) {
+  SnapshotThread thread(disk_, dirs_, machine_, lock_, 0, {},
+                        {.finished = [](const SnapshotResult&) {}, .may_begin = {}, .fatal = {}});
+  const auto taken = thread.take();
+  ASSERT_TRUE(taken) << taken.error().what;
+  EXPECT_EQ(taken->zxid, Zxid{kNodes});
+  EXPECT_EQ(files(), std::vector<std::string>{taken->file});
+}
+
+TEST_F(SnapshotThreads, TellWhoWaitsForOneThatItMayNotBeWritten) {
+  SnapshotThread thread(
+      disk_, dirs_, machine_, lock_, 0, {},
+      {.finished = [](const SnapshotResult&) {}, .may_begin = [] { return false; }, .fatal = {}});
+  EXPECT_FALSE(thread.take());
+}
+
+TEST_F(SnapshotThreads, LetGoWhoWaitsWhenTheServerStops) {
+  SnapshotThread thread(disk_, dirs_, machine_, lock_, 0, {},
+                        {.finished = [](const SnapshotResult&) {}, .may_begin = {}, .fatal = {}});
+  thread.pause();  // so that it cannot be written
+  IoResult<SnapshotResult> taken;
+  std::thread waiting([&] { taken = thread.take(); });
+  thread.stop();
+  waiting.join();
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().code, ECANCELED);
+}
+
 TEST_F(SnapshotThreads, DoNotWriteAStateThatHasLostItsHistoryMeanwhile) {
   // Asked for while the log is being cut, and begun before the state was read anew: the snapshot would bring
   // back what was cut off.
