@@ -41,6 +41,7 @@ std::expected<std::unique_ptr<Connection>, Failure> Connection::open(ConnectionO
   client_options.session_timeout = options.timeout;
   client_options.read_only_ok = options.read_only;
   client_options.tls = options.tls;
+  if (options.for_one_command) client_options.callbacks = Callbacks::kIoThread;
   client_options.reopen = false;  // Ephemerals would be gone without a word.
   client_options.reply_bytes_max = 256 << 20;
   auto root = Client::open(std::move(client_options));

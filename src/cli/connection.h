@@ -20,6 +20,9 @@ struct ConnectionOptions {
   std::chrono::milliseconds timeout{30'000};
   bool read_only = false;
   std::optional<TlsOptions> tls = {};
+  // Answers need no thread of their own. Not where events are printed for long: who blocks them would end the
+  // session.
+  bool for_one_command = false;
 };
 
 class Connection {

@@ -26,6 +26,7 @@ class Lines : public ::testing::Test {
   // What is printed on standard output by these lines in a session of their own.
   std::string output_of(const std::vector<std::string>& lines) {
     ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
     {
       Output output;
       Session session(options(), output);
@@ -33,6 +34,7 @@ class Lines : public ::testing::Test {
       for (const std::string& line : lines) session.execute_line(line);
       exit_code_ = session.exit_code();
     }
+    ::testing::internal::GetCapturedStderr();
     return ::testing::internal::GetCapturedStdout();
   }
 

@@ -47,6 +47,7 @@ class Reader {
     }
     if (!problem_.empty()) return std::unexpected(problem_);
     options_.connection.tls = tls_options(properties_);
+    options_.connection.for_one_command = !options_.command.empty();
     for (const std::string& word : options_.command) options_.json = options_.json || word == "--json";
     return std::move(options_);
   }
