@@ -30,6 +30,7 @@ usage: drover bench [get|set|create|mixed|lock|watch] [options]
   --json                 the result as one JSON object
   -server HOST:PORT,...  127.0.0.1:2181        -timeout MS   of the sessions (30000)
   --auth SCHEME:TEXT     digest:user:password
+  -client-configuration FILE   zookeeper.client.secure=true and the zookeeper.ssl.* stores: TLS
 
 Everything is made below /drover-bench-<random> and removed in the end, also after Ctrl-C. Each session has a thread.
 Exit codes: 0, 1 it failed or nothing was answered, 2 wrong usage. More: docs/observing.md.

@@ -8,7 +8,11 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <utility>
+
+#include "cli/start_options.h"
 
 namespace drover::cli::observe {
 namespace {
@@ -43,10 +47,20 @@ Address address_of(std::string_view text) {
   return address;
 }
 
+// The properties that ZooKeeper's clients take, one on a line, as `drover cli` reads them.
+std::optional<TlsOptions> tls_in(Arguments& arguments) {
+  const std::string name = arguments.value("-client-configuration", "");
+  std::ifstream file(name);
+  if (!file) arguments.complain(fmt::format("cannot read the client configuration {}", name));
+  return tls_options(parse_properties(std::string(std::istreambuf_iterator<char>(file), {})));
+}
+
 }  // namespace
 
 std::vector<Option> with_server_options(std::vector<Option> own) {
-  own.insert(own.end(), {{"-server", true}, {"-timeout", true}, {"--auth", true}, {"-r"}});
+  own.insert(
+      own.end(),
+      {{"-server", true}, {"-timeout", true}, {"--auth", true}, {"-client-configuration", true}, {"-r"}});
   return own;
 }
 
@@ -133,6 +147,7 @@ Options client_options(Arguments& arguments) {
       arguments.complain("--auth takes SCHEME:TEXT, such as digest:user:password");
     if (colon != std::string::npos) options.auth.push_back({auth.substr(0, colon), auth.substr(colon + 1)});
   }
+  if (arguments.has("-client-configuration")) options.tls = tls_in(arguments);
   return options;
 }
 

@@ -26,7 +26,7 @@ struct Option {
   bool takes_value = false;
 };
 
-// Of every command that talks to servers: -server, -timeout, --auth, -r.
+// Of every command that talks to servers: -server, -timeout, --auth, -client-configuration, -r.
 std::vector<Option> with_server_options(std::vector<Option> own);
 
 class Arguments {

@@ -37,6 +37,7 @@ as well; they show who will lose what and ask first.
   --yes                  release and revoke without asking
   -server HOST:PORT,...    127.0.0.1:2181        -timeout MS   of the session (30000)
   --auth SCHEME:TEXT     digest:user:password  -r            a server without a quorum will do
+  -client-configuration FILE   zookeeper.client.secure=true and the zookeeper.ssl.* stores: TLS
 
 Addresses of clients come from the word `cons`, where servers allow it (4lw.commands.whitelist). "in line since" is
 when the node was made; when it became the holder is not recorded anywhere. The fence is the node's czxid.

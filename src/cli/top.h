@@ -25,6 +25,7 @@ leader, requests, sessions, connections, watches, latencies; and where in the tr
   --no-paths             count no changes: the recursive watch on / has every change sent to us
   -server HOST:PORT,...  127.0.0.1:2181        -timeout MS   of the session (30000)
   --auth SCHEME:TEXT     digest:user:password
+  -client-configuration FILE   zookeeper.client.secure=true and the zookeeper.ssl.* stores: TLS
 
 Keys: q quit; s r l c w z sort by server, requests, latency, connections, watches, lag; + - depth of paths.
 
