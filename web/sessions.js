@@ -123,7 +123,7 @@ function tableOf({sessions, now}, selected) {
 
 function detailOf(s) {
   const c = s.connection;
-  const paths = (items, total, none) =>
+  const paths = (items, total, none, truncated) =>
     items.length
       ? [
           h(
@@ -146,7 +146,15 @@ function detailOf(s) {
           total > items.length &&
             h("p", {class: "hint"}, `and ${count(total - items.length)} more, some perhaps behind ACLs`),
         ]
-      : h("p", {class: "hint"}, total ? `${count(total)}, behind ACLs that do not let you see them.` : none);
+      : h(
+          "p",
+          {class: "hint"},
+          !total
+            ? none
+            : truncated
+              ? `${count(total)}; those that were looked at are behind ACLs that do not let you see them.`
+              : `${count(total)}, behind ACLs that do not let you see them.`,
+        );
   return [
     h("h2", {class: "mono"}, s.id),
     h(
@@ -164,7 +172,7 @@ function detailOf(s) {
         .map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
     ),
     h("h3", {}, "Ephemeral nodes", h("span", {class: "tag"}, count(s.ephemerals_total))),
-    paths(s.ephemerals, s.ephemerals_total, "It owns none."),
+    paths(s.ephemerals, s.ephemerals_total, "It owns none.", s.ephemerals_truncated),
     h("h3", {}, "Watches", c && h("span", {class: "tag"}, count(s.watches_total))),
     c
       ? paths(s.watches, s.watches_total, "It watches nothing.")

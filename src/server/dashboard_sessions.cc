@@ -8,6 +8,7 @@
 
 #include "base/path.h"
 #include "server/clock.h"
+#include "server/dashboard_ephemerals.h"
 #include "server/dashboard_json.h"
 
 namespace drover::server {
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::size_t kPageMax = 500;
 constexpr std::size_t kPathsMax = 500;
+constexpr std::size_t kEphemeralsMax = 100'000;  // of one session looked at
 
 struct Connected {
   replica::Front::ConnFacts facts;
@@ -133,24 +135,32 @@ std::vector<Watching> watches_of(const ServerInside& inside, const Connected& c)
 }
 
 void add_ephemerals(const ServerInside& inside, const Asker& asker, SessionId id, json::object& out) {
-  std::vector<std::string> paths;
+  const TreeReader reader{inside.machine, inside.lock, inside.slot};
+  const state::Tree& tree = inside.machine.tree;
   std::size_t total = 0;
   {
     TreeLock::Reading reading(inside.lock, inside.slot);
-    if (const state::NodeSet* owned = inside.machine.tree.ephemerals_of(id)) {
-      total = owned->size();
-      for (const state::NodeRef ref : *owned) {
-        if (paths.size() >= kPathsMax) break;
-        std::string path = inside.machine.tree.path_of(ref);
-        if (may_see(inside, asker, path)) paths.push_back(std::move(path));
-      }
-    }
+    if (const state::NodeSet* owned = tree.ephemerals_of(id)) total = owned->size();
   }
+  const std::vector<OwnedNode> nodes = ephemerals_of(reader, std::span(&id, 1), kEphemeralsMax);
+  std::vector<std::string> paths;
+  visit_in_steps(reader, nodes, [&](std::span<const state::NodeRef> step) {
+    for (const state::NodeRef ref : step) {
+      if (paths.size() >= kPathsMax) return false;
+      // As may_see(), without the path: most may be hidden.
+      if (may(inside.machine, tree.at(tree.at(ref).parent), wire::kRead, asker))
+        paths.push_back(tree.path_of(ref));
+    }
+    return true;
+  });
   std::ranges::sort(paths);
+  const bool truncated =
+      paths.size() < total && (paths.size() >= kPathsMax || nodes.size() >= kEphemeralsMax);
   json::array shown;
   for (const std::string& path : paths) shown.push_back(json::object{{"path", valid_text(path)}});
   out["ephemerals"] = std::move(shown);
   out["ephemerals_total"] = total;
+  out["ephemerals_truncated"] = truncated;
 }
 
 void add_watches(const ServerInside& inside, const Asker& asker, const Connected* c, json::object& out) {
