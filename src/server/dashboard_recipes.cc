@@ -7,6 +7,7 @@
 
 #include "base/path.h"
 #include "server/clock.h"
+#include "server/dashboard_ephemerals.h"
 #include "server/dashboard_json.h"
 #include "server/dashboard_sessions.h"
 #include "server/recipe_shapes.h"
@@ -15,9 +16,8 @@
 namespace drover::server {
 namespace {
 
-constexpr std::size_t kEphemeralsMax = 50'000;  // looked at for their parents
-constexpr std::size_t kEphemeralsOfOneMax = 2'000;
-constexpr std::size_t kEphemeralsPerStep = 500;  // without giving the lock back
+constexpr std::size_t kEphemeralsMax = 200'000;  // looked at for their parents
+constexpr std::size_t kCandidatesMax = 2'000;    // directories that may be recipes
 constexpr std::size_t kSearchedMax = 2'000;      // directories looked at for queues
 constexpr std::size_t kSampleMax = 64;           // of their children
 constexpr std::size_t kRecipesMax = 200;         // shown
@@ -37,6 +37,11 @@ class Search {
 
   // Directories that may be recipes, in order.
   std::set<std::string> run() {
+    {
+      // What is asked for by its own path is shown whatever else there is and however much.
+      TreeLock::Reading reading(inside_.lock, inside_.slot);
+      keep(whole_of(below_));
+    }
     collect_parents_of_ephemerals();
     collect_queues();
     return std::move(found_);
@@ -45,47 +50,27 @@ class Search {
 
  private:
   void collect_parents_of_ephemerals() {
-    std::vector<SessionId> owners;
-    {
-      TreeLock::Reading reading(inside_.lock, inside_.slot);
-      for (const auto& [session, nodes] : inside_.machine.tree.ephemerals()) owners.push_back(session);
-    }
-    std::size_t looked_at = 0;
-    for (std::size_t next = 0; next < owners.size();) {
-      if (looked_at >= kEphemeralsMax || found_.size() >= 2 * kRecipesMax) {
-        truncated_ = true;
-        return;
-      }
-      TreeLock::Reading reading(inside_.lock, inside_.slot);
-      for (std::size_t in_step = 0; next < owners.size() && in_step < kEphemeralsPerStep; ++next) {
-        in_step += 1 + add_parents(owners[next]);
-        looked_at += in_step;
-      }
-    }
+    const TreeReader reader{inside_.machine, inside_.lock, inside_.slot};
+    const std::vector<OwnedNode> nodes = ephemerals_of(reader, owners_of_ephemerals(reader), kEphemeralsMax);
+    truncated_ = truncated_ || nodes.size() >= kEphemeralsMax;
+    visit_in_steps(reader, nodes, [&](std::span<const state::NodeRef> step) {
+      add_parents(step);
+      return true;
+    });
   }
 
-  // Of one session's nodes; returns how many were looked at. The tree is being read.
-  std::size_t add_parents(SessionId session) {
+  // The tree is being read.
+  void add_parents(std::span<const state::NodeRef> nodes) {
     const state::Tree& tree = inside_.machine.tree;
-    const state::NodeSet* nodes = tree.ephemerals_of(session);
-    if (!nodes) return 0;
     state::NodeSet parents;
-    std::size_t looked_at = 0;
-    for (const state::NodeRef ref : *nodes) {
-      if (++looked_at > kEphemeralsOfOneMax) {
-        truncated_ = true;
-        break;
-      }
-      parents.insert(tree.at(ref).parent);
-    }
+    for (const state::NodeRef ref : nodes) parents.insert(tree.at(ref).parent);
     for (const state::NodeRef ref : parents) {
       if (may(inside_.machine, tree.at(ref), wire::kRead, asker_)) add(tree.path_of(ref));
     }
-    return looked_at;
   }
 
   // A semaphore's leases are the semaphore's, and so on.
-  void add(std::string path) {
+  std::string whole_of(std::string path) const {
     if (path.ends_with(kBesideDirectory)) {
       const std::string beside = path.substr(0, path.size() - kBesideDirectory.size());
       if (inside_.machine.tree.find(beside) != state::kNoNode) path = beside;
@@ -96,7 +81,18 @@ class Search {
       const std::string parent(parent_path(path));
       if (has_child(parent, "leases") || has_child(parent, "taken")) path = parent;
     }
-    if (is_within(path, below_)) found_.insert(std::move(path));
+    return path;
+  }
+  void add(std::string path) {
+    path = whole_of(std::move(path));
+    if (is_within(path, below_)) keep(std::move(path));
+  }
+  // The first ones in order: which those are does not depend on the order in which they are found.
+  void keep(std::string path) {
+    found_.insert(std::move(path));
+    if (found_.size() <= kCandidatesMax) return;
+    found_.erase(std::prev(found_.end()));
+    truncated_ = true;
   }
   bool has_child(std::string_view parent, std::string_view name) const {
     return inside_.machine.tree.find(child_path(parent, name)) != state::kNoNode;

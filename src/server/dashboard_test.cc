@@ -87,6 +87,7 @@ class TheDashboard : public ::testing::Test {
     config_.client = Endpoint{"127.0.0.1", 0};
     config_.admin.port = 0;
     config_.storage.prealloc_kb = 64;
+    config_.storage.force_sync = false;  // some make thousands of nodes, one after the other
   }
   ~TheDashboard() override {
     if (server_) {
@@ -192,6 +193,44 @@ TEST_F(TheDashboard, KnowsTheOwnerOfALockAndItsAddress) {
   EXPECT_EQ(session.at("ephemerals").at(0).at("path"), "/lock/_c_1-lock-0000000000");
   EXPECT_EQ(get("/api/sessions").at("total"), 1);
   EXPECT_EQ(ask("GET /api/session?id=0x1").status, 404);
+}
+
+TEST_F(TheDashboard, FindsTheLockOfEverySession) {
+  config_.limits.connections_per_ip = 0;
+  constexpr int kSessions = 700;
+  std::vector<std::unique_ptr<Creator>> clients;
+  const auto directory = [](int i) { return "/locks/" + std::to_string(10'000 + i); };
+  for (int i = 0; i < kSessions; ++i) {
+    clients.push_back(std::make_unique<Creator>(server().client_port()));
+    if (i == 0) clients[0]->create("/locks", "");
+    clients[static_cast<std::size_t>(i)]->create(directory(i), "");
+    clients[static_cast<std::size_t>(i)]->create(directory(i) + "/_c_1-lock-", "",
+                                                 wire::kEphemeralSequential);
+  }
+  const auto path_of = [&](const json::object& found, std::size_t i) {
+    return std::string(found.at("recipes").at(i).at("path").as_string());
+  };
+  const json::object all = get("/api/recipes?path=/");
+  ASSERT_EQ(all.at("recipes").as_array().size(), 200u);
+  EXPECT_EQ(all.at("truncated"), true);
+  for (int i = 0; i < 200; ++i) ASSERT_EQ(path_of(all, static_cast<std::size_t>(i)), directory(i));
+  for (int i = 0; i < kSessions; ++i) {
+    const json::object one = get("/api/recipes?path=" + directory(i));
+    ASSERT_EQ(one.at("recipes").as_array().size(), 1u) << directory(i);
+    EXPECT_EQ(path_of(one, 0), directory(i));
+    EXPECT_EQ(one.at("truncated"), false);
+  }
+}
+
+TEST_F(TheDashboard, FindsTheLocksOfASessionThatHasThousands) {
+  Creator client(server().client_port());
+  client.create("/a", "");
+  for (int i = 0; i < 3'000; ++i) client.create("/a/" + std::to_string(i), "", wire::kEphemeral);
+  for (int i = 0; i < 40; ++i) {
+    client.create("/lock" + std::to_string(i), "");
+    client.create("/lock" + std::to_string(i) + "/_c_1-lock-", "", wire::kEphemeralSequential);
+  }
+  EXPECT_EQ(get("/api/recipes?path=/").at("recipes").as_array().size(), 41u);
 }
 
 TEST_F(TheDashboard, TurnsAwayForeignNamesOfItsAddress) {
