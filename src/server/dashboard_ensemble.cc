@@ -48,8 +48,8 @@ void add_said(const ServerSaid& said, json::object& out) {
     out["mode"] = "looking";
     return;
   }
-  out["mode"] = said.mode;
-  out["version"] = said.version;
+  out["mode"] = valid_text(said.mode);  // it may say anything
+  out["version"] = valid_text(said.version);
   out["connections"] = said.connections;
   out["outstanding"] = said.outstanding;
   out["nodes"] = said.nodes;

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -37,12 +38,21 @@ Number number_of(std::string_view text, int base = 10) {
   return value;
 }
 
+// The number that `text` begins with, and the text behind it. What is no finite number is 0: JSON has no
+// word for it, and whoever reads ours would refuse the whole answer.
+double take_latency(const char*& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text, &end);
+  text = end;
+  return std::isfinite(value) ? value : 0;
+}
+
 void read_latencies(std::string_view text, ServerSaid& said) {
   const std::string copy(text);  // "0/1.25/30"
-  char* end = nullptr;
-  said.latency_min = std::strtod(copy.c_str(), &end);
-  if (*end == '/') said.latency_avg = std::strtod(end + 1, &end);
-  if (*end == '/') said.latency_max = std::strtod(end + 1, &end);
+  const char* rest = copy.c_str();
+  said.latency_min = take_latency(rest);
+  if (*rest == '/') said.latency_avg = take_latency(++rest);
+  if (*rest == '/') said.latency_max = take_latency(++rest);
 }
 
 // One question on its way.

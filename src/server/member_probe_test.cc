@@ -22,6 +22,18 @@ TEST(MemberProbe, ReadsWhatJavaSays) {
   EXPECT_EQ(said->latency_max, 30);
 }
 
+TEST(MemberProbe, TakesNoLatencyThatJsonCannotSay) {
+  const auto said = [](const std::string& latencies) {
+    return *parse_srvr("Latency min/avg/max: " + latencies + "\nZxid: 0x1\nMode: leader\n");
+  };
+  const ServerSaid odd = said("nan/inf/7");
+  EXPECT_EQ(odd.latency_min, 0);
+  EXPECT_EQ(odd.latency_avg, 0);
+  EXPECT_EQ(odd.latency_max, 7);
+  EXPECT_EQ(said("-inf/1e999/NaN(7)").latency_avg, 0);
+  EXPECT_EQ(said("-inf/1e999/NaN(7)").latency_max, 0);
+}
+
 TEST(MemberProbe, AServerWithoutALeaderHasNoMode) {
   const auto said = parse_srvr("This ZooKeeper instance is not currently serving requests\n");
   ASSERT_TRUE(said.has_value());
