@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A node's bytes as text, JSON or hex.
+// A node's bytes as text, JSON or hex; and as what a textarea can edit.
 
 export function fromBase64(text) {
   const binary = atob(text);
@@ -52,3 +52,57 @@ export function hexDump(data) {
   }
   return lines.join("\n");
 }
+
+// ---- editing -------------------------------------------------------------------------------------
+//
+// A form is {text, encode, note}: what stands in the textarea, the bytes of it when it was edited (or an Error that
+// says why there are none), and what to tell whoever edits. Bytes that nobody edited stay as they are.
+
+// Fills the area with the best form that gives the same bytes back, and returns it.
+export function beginEditing(area, data) {
+  for (const form of [textForm(data), hexForm(data)]) {
+    if (!form) continue;
+    area.value = form.text;
+    // The area has its own idea of line ends, so that it is asked rather than known.
+    if (isSame(form.encode(area.value), data)) return form;
+  }
+  throw new Error("These bytes cannot be edited here.");
+}
+
+// None for what is no text. A textarea has lines that end with LF and shows no byte order mark: both are put back.
+function textForm(data) {
+  if (guess(data)[0] === "hex") return null;
+  const whole = new TextDecoder("utf-8", {ignoreBOM: true}).decode(data);
+  const mark = whole.startsWith("\ufeff") ? "\ufeff" : "";
+  const end = whole.includes("\r\n") ? "\r\n" : "\n";
+  const kept = [mark && "begins with a byte order mark", end === "\r\n" && "has lines that end with CRLF"];
+  const facts = kept.filter(Boolean).join(" and ");
+  return {
+    text: whole.slice(mark.length).replaceAll(end, "\n"),
+    encode: (edited) => new TextEncoder().encode(mark + edited.replaceAll("\n", end)),
+    note: facts && `This text ${facts}, and will when it is saved.`,
+  };
+}
+
+function hexForm(data) {
+  const lines = [];
+  for (let at = 0; at < data.length; at += 16)
+    lines.push([...data.subarray(at, at + 16)].map((byte) => byte.toString(16).padStart(2, "0")).join(" "));
+  return {
+    text: lines.join("\n"),
+    encode: bytesOfHex,
+    note: "These bytes are no text, or one whose line ends a text field would change: edit them as hex.",
+  };
+}
+
+function bytesOfHex(text) {
+  const pairs = text.split(/\s+/).filter(Boolean);
+  const wrong = pairs.find((pair) => pair.length % 2 || /[^0-9a-f]/i.test(pair));
+  if (wrong) throw new Error(`“${wrong.slice(0, 40)}” is no byte in hex: two of 0–9 and a–f are.`);
+  const digits = pairs.join("");
+  const data = new Uint8Array(digits.length / 2);
+  for (let i = 0; i < data.length; i++) data[i] = parseInt(digits.slice(2 * i, 2 * i + 2), 16);
+  return data;
+}
+
+const isSame = (a, b) => a.length === b.length && a.every((byte, i) => byte === b[i]);

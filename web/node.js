@@ -4,7 +4,7 @@
 
 import {get, remove, setData} from "./api.js";
 import {announce, empty, failure, h, loading, replace} from "./dom.js";
-import {fromBase64, guess, hexDump, prettyJson, textOf, toBase64} from "./data.js";
+import {beginEditing, fromBase64, guess, hexDump, prettyJson, textOf, toBase64} from "./data.js";
 import {ago, bytes, count, time} from "./format.js";
 import {nameOf, parentOf} from "./paths.js";
 
@@ -199,10 +199,9 @@ export class NodePanel {
       spellcheck: "false",
       "aria-label": `Data of ${node.path}`,
       rows: 14,
-      value: textOf(this.bytes ?? new Uint8Array()),
     });
+    const form = beginEditing(area, this.bytes ?? new Uint8Array());
     this.note = h("p", {class: "bad", role: "alert"});
-    const isText = !this.bytes || guess(this.bytes).includes("text");
     const leave = () => {
       this.editing = false;
       this.refresh();
@@ -211,7 +210,7 @@ export class NodePanel {
     replace(
       this.element,
       h("header", {}, h("h2", {}, nameOf(node.path))),
-      !isText && h("p", {class: "bad"}, "These bytes are no text; saving would change them."),
+      form.note && h("p", {class: "hint"}, form.note),
       h(
         "form",
         {
@@ -220,7 +219,7 @@ export class NodePanel {
             event.preventDefault();
             save.disabled = true;
             try {
-              await setData(node.path, toBase64(new TextEncoder().encode(area.value)), version);
+              await setData(node.path, toBase64(form.encode(area.value)), version);
               announce("Saved.");
               leave();
             } catch (error) {
@@ -234,7 +233,7 @@ export class NodePanel {
         },
         area,
         this.note,
-        h("div", {class: "buttons"}, isText && save, h("button", {type: "button", onclick: leave}, "Cancel")),
+        h("div", {class: "buttons"}, save, h("button", {type: "button", onclick: leave}, "Cancel")),
       ),
     );
     area.focus();

@@ -249,6 +249,41 @@ test("with the switch on, a known user edits a node, is told of a conflict, and 
     );
   }));
 
+test("editing changes no byte that was not edited: CRLF, a byte order mark, what is no text", () =>
+  withPage({origin: bigSite}, async (page) => {
+    const bytesOf = async (name) => {
+      const answer = await send(world.big, "GET", `/api/node?path=/${name}`, {});
+      return Buffer.from(JSON.parse(answer.text).data, "base64").toString("latin1");
+    };
+    const area = page.getByRole("textbox");
+    const edit = async (name, change) => {
+      await page.goto(`${bigSite}/#/tree/${name}`);
+      await page.getByRole("heading", {name}).waitFor();
+      await page.getByRole("button", {name: "Edit"}).click();
+      await area.fill(change(await area.inputValue()));
+      await page.getByRole("button", {name: "Save"}).click();
+    };
+    const edited = async (name, change) => {
+      await edit(name, change);
+      await page.locator("pre").waitFor();
+      return bytesOf(name);
+    };
+    await page.goto(`${bigSite}/#/tree/crlf`);
+    await page.locator("#account").click();
+    await page.getByLabel("User").fill("me");
+    await page.keyboard.press("Enter");
+    assert.equal(await edited("crlf", (text) => text.replace("2", "3\nc=4")), "a=1\r\nb=3\r\nc=4\r\n");
+    assert.equal(await edited("bom", (text) => text.replace("1", "7")), "\xef\xbb\xbfa=7\r\nb=2");
+    assert.equal(await edited("mixed", (text) => text.replace("31", "37")), "a=7\r\nb=2\nc=3\r");
+    assert.equal(
+      await edited("blob", (text) => text.replace("13", "ff")),
+      String.fromCharCode(...Array(19).keys()) + "\xff",
+    );
+    await edit("blob", (text) => `${text} xy`);
+    await page.getByText("“xy” is no byte in hex").waitFor();
+    await picture(page, "edit-hex");
+  }));
+
 // One request to the server with the switch on; `headers` replace those of the page.
 function change({method = "PUT", version, data, path = "/plain", headers = {}, to = world.big}) {
   const body = method === "PUT" ? JSON.stringify({path, data, version}) : "";

@@ -57,6 +57,9 @@ def create_million(port):
     session.create("/million")
     session.create("/plain", b"before")
     session.create("/doomed")
+    for path, data in (("/crlf", b"a=1\r\nb=2\r\n"), ("/bom", b"\xef\xbb\xbfa=1\r\nb=2"),
+                       ("/mixed", b"a=1\r\nb=2\nc=3\r"), ("/blob", bytes(range(20)))):
+        session.create(path, data)
     acl = p.acl_vector(p.OPEN_ACL)
     head, tail = p.multi_body([(p.CREATE, b"")], b""), p.buffer(b"") + acl + p.int32(p.PERSISTENT)
     for start in range(0, MILLION, PER_MULTI):
