@@ -66,12 +66,13 @@ class Round:
         if self.random.random() < 0.25 and totals["kills"]:
             self.arm_call(12)
             self.server.launch()
-            if not self.server.wait_ready():
+            ready = self.server.wait_ready()
+            self.server.disk.disarm()
+            # It may also be killed when it has said that it serves, by the first thing it does then.
+            if not ready or self.server.disk.hits:
                 self.server.wait_exit()
                 totals["kills_at_a_call"] += self.server.disk.hits
-                self.server.disk.disarm()
                 self.server.start()
-            self.server.disk.disarm()
         else:
             self.server.start()
 
