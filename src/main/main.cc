@@ -92,8 +92,9 @@ int serve(const std::vector<std::string>& arguments) {
   }
   for (const std::string& warning : loaded->warnings) server::log_warn("config", "{}", warning);
   raise_descriptor_limit();
+  server::AdminLimits limits;
   for (bool again = true; again && !stop_asked;) {
-    const auto started = server::Server::start(config, {.restarts = true});
+    const auto started = server::Server::start(config, {.restarts = true, .limits = &limits});
     if (!started) {
       server::log_error("server", "cannot start: {}", started.error().what);
       return 1;

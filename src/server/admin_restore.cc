@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include "server/clock.h"
 #include "server/log.h"
 #include "storage/data_dir.h"
 #include "storage/file_names.h"
 #include "storage/posix_disk.h"
+#include "storage/set_aside.h"
 #include "storage/snapshot_reader.h"
 
 namespace drover::server {
@@ -33,7 +35,10 @@ class RestoreSink : public BodySink {
   ~RestoreSink() override {
     file_.reset();
     (void)storage::unlink_if_exists(disk_, path());
-    busy_ = false;
+    // Once it is marked, this server takes no other: it ends.
+    if (marked_) return;
+    inside_.limits.restores.give_back();
+    if (!stopped_) busy_ = false;
   }
 
   bool write(std::string_view piece) override {
@@ -46,7 +51,9 @@ class RestoreSink : public BodySink {
     const auto zxid = install();
     if (!zxid) {
       log_warn("http", "restore: {}", zxid.error().what);
-      return answer(zxid.error().code == 0 ? 400 : 500, zxid.error().what);
+      HttpResponse refusal = answer(zxid.error().code == 0 ? 400 : 500, zxid.error().what);
+      if (stopped_) refusal.after_sent = inside_.start_anew;  // on what it held, and with clients again
+      return refusal;
     }
     log_warn("http", "restore: starting anew from the snapshot of zxid {:#x} that was sent", raw(*zxid));
     PrettyJson json;
@@ -77,7 +84,8 @@ class RestoreSink : public BodySink {
     return {};
   }
 
-  // From set_replacing_mark() on there is no way back, also not through a crash.
+  // A client that is told of a write after the mark would be told of one that is gone. So they are sent away
+  // first; from the mark on the next start decides, with the old state as long as the new one is not loaded.
   IoResult<Zxid> install() {
     if (!file_) return std::unexpected(data_error("the body is empty"));
     TRY(file_->sync());
@@ -87,10 +95,16 @@ class RestoreSink : public BodySink {
     if (!info.last_processed)
       return std::unexpected(
           data_error("the snapshot does not tell its last zxid (serializeLastProcessedZxid)"));
+    if (*info.last_processed < Zxid{0})
+      return std::unexpected(data_error("the snapshot's last zxid is negative"));
+    TRY(storage::remove_incoming(disk_, dirs_));
     const std::string name = storage::snapshot_name(*info.last_processed, compression_);
     TRY(disk_.rename(path(), storage::join_path(dirs_.snapshots, storage::incoming_name(name))));
     TRY(disk_.sync_directory(dirs_.snapshots));
-    TRY(storage::set_replacing_mark(disk_, dirs_, storage::Replacing::kIncoming));
+    stopped_ = true;
+    inside_.stop_serving();
+    TRY(storage::set_replacing_mark(disk_, dirs_, storage::Replacing::kTrying));
+    marked_ = true;
     return *info.last_processed;
   }
 
@@ -102,6 +116,8 @@ class RestoreSink : public BodySink {
   const std::string name_;
   std::unique_ptr<storage::File> file_;
   storage::Compression compression_ = storage::Compression::kNone;
+  bool stopped_ = false;
+  bool marked_ = false;
   std::uint64_t bytes_ = 0;
   std::uint64_t look_again_at_ = 0;
   std::optional<IoError> failure_;
@@ -120,6 +136,11 @@ std::string_view Restore::hindrance() const {
 UploadStart Restore::begin(const AdminCommand& command) {
   if (busy_.exchange(true))
     return json_response(429, bare_answer(command.name, "another restore is under way"));
+  if (!inside_.limits.restores.allow(monotonic_now(), inside_.config.admin.rate_limit_interval_ms)) {
+    busy_ = false;
+    return json_response(429,
+                         bare_answer(command.name, "one restore in every admin.rateLimiterIntervalInMS"));
+  }
   return std::make_unique<RestoreSink>(inside_, command.name, busy_);
 }
 

@@ -2,10 +2,11 @@
 //
 // The command `restore`: a snapshot that somebody sends takes the place of everything this server holds.
 //
-// The body goes to a file as it comes, is verified to its last seal, and is then marked as the state to begin
-// with, in the way in which a leader's state replaces a learner's (storage/set_aside.h): a crash leaves the
-// old state or the new one. After its answer the server ends and starts anew on it. Only for a server alone:
-// one of an ensemble would take its leader's state, or make the others take back what was acknowledged.
+// The body goes to a file as it comes, is verified to its last seal, and is then marked as the state to try
+// first (storage/recovery.h): a crash leaves the old state or the new one. Clients are sent away before that,
+// and after its answer the server ends and starts anew. The old state goes when the new one is loaded; if
+// that fails it is served again. Only for a server alone: one of an ensemble would take its leader's state,
+// or make the others take back what was acknowledged.
 #pragma once
 
 #include <atomic>

@@ -41,20 +41,8 @@ class FileSource : public BodySource {
 
 }  // namespace
 
-bool RateLimit::allow(Instant now) {
-  std::lock_guard lock(mutex_);
-  if (used_ && now < last_ + interval_ms_) return false;
-  used_ = true;
-  last_ = now;
-  return true;
-}
-
 AdminRoutes::AdminRoutes(const ServerInside& inside)
-    : inside_(inside),
-      url_(inside.config.admin.command_url),
-      snapshots_(inside.config.admin.rate_limit_interval_ms),
-      restores_(inside.config.admin.rate_limit_interval_ms),
-      restore_(inside) {}
+    : inside_(inside), url_(inside.config.admin.command_url), restore_(inside) {}
 
 void AdminRoutes::add_to(HttpRouter& router) {
   router.get(url_ + "/*", [this](const HttpRequest& request) { return run(request, false); });
@@ -119,10 +107,14 @@ HttpResponse AdminRoutes::set_trace_mask(const AdminCommand& command, const Http
 HttpResponse AdminRoutes::take_snapshot(const AdminCommand& command, const HttpRequest& request) {
   if (!inside_.config.admin.snapshot_enabled)
     return failure(503, command.name, "admin.snapshot.enabled is false");
-  if (!snapshots_.allow(monotonic_now()))
+  RateLimit& limit = inside_.limits.snapshots;
+  if (!limit.allow(monotonic_now(), inside_.config.admin.rate_limit_interval_ms))
     return failure(429, command.name, "one snapshot in every admin.rateLimiterIntervalInMS");
   const auto taken = inside_.snapshots.take();
-  if (!taken) return failure(500, command.name, taken.error().what);
+  if (!taken) {
+    limit.give_back();
+    return failure(500, command.name, taken.error().what);
+  }
   // Whoever restores it must find it on the disk, not only in an answer; and the file is the answer.
   const ServerConfig& config = inside_.config;
   const std::string path =
@@ -148,8 +140,6 @@ UploadStart AdminRoutes::begin_restore(const HttpRequest& request) {
     return failure(auth.status, command.name, auth.error);
   if (const std::string_view why_not = restore_.hindrance(); !why_not.empty())
     return failure(503, command.name, why_not);
-  if (!restores_.allow(monotonic_now()))
-    return failure(429, command.name, "one restore in every admin.rateLimiterIntervalInMS");
   log_info("http", "restore from {}", request.remote);
   return restore_.begin(command);
 }

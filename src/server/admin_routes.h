@@ -3,32 +3,14 @@
 // The AdminServer's paths: which command a request names, whether it may run, and doing what it asks for.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-#include <memory>
-#include <mutex>
 #include <string>
 
-#include "base/time.h"
 #include "server/admin_commands.h"
 #include "server/admin_restore.h"
 #include "server/http_router.h"
 #include "server/server_inside.h"
 
 namespace drover::server {
-
-// One in every interval.
-class RateLimit {
- public:
-  explicit RateLimit(std::int64_t interval_ms) : interval_ms_(interval_ms) {}
-  bool allow(Instant now);
-
- private:
-  const std::int64_t interval_ms_;
-  std::mutex mutex_;
-  bool used_ = false;
-  Instant last_;
-};
 
 // Outlives the router it is added to; `inside` outlives both.
 class AdminRoutes {
@@ -47,8 +29,6 @@ class AdminRoutes {
 
   const ServerInside& inside_;
   const std::string url_;
-  RateLimit snapshots_;
-  RateLimit restores_;
   Restore restore_;
 };
 

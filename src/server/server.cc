@@ -47,6 +47,7 @@ namespace {
 constexpr int kStorageFailureExit = 3;
 constexpr int kDivergedExit = 4;
 constexpr int kDrainMs = 5000;
+constexpr int kSendAwayMs = 2000;
 
 std::uint64_t random_seed() {
   std::uint64_t seed = 0;
@@ -120,6 +121,7 @@ class ServerProcess final : public Server, public IoLoopHost {
   void reset_server_stats();
   void reset_connection_stats();
   std::int64_t shed_connections(int percentage);
+  void stop_serving();
 
   const ServerConfig config_;
   const Host host_;
@@ -139,6 +141,7 @@ class ServerProcess final : public Server, public IoLoopHost {
   std::int64_t startup_txns_ms_ = 0;
   std::int64_t snapshot_at_start_time_s_ = -1;
   std::atomic<std::int64_t> trace_mask_{306};
+  AdminLimits own_limits_;
 
   std::vector<std::unique_ptr<IoLoop>> io_loops_;
   std::unique_ptr<Core> core_;
@@ -410,7 +413,9 @@ IoResult<void> ServerProcess::open_http() {
                       .reset_server_stats = [this] { reset_server_stats(); },
                       .reset_connection_stats = [this] { reset_connection_stats(); },
                       .shed_connections = [this](int percentage) { return shed_connections(percentage); },
+                      .stop_serving = [this] { stop_serving(); },
                       .start_anew = {},
+                      .limits = host_.limits != nullptr ? *host_.limits : own_limits_,
                       .trace_mask = trace_mask_,
                       .started = started_,
                       .log_stats = [this] { return log_thread_->stats(); },
@@ -559,6 +564,26 @@ std::int64_t ServerProcess::shed_connections(int percentage) {
   }
   for (const auto& io : io_loops_) io->wake();
   return shed;
+}
+
+// What was acknowledged before may still lie in a buffer; when the connections are gone, nothing does.
+void ServerProcess::stop_serving() {
+  const auto connections = [this](bool stop) {
+    std::size_t open = 0;
+    core_->look_at([&](const replica::Replica&, const replica::Member*) {
+      TreeLock::Writing everybody(lock_);
+      for (const auto& io : io_loops_) {
+        if (stop) io->front().set_serving(replica::Serving::kNo, {});
+        open += io->front().connection_count();
+      }
+    });
+    for (const auto& io : io_loops_) io->wake();
+    return open;
+  };
+  const Instant give_up = monotonic_now() + kSendAwayMs;
+  bool stop = true;
+  while (connections(std::exchange(stop, false)) > 0 && monotonic_now() < give_up)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 // `remote` is the connection that asks, if it is one of the client port.

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "server/config.h"
+#include "server/rate_limit.h"
 
 namespace drover::server {
 
@@ -15,9 +16,10 @@ class Server {
  public:
   // Reads the data directory and opens the ports. An error is one line for the operator.
   struct Host {
-    bool restarts = false;  // starts it again when run() has ended with wants_restart()
+    bool restarts = false;          // starts it again when run() has ended with wants_restart()
+    AdminLimits* limits = nullptr;  // of all the servers that it starts; null: each has its own
   };
-  static IoResult<std::unique_ptr<Server>> start(const ServerConfig& config, Host host = {false});
+  static IoResult<std::unique_ptr<Server>> start(const ServerConfig& config, Host host = {false, nullptr});
   virtual ~Server() = default;
 
   // Accepts connections until stop(); then finishes what is in flight and closes everything.

@@ -19,6 +19,7 @@
 #include "server/core.h"
 #include "server/four_letter_words.h"
 #include "server/log_thread.h"
+#include "server/rate_limit.h"
 #include "server/snapshot_thread.h"
 #include "server/tree_lock.h"
 #include "state/machine.h"
@@ -37,7 +38,9 @@ struct ServerInside {
   std::function<void()> reset_server_stats;
   std::function<void()> reset_connection_stats;
   std::function<std::int64_t(int percentage)> shed_connections;  // how many were closed
-  std::function<void()> start_anew;  // ends the server, and starts it again; empty: this process cannot
+  std::function<void()> stop_serving;  // sends all clients away, for good; returns when they are gone
+  std::function<void()> start_anew;    // ends the server, and starts it again; empty: this process cannot
+  AdminLimits& limits;
   std::atomic<std::int64_t>& trace_mask;
   Instant started{};
   std::function<LogThread::Stats()> log_stats{};

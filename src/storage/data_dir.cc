@@ -16,6 +16,7 @@ constexpr std::size_t kReplacingBytesMax = 64;
 constexpr std::string_view kMovingText = "moving the old history away\n";
 constexpr std::string_view kAwaitingText = "waiting for a leader's state\n";
 constexpr std::string_view kIncomingText = "a leader's state takes the old history's place\n";
+constexpr std::string_view kTryingText = "a restored state is to be tried\n";
 
 std::string initialize_directory(const DataDirs& dirs) {
   const std::size_t slash = dirs.logs.find_last_of('/');
@@ -115,6 +116,7 @@ Replacing replacing_mark(Disk& disk, const DataDirs& dirs) {
   const auto text = read_file(disk, join_path(dirs.snapshots, kReplacingName), kReplacingBytesMax);
   if (!text && text.error().code == ENOENT) return Replacing::kNo;
   if (text && *text == kIncomingText) return Replacing::kIncoming;
+  if (text && *text == kTryingText) return Replacing::kTrying;
   return text && *text == kAwaitingText ? Replacing::kAwaiting : Replacing::kMoving;
 }
 
@@ -125,6 +127,7 @@ IoResult<void> set_replacing_mark(Disk& disk, const DataDirs& dirs, Replacing ma
   }
   const std::string_view text = mark == Replacing::kMoving     ? kMovingText
                                 : mark == Replacing::kAwaiting ? kAwaitingText
+                                : mark == Replacing::kTrying   ? kTryingText
                                                                : kIncomingText;
   return replace_file(disk, {dirs.snapshots, std::string(kReplacingName), temporary_name(kReplacingName)},
                       text);

@@ -63,6 +63,7 @@ enum class Replacing {
   kMoving,    // files are being put away: whatever is here is no history
   kAwaiting,  // they are gone: as long as the directory is empty, it is not new
   kIncoming,  // the new state is whole under its incoming name: recovery finishes what was begun
+  kTrying,    // a state somebody sent waits under that name: it takes the place of the history if it loads
 };
 
 // A mark that cannot be read or understood counts as kMoving: not knowing is knowing the worst.

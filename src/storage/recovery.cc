@@ -33,7 +33,11 @@ class Recovery {
           dirs_.snapshots + " says so)");
       return report_;
     }
-    TRY(load_snapshot());
+    if (replacing_ == Replacing::kTrying) {
+      if (options_.repair) TRY(try_sent_state());
+      replacing_ = Replacing::kNo;
+    }
+    if (!report_.snapshot) TRY(load_snapshot());
     TRY(replay());
     if (report_.damaged()) return report_;
     if (!report_.snapshot) TRY(judge_missing_snapshot());
@@ -42,7 +46,9 @@ class Recovery {
   }
 
  private:
+  IoResult<void> try_sent_state();
   IoResult<void> load_snapshot();
+  void note_loaded(const SnapshotFile& file, const SnapshotInfo& info);
   IoResult<void> replay();
   IoResult<void> replay_all(TxnLogReader& log);
   IoResult<void> repair(const TxnLogReader& log);
@@ -62,6 +68,33 @@ class Recovery {
   std::optional<Zxid> newest_skipped_;  // a snapshot that does not verify shows how far history once went
 };
 
+// Nothing of the old history moves before the new state is loaded to its end. So if that fails there is
+// nothing to put back, and a crash leaves a state that is tried again.
+IoResult<void> Recovery::try_sent_state() {
+  TRY_ASSIGN(std::optional<SnapshotFile> file, find_incoming_snapshot(disk_, dirs_));
+  IoResult<SnapshotInfo> info = std::unexpected(data_error("its file is gone"));
+  if (file) info = read_snapshot(disk_, dirs_.snapshots, *file, sink_);
+  if (!info) {
+    sink_.reset();
+    report_.findings.push_back("the restored state cannot be loaded (" + info.error().what +
+                               "): it is dropped, and the state before the restore is served again");
+    TRY(set_replacing_mark(disk_, dirs_, Replacing::kNo));
+    return remove_incoming(disk_, dirs_);
+  }
+  TRY(complete_replacement(disk_, dirs_));
+  file->name = *parse_incoming_name(file->name);
+  note_loaded(*file, *info);
+  return {};
+}
+
+void Recovery::note_loaded(const SnapshotFile& file, const SnapshotInfo& info) {
+  report_.snapshot = file.zxid;
+  report_.snapshot_file = file.name;
+  report_.nodes_loaded = info.nodes;
+  report_.last = file.zxid;
+  sink_.snapshot_loaded(file.zxid, info.digest);
+}
+
 IoResult<void> Recovery::load_snapshot() {
   TRY_ASSIGN(std::vector<SnapshotFile> files, list_snapshots(disk_, dirs_.snapshots));
   std::ranges::reverse(files);
@@ -69,11 +102,7 @@ IoResult<void> Recovery::load_snapshot() {
   for (const SnapshotFile& file : files) {
     const auto info = read_snapshot(disk_, dirs_.snapshots, file, sink_);
     if (info) {
-      report_.snapshot = file.zxid;
-      report_.snapshot_file = file.name;
-      report_.nodes_loaded = info->nodes;
-      report_.last = file.zxid;
-      sink_.snapshot_loaded(file.zxid, info->digest);
+      note_loaded(file, *info);
       return {};
     }
     report_.findings.push_back("skipped " + info.error().what);

@@ -141,6 +141,14 @@ IoResult<void> complete_replacement(Disk& disk, const DataDirs& dirs) {
   return {};
 }
 
+IoResult<std::optional<SnapshotFile>> find_incoming_snapshot(Disk& disk, const DataDirs& dirs) {
+  TRY_ASSIGN(const std::optional<std::string> incoming, find_incoming(disk, dirs));
+  if (!incoming) return std::nullopt;
+  std::optional<SnapshotFile> file = parse_snapshot_name(*parse_incoming_name(*incoming));
+  if (file) file->name = *incoming;
+  return file;
+}
+
 IoResult<void> remove_incoming(Disk& disk, const DataDirs& dirs) {
   for (;;) {
     TRY_ASSIGN(const std::optional<std::string> incoming, find_incoming(disk, dirs));

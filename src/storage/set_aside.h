@@ -8,12 +8,14 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "storage/data_dir.h"
 #include "storage/disk.h"
+#include "storage/file_names.h"
 
 namespace drover::storage {
 
@@ -30,6 +32,8 @@ IoResult<std::vector<std::string>> set_aside_history(Disk& disk, const DataDirs&
 // The snapshot that has come under its incoming name takes the place of all history here, whatever of that a
 // crash has left to do. From the mark kIncoming on, which it sets and removes, recovery would do the same.
 IoResult<void> complete_replacement(Disk& disk, const DataDirs& dirs);
+// Such a snapshot, under the name that it has now and with the zxid that it will be known by.
+IoResult<std::optional<SnapshotFile>> find_incoming_snapshot(Disk& disk, const DataDirs& dirs);
 // Deletes such a snapshot, which was never marked.
 IoResult<void> remove_incoming(Disk& disk, const DataDirs& dirs);
 

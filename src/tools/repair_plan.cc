@@ -15,9 +15,8 @@ constexpr const char* kRestore =
 
 std::string why_impossible(const Survey& survey) {
   if (survey.replacing != storage::Replacing::kNo) {
-    return "a leader's state was taking the place of this history, and that was interrupted: start the "
-           "server, which "
-           "goes on with it";
+    return "another state was taking the place of this history, and that was interrupted: start the "
+           "server, which goes on with it";
   }
   for (const SnapshotVerdict& snapshot : survey.snapshots) {
     if (snapshot.read_error != 0)

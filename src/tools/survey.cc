@@ -87,7 +87,7 @@ IoResult<void> Surveyor::recover() {
   replica::StateBuilder builder(state->machine);
   storage::RecoverySinkAdapter sink(builder);
   // A replacement that waits to be completed would be read back under names that it has not got here.
-  const bool act = survey_.replacing != Replacing::kIncoming;
+  const bool act = survey_.replacing != Replacing::kIncoming && survey_.replacing != Replacing::kTrying;
   TRY_ASSIGN(survey_.recovery, storage::recover(disk, dirs_, {.autocreate = true, .repair = act}, sink));
   for (const std::string& finding : survey_.recovery.findings) {
     find(finding.starts_with("DAMAGE") || finding.starts_with("skipped") ? Verdict::kBad : Verdict::kNote,
@@ -178,6 +178,8 @@ void Surveyor::tell_start() {
   const storage::RecoveryReport& r = survey_.recovery;
   if (survey_.replacing == Replacing::kIncoming) {
     survey_.start = "completes the replacement of its history by a leader's state, which was interrupted";
+  } else if (survey_.replacing == Replacing::kTrying) {
+    survey_.start = "takes the state that was sent with `restore`, or this history if that cannot be loaded";
   } else if (r.damaged()) {
     survey_.start =
         "standalone: does not start. In an ensemble: asks the leader for its state, and does not vote until "

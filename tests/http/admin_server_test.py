@@ -6,7 +6,10 @@
 
 import json
 import re
+import struct
 import sys
+import threading
+import zlib
 
 from http_servers import SUPER, ask, wait_for_http, with_http
 import protocol as p
@@ -198,6 +201,68 @@ def a_snapshot_replaces_what_another_server_holds():
         check_equal(get(closed, "/commands/rest", method="POST", body="x", headers=SUPER).status, 503)
 
 
+# A snapshot whose seals are right and whose nodes have no parent: nothing that can be loaded.
+def with_an_orphan(snapshot):
+    forged = bytearray(snapshot.replace(b"/zookeeper/quota", b"/zookeepex/quota"))
+    seals = [at for at in range(len(snapshot) - 8)
+             if struct.unpack_from(">q", snapshot, at)[0] == zlib.adler32(snapshot[:at])]
+    check_equal(len(seals), 3, "seals of a snapshot")
+    for at in seals:
+        struct.pack_into(">q", forged, at, zlib.adler32(forged[:at]))
+    return bytes(forged)
+
+
+def a_state_that_cannot_be_loaded_gives_way_to_the_old_one():
+    orphan = with_an_orphan(get(drover, "/commands/snapshot?streaming=true", headers=SUPER).body)
+    with with_http("drover", {"admin.rateLimiterIntervalInMS": 0}) as other:
+        session = p.Connection(other.port)
+        session.handshake(timeout_ms=30000)
+        session.call(1, p.CREATE, p.create_body("/precious", b""))
+        check_equal(get(other, "/commands/restore", method="POST", body=orphan, headers=SUPER).status, 200)
+        check_equal(session.socket.recv(1), b"", "clients are sent away before the answer")
+        wait_until(lambda: restored(other, 6), "the old state is served again")
+        check("the state before the restore is served again" in other.log_file.read_text(), "the log says so")
+        other.kill()
+        other.start()
+        wait_until(lambda: restored(other, 6), "and after another start")
+
+
+def nothing_is_acknowledged_after_a_restore():
+    snapshot = get(drover, "/commands/snapshot?streaming=true", headers=SUPER).body
+    with with_http("drover", {"admin.rateLimiterIntervalInMS": 0}) as other:
+        answered = threading.Event()
+        begun = threading.Event()
+        late = []
+
+        def write():
+            session = p.Connection(other.port)
+            session.handshake(timeout_ms=30000)
+            for n in range(1, 1000000):
+                if session.call(n, p.CREATE, p.create_body(f"/w{n}", b""))[1] is None:
+                    return
+                begun.set()
+                if answered.is_set():
+                    late.append(n)
+        writer = threading.Thread(target=write)
+        writer.start()
+        begun.wait()
+        check_equal(get(other, "/commands/restore", method="POST", body=snapshot, headers=SUPER).status, 200)
+        answered.set()
+        writer.join()
+        check_equal(len(late), 0, "acknowledged after the answer")
+
+
+def only_restores_that_succeed_count():
+    snapshot = get(drover, "/commands/snapshot?streaming=true", headers=SUPER).body
+    with with_http("drover") as other:
+        def restore(body):
+            return get(other, "/commands/restore", method="POST", body=body, headers=SUPER).status
+        check_equal([restore(b"x"), restore(snapshot[:-1]), restore(snapshot)], [400, 400, 200])
+        nodes = fields(drover, "/commands/srvr")["node_count"]
+        wait_until(lambda: restored(other, nodes), "the server starts anew")
+        check_equal(restore(snapshot), 429)
+
+
 def restored(server, nodes):
     try:
         return fields(server, "/commands/srvr")["node_count"] == nodes
@@ -261,7 +326,9 @@ CASES = [the_page_links_to_every_command_of_java_and_the_newer_ones, commands_pr
          the_monitor_says_what_mntr_says_and_in_javas_words, system_properties_show_no_secret,
          what_changes_something_needs_proof_here, with_a_closed_root_only_its_owner_may,
          methods_are_answered_as_java_does, probes_answer, metrics_are_what_prometheus_reads,
-         a_snapshot_replaces_what_another_server_holds, a_snapshot_can_be_taken_and_started_from, resets_reset, shed_connections_come_again]
+         a_snapshot_replaces_what_another_server_holds, a_state_that_cannot_be_loaded_gives_way_to_the_old_one,
+         nothing_is_acknowledged_after_a_restore, only_restores_that_succeed_count,
+         a_snapshot_can_be_taken_and_started_from, resets_reset, shed_connections_come_again]
 
 
 def main():
