@@ -160,6 +160,12 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
       keep_alive_ = keep_alive_ && parser_->is_done();
       return respond(std::move(response));
     }
+    if (limits_.guard != nullptr) {
+      if (auto refusal = (*limits_.guard)(request_)) {
+        keep_alive_ = keep_alive_ && parser_->is_done();
+        return respond(*std::move(refusal));
+      }
+    }
     handler_ = &match.route->handle;
     if (match.route->upload) {
       UploadStart start = match.route->upload(request_);

@@ -15,6 +15,7 @@
 
 #include "net/address.h"
 #include "net/tls_context.h"
+#include "server/http_guard.h"
 #include "server/http_router.h"
 
 namespace drover::server {
@@ -23,6 +24,7 @@ struct HttpConnectionLimits {
   int idle_timeout_ms = 30'000;
   std::size_t header_bytes_max = 16 * 1024;
   std::size_t body_bytes_max = 2 << 20;
+  const HttpGuard* guard = nullptr;
 };
 
 struct HttpNewcomer {

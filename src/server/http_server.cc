@@ -99,7 +99,8 @@ class AsioHttpServer final : public HttpServer {
                router_,
                {.idle_timeout_ms = options_.idle_timeout_ms,
                 .header_bytes_max = options_.header_bytes_max,
-                .body_bytes_max = options_.body_bytes_max});
+                .body_bytes_max = options_.body_bytes_max,
+                .guard = options_.guard ? &options_.guard : nullptr});
   }
 
   // Only for what asio remembers of a socket; the kernel knows better.

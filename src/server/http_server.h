@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "net/tls_context_holder.h"
+#include "server/http_guard.h"
 #include "server/http_router.h"
 
 namespace drover::server {
@@ -28,6 +29,7 @@ struct HttpServerOptions {
   int threads = 2;
   const net::TlsContextHolder* tls = nullptr;  // null: plain only; outlives the server
   bool plain = true;                           // with `tls`: plain as well, told apart by the first bytes
+  HttpGuard guard{};                           // empty: everybody is welcome
 };
 
 class HttpServer {

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "server/config_values.h"
+#include "server/dashboard_access.h"
+#include "server/dashboard_json.h"
 #include "server/http_probes.h"
 #include "server/log.h"
 #include "server/prometheus.h"
@@ -29,6 +32,29 @@ net::TlsOptions tls_options(const ServerConfig& config) {
   return options;
 }
 
+// Orchestrators ask for these by the name of a service, and they tell no secrets.
+bool is_for_everybody(std::string_view path) {
+  return path == "/live" || path == "/ready" || path == "/leader" || path == "/metrics";
+}
+
+// A name that the configuration gives to a server cannot be one that a stranger has made.
+bool is_member_name(std::string_view host_header, const ServerConfig& config) {
+  const std::string_view name = host_header.substr(0, host_header.rfind(':'));
+  for (const auto& [id, member] : config.ensemble.members.servers) {
+    for (const PeerAddress& address : member.addresses) {
+      if (equal_ignoring_case(address.host, name)) return true;
+    }
+  }
+  return config.client && !config.client->host.empty() && equal_ignoring_case(config.client->host, name);
+}
+
+// A page whose name somebody has made to point here (DNS rebinding) is of our own origin for a browser, and
+// could ask for everything that this machine's user may. Who sends no Host is no browser.
+bool is_foreign_name(const HttpRequest& request, const ServerConfig& config) {
+  const std::string_view host = request.header("Host");
+  return !host.empty() && !is_our_host(host, config.admin) && !is_member_name(host, config);
+}
+
 }  // namespace
 
 IoResult<std::unique_ptr<HttpSide>> HttpSide::open(ServerInside inside) {
@@ -50,6 +76,14 @@ void HttpSide::add_routes() {
   add_metrics(metrics_routes_, inside_);
 }
 
+std::optional<HttpResponse> HttpSide::refuse(const HttpRequest& request) {
+  if (is_for_everybody(request.path)) return std::nullopt;
+  if (is_foreign_name(request, inside_.config))
+    return problem(421, "WrongHost",
+                   "This server is not known by that name; admin.dashboard.hosts takes names.");
+  return std::nullopt;
+}
+
 IoResult<void> HttpSide::open_admin() {
   const AdminSettings& settings = inside_.config.admin;
   if (!settings.enabled) return {};
@@ -57,6 +91,7 @@ IoResult<void> HttpSide::open_admin() {
   options.host = settings.address;
   options.port = settings.port.value_or(kAdminPort);
   options.idle_timeout_ms = settings.idle_timeout_ms;
+  options.guard = [this](const HttpRequest& request) { return refuse(request); };
   if (settings.uses_tls()) {
     TRY_ASSIGN(tls_, net::TlsContextHolder::load(tls_options(inside_.config)));
     options.tls = tls_.get();

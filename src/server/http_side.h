@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ class HttpSide {
  private:
   explicit HttpSide(ServerInside inside) : inside_(std::move(inside)), commands_(inside_) {}
   void add_routes();
+  std::optional<HttpResponse> refuse(const HttpRequest& request);
   IoResult<void> open_admin();
   IoResult<void> open_metrics();
 

@@ -149,6 +149,36 @@ TEST_F(HttpSideOfAServer, ShedsOnlyWithANumber) {
   EXPECT_EQ(get("/commands/shed", kSuper).status, 405);
 }
 
+// DNS rebinding: for a browser a page of that name would be of our own origin.
+TEST_F(HttpSideOfAServer, TellsNothingToThoseWhoKnowItByAForeignName) {
+  const auto status = [&](const std::string& target, const std::string& host) {
+    HttpTestClient client(server().http_port());
+    client.send("GET " + target + " HTTP/1.1\r\n" + host + kSuper + "\r\n");
+    return client.read_answer().status;
+  };
+  for (const char* target : {"/commands/snapshot", "/commands/configuration", "/commands", "/"})
+    EXPECT_EQ(status(target, "Host: evil.example.com\r\n"), 421) << target;
+  for (const char* target : {"/live", "/ready", "/leader", "/metrics"})
+    EXPECT_EQ(status(target, "Host: zk.default.svc:8080\r\n"), 200) << target;
+  for (const char* host : {"Host: 127.0.0.1:8080\r\n", "Host: [::1]:8080\r\n", "Host: LOCALHOST\r\n",
+                           "Host: 10.1.2.3:8080\r\n", ""})
+    EXPECT_EQ(status("/commands/ruok", host), 200) << host;
+}
+
+TEST_F(HttpSideOfAServer, ReadsNoSnapshotOfAForeignName) {
+  HttpTestClient client(server().http_port());
+  client.send(std::string("POST /commands/restore HTTP/1.1\r\nHost: evil.example.com\r\n") + kSuper +
+              "Content-Length: 1000000\r\n\r\n");
+  EXPECT_EQ(client.read_answer().status, 421) << "before the body has come";
+}
+
+TEST_F(HttpSideOfAServer, IsKnownByTheNamesThatAreConfigured) {
+  config_.admin.dashboard_hosts = {"zk.example.net"};
+  HttpTestClient client(server().http_port());
+  client.send("GET /commands/ruok HTTP/1.1\r\nHost: zk.example.net:8080\r\n\r\n");
+  EXPECT_EQ(client.read_answer().status, 200);
+}
+
 TEST_F(HttpSideOfAServer, IsNotThereWhenItIsSwitchedOff) {
   config_.admin.enabled = false;
   EXPECT_EQ(server().http_port(), 0);

@@ -47,11 +47,11 @@ class HttpTestClient {
   }
 
   HttpAnswer get(const std::string& target, const std::string& headers = {}) {
-    send("GET " + target + " HTTP/1.1\r\nHost: x\r\n" + headers + "\r\n");
+    send("GET " + target + " HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n");
     return read_answer();
   }
   HttpAnswer post(const std::string& target, const std::string& body, const std::string& headers = {}) {
-    send("POST " + target + " HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(body.size()) +
+    send("POST " + target + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) +
          "\r\n" + headers + "\r\n" + body);
     return read_answer();
   }
