@@ -76,6 +76,32 @@ TEST_F(Recovery, OfAStateThatWasWaitedForMakesItDurableAndEndsTheWaiting) {
   EXPECT_EQ(store.start().last, zx(3, 5)) << "somebody was already told that it is here";
 }
 
+TEST_F(Recovery, OfASentStateThatCannotBeLoadedIsTheOldHistory) {
+  store.log(range(1, 1, 5));
+  const auto incoming = write_snapshot(store.disk, store.dirs, range(3, 1, 2), {.incoming = true});
+  ASSERT_TRUE(incoming);
+  store.disk.flip_bit(join_path(store.dirs.snapshots, *incoming), 60 * 8);
+  ASSERT_TRUE(set_replacing_mark(store.disk, store.dirs, Replacing::kTrying));
+  const RecoveryReport report = store.start();
+  EXPECT_EQ(report.last, zx(1, 5));
+  ASSERT_FALSE(report.findings.empty());
+  EXPECT_NE(report.findings.front().find("served again"), std::string::npos);
+  EXPECT_EQ(replacing_mark(store.disk, store.dirs), Replacing::kNo);
+  EXPECT_FALSE(*store.disk.exists(join_path(store.dirs.snapshots, *incoming)));
+}
+
+TEST_F(Recovery, OfASentStateThatLoadsIsThatState) {
+  store.log(range(4, 1, 5));
+  ASSERT_TRUE(write_snapshot(store.disk, store.dirs, range(3, 1, 2), {.incoming = true}));
+  ASSERT_TRUE(set_replacing_mark(store.disk, store.dirs, Replacing::kTrying));
+  EXPECT_EQ(recover(store.disk, store.dirs, {.repair = false}, store.sink)->last, zx(4, 5)) << "only looked";
+  EXPECT_EQ(store.start().last, zx(3, 2));
+  EXPECT_EQ(store.sink.history, range(3, 1, 2));
+  store.disk.crash(Survival::kLose);
+  EXPECT_EQ(store.start().last, zx(3, 2));
+  EXPECT_FALSE(*store.disk.exists(store.log_path(zx(4, 1))));
+}
+
 TEST_F(Recovery, OfLogsWithoutASnapshotIsDamageUnlessTheEmptyTreeIsTrusted) {
   store.log(range(1, 1, 5));
   remove_snapshot();
