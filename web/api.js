@@ -5,7 +5,7 @@
 // Credentials are entered in the page and live in this module only: not in a cookie, which other pages could make
 // the browser send, and not in storage, which outlives the visit.
 
-let credentials = null; // "digest user:password"
+let credentials = null; // "digest user:password", a character for each byte of it in UTF-8
 let reachable = true;
 const listeners = new Set();
 
@@ -18,9 +18,14 @@ export class ApiError extends Error {
 }
 
 export const hasCredentials = () => credentials !== null;
+// Throws for what no request can carry. A header takes bytes, and a digest is made of those of UTF-8.
 export function setCredentials(scheme, secret) {
-  credentials = secret ? `${scheme} ${secret}` : null;
+  if (secret && /[\x00-\x20\x7f]/.test(secret))
+    throw new ApiError(0, "BadInput", "Blanks and control characters cannot be sent over HTTP.");
+  credentials = secret ? `${scheme} ${latin1OfUtf8(secret)}` : null;
 }
+const latin1OfUtf8 = (text) =>
+  Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
 
 // Called with true or false whenever the server goes or comes back.
 export function onReachable(listener) {

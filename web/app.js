@@ -141,6 +141,7 @@ function askForPath() {
 function askForAccount() {
   const user = h("input", {name: "user", autocomplete: "off", spellcheck: "false", autocapitalize: "off"});
   const password = h("input", {name: "password", type: "password", autocomplete: "off"});
+  const note = h("p", {class: "bad", role: "alert"});
   const leave = () => {
     setCredentials("digest", null);
     box.close();
@@ -158,13 +159,20 @@ function askForAccount() {
       "form",
       {
         method: "dialog",
-        onsubmit: () => {
-          if (user.value) setCredentials("digest", `${user.value}:${password.value}`);
+        onsubmit: (event) => {
+          try {
+            if (user.value) setCredentials("digest", `${user.value}:${password.value}`);
+          } catch (error) {
+            event.preventDefault(); // the dialog stays open
+            note.textContent = error.message;
+            return;
+          }
           signedIn();
         },
       },
       h("label", {}, "User", user),
       h("label", {}, "Password", password),
+      note,
       h(
         "div",
         {class: "buttons"},

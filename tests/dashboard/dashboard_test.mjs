@@ -219,6 +219,24 @@ test("an ACL hides a node from whoever it does not name", () =>
     assert.equal(await page.evaluate(() => JSON.stringify(localStorage) + document.cookie), "{}");
   }));
 
+test("a name and a password may be of any script, and what cannot be sent is told", () =>
+  withPage({expected: ["403"]}, async (page) => {
+    await page.goto(`${site}/#/tree/geheim`);
+    await page.getByText("does not let you read").waitFor();
+    await page.locator("#account").click();
+    await page.getByLabel("User").fill("jörg");
+    await page.getByLabel("Password").fill("пароль-ß€");
+    await page.keyboard.press("Enter");
+    await page.getByText("Losung").waitFor();
+    assert.equal(await page.locator("#account").textContent(), "jörg");
+    assert.equal(await page.locator("#banner").isVisible(), false);
+    await page.locator("#account").click();
+    await page.getByLabel("User").fill("jörg");
+    await page.getByLabel("Password").fill("two words");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").getByText("cannot be sent").waitFor();
+  }));
+
 // ---- changing nodes ------------------------------------------------------------------------------
 
 test("with the switch on, a known user edits a node, is told of a conflict, and deletes it", () =>

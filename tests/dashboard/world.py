@@ -6,6 +6,8 @@
 # browser's tests (*_test.mjs), which ask for things to happen with lines of JSON: {"do": "kill_leader"}. Each is
 # answered with one line of JSON.
 
+import base64
+import hashlib
 import json
 import os
 import pathlib
@@ -70,6 +72,11 @@ def create_million(port):
     session.close()
 
 
+def digest_identity(who):
+    """As every client makes it: user:BASE64(SHA1(user:password)), of UTF-8."""
+    return who.split(":")[0] + ":" + base64.b64encode(hashlib.sha1(who.encode()).digest()).decode()
+
+
 class World:
     def __init__(self):
         self.kazoo = []
@@ -90,9 +97,9 @@ class World:
             w.create(path, data)
         for number in range(3):
             w.create("/mail/queue-", f"mail {number}".encode(), p.SEQUENTIAL)
-        secret = [(p.ALL, "digest", "ops:w4PIv8/Wzcq4qj4/MfEQ8pvUSS4=")]  # of ops:secret
-        err, _ = w.call(p.CREATE, p.create_body("/secret", b"launch code", secret))
-        check(err == 0, f"create /secret: error {err}")
+        for path, data, who in (("/secret", b"launch code", "ops:secret"), ("/geheim", b"Losung", "jörg:пароль-ß€")):
+            err, _ = w.call(p.CREATE, p.create_body(path, data, [(p.ALL, "digest", digest_identity(who))]))
+            check(err == 0, f"create {path}: error {err}")
         self.holders = []
         for name in ("worker-1", "worker-2"):
             session = Session(self.page.port, timeout_ms=60000)
