@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/http_connection.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <exception>
@@ -28,6 +29,7 @@ using boost::system::error_code;
 using TlsStream = asio::ssl::stream<beast::tcp_stream>;
 
 constexpr std::size_t kPieceBytes = 64 * 1024;
+constexpr std::size_t kGetBodyBytesMax = 4096;  // nobody looks at it
 // For a client that still sends a body nobody wants: closing at once would take our answer from it.
 constexpr std::chrono::seconds kLingerTime{2};
 constexpr std::size_t kLingerBytes = 8 << 20;
@@ -174,17 +176,22 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
         return respond(std::move(*refusal));
       }
       sink_ = std::move(std::get<std::unique_ptr<BodySink>>(start));
-    } else if (parser_->content_length().value_or(0) > limits_.body_bytes_max) {
+    } else if (parser_->content_length().value_or(0) > body_bytes_max()) {
       return refuse(413, "the body is too large\n");
     }
+    restart_clock();
     if (!parser_->is_done() && beast::iequals(parser_->get()[http::field::expect], "100-continue"))
       return welcome_body();
     read_body();
   }
 
+  std::size_t body_bytes_max() const {
+    return request_.method == HttpMethod::kGet ? std::min(kGetBodyBytesMax, limits_.body_bytes_max)
+                                               : limits_.body_bytes_max;
+  }
+
   void welcome_body() {
     static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-    restart_clock();
     asio::async_write(stream_, asio::buffer(kContinue), then([](Connection& c) { c.read_body(); }));
   }
 
@@ -195,7 +202,8 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     body.data = piece_.data();
     body.size = piece_.size();
     body.more = true;
-    restart_clock();
+    // A body that is kept has one clock for all of it, or a byte now and then would hold a seat for ever.
+    if (sink_) restart_clock();
     http::async_read_some(
         stream_, buffer_, *parser_,
         [self = this->shared_from_this()](error_code failed, std::size_t) { self->on_body(failed); });
@@ -210,7 +218,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
         return answer();
       }
     } else {
-      if (request_.body.size() + piece.size() > limits_.body_bytes_max)
+      if (request_.body.size() + piece.size() > body_bytes_max())
         return refuse(413, "the body is too large\n");
       request_.body += piece;
     }

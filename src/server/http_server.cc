@@ -58,16 +58,34 @@ class AsioHttpServer final : public HttpServer {
   void run() {
     pthread_setname_np(pthread_self(), "drover-http");
     setpriority(PRIO_PROCESS, 0, kHttpNice);
-    io_.run();
+    // What a sink or a source throws ends its connection, which nothing holds any more, and not the server.
+    for (;;) {
+      try {
+        io_.run();
+        return;
+      } catch (const std::exception& failure) {
+        log_error("http", "a connection ends: {}", failure.what());
+      }
+    }
   }
 
   void accept_when_ready() {
     incoming_.async_wait(asio::posix::stream_descriptor::wait_read, [this](error_code failed) {
       if (failed) return;
-      if (accept_all()) return accept_when_ready();
+      if (accept_some()) return accept_when_ready();
       pause_.expires_after(kPauseWhenExhausted);
       pause_.async_wait([this](error_code) { accept_when_ready(); });
     });
+  }
+
+  // False: there is no room, for now.
+  bool accept_some() {
+    try {
+      return accept_all();
+    } catch (const std::exception& failure) {
+      log_error("http", "a connection was not accepted: {}", failure.what());
+      return false;
+    }
   }
 
   // False: there are no descriptors left.

@@ -5,8 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "server/http_testing.h"
@@ -193,6 +197,57 @@ TEST_F(HttpPort, SurvivesAHandlerThatThrows) {
   HttpTestClient client(port());
   EXPECT_EQ(client.get("/throws").status, 500);
   EXPECT_EQ(client.get("/hello").status, 200);
+}
+
+class Thrower : public BodySink, public BodySource {
+ public:
+  bool write(std::string_view) override { throw std::runtime_error("no room"); }
+  HttpResponse finish() override { return text_response(200, ""); }
+  State next(std::string&) override { throw std::runtime_error("nothing there"); }
+  std::chrono::milliseconds pause() const override { return std::chrono::milliseconds(1); }
+};
+
+TEST_F(HttpPort, SurvivesSinksAndSourcesThatThrow) {
+  router_.upload("/sink", [](const HttpRequest&) -> UploadStart { return std::make_unique<Thrower>(); });
+  router_.get("/source", [](const HttpRequest&) {
+    HttpResponse response;
+    response.source = std::make_unique<Thrower>();
+    return response;
+  });
+  for (int i = 0; i < 5; ++i) {  // more often than there are threads
+    EXPECT_EQ(HttpTestClient(port()).post("/sink", "body").status, 0);
+    EXPECT_EQ(HttpTestClient(port()).get("/source").body, "");
+  }
+  EXPECT_EQ(HttpTestClient(port()).get("/hello").status, 200);
+}
+
+TEST_F(HttpPort, AsksTheGuardBeforeItReadsTheBody) {
+  options_.guard = [](const HttpRequest& r) -> std::optional<HttpResponse> {
+    if (r.path == "/echo") return text_response(401, "who?");
+    return std::nullopt;
+  };
+  HttpTestClient client(port());
+  client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50000\r\n\r\n");
+  EXPECT_EQ(client.read_answer().status, 401);
+  EXPECT_EQ(HttpTestClient(port()).get("/hello").status, 200);
+}
+
+TEST_F(HttpPort, GivesAKeptBodyOneClockHoweverManyPiecesItHas) {
+  options_.idle_timeout_ms = 300;
+  HttpTestClient client(port());
+  client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50000\r\n\r\n");
+  std::atomic<bool> ended = false;
+  std::atomic<int> sent = 0;
+  std::thread drip([&] {
+    for (; sent < 500 && !ended; ++sent) {
+      client.send("x");
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  });
+  EXPECT_EQ(client.read_answer().status, 0);
+  ended = true;
+  drip.join();
+  EXPECT_LT(sent, 500) << "it was cut while it still sent";
 }
 
 TEST_F(HttpPort, ClosesAnIdleConnection) {
