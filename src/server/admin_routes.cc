@@ -57,6 +57,16 @@ std::string AdminRoutes::name_in(const HttpRequest& request) const {
   return request.path.size() <= url_.size() + 1 ? "" : request.path.substr(url_.size() + 1);
 }
 
+std::optional<HttpResponse> AdminRoutes::answer_without_body(const HttpRequest& request) {
+  if (request.method != HttpMethod::kPost || !request.path.starts_with(url_ + "/")) return std::nullopt;
+  const std::string name = name_in(request);
+  const AdminCommand* command = find_admin_command(name);
+  if (command == nullptr || !command->is_post) return run(request, true);
+  if (const HttpAuth auth = may_change(request, inside_); !auth.allowed())
+    return failure(auth.status, command->name, auth.error);
+  return std::nullopt;
+}
+
 HttpResponse AdminRoutes::run(const HttpRequest& request, bool is_post) {
   const std::string name = name_in(request);
   if (name.empty()) {

@@ -3,6 +3,7 @@
 // The AdminServer's paths: which command a request names, whether it may run, and doing what it asks for.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "server/admin_commands.h"
@@ -17,6 +18,8 @@ class AdminRoutes {
  public:
   explicit AdminRoutes(const ServerInside& inside);
   void add_to(HttpRouter& router);
+  // The answer to a POST whose body need not be read: nobody who may not has it kept here.
+  std::optional<HttpResponse> answer_without_body(const HttpRequest& request);
 
  private:
   HttpResponse run(const HttpRequest& request, bool is_post);

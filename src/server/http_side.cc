@@ -81,7 +81,9 @@ std::optional<HttpResponse> HttpSide::refuse(const HttpRequest& request) {
   if (is_foreign_name(request, inside_.config))
     return problem(421, "WrongHost",
                    "This server is not known by that name; admin.dashboard.hosts takes names.");
-  return std::nullopt;
+  if (request.method != HttpMethod::kGet && request.path.starts_with("/api/"))
+    return refuse_change(request, inside_);
+  return commands_.answer_without_body(request);
 }
 
 IoResult<void> HttpSide::open_admin() {

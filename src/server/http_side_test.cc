@@ -172,6 +172,18 @@ TEST_F(HttpSideOfAServer, ReadsNoSnapshotOfAForeignName) {
   EXPECT_EQ(client.read_answer().status, 421) << "before the body has come";
 }
 
+TEST_F(HttpSideOfAServer, ReadsNoBodyOfThoseWhoMayNotSendOne) {
+  const auto status = [&](const std::string& line) {
+    HttpTestClient client(server().http_port());
+    client.send(line + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n");
+    return client.read_answer().status;
+  };
+  EXPECT_EQ(status("POST /commands/shed_connections"), 401);
+  EXPECT_EQ(status("POST /commands/ruok"), 405);
+  EXPECT_EQ(status("PUT /api/node?path=/a"), 403);
+  EXPECT_EQ(status("GET /commands/ruok"), 413);
+}
+
 TEST_F(HttpSideOfAServer, IsKnownByTheNamesThatAreConfigured) {
   config_.admin.dashboard_hosts = {"zk.example.net"};
   HttpTestClient client(server().http_port());
