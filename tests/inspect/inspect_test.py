@@ -23,8 +23,10 @@ from suite import check, check_equal, run  # noqa: E402
 
 TOOL_JARS = ("zookeeper.jar", "slf4j-simple.jar", "jackson-core.jar", "jackson-databind.jar", "jackson-annotations.jar")
 QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=off"
-# Several snapshots and logs come out of the workload.
-PROPERTIES = {"zookeeper.snapCount": "600", "zookeeper.forceSync": "yes"}
+# Several snapshots and logs come out of the workload. Java writes one at each start, and those it writes under load
+# may hold a transaction more than the digest in them, or be torn when it is killed.
+PROPERTIES = {"drover": {"zookeeper.snapCount": "600", "zookeeper.forceSync": "yes"},
+              "java": {"zookeeper.forceSync": "yes"}}
 
 workshop = pathlib.Path(tempfile.mkdtemp(prefix="inspect-test-"))
 _built = {}
@@ -53,7 +55,7 @@ def java_tool(name, *words):
 def built(kind):
     """A data directory of this server with every kind of node, made once; killed, not stopped."""
     if kind not in _built:
-        server = KINDS[kind](config=data_dir_test.CONFIG, properties=PROPERTIES)
+        server = KINDS[kind](config=data_dir_test.CONFIG, properties=PROPERTIES[kind])
         with server:
             data_dir_test.build(server)
             for n in range(3):  # Each run begins a log file.
@@ -232,10 +234,13 @@ def two_servers_make_the_same_of_the_same_requests():
 
 def compressed_snapshots_are_read(kind):
     for method, suffix in (("gz", "gz"),) + ((("snappy", "snappy"),) if kind == "drover" else ()):
-        server = KINDS[kind](properties={"zookeeper.snapshot.compression.method": method, "zookeeper.snapCount": "60"})
+        often = {} if kind == "java" else {"zookeeper.snapCount": "60"}
+        server = KINDS[kind](properties={"zookeeper.snapshot.compression.method": method, **often})
         with server:
             session = data_dir_test.Session(server)
             session.pipeline([(p.CREATE, p.create_body(f"/n{n}", b"x" * n)) for n in range(300)])
+            server.stop()
+            server.start()
             server.stop()
             names = [f.name for f in (server.data_dir / "version-2").iterdir() if f.name.endswith("." + suffix)]
             check(names, f"no .{suffix} snapshot")
