@@ -13,8 +13,8 @@
 # JVMFLAGS SERVER_JVMFLAGS CLIENT_JVMFLAGS (of these only -D… is used), and of our own: DROVER (the binary),
 # ZOO_START_TIMEOUT and ZOO_STOP_TIMEOUT (seconds).
 
-bin_dir="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)"
-prefix="$(dirname "$bin_dir")"
+# shellcheck source=bin/zkEnv.sh
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/zkEnv.sh"
 
 usage() {
   echo "Usage: $0 [--config <conf-dir>] {start|start-foreground|stop|version|restart|status|print-cmd}" >&2
@@ -23,20 +23,7 @@ usage() {
 # --- where things are -------------------------------------------------------------------------------------
 
 locate_config() {
-  if [ -z "$ZOOCFGDIR" ]; then
-    if [ -e "$prefix/conf" ]; then
-      ZOOCFGDIR="$prefix/conf"
-    elif [ "$prefix" = /usr ]; then
-      ZOOCFGDIR=/etc/drover # where the Debian package has it
-    else
-      ZOOCFGDIR="$prefix/etc/zookeeper"
-    fi
-  fi
-  local environment
-  for environment in "$ZOOCFGDIR/zookeeper-env.sh" "$ZOOCFGDIR/java.env"; do
-    # shellcheck disable=SC1090
-    if [ -f "$environment" ]; then . "$environment"; fi
-  done
+  read_environment
   # A bare name is looked up in the configuration directory, a path is taken as it is.
   local name="${1:-${ZOOCFG:-zoo.cfg}}"
   case "$name" in
@@ -44,30 +31,6 @@ locate_config() {
     *) ZOOCFG="$ZOOCFGDIR/$name" ;;
   esac
   echo "Using config: $ZOOCFG" >&2
-}
-
-locate_binary() {
-  local candidate
-  for candidate in "$DROVER" "$prefix/build/release/bin/drover" "$prefix/sbin/drover" "$bin_dir/drover" \
-    "$(type -P drover)"; do
-    if [ -n "$candidate" ] && [ -x "$candidate" ] && [ ! -d "$candidate" ]; then
-      DROVER="$candidate"
-      return
-    fi
-  done
-  echo "Error: the drover binary was not found: build it, put it into PATH, or name it in DROVER." >&2
-  exit 1
-}
-
-# The -D words of the JVM flags; the other words speak to a JVM.
-collect_properties() {
-  local word
-  properties=()
-  set -f # a * in a flag is not a file name
-  for word in $SERVER_JVMFLAGS $JVMFLAGS; do
-    case "$word" in -D?*) properties+=("$word") ;; esac
-  done
-  set +f
 }
 
 # The value of key $1: from the flags, which win, else its last occurrence in file $2.
@@ -339,7 +302,7 @@ if [ "$verb" = version ]; then
   exec "$DROVER" --version
 fi
 locate_config "$2"
-collect_properties
+collect_properties "$SERVER_JVMFLAGS $JVMFLAGS"
 locate_files
 
 case "$verb" in

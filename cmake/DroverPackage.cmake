@@ -30,6 +30,7 @@ set_target_properties(drover_testing_package PROPERTIES OUTPUT_NAME drover_testi
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/drover")
 install(TARGETS drover RUNTIME COMPONENT server)
 install(PROGRAMS "${PROJECT_SOURCE_DIR}/bin/zkServer.sh" "${PROJECT_SOURCE_DIR}/bin/zkCli.sh"
+        "${PROJECT_SOURCE_DIR}/bin/zkEnv.sh"
         DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT server)
 install(FILES docs/man/drover.1 docs/man/drover-cli.1 DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT server)
 install(FILES completions/drover.bash DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME drover

@@ -7,8 +7,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <thread>
 
 #include "server/http_testing.h"
 #include "server/server.h"
@@ -80,32 +78,9 @@ class Creator {
 
 class TheDashboard : public ::testing::Test {
  protected:
-  TheDashboard() {
-    char name[] = "/tmp/drover-dashboard-test-XXXXXX";
-    directory_ = mkdtemp(name);
-    config_.data_dir = config_.data_log_dir = directory_;
-    config_.client = Endpoint{"127.0.0.1", 0};
-    config_.admin.port = 0;
-    config_.storage.prealloc_kb = 64;
-    config_.storage.force_sync = false;  // some make thousands of nodes, one after the other
-  }
-  ~TheDashboard() override {
-    if (server_) {
-      server_->stop();
-      thread_.join();
-      server_.reset();
-    }
-    std::filesystem::remove_all(directory_);
-  }
+  TheDashboard() { config_.storage.force_sync = false; }  // some make thousands of nodes, one after the other
 
-  Server& server() {
-    if (server_) return *server_;
-    auto started = Server::start(config_);
-    if (!started) throw std::runtime_error(started.error().what);
-    server_ = *std::move(started);
-    thread_ = std::thread([this] { server_->run(); });
-    return *server_;
-  }
+  Server& server() { return server_.get(); }
   // The host is what a browser at this machine sends.
   HttpAnswer ask(const std::string& line, const std::string& headers = {}, const std::string& body = {},
                  const std::string& host = "127.0.0.1") {
@@ -118,10 +93,8 @@ class TheDashboard : public ::testing::Test {
     return json::parse(ask("GET " + target, headers).body).as_object();
   }
 
-  std::string directory_;
-  ServerConfig config_;
-  std::unique_ptr<Server> server_;
-  std::thread thread_;
+  HttpTestServer server_;
+  ServerConfig& config_ = server_.config;
 };
 
 TEST_F(TheDashboard, ServesItsPageLockedDownAndOnlyOnce) {

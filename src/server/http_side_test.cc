@@ -6,9 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "server/http_testing.h"
 #include "server/server.h"
@@ -23,34 +21,10 @@ using ::testing::StartsWith;
 
 class HttpSideOfAServer : public ::testing::Test {
  protected:
-  HttpSideOfAServer() {
-    char name[] = "/tmp/drover-http-test-XXXXXX";
-    directory_ = mkdtemp(name);
-    config_.data_dir = config_.data_log_dir = directory_;
-    config_.client = Endpoint{"127.0.0.1", 0};
-    config_.admin.port = 0;
-    config_.auth.super_digest = Secret(state::digest_identity("super:admin"));
-    config_.storage.prealloc_kb = 64;
-  }
-  ~HttpSideOfAServer() override {
-    stop();
-    std::filesystem::remove_all(directory_);
-  }
+  HttpSideOfAServer() { config_.auth.super_digest = Secret(state::digest_identity("super:admin")); }
 
-  Server& server() {
-    if (server_) return *server_;
-    auto started = Server::start(config_);
-    if (!started) throw std::runtime_error(started.error().what);
-    server_ = *std::move(started);
-    thread_ = std::thread([this] { server_->run(); });
-    return *server_;
-  }
-  void stop() {
-    if (!server_) return;
-    server_->stop();
-    thread_.join();
-    server_.reset();
-  }
+  Server& server() { return server_.get(); }
+  void stop() { server_.stop(); }
   HttpAnswer get(const std::string& target, const std::string& headers = {}) {
     return HttpTestClient(server().http_port()).get(target, headers);
   }
@@ -59,10 +33,9 @@ class HttpSideOfAServer : public ::testing::Test {
   }
 
   static constexpr const char* kSuper = "Authorization: digest super:admin\r\n";
-  std::string directory_;
-  ServerConfig config_;
-  std::unique_ptr<Server> server_;
-  std::thread thread_;
+  HttpTestServer server_;
+  ServerConfig& config_ = server_.config;
+  const std::string& directory_ = server_.directory();
 };
 
 TEST_F(HttpSideOfAServer, AnswersTheProbes) {

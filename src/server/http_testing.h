@@ -1,21 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A blocking HTTP client for tests: sends exactly the bytes it is told to.
+// For tests of the HTTP side: a server, and a blocking client that sends exactly the bytes it is told to.
 #pragma once
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
+
+#include "server/config.h"
+#include "server/server.h"
 
 namespace drover::server {
+
+// A server of its own in a new folder, on free ports, running in a thread from the first use on.
+class HttpTestServer {
+ public:
+  HttpTestServer() {
+    std::string name = std::filesystem::temp_directory_path() / "drover-http-test-XXXXXX";
+    directory_ = mkdtemp(name.data());
+    config.data_dir = config.data_log_dir = directory_;
+    config.client = Endpoint{"127.0.0.1", 0};
+    config.admin.port = 0;
+    config.storage.prealloc_kb = 64;
+  }
+  ~HttpTestServer() {
+    stop();
+    std::filesystem::remove_all(directory_);
+  }
+  HttpTestServer(const HttpTestServer&) = delete;
+  HttpTestServer& operator=(const HttpTestServer&) = delete;
+
+  Server& get() {
+    if (server_) return *server_;
+    auto started = Server::start(config);
+    if (!started) throw std::runtime_error(started.error().what);
+    server_ = *std::move(started);
+    thread_ = std::thread([this] { server_->run(); });
+    return *server_;
+  }
+  void stop() {
+    if (!server_) return;
+    server_->stop();
+    thread_.join();
+    server_.reset();
+  }
+  const std::string& directory() const { return directory_; }
+
+  ServerConfig config;  // before the first use
+
+ private:
+  std::string directory_;
+  std::unique_ptr<Server> server_;
+  std::thread thread_;
+};
 
 struct HttpAnswer {
   int status = 0;  // 0: the connection ended before there was one
@@ -83,6 +134,11 @@ class HttpTestClient {
     std::string part = bytes_.substr(0, end());
     bytes_.erase(0, part.size());
     return part;
+  }
+  // Something has come, or the other side has closed.
+  bool hears_within(int timeout_ms) const {
+    pollfd waiting{.fd = fd_, .events = POLLIN, .revents = 0};
+    return ::poll(&waiting, 1, timeout_ms) > 0;
   }
   // Whatever comes until the other side closes.
   std::string read_rest() {

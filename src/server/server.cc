@@ -13,33 +13,13 @@
 #include <cstdlib>
 #include <thread>
 
-#include "net/event_loop.h"
 #include "net/listener.h"
-#include "replica/state_builder.h"
-#include "server/acceptor.h"
-#include "server/clock.h"
-#include "server/connection_counter.h"
-#include "server/core.h"
-#include "server/ensemble_host.h"
 #include "server/ensemble_settings.h"
-#include "server/http_side.h"
-#include "server/io_loop.h"
 #include "server/log.h"
-#include "server/log_thread.h"
-#include "server/receive_state.h"
-#include "server/replay_sink.h"
+#include "server/server_process.h"
 #include "server/settings.h"
-#include "server/snapshot_thread.h"
-#include "server/tree_lock.h"
 #include "server/version.h"
-#include "server/word_facts.h"
-#include "state/machine.h"
-#include "storage/data_dir.h"
 #include "storage/epoch_files.h"
-#include "storage/journal.h"
-#include "storage/posix_disk.h"
-#include "storage/recovery.h"
-#include "storage/recovery_sink_adapter.h"
 
 namespace drover::server {
 namespace {
@@ -47,7 +27,6 @@ namespace {
 constexpr int kStorageFailureExit = 3;
 constexpr int kDivergedExit = 4;
 constexpr int kDrainMs = 5000;
-constexpr int kSendAwayMs = 2000;
 
 std::uint64_t random_seed() {
   std::uint64_t seed = 0;
@@ -74,97 +53,16 @@ std::size_t io_thread_count(const ServerConfig& config) {
   _exit(kDivergedExit);
 }
 
-class ServerProcess final : public Server, public IoLoopHost {
- public:
-  ServerProcess(const ServerConfig& config, Host host)
-      : config_(config),
-        host_(host),
-        io_count_(io_thread_count(config)),
-        machine_(state_options(config, random_seed())),
-        lock_(io_count_ + 4),
-        counter_(static_cast<std::size_t>(config.limits.connections_per_ip),
-                 static_cast<std::size_t>(config.limits.connections)) {}
-  ~ServerProcess() override { shut_down(); }
+}  // namespace
 
-  IoResult<void> open();
-  void run() override;
-  void stop() override {
-    stopping_.store(true, std::memory_order_release);
-    if (accept_loop_) accept_loop_->wake();
-  }
-  bool wants_restart() const override { return restart_.load(); }
-  int client_port() const override { return client_port_; }
-  int secure_port() const override { return secure_port_; }
-  int http_port() const override { return http_ ? http_->port() : 0; }
-
- private:
-  bool is_member() const { return config_.ensemble.is_distributed(); }
-  IoResult<void> recover();
-  IoResult<void> begin_empty();
-  IoResult<void> open_journal();
-  void start_log_thread();
-  IoResult<void> join_ensemble();
-  IoResult<bool> reload_state();
-  void clear_state();
-  IoResult<void> open_log_and_threads();
-  IoResult<void> open_ports();
-  IoResult<std::unique_ptr<Acceptor>> open_port(const Endpoint& endpoint, PortKind kind);
-  IoResult<void> open_http();
-  IoResult<net::Socket> connect_inside(const net::Address& as);
-  void start_threads();
-  void run_core_thread();
-  void log_what_is_served() const;
-  void drain();
-  void shut_down();
-  std::string answer_word(Word word, std::string_view bytes_behind, const std::string& remote) override;
-  Facts facts(const Needs& needs, const std::string& remote);
-  void reset_server_stats();
-  void reset_connection_stats();
-  std::int64_t shed_connections(int percentage);
-  void stop_serving();
-
-  const ServerConfig config_;
-  const Host host_;
-  const std::size_t io_count_;
-  const Instant started_ = monotonic_now();
-  storage::PosixDisk disk_;
-  std::optional<storage::DataDir> data_dir_;
-  state::Machine machine_;
-  TreeLock lock_;  // one slot for each I/O thread, then snapshots, the log thread, the core's streams, HTTP
-  ConnectionCounter counter_;
-  storage::RecoveryReport recovered_;
-  replica::MemberStart member_start_;
-  std::optional<storage::Journal> journal_;  // until the log thread has it
-  std::uint64_t digest_mismatches_ = 0;
-  std::int64_t startup_ms_ = 0;
-  std::int64_t startup_snapshot_ms_ = 0;
-  std::int64_t startup_txns_ms_ = 0;
-  std::int64_t snapshot_at_start_time_s_ = -1;
-  std::atomic<std::int64_t> trace_mask_{306};
-  AdminLimits own_limits_;
-
-  std::vector<std::unique_ptr<IoLoop>> io_loops_;
-  std::unique_ptr<Core> core_;
-  // The log thread asks for snapshots, so it ends first; the way back is only this number.
-  std::atomic<std::uint64_t> snapshot_bytes_{0};
-  std::unique_ptr<SnapshotThread> snapshots_;
-  std::unique_ptr<LogThread> log_thread_;
-  std::unique_ptr<net::EventLoop> core_loop_;  // null: an I/O thread hosts the core
-  std::unique_ptr<ReceiveState> receiver_;
-  std::unique_ptr<EnsembleHost> peers_;
-  std::vector<std::thread> threads_;
-  std::atomic<bool> core_stopping_{false};
-
-  std::unique_ptr<net::EventLoop> accept_loop_;
-  std::unique_ptr<net::TlsContextHolder> tls_;
-  std::unique_ptr<Acceptor> plain_;
-  std::unique_ptr<Acceptor> secure_;
-  int client_port_ = 0;  // the acceptors are gone before the last four-letter word is answered
-  int secure_port_ = 0;
-  std::unique_ptr<HttpSide> http_;
-  std::atomic<bool> restart_{false};
-  std::atomic<bool> stopping_{false};
-};
+ServerProcess::ServerProcess(const ServerConfig& config, Host host)
+    : config_(config),
+      host_(host),
+      io_count_(io_thread_count(config)),
+      machine_(state_options(config, random_seed())),
+      lock_(io_count_ + 4),
+      counter_(static_cast<std::size_t>(config.limits.connections_per_ip),
+               static_cast<std::size_t>(config.limits.connections)) {}
 
 IoResult<void> ServerProcess::open() {
   TRY(recover());
@@ -176,116 +74,6 @@ IoResult<void> ServerProcess::open() {
   TRY(open_http());  // last: from here on others look at all of this
   log_what_is_served();
   return {};
-}
-
-IoResult<void> ServerProcess::recover() {
-  const auto dirs = storage::data_dirs(config_.data_dir, config_.data_log_dir);
-  TRY_ASSIGN(data_dir_, storage::DataDir::open(disk_, dirs, {.create = config_.storage.data_dir_autocreate}));
-  zab::History history(window_limits(config_));
-  bool begun = false;
-  replica::StateBuilder builder(machine_, [&](Zxid zxid, std::string_view entry) {
-    if (!is_member()) return;
-    if (!std::exchange(begun, true)) history.begin_at(builder.loaded_at());
-    history.replay(zxid, entry);
-  });
-  ReplaySink sink(builder);
-  TRY_ASSIGN(recovered_, storage::recover(disk_, dirs, recovery_options(config_), sink));
-  if (!sink.finish()) {
-    history = zab::History(window_limits(config_));
-    begun = false;
-    storage::RecoverySinkAdapter one_by_one(builder);
-    TRY_ASSIGN(recovered_, storage::recover(disk_, dirs, recovery_options(config_), one_by_one));
-  }
-  for (const std::string& finding : recovered_.findings) log_warn("recovery", "{}", finding);
-  if (recovered_.damaged() && is_member()) {
-    log_error("recovery", "{}: this server asks the leader for its state, and does not vote until it has it",
-              recovered_.damage);
-    clear_state();
-    member_start_.peer.knows_history = false;
-  } else if (recovered_.damaged()) {
-    return std::unexpected(
-        data_error(recovered_.damage +
-                   ": the server does not start on a part of its history. Restore the files from "
-                   "a backup, or keep a copy and repair them"));
-  } else if (recovered_.outcome == storage::RecoveryOutcome::kEmpty) {
-    TRY(begin_empty());
-  } else {
-    builder.finish();
-  }
-  const std::string snapshot = dirs.snapshots + "/" + recovered_.snapshot_file;
-  if (struct stat file{}; recovered_.snapshot && ::stat(snapshot.c_str(), &file) == 0)
-    snapshot_at_start_time_s_ = file.st_mtime;
-  startup_snapshot_ms_ = sink.loaded_at() - started_;
-  startup_txns_ms_ = monotonic_now() - sink.loaded_at();
-  for (const std::string& finding : builder.findings()) {
-    log_error("recovery", "{}", finding);
-    ++digest_mismatches_;
-  }
-  if (!begun || raw(machine_.last_zxid) <= 0) history.begin_at(machine_.last_zxid);
-  member_start_.history = std::move(history);
-  member_start_.exact = builder.is_exact();
-  return {};
-}
-
-IoResult<void> ServerProcess::begin_empty() {
-  machine_.tree.ensure_special_nodes();
-  machine_.last_zxid = Zxid{0};
-  if (is_member() && !recovered_.may_start_empty) {
-    log_warn("recovery", "{} is empty and was not initialized: this server asks the leader for its state",
-             config_.data_dir);
-    member_start_.peer.knows_history = false;
-    return {};
-  }
-  // Nobody said that an empty disk is right. It is if all others are as empty; what they say decides.
-  if (is_member() && !config_.storage.db_autocreate && !recovered_.has_initialize_mark) {
-    member_start_.peer.fresh = true;
-    return {};
-  }
-  if (!recovered_.may_start_empty) {
-    return std::unexpected(
-        data_error(config_.data_dir +
-                   " is empty, and zookeeper.db.autocreate=false: put a file named `initialize` "
-                   "beside version-2 if a new database is meant"));
-  }
-  // From here on a log without any snapshot is damage.
-  const auto first = write_snapshot(disk_, data_dir_->dirs().snapshots, machine_, lock_, io_count_,
-                                    snapshot_options(config_));
-  TRY(first);
-  recovered_.snapshot = first->zxid;
-  recovered_.snapshot_file = first->file;
-  return storage::remove_initialize_mark(disk_, data_dir_->dirs());
-}
-
-IoResult<void> ServerProcess::open_journal() {
-  const storage::DataDirs& dirs = data_dir_->dirs();
-  if (recovered_.damaged()) {
-    journal_ = storage::Journal::closed(disk_, dirs, txn_log_options(config_));
-    return {};
-  }
-  TRY_ASSIGN(journal_, storage::Journal::open(disk_, dirs, recovered_.tail, txn_log_options(config_)));
-  return {};
-}
-
-// What was logged and never agreed on is gone from the disk; the state is what the disk says.
-IoResult<bool> ServerProcess::reload_state() {
-  TreeLock::Writing alone(lock_);
-  replica::StateBuilder builder(machine_);
-  builder.reset();
-  storage::RecoverySinkAdapter sink(builder);
-  storage::RecoveryOptions options = recovery_options(config_);
-  options.repair = false;
-  TRY_ASSIGN(const storage::RecoveryReport report, storage::recover(disk_, data_dir_->dirs(), options, sink));
-  if (report.damaged()) return std::unexpected(data_error(report.damage));
-  builder.finish();
-  return builder.is_exact();
-}
-
-void ServerProcess::clear_state() {
-  TreeLock::Writing alone(lock_);
-  replica::StateBuilder builder(machine_);
-  builder.reset();
-  machine_.tree.ensure_special_nodes();
-  machine_.last_zxid = Zxid{0};
 }
 
 IoResult<void> ServerProcess::join_ensemble() {
@@ -536,99 +324,6 @@ void ServerProcess::shut_down() {
   snapshots_.reset();
   peers_.reset();
 }
-
-std::string ServerProcess::answer_word(Word word, std::string_view bytes_behind, const std::string& remote) {
-  if (word == Word::kStmk) trace_mask_ = trace_mask_of(bytes_behind).value_or(trace_mask_.load());
-  if (word == Word::kSrst) reset_server_stats();
-  if (word == Word::kCrst) reset_connection_stats();
-  return render(word, facts(needs(word), remote));
-}
-
-void ServerProcess::reset_server_stats() {
-  TreeLock::Writing everybody(lock_);
-  for (const auto& io : io_loops_) io->front().stats() = {};
-}
-
-void ServerProcess::reset_connection_stats() {
-  TreeLock::Writing everybody(lock_);
-  for (const auto& io : io_loops_) io->front().reset_connection_stats();
-}
-
-// For moving clients to other servers: they come again, to whichever they like.
-std::int64_t ServerProcess::shed_connections(int percentage) {
-  std::int64_t shed = 0;
-  {
-    TreeLock::Writing everybody(lock_);
-    for (const auto& io : io_loops_)
-      shed += static_cast<std::int64_t>(io->front().shed(static_cast<std::size_t>(percentage)));
-  }
-  for (const auto& io : io_loops_) io->wake();
-  return shed;
-}
-
-// What was acknowledged before may still lie in a buffer; when the connections are gone, nothing does.
-void ServerProcess::stop_serving() {
-  const auto connections = [this](bool stop) {
-    std::size_t open = 0;
-    core_->look_at([&](const replica::Replica&, const replica::Member*) {
-      TreeLock::Writing everybody(lock_);
-      for (const auto& io : io_loops_) {
-        if (stop) io->front().set_serving(replica::Serving::kNo, {});
-        open += io->front().connection_count();
-      }
-    });
-    for (const auto& io : io_loops_) io->wake();
-    return open;
-  };
-  const Instant give_up = monotonic_now() + kSendAwayMs;
-  bool stop = true;
-  while (connections(std::exchange(stop, false)) > 0 && monotonic_now() < give_up)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-}
-
-// `remote` is the connection that asks, if it is one of the client port.
-Facts ServerProcess::facts(const Needs& needs, const std::string& remote) {
-  Facts facts;
-  const KernelFacts kernel = ask_kernel(config_, needs);
-  core_->look_at([&](const replica::Replica& replica, const replica::Member* member) {
-    TreeLock::Writing everybody(lock_);
-    FactSources sources{.config = config_,
-                        .machine = machine_,
-                        .replica = replica,
-                        .member = member,
-                        .fronts = {},
-                        .kernel = kernel,
-                        .log = log_thread_->stats(),
-                        .snapshots = snapshots_->stats(),
-                        .now = monotonic_now(),
-                        .wall = wall_now(),
-                        .started = started_};
-    for (const auto& io : io_loops_) {
-      sources.fronts.push_back(&io->front());
-      sources.sessionless_expired += io->stats().sessionless_expired;
-      sources.tls_failures += io->stats().tls_failures;
-      sources.tls_handshakes += io->stats().tls_handshakes;
-      sources.pauses += io->stats().paused;
-    }
-    sources.asking = remote;
-    sources.connections = counter_.total();
-    sources.connections_rejected = counter_.rejected();
-    sources.digest_mismatches = digest_mismatches_;
-    sources.startup_ms = startup_ms_;
-    sources.startup_txns = recovered_.txns_replayed;
-    sources.startup_snapshot_ms = startup_snapshot_ms_;
-    sources.startup_txns_ms = startup_txns_ms_;
-    sources.trace_mask = trace_mask_;
-    sources.snapshot_at_start = recovered_.snapshot.value_or(Zxid{-1});
-    sources.snapshot_at_start_time_s = snapshot_at_start_time_s_;
-    sources.client_port = config_.client ? client_port_ : -1;
-    sources.secure_port = config_.secure_client ? secure_port_ : -1;
-    facts = collect_facts(sources, needs);
-  });
-  return facts;
-}
-
-}  // namespace
 
 IoResult<std::unique_ptr<Server>> Server::start(const ServerConfig& config, Host host) {
   auto server = std::make_unique<ServerProcess>(config, host);

@@ -47,7 +47,8 @@ class Packages(unittest.TestCase):
 
     def test_the_server_has_its_binary_unit_scripts_configuration_and_pages(self):
         files = self.files(self.server)
-        for path in ("/usr/bin/drover", "/usr/bin/zkServer.sh", "/usr/lib/systemd/system/drover.service",
+        for path in ("/usr/bin/drover", "/usr/bin/zkServer.sh", "/usr/bin/zkCli.sh", "/usr/bin/zkEnv.sh",
+                     "/usr/lib/systemd/system/drover.service",
                      "/usr/lib/sysusers.d/drover.conf", "/etc/drover/zoo.cfg",
                      "/usr/share/doc/drover/operating.md", "/usr/share/doc/drover/copyright"):
             self.assertIn(path, files)

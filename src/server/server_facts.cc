@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the process tells of itself, and what those who ask may do to it, while it runs.
+#include "server/server_process.h"
+
+#include "server/log.h"
+
+namespace drover::server {
+namespace {
+
+constexpr int kSendAwayMs = 2000;
+
+}  // namespace
+
+std::string ServerProcess::answer_word(Word word, std::string_view bytes_behind, const std::string& remote) {
+  if (word == Word::kStmk) trace_mask_ = trace_mask_of(bytes_behind).value_or(trace_mask_.load());
+  if (word == Word::kSrst) reset_server_stats();
+  if (word == Word::kCrst) reset_connection_stats();
+  return render(word, facts(needs(word), remote));
+}
+
+void ServerProcess::reset_server_stats() {
+  TreeLock::Writing everybody(lock_);
+  for (const auto& io : io_loops_) io->front().stats() = {};
+}
+
+void ServerProcess::reset_connection_stats() {
+  TreeLock::Writing everybody(lock_);
+  for (const auto& io : io_loops_) io->front().reset_connection_stats();
+}
+
+// For moving clients to other servers: they come again, to whichever they like.
+std::int64_t ServerProcess::shed_connections(int percentage) {
+  std::int64_t shed = 0;
+  {
+    TreeLock::Writing everybody(lock_);
+    for (const auto& io : io_loops_)
+      shed += static_cast<std::int64_t>(io->front().shed(static_cast<std::size_t>(percentage)));
+  }
+  for (const auto& io : io_loops_) io->wake();
+  return shed;
+}
+
+// What was acknowledged before may still lie in a buffer; when the connections are gone, nothing does.
+void ServerProcess::stop_serving() {
+  const auto connections = [this](bool stop) {
+    std::size_t open = 0;
+    core_->look_at([&](const replica::Replica&, const replica::Member*) {
+      TreeLock::Writing everybody(lock_);
+      for (const auto& io : io_loops_) {
+        if (stop) io->front().set_serving(replica::Serving::kNo, {});
+        open += io->front().connection_count();
+      }
+    });
+    for (const auto& io : io_loops_) io->wake();
+    return open;
+  };
+  const Instant give_up = monotonic_now() + kSendAwayMs;
+  bool stop = true;
+  while (connections(std::exchange(stop, false)) > 0 && monotonic_now() < give_up)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+// `remote` is the connection that asks, if it is one of the client port.
+Facts ServerProcess::facts(const Needs& needs, const std::string& remote) {
+  Facts facts;
+  const KernelFacts kernel = ask_kernel(config_, needs);
+  core_->look_at([&](const replica::Replica& replica, const replica::Member* member) {
+    TreeLock::Writing everybody(lock_);
+    FactSources sources{.config = config_,
+                        .machine = machine_,
+                        .replica = replica,
+                        .member = member,
+                        .fronts = {},
+                        .kernel = kernel,
+                        .log = log_thread_->stats(),
+                        .snapshots = snapshots_->stats(),
+                        .now = monotonic_now(),
+                        .wall = wall_now(),
+                        .started = started_};
+    for (const auto& io : io_loops_) {
+      sources.fronts.push_back(&io->front());
+      sources.sessionless_expired += io->stats().sessionless_expired;
+      sources.tls_failures += io->stats().tls_failures;
+      sources.tls_handshakes += io->stats().tls_handshakes;
+      sources.pauses += io->stats().paused;
+    }
+    sources.asking = remote;
+    sources.connections = counter_.total();
+    sources.connections_rejected = counter_.rejected();
+    sources.digest_mismatches = digest_mismatches_;
+    sources.startup_ms = startup_ms_;
+    sources.startup_txns = recovered_.txns_replayed;
+    sources.startup_snapshot_ms = startup_snapshot_ms_;
+    sources.startup_txns_ms = startup_txns_ms_;
+    sources.trace_mask = trace_mask_;
+    sources.snapshot_at_start = recovered_.snapshot.value_or(Zxid{-1});
+    sources.snapshot_at_start_time_s = snapshot_at_start_time_s_;
+    sources.client_port = config_.client ? client_port_ : -1;
+    sources.secure_port = config_.secure_client ? secure_port_ : -1;
+    facts = collect_facts(sources, needs);
+  });
+  return facts;
+}
+
+}  // namespace drover::server

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The process as one object: what `Server` is behind its interface. server.cc opens and runs it,
+// server_recovery.cc gives it its state, server_facts.cc tells of it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "net/event_loop.h"
+#include "server/acceptor.h"
+#include "server/clock.h"
+#include "server/connection_counter.h"
+#include "server/core.h"
+#include "server/ensemble_host.h"
+#include "server/http_side.h"
+#include "server/io_loop.h"
+#include "server/log_thread.h"
+#include "server/receive_state.h"
+#include "server/server.h"
+#include "server/snapshot_thread.h"
+#include "server/tree_lock.h"
+#include "server/word_facts.h"
+#include "state/machine.h"
+#include "storage/data_dir.h"
+#include "storage/journal.h"
+#include "storage/posix_disk.h"
+#include "storage/recovery.h"
+
+namespace drover::server {
+
+class ServerProcess final : public Server, public IoLoopHost {
+ public:
+  ServerProcess(const ServerConfig& config, Host host);
+  ~ServerProcess() override { shut_down(); }
+
+  IoResult<void> open();
+  void run() override;
+  void stop() override {
+    stopping_.store(true, std::memory_order_release);
+    if (accept_loop_) accept_loop_->wake();
+  }
+  bool wants_restart() const override { return restart_.load(); }
+  int client_port() const override { return client_port_; }
+  int secure_port() const override { return secure_port_; }
+  int http_port() const override { return http_ ? http_->port() : 0; }
+
+ private:
+  bool is_member() const { return config_.ensemble.is_distributed(); }
+  IoResult<void> recover();
+  IoResult<void> begin_empty();
+  IoResult<void> open_journal();
+  void start_log_thread();
+  IoResult<void> join_ensemble();
+  IoResult<bool> reload_state();
+  void clear_state();
+  IoResult<void> open_log_and_threads();
+  IoResult<void> open_ports();
+  IoResult<std::unique_ptr<Acceptor>> open_port(const Endpoint& endpoint, PortKind kind);
+  IoResult<void> open_http();
+  IoResult<net::Socket> connect_inside(const net::Address& as);
+  void start_threads();
+  void run_core_thread();
+  void log_what_is_served() const;
+  void drain();
+  void shut_down();
+  std::string answer_word(Word word, std::string_view bytes_behind, const std::string& remote) override;
+  Facts facts(const Needs& needs, const std::string& remote);
+  void reset_server_stats();
+  void reset_connection_stats();
+  std::int64_t shed_connections(int percentage);
+  void stop_serving();
+
+  const ServerConfig config_;
+  const Host host_;
+  const std::size_t io_count_;
+  const Instant started_ = monotonic_now();
+  storage::PosixDisk disk_;
+  std::optional<storage::DataDir> data_dir_;
+  state::Machine machine_;
+  TreeLock lock_;  // one slot for each I/O thread, then snapshots, the log thread, the core's streams, HTTP
+  ConnectionCounter counter_;
+  storage::RecoveryReport recovered_;
+  replica::MemberStart member_start_;
+  std::optional<storage::Journal> journal_;  // until the log thread has it
+  std::uint64_t digest_mismatches_ = 0;
+  std::int64_t startup_ms_ = 0;
+  std::int64_t startup_snapshot_ms_ = 0;
+  std::int64_t startup_txns_ms_ = 0;
+  std::int64_t snapshot_at_start_time_s_ = -1;
+  std::atomic<std::int64_t> trace_mask_{306};
+  AdminLimits own_limits_;
+
+  std::vector<std::unique_ptr<IoLoop>> io_loops_;
+  std::unique_ptr<Core> core_;
+  // The log thread asks for snapshots, so it ends first; the way back is only this number.
+  std::atomic<std::uint64_t> snapshot_bytes_{0};
+  std::unique_ptr<SnapshotThread> snapshots_;
+  std::unique_ptr<LogThread> log_thread_;
+  std::unique_ptr<net::EventLoop> core_loop_;  // null: an I/O thread hosts the core
+  std::unique_ptr<ReceiveState> receiver_;
+  std::unique_ptr<EnsembleHost> peers_;
+  std::vector<std::thread> threads_;
+  std::atomic<bool> core_stopping_{false};
+
+  std::unique_ptr<net::EventLoop> accept_loop_;
+  std::unique_ptr<net::TlsContextHolder> tls_;
+  std::unique_ptr<Acceptor> plain_;
+  std::unique_ptr<Acceptor> secure_;
+  int client_port_ = 0;  // the acceptors are gone before the last four-letter word is answered
+  int secure_port_ = 0;
+  std::unique_ptr<HttpSide> http_;
+  std::atomic<bool> restart_{false};
+  std::atomic<bool> stopping_{false};
+};
+
+}  // namespace drover::server
