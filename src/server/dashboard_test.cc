@@ -7,7 +7,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-
 #include "server/http_testing.h"
 #include "server/server.h"
 #include "state/acl.h"
