@@ -13,6 +13,7 @@ namespace drover::cli::observe {
 namespace {
 
 constexpr std::size_t kReplyBytesMax = 256 << 20;  // the names of a few million nodes, to remove them
+constexpr int kMoreTries = 3;
 
 int remove_leftovers(const Client& client) {
   const auto roots = find_leftovers(client);
@@ -31,12 +32,27 @@ int remove_leftovers(const Client& client) {
   return 0;
 }
 
+bool is_lost(const Error& error) { return error == Errc::kConnectionLoss || error == Errc::kSessionExpired; }
+
+// A load may have met a server that went away, and the session of its client with it: what it made is still
+// there.
+Result<void> remove_all(const Client& client, const Plan& plan) {
+  auto removed = remove_tree(client, plan.root);
+  for (int i = 0; i < kMoreTries && !removed && is_lost(removed.error()); ++i) {
+    const auto another = connect(plan.client);
+    if (!another) return std::unexpected(another.error());
+    removed = remove_tree(*another, plan.root);
+    sync_wait(another->close(Wait::within(std::chrono::seconds(2))));
+  }
+  return removed;
+}
+
 // True: nothing is left.
 bool clean_up(const Client& client, const Plan& plan) {
   if (is_interrupted()) {
     fmt::print(stderr, "drover bench: removing {}; Ctrl-C again leaves it there\n", plan.root);
   }
-  const auto removed = remove_tree(client, plan.root);
+  const auto removed = remove_all(client, plan);
   if (removed) return true;
   print_error(removed.error());
   fmt::print(stderr, "drover bench: {} may be left; `drover bench clean` removes it\n", plan.root);
@@ -59,16 +75,15 @@ int run(const std::vector<std::string>& words) {
   const std::vector<Option> known = bench_options();
   Arguments arguments(known, words);
   const bool cleaning = arguments.words() == std::vector<std::string>{"clean"};
-  const Plan plan = cleaning ? Plan{.client = client_options(arguments)} : read_plan(arguments);
+  Plan plan = cleaning ? Plan{.client = client_options(arguments)} : read_plan(arguments);
   if (plan.load == Load::kWatch && plan.sessions < 2)
     arguments.complain("watch needs two --sessions at least");
   if (!arguments.problem().empty()) {
     fmt::print(stderr, "drover bench: {}; --help tells more\n", arguments.problem());
     return kUsageExit;
   }
-  Options options = plan.client;
-  options.reply_bytes_max = kReplyBytesMax;
-  const auto client = connect(options);
+  plan.client.reply_bytes_max = kReplyBytesMax;
+  const auto client = connect(plan.client);
   if (!client) {
     print_error(client.error());
     return kFailedExit;

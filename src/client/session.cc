@@ -27,9 +27,12 @@ void Session::start(Instant now, Effects& effects) {
   dial(now, effects);
 }
 
-// The whole list must be gone through before the session expires.
+// The whole list must be gone through before the session expires; and where the list is short, a server that
+// takes a connection and says nothing (one that is just starting does) must not take the session with it.
 std::int64_t Session::connect_timeout_ms() const {
-  return std::max<std::int64_t>(1, timeout_ms_ / static_cast<std::int64_t>(servers_.size()));
+  constexpr std::int64_t kTriesMin = 3;
+  const auto tries = std::max(kTriesMin, static_cast<std::int64_t>(servers_.size()));
+  return std::max<std::int64_t>(1, timeout_ms_ / tries);
 }
 
 void Session::dial(Instant now, Effects& effects) {

@@ -104,6 +104,19 @@ TEST(SessionReconnect, AServerThatDoesNotAnswerIsGivenItsShareOfTheTimeout) {
   EXPECT_EQ(b.hang_ups, 1u);
 }
 
+TEST(SessionReconnect, OneSilentAnswerOfTheOnlyServerDoesNotCostTheSession) {
+  Bench b({.servers = 1, .timeout_ms = 9000});
+  b.open(9000);
+  b.lose();
+  b.wait_for_dial();
+  b.connect_socket();
+  b.pass(3000);
+  EXPECT_EQ(b.hang_ups, 1u);
+  b.lose();
+  b.reopen(9000);
+  EXPECT_EQ(b.session.state(), SessionState::kConnected);
+}
+
 TEST(SessionReconnect, TheSessionIsOverWhenAServerSaysSo) {
   Bench b;
   b.open();
