@@ -9,6 +9,7 @@
 #include <chrono>
 #include <vector>
 
+#include "drover/recipes/mutex.h"
 #include "recipes/loop.h"
 #include "recipes/settle.h"
 #include "recipes/steps.h"
@@ -55,7 +56,7 @@ Task<Result<void>> remove_old_marks(Client client, std::string root, millisecond
 class AtomicBytes::State {
  public:
   State(Client c, std::string p, AtomicOptions o)
-      : client(std::move(c)), path(std::move(p)), marks_root(path + ".ops"), options(o) {}
+      : client(std::move(c)), path(std::move(p)), marks_root(path + ".ops"), options(std::move(o)) {}
   ~State() {
     if (!marks.empty()) start(remove_marks(client, std::move(marks)));
   }
@@ -101,11 +102,15 @@ class AtomicBytes::State {
   static Task<Result<Outcome>> write(State& self, Present present, std::string data, Slot& slot, Wait wait);
   static Task<Result<Outcome>> find_out(State& self, Error lost, Present present, Slot& slot, Wait wait);
   static Task<Result<void>> make_parents(State& self, Wait wait);
+  Task<Result<void>> wait_for_turn(int tries, Guard& turn, Wait wait);
+  Task<Result<void>> step_aside(int tries, Wait wait);
+  static Task<Result<void>> get_in_line(Mutex mutex, Guard& turn, Wait wait);
   std::vector<Op> ops_for(const Present& present, std::string data, const Slot& slot) const;
 
   std::vector<std::string> marks;  // all that may exist
   std::vector<Slot> free_slots;
   bool has_cleared = false;
+  std::uint64_t random = 0;
 };
 
 Task<Result<AtomicBytes::Bytes>> AtomicBytes::State::get(std::shared_ptr<State> self, Wait wait) {
@@ -119,8 +124,8 @@ Task<Result<AtomicBytes::Bytes>> AtomicBytes::State::get(std::shared_ptr<State> 
 Task<Result<std::string>> AtomicBytes::State::update(std::shared_ptr<State> self, Change change, Wait wait) {
   auto there = self->client.scheduler().enter();
   co_await there;
-  std::uint64_t random = 0x9E3779B97F4A7C15ull ^ static_cast<std::uint64_t>(raw(self->client.session()));
   Slot slot;
+  Guard turn;  // It goes with this frame, however it ends.
   for (int tries = 1;; ++tries) {
     auto reading = self->client.get(self->path, wait);
     Result<NodeData> node = co_await std::move(reading);
@@ -137,13 +142,36 @@ Task<Result<std::string>> AtomicBytes::State::update(std::shared_ptr<State> self
       if (self->options.exactly_once) self->put_back(std::move(slot));
       co_return *data;
     }
-    random = random * 6364136223846793005ull + 1442695040888963407ull;
-    const auto most = std::min(kPauseMax, milliseconds(1LL << std::min(tries, 8)));
-    const auto until = Clock::now() + milliseconds(static_cast<std::int64_t>(random >> 33) % most.count());
-    auto sleeping = self->client.scheduler().sleep(Wait::until(std::min(until, wait.deadline), wait.stop));
-    const Result<void> slept = co_await std::move(sleeping);
-    if (!slept) co_return std::unexpected(slept.error());
+    auto waiting = self->wait_for_turn(tries, turn, wait);
+    const Result<void> waited = co_await std::move(waiting);
+    if (!waited) co_return std::unexpected(waited.error());
   }
+}
+
+// Before it is tried again. In line nobody needs to step aside for others; a guard that was lost with its
+// session is as good as any, since each change is checked, but it is no place in line.
+Task<Result<void>> AtomicBytes::State::wait_for_turn(int tries, Guard& turn, Wait wait) {
+  if (options.lock_path.empty() || tries < options.tries_before_lock)
+    return step_aside(tries, std::move(wait));
+  return get_in_line(Mutex(client, options.lock_path), turn, std::move(wait));
+}
+
+Task<Result<void>> AtomicBytes::State::get_in_line(Mutex mutex, Guard& turn, Wait wait) {
+  if (turn && turn.is_held()) co_return Result<void>{};
+  turn = Guard{};
+  auto acquiring = mutex.acquire(std::move(wait));
+  Result<Guard> guard = co_await std::move(acquiring);
+  if (!guard) co_return std::unexpected(guard.error());
+  turn = *std::move(guard);
+  co_return Result<void>{};
+}
+
+Task<Result<void>> AtomicBytes::State::step_aside(int tries, Wait wait) {
+  if (random == 0) random = 0x9E3779B97F4A7C15ull ^ static_cast<std::uint64_t>(raw(client.session()));
+  random = random * 6364136223846793005ull + 1442695040888963407ull;
+  const auto most = std::min(kPauseMax, milliseconds(1LL << std::min(tries, 8)));
+  const auto until = Clock::now() + milliseconds(static_cast<std::int64_t>(random >> 33) % most.count());
+  return client.scheduler().sleep(Wait::until(std::min(until, wait.deadline), std::move(wait.stop)));
 }
 
 std::vector<Op> AtomicBytes::State::ops_for(const Present& present, std::string data,
@@ -219,7 +247,7 @@ Task<Result<void>> AtomicBytes::State::make_parents(State& self, Wait wait) {
 }
 
 AtomicBytes::AtomicBytes(Client client, std::string path, AtomicOptions options)
-    : state_(std::make_shared<State>(std::move(client), std::move(path), options)) {}
+    : state_(std::make_shared<State>(std::move(client), std::move(path), std::move(options))) {}
 
 Task<Result<std::string>> AtomicBytes::update(Change change, Wait wait) const {
   return State::update(state_, std::move(change), std::move(wait));

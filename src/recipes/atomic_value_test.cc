@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "drover/recipes/mutex.h"
 #include "recipes/trouble_testing.h"
 
 namespace drover::recipes::testing {
@@ -13,10 +14,11 @@ namespace {
 std::int64_t stored(RecipeWorld& world, const std::string& path) {
   return *big_endian_codec<std::int64_t>().decode(world.data(path).value_or(""));
 }
-constexpr AtomicOptions kExactlyOnce{.exactly_once = true};
+const AtomicOptions kExactlyOnce{.exactly_once = true};
+const AtomicOptions kSoonInLine{.exactly_once = true, .lock_path = "/n-lock", .tries_before_lock = 1};
 
 TEST(AtomicLong, CountsFromNothing) {
-  for (const AtomicOptions options : {AtomicOptions{}, kExactlyOnce}) {
+  for (const AtomicOptions& options : {AtomicOptions{}, kExactlyOnce}) {
     RecipeWorld world({.clients = 1});
     const AtomicLong n(world.client(0), "/deep/down/n", options);
     EXPECT_EQ(*world.get(n.get()), std::nullopt);
@@ -50,7 +52,7 @@ TEST(AtomicLong, ComparesBeforeItSets) {
 }
 
 TEST(AtomicLong, ManyAtOnceLoseNothing) {
-  for (const AtomicOptions options : {AtomicOptions{}, kExactlyOnce}) {
+  for (const AtomicOptions& options : {AtomicOptions{}, kExactlyOnce, kSoonInLine}) {
     RecipeWorld world({.servers = 3, .clients = 4});
     std::vector<AtomicLong> numbers;
     for (std::size_t i = 0; i < 4; ++i) numbers.emplace_back(world.client(i), "/n", options);
@@ -61,6 +63,7 @@ TEST(AtomicLong, ManyAtOnceLoseNothing) {
     ASSERT_TRUE(world.run_until(
         [&] { return std::ranges::all_of(adding, [](const auto& each) { return each->has_value(); }); }));
     EXPECT_EQ(stored(world, "/n"), 20);
+    EXPECT_EQ(world.data("/n-lock").has_value(), !options.lock_path.empty()) << "some were overtaken";
   }
 }
 
@@ -109,7 +112,7 @@ TEST(AtomicLong, ChangesOfOneObjectAtTheSameTimeHaveMarksOfTheirOwn) {
 
 // Whatever happens: what was said to be done was done once, and what was not said at most once.
 TEST(AtomicLong, CountsRightThroughEveryFault) {
-  for (const AtomicOptions options : {AtomicOptions{}, kExactlyOnce}) {
+  for (const AtomicOptions& options : {AtomicOptions{}, kExactlyOnce, kSoonInLine}) {
     through_all_troubles(2, [&](RecipeWorld& world, const Trouble& trouble) {
       const AtomicLong ours(world.client(0), "/n", options);
       const AtomicLong theirs(world.client(1), "/n", options);
@@ -137,6 +140,40 @@ TEST(AtomicLong, CountsRightThroughEveryFault) {
       }
     });
   }
+}
+
+void fail_tries(RecipeWorld& world, int times) {
+  for (int i = 0; i < times; ++i) world.lose_request(0, "multi");
+}
+
+TEST(AtomicLong, WhoFailsTooOftenWaitsForTheLock) {
+  RecipeWorld world({.clients = 2});
+  Hand(world, 1).put("/n", "");
+  Guard theirs = *world.get(Mutex(world.client(1), "/n-lock").acquire());
+  const AtomicLong n(world.client(0), "/n", {.lock_path = "/n-lock", .tries_before_lock = 2});
+  fail_tries(world, 1);
+  EXPECT_EQ(*world.get(n.add(1)), 1) << "once is not too often";
+  fail_tries(world, 2);
+  const auto adding = world.start(n.add(1));
+  world.run_for(milliseconds(2000));
+  EXPECT_FALSE(adding->has_value());
+  EXPECT_EQ(world.children("/n-lock").size(), 2u);
+  ASSERT_TRUE(world.get(theirs.release()));
+  ASSERT_TRUE(world.run_until([&] { return adding->has_value(); }));
+  EXPECT_EQ(***adding, 2);
+  EXPECT_TRUE(world.run_until([&] { return world.children("/n-lock").empty(); })) << "the turn is given back";
+}
+
+TEST(AtomicLong, WhoGivesUpInLineLeavesNothingThere) {
+  RecipeWorld world({.clients = 2});
+  Hand(world, 1).put("/n", "");
+  const Guard theirs = *world.get(Mutex(world.client(1), "/n-lock").acquire());
+  const AtomicLong n(world.client(0), "/n",
+                     {.exactly_once = true, .lock_path = "/n-lock", .tries_before_lock = 1});
+  fail_tries(world, 1);
+  EXPECT_EQ(world.get(n.add(1, Wait::within(milliseconds(5000)))).error(), Errc::kDeadline);
+  EXPECT_EQ(stored(world, "/n"), 0);
+  EXPECT_TRUE(world.run_until([&] { return world.children("/n-lock").size() == 1; }));
 }
 
 TEST(AtomicLong, MarksGoWithTheObject) {

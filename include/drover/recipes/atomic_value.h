@@ -14,11 +14,16 @@
 // can always be told: each change leaves a mark in the same transaction, in <path>.ops/, for the price of
 // that and of one more node for each caller; it goes with the object.
 //
+// Many who change one value at once make each other compute in vain. With a lock_path, who was overtaken a
+// few times gets in line there (a Mutex), and those in line change the value one after the other. Who is not
+// in line still may be faster; nobody's change is lost either way.
+//
 // A number is eight bytes, big-endian, as Curator has it, and no bytes at all are zero; sums wrap as Java's
 // do.
 //
-// Curator: DistributedAtomicLong, DistributedAtomicInteger, DistributedAtomicValue, which add twice when an
-// answer is lost. kazoo: Counter (with support_curator for four bytes), the same.
+// Curator: DistributedAtomicLong, DistributedAtomicInteger, DistributedAtomicValue (with PromotedToLock, at
+// the same lock), which add twice when an answer is lost. kazoo: Counter (with support_curator for four
+// bytes), the same.
 #pragma once
 
 #include <chrono>
@@ -38,6 +43,8 @@ struct AtomicOptions {
   bool exactly_once = false;
   // Marks of processes that have crashed are removed by the next one, when they are older than this.
   std::chrono::milliseconds marks_kept = std::chrono::hours(24);
+  std::string lock_path = {};  // none: never wait for a lock
+  int tries_before_lock = 5;
 };
 
 // The bytes of a node, which need not exist.
@@ -61,7 +68,7 @@ template <class T>
 class AtomicValue {
  public:
   AtomicValue(Client client, std::string path, Codec<T> codec, AtomicOptions options = {})
-      : bytes_(std::move(client), std::move(path), options),
+      : bytes_(std::move(client), std::move(path), std::move(options)),
         codec_(std::make_shared<const Codec<T>>(std::move(codec))) {}
 
   // None: nobody has set it.
@@ -128,7 +135,7 @@ class AtomicValue {
 class AtomicLong {
  public:
   AtomicLong(Client client, std::string path, AtomicOptions options = {})
-      : value_(std::move(client), std::move(path), big_endian_codec<std::int64_t>(), options) {}
+      : value_(std::move(client), std::move(path), big_endian_codec<std::int64_t>(), std::move(options)) {}
 
   // The sum.
   Task<Result<std::int64_t>> add(std::int64_t difference, Wait wait = {}) const {
