@@ -2,6 +2,7 @@
 #include "replica/state_builder.h"
 
 #include <charconv>
+#include <utility>
 
 #include "base/path.h"
 #include "wire/txns.h"
@@ -33,6 +34,7 @@ void StateBuilder::reset() {
   loaded_ = false;
   awaited_.reset();
   comparable_ = false;
+  doubt_.clear();
   loaded_at_ = Zxid{0};
   findings_.clear();
 }
@@ -83,7 +85,7 @@ void StateBuilder::loaded(Zxid zxid, const std::optional<Digest>& digest) {
   if (!digest || digest->version != wire::kDigestVersion || digest->zxid < zxid || raw(digest->zxid) == 0)
     return;
   awaited_ = digest;
-  if (digest->zxid == zxid) compare(zxid, digest->tree);
+  if (digest->zxid == zxid) compare_with_snapshot(zxid);
 }
 
 bool StateBuilder::txn(Zxid zxid, std::string_view entry) {
@@ -94,7 +96,7 @@ bool StateBuilder::txn(Zxid zxid, std::string_view entry) {
   events_.clear();
   state::apply(machine_, *txn, events_);
   if (awaited_ && awaited_->zxid == zxid) {
-    compare(zxid, awaited_->tree);
+    compare_with_snapshot(zxid);
   } else if (comparable_ && machine_.options.digest_enabled && txn->digest &&
              txn->digest->version == wire::kDigestVersion) {
     compare(zxid, txn->digest->tree_digest);
@@ -103,18 +105,34 @@ bool StateBuilder::txn(Zxid zxid, std::string_view entry) {
   return true;
 }
 
-void StateBuilder::compare(Zxid zxid, std::uint64_t expected) {
+// Java writes the digest of the last transaction that it has finished, and its walk may have met what the one after
+// that has done already: such a tree is right once that one is replayed, and differs here.
+void StateBuilder::compare_with_snapshot(Zxid zxid) {
+  const std::uint64_t expected = awaited_->tree;
   awaited_.reset();
   comparable_ = true;
-  if (!machine_.options.digest_enabled || machine_.tree.digest() == expected) return;
-  if (!findings_.empty()) return;  // Every later one follows from the first.
-  findings_.push_back("the tree's digest at zxid " + hex(static_cast<std::uint64_t>(raw(zxid))) + " is " +
-                      hex(machine_.tree.digest()) + ", but the files say " + hex(expected) +
-                      ": this state is not the one that was acknowledged");
+  if (differs(expected)) doubt_ = contradiction(zxid, expected);
+}
+
+void StateBuilder::compare(Zxid zxid, std::uint64_t expected) {
+  if (!differs(expected)) return doubt_.clear();
+  if (findings_.empty()) findings_.push_back(doubt_.empty() ? contradiction(zxid, expected) : doubt_);
+  doubt_.clear();  // It is said, and every later one follows from the first.
+}
+
+bool StateBuilder::differs(std::uint64_t expected) const {
+  return machine_.options.digest_enabled && machine_.tree.digest() != expected;
+}
+
+std::string StateBuilder::contradiction(Zxid zxid, std::uint64_t expected) const {
+  return "the tree's digest at zxid " + hex(static_cast<std::uint64_t>(raw(zxid))) + " is " +
+         hex(machine_.tree.digest()) + ", but the files say " + hex(expected) +
+         ": this state is not the one that was acknowledged";
 }
 
 void StateBuilder::finish() {
   if (!loaded_) loaded(Zxid{0});
+  if (!doubt_.empty()) findings_.push_back(std::exchange(doubt_, {}));
   machine_.tree.ensure_special_nodes();
   machine_.tree.acls().drop_unused();
 }

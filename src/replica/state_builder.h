@@ -51,19 +51,22 @@ class StateBuilder {
   bool txn(Zxid zxid, std::string_view entry);
   // This one comes soon.
   void prefetch(std::string_view entry) const { machine_.tree.prefetch(wire::likely_path_of_entry(entry)); }
-  // After everything: indexes that only make sense on the whole tree.
+  // After everything: indexes that only make sense on the whole tree, and findings that waited for more.
   void finish();
 
   // The zxid of loaded(); 0 before.
   Zxid loaded_at() const { return loaded_at_; }
   // The state is what the history makes and nothing more: what was read has been compared with its digests.
-  bool is_exact() const { return comparable_; }
+  bool is_exact() const { return comparable_ && doubt_.empty(); }
 
-  // Lines about trees that did not come out as the log foretold, since the last reset().
+  // Lines about trees that did not come out as the files foretold, since the last reset(). Complete after finish().
   const std::vector<std::string>& findings() const { return findings_; }
 
  private:
+  void compare_with_snapshot(Zxid zxid);
   void compare(Zxid zxid, std::uint64_t expected);
+  bool differs(std::uint64_t expected) const;
+  std::string contradiction(Zxid zxid, std::uint64_t expected) const;
   state::NodeRef parent_of(std::string_view path);
 
   state::Machine& machine_;
@@ -76,6 +79,7 @@ class StateBuilder {
   bool loaded_ = false;            // otherwise the tree is bare: not even /zookeeper is there
   std::optional<Digest> awaited_;  // the snapshot's own digest, at a later zxid
   bool comparable_ = false;        // digests of transactions can be compared from here on
+  std::string doubt_;              // the snapshot's digest differed; the next transaction's decides
   std::vector<std::string> findings_;
 };
 

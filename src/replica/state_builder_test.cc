@@ -99,7 +99,6 @@ TEST_F(Builder, ForgetsEverythingAtAReset) {
   leader.run(OpCode::kCreateSession, wire::testing::written([](wire::Writer& w) { w.i32(4000); }));
   load(leader.machine, StateBuilder::Digest{leader.machine.last_zxid, wire::kDigestVersion, 1});
   machine.digest_log.emplace_back(Zxid{128}, 5);
-  EXPECT_FALSE(builder.findings().empty());
 
   builder.reset();
   EXPECT_TRUE(builder.findings().empty());
@@ -140,6 +139,8 @@ TEST_F(Builder, NoticesATreeThatIsNotWhatTheSnapshotSays) {
   leader.create("/a");
   const Zxid zxid = leader.machine.last_zxid;
   load(leader.machine, StateBuilder::Digest{zxid, wire::kDigestVersion, 0xabc});
+  EXPECT_FALSE(builder.is_exact());
+  builder.finish();
   ASSERT_EQ(builder.findings().size(), 1u);
   EXPECT_TRUE(builder.findings()[0].starts_with("the tree's digest at zxid 0x1 is 0x"))
       << builder.findings()[0];
@@ -158,6 +159,35 @@ TEST_F(Builder, ComparesAFuzzySnapshotOnlyWhereItsSealSays) {
   replay_after(named);
   EXPECT_TRUE(builder.findings().empty());
   expect_equal(leader.machine);
+}
+
+// As Java writes it under load: the digest is of the transaction before the last one that the walk has met.
+TEST_F(Builder, ASnapshotMayHoldOneTransactionMoreThanItsDigestSays) {
+  leader.create("/a");
+  const Zxid named = leader.machine.last_zxid;
+  const StateBuilder::Digest digest{named, wire::kDigestVersion, leader.machine.tree.digest()};
+  leader.create("/b");
+  load_records(leader.machine);
+  builder.loaded(named, digest);
+  EXPECT_FALSE(builder.is_exact());
+  replay_after(named);
+  EXPECT_TRUE(builder.is_exact());
+  builder.finish();
+  EXPECT_TRUE(builder.findings().empty());
+  expect_equal(leader.machine);
+}
+
+TEST_F(Builder, ATreeThatTheNextTransactionDoesNotMendIsFoundToBeWrongFromTheSnapshotOn) {
+  leader.create("/a");
+  const Zxid named = leader.machine.last_zxid;
+  load(leader.machine, StateBuilder::Digest{named, wire::kDigestVersion, leader.machine.tree.digest() + 1});
+  machine.tree.insert(machine.tree.root(), {"/stray", "", state::kOpenAcl, {}});
+  leader.create("/b");
+  leader.create("/c");
+  replay_after(named);
+  builder.finish();
+  ASSERT_EQ(builder.findings().size(), 1u);
+  EXPECT_NE(builder.findings()[0].find("zxid 0x1 "), std::string::npos);
 }
 
 TEST_F(Builder, NoticesTheFirstTransactionThatLedElsewhereAndNotItsConsequences) {

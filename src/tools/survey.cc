@@ -93,11 +93,11 @@ IoResult<void> Surveyor::recover() {
     find(finding.starts_with("DAMAGE") || finding.starts_with("skipped") ? Verdict::kBad : Verdict::kNote,
          finding);
   }
+  builder.finish();
   for (const std::string& finding : builder.findings()) find(Verdict::kBad, finding);
   look_at_epochs(disk);
   survey_.actions = disk.actions();
   if (survey_.recovery.outcome != RecoveryOutcome::kRecovered) return {};
-  builder.finish();
   survey_.digests_compared = builder.is_exact() && builder.findings().empty();
   survey_.nodes = state->machine.tree.node_count() - 1;
   survey_.sessions = state->machine.sessions.size();
@@ -170,6 +170,7 @@ IoResult<void> Surveyor::replay_older_history() {
     if (!*record) break;
     if (!builder.txn((*record)->zxid, (*record)->entry)) break;  // The file's own verdict says it.
   }
+  builder.finish();
   for (const std::string& finding : builder.findings()) find(Verdict::kBad, finding);
   return {};
 }
