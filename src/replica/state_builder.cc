@@ -105,8 +105,8 @@ bool StateBuilder::txn(Zxid zxid, std::string_view entry) {
   return true;
 }
 
-// Java writes the digest of the last transaction that it has finished, and its walk may have met what the one after
-// that has done already: such a tree is right once that one is replayed, and differs here.
+// Java writes the digest of the last transaction that it has finished, and its walk may have met what the one
+// after that has done already: such a tree is right once that one is replayed, and differs here.
 void StateBuilder::compare_with_snapshot(Zxid zxid) {
   const std::uint64_t expected = awaited_->tree;
   awaited_.reset();

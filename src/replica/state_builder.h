@@ -59,7 +59,8 @@ class StateBuilder {
   // The state is what the history makes and nothing more: what was read has been compared with its digests.
   bool is_exact() const { return comparable_ && doubt_.empty(); }
 
-  // Lines about trees that did not come out as the files foretold, since the last reset(). Complete after finish().
+  // Lines about trees that did not come out as the files foretold, since the last reset(). Complete after
+  // finish().
   const std::vector<std::string>& findings() const { return findings_; }
 
  private:

@@ -26,6 +26,9 @@ constexpr std::uint64_t kPieceBytes = 256 * 1024;
 constexpr int kPausePerPiece = 4;
 constexpr std::chrono::milliseconds kPauseMax{20};
 
+// What the log keeps ahead of itself, and a large transaction.
+constexpr std::uint64_t kLeftForLogBytes = 5 << 20;
+
 // A walk that is given up ends under the lock, like everything that it does.
 class LockedCursor : public replica::SnapshotCursor {
  public:
@@ -237,8 +240,18 @@ IoResult<SnapshotResult> SnapshotThread::write_one() {
   // anything is done to the files. Not made up for: the log asks again when it has grown.
   if (callbacks_.may_begin && !callbacks_.may_begin())
     return std::unexpected(io_error(EAGAIN, "the state may not be written down now"));
-  return write_snapshot(disk_, dirs_.snapshots, machine_, lock_, slot_, options_,
-                        [this](std::chrono::nanoseconds took) { return rest(took); });
+  bool fits = true;
+  auto result =
+      write_snapshot(disk_, dirs_.snapshots, machine_, lock_, slot_, options_,
+                     [&](std::chrono::nanoseconds took) { return (fits = leaves_room()) && rest(took); });
+  if (!fits) return std::unexpected(io_error(ENOSPC, "what is left of the disk is the log's"));
+  return result;
+}
+
+// A snapshot saves a replay, and the log saves a write: on a disk that is nearly full, the log comes first.
+bool SnapshotThread::leaves_room() {
+  const auto free = disk_.free_bytes(dirs_.snapshots);
+  return !free || *free >= kLeftForLogBytes;
 }
 
 void SnapshotThread::snapshot() {

@@ -101,6 +101,7 @@ class SnapshotThread {
   void run();
   void snapshot();
   IoResult<SnapshotResult> write_one();
+  bool leaves_room();
   bool rest(std::chrono::nanoseconds took);
   void purge();
   bool too_large();

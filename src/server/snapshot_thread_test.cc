@@ -81,6 +81,20 @@ TEST_F(SnapshotThreads, LeaveTheDiskToTheLogMostOfTheTimeButNotForEver) {
   EXPECT_EQ(pause_after(milliseconds(800)), milliseconds(20)) << "a slow disk still gets its snapshot";
 }
 
+// The tree takes 6 MB.
+TEST_F(SnapshotThreads, DoNotTakeTheLastSpaceFromTheLog) {
+  disk_.set_capacity(10 << 20);
+  SnapshotThread thread(disk_, dirs_, machine_, lock_, 0, {},
+                        {.finished = [](const SnapshotResult&) {}, .may_begin = {}, .fatal = {}});
+  const auto none = thread.take();
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ENOSPC);
+  EXPECT_TRUE(files().empty());
+  EXPECT_EQ(thread.stats().failures, 1u);
+  disk_.set_capacity(13 << 20);
+  EXPECT_TRUE(thread.take());
+}
+
 TEST_F(SnapshotThreads, TakeNoRequestWhileTheyAreBusy) {
   std::mutex mutex;
   std::condition_variable changed;
