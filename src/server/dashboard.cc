@@ -95,7 +95,9 @@ void Dashboard::run() {
 
 void Dashboard::add_page(HttpRouter& router) {
   for (const WebAsset& asset : web_assets()) {
-    router.get(asset.path, [&asset](const HttpRequest& request) { return asset_answer(asset, request); });
+    router.get(
+        asset.path, [&asset](const HttpRequest& request) { return asset_answer(asset, request); },
+        HttpPace::kInstant);
   }
 }
 

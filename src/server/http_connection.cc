@@ -26,9 +26,11 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using boost::system::error_code;
+using Clock = std::chrono::steady_clock;
 using TlsStream = asio::ssl::stream<beast::tcp_stream>;
 
 constexpr std::size_t kPieceBytes = 64 * 1024;
+constexpr std::size_t kFirstBytes = 4096;
 constexpr std::size_t kGetBodyBytesMax = 4096;  // nobody looks at it
 // For a client that still sends a body nobody wants: closing at once would take our answer from it.
 constexpr std::chrono::seconds kLingerTime{2};
@@ -69,27 +71,27 @@ class AtEnd {
 template <class Stream>
 class Connection : public std::enable_shared_from_this<Connection<Stream>> {
  public:
-  Connection(Stream stream, HttpNewcomer& newcomer, const HttpRouter& router,
-             const HttpConnectionLimits& limits)
+  Connection(Stream stream, HttpNewcomer& newcomer, const HttpPortParts& port)
       : stream_(std::move(stream)),
         pause_(stream_.get_executor()),
         peer_(newcomer.peer),
         tls_(std::move(newcomer.tls)),
         seat_(std::move(newcomer.seat)),
-        router_(router),
-        limits_(limits) {}
+        port_(port),
+        body_share_(port.bodies) {}
 
   void start(beast::flat_buffer seen) {
     buffer_ = std::move(seen);
     if constexpr (kIsTls) {
+      await_client();
       socket().expires_after(std::chrono::milliseconds(tls_->handshake_timeout_ms()));
       stream_.async_handshake(asio::ssl::stream_base::server, buffer_.data(),
                               [self = this->shared_from_this()](error_code failed, std::size_t used) {
                                 self->buffer_.consume(used);
-                                if (!failed) self->read_header();
+                                if (!failed) self->read_request();
                               });
     } else {
-      read_header();
+      read_request();
     }
   }
 
@@ -103,7 +105,15 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
       return stream_;
     }
   }
-  void restart_clock() { socket().expires_after(std::chrono::milliseconds(limits_.idle_timeout_ms)); }
+  void restart_clock() { socket().expires_after(std::chrono::milliseconds(port_.idle_timeout_ms)); }
+  // From here on the seat may go to a newcomer.
+  void await_client() {
+    seat_->waits([weak = this->weak_from_this(), strand = stream_.get_executor()] {
+      asio::post(strand, [weak] {
+        if (auto self = weak.lock()) self->socket().close();
+      });
+    });
+  }
 
   // Wraps a step that follows an asynchronous operation; an error ends the connection.
   template <class Step>
@@ -113,16 +123,45 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     };
   }
 
+  // What may wait is done by a thread that may, and what follows it here again. Nothing else happens on this
+  // connection meanwhile.
+  template <class Work, class Next>
+  void at_pace(Work work, Next next) {
+    if (pace_ == HttpPace::kInstant) return next(*this, work(*this));
+    port_.lanes.post(pace_, [self = this->shared_from_this(), work, next]() mutable {
+      auto result = work(*self);
+      const auto strand = self->stream_.get_executor();
+      asio::post(strand, [self = std::move(self), next, result = std::move(result)]() mutable {
+        next(*self, std::move(result));
+      });
+    });
+  }
+
   // --- the request ---
 
-  void read_header() {
+  void read_request() {
     parser_.emplace();
-    parser_->header_limit(static_cast<std::uint32_t>(limits_.header_bytes_max));
+    parser_->header_limit(static_cast<std::uint32_t>(port_.header_bytes_max));
     parser_->body_limit(boost::none);  // read_body() has a limit of its own
-    request_ = {};
     sink_.reset();
     keep_alive_ = true;
+    await_client();
+    if (buffer_.size() > 0) return read_header();
     restart_clock();
+    stream_.async_read_some(buffer_.prepare(kFirstBytes),
+                            [self = this->shared_from_this()](error_code failed, std::size_t got) {
+                              if (failed == asio::error::eof) return self->end();
+                              if (failed) return;
+                              self->buffer_.commit(got);
+                              self->read_header();
+                            });
+  }
+
+  // A request that is kept has one clock from its first byte to its last, or a byte now and then would hold a
+  // seat for ever.
+  void read_header() {
+    deadline_ = Clock::now() + std::chrono::milliseconds(port_.idle_timeout_ms);
+    socket().expires_at(deadline_);
     http::async_read_header(
         stream_, buffer_, *parser_,
         [self = this->shared_from_this()](error_code failed, std::size_t) { self->on_header(failed); });
@@ -154,7 +193,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   }
 
   void find_route() {
-    HttpRouter::Match match = router_.find(request_.method, request_.path);
+    HttpRouter::Match match = port_.router.find(request_.method, request_.path);
     if (match.route == nullptr) {
       const bool known = !match.allowed.empty();
       HttpResponse response = text_response(known ? 405 : 404, known ? "not by this method\n" : "not here\n");
@@ -162,32 +201,57 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
       keep_alive_ = keep_alive_ && parser_->is_done();
       return respond(std::move(response));
     }
-    if (limits_.guard != nullptr) {
-      if (auto refusal = (*limits_.guard)(request_)) {
-        keep_alive_ = keep_alive_ && parser_->is_done();
-        return respond(*std::move(refusal));
-      }
+    route_ = match.route;
+    pace_ = route_->pace;
+    seat_->works();
+    at_pace([asked = Clock::now()](Connection& c) { return std::pair(asked, c.begin_request()); },
+            [](Connection& c, auto begun) {
+              c.deadline_ += Clock::now() - begun.first;  // the client has waited for us
+              c.on_begun(std::move(begun.second));
+            });
+  }
+
+  // The answer, if the request is whole or not welcome.
+  std::optional<HttpResponse> begin_request() {
+    if (port_.guard != nullptr) {
+      if (auto refusal = (*port_.guard)(request_)) return refusal;
     }
-    handler_ = &match.route->handle;
-    if (match.route->upload) {
-      UploadStart start = match.route->upload(request_);
-      if (auto* refusal = std::get_if<HttpResponse>(&start)) {
-        keep_alive_ = keep_alive_ && parser_->is_done();
-        return respond(std::move(*refusal));
-      }
+    if (route_->upload) {
+      UploadStart start = route_->upload(request_);
+      if (auto* refusal = std::get_if<HttpResponse>(&start)) return std::move(*refusal);
       sink_ = std::move(std::get<std::unique_ptr<BodySink>>(start));
-    } else if (parser_->content_length().value_or(0) > body_bytes_max()) {
-      return refuse(413, "the body is too large\n");
     }
-    restart_clock();
-    if (!parser_->is_done() && beast::iequals(parser_->get()[http::field::expect], "100-continue"))
-      return welcome_body();
+    if (!parser_->is_done()) return std::nullopt;
+    return finish_request();
+  }
+
+  HttpResponse finish_request() {
+    if (!sink_) return run_handler(route_->handle, request_);
+    HttpResponse response = sink_->finish();
+    sink_.reset();  // now, and not when the client is done with us: it may hold what the next one needs
+    return response;
+  }
+
+  void on_begun(std::optional<HttpResponse> response) {
+    if (response) {
+      keep_alive_ = keep_alive_ && parser_->is_done();
+      return respond(*std::move(response));
+    }
+    if (!sink_) {
+      if (parser_->content_length().value_or(0) > body_bytes_max())
+        return refuse(413, "the body is too large\n");
+      await_client();
+      socket().expires_at(deadline_);
+    } else {
+      restart_clock();
+    }
+    if (beast::iequals(parser_->get()[http::field::expect], "100-continue")) return welcome_body();
     read_body();
   }
 
   std::size_t body_bytes_max() const {
-    return request_.method == HttpMethod::kGet ? std::min(kGetBodyBytesMax, limits_.body_bytes_max)
-                                               : limits_.body_bytes_max;
+    return request_.method == HttpMethod::kGet ? std::min(kGetBodyBytesMax, port_.body_bytes_max)
+                                               : port_.body_bytes_max;
   }
 
   void welcome_body() {
@@ -202,7 +266,6 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     body.data = piece_.data();
     body.size = piece_.size();
     body.more = true;
-    // A body that is kept has one clock for all of it, or a byte now and then would hold a seat for ever.
     if (sink_) restart_clock();
     http::async_read_some(
         stream_, buffer_, *parser_,
@@ -211,25 +274,26 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
 
   void on_body(error_code failed) {
     if (failed && failed != http::error::need_buffer) return;
-    const std::string_view piece(piece_.data(), piece_.size() - parser_->get().body().size);
+    piece_.resize(piece_.size() - parser_->get().body().size);
     if (sink_) {
-      if (!piece.empty() && !sink_->write(piece)) {
-        keep_alive_ = false;
-        return answer();
-      }
-    } else {
-      if (request_.body.size() + piece.size() > body_bytes_max())
-        return refuse(413, "the body is too large\n");
-      request_.body += piece;
+      return at_pace([](Connection& c) { return c.piece_.empty() || c.sink_->write(c.piece_); },
+                     [](Connection& c, bool more) {
+                       if (more) return c.read_body();
+                       c.keep_alive_ = false;
+                       c.answer();
+                     });
     }
+    if (request_.body.size() + piece_.size() > body_bytes_max())
+      return refuse(413, "the body is too large\n");
+    if (!body_share_.grow(piece_.size())) return refuse(503, "too much is being sent to this server\n");
+    request_.body += piece_;
     read_body();
   }
 
   void answer() {
-    if (!sink_) return respond(run_handler(*handler_, request_));
-    HttpResponse response = sink_->finish();
-    sink_.reset();  // now, and not when the client is done with us: it may hold what the next one needs
-    respond(std::move(response));
+    seat_->works();
+    at_pace([](Connection& c) { return c.finish_request(); },
+            [](Connection& c, HttpResponse response) { c.respond(std::move(response)); });
   }
 
   // --- the response ---
@@ -251,6 +315,8 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   }
 
   void respond(HttpResponse response) {
+    request_ = {};  // A client that reads slowly does not hold what it has sent.
+    body_share_.clear();
     restart_clock();
     if (response.after_sent) after_sent_.emplace(std::move(response.after_sent));
     if (response.source) return respond_in_pieces(std::move(response));
@@ -260,10 +326,12 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     if (!is_head_) whole_->body() = std::move(response.body);
     whole_->content_length(length);
     whole_->keep_alive(keep_alive_);
+    await_client();
     http::async_write(stream_, *whole_, then([](Connection& c) { c.on_sent(); }));
   }
 
   void respond_in_pieces(HttpResponse response) {
+    seat_->works();
     chunked_ = version_ >= 11;
     keep_alive_ = keep_alive_ && chunked_;  // before 1.1 only the end of the connection ends such a body
     source_ = std::move(response.source);
@@ -279,7 +347,12 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   void send_piece() {
     if (!source_) return on_sent();
     piece_.clear();
-    state_ = source_->next(piece_);
+    at_pace([](Connection& c) { return c.source_->next(c.piece_); },
+            [](Connection& c, BodySource::State state) { c.on_piece(state); });
+  }
+
+  void on_piece(BodySource::State state) {
+    state_ = state;
     if (state_ == BodySource::State::kFailed) return source_.reset();
     if (piece_.empty()) return on_piece_sent();
     restart_clock();
@@ -312,13 +385,14 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   void on_sent() {
     piece_ = {};
     after_sent_.reset();
-    if (keep_alive_) return read_header();
+    if (keep_alive_) return read_request();
     end();
   }
 
   // --- the end ---
 
   void end() {
+    await_client();
     socket().expires_after(kLingerTime);
     if constexpr (kIsTls) {
       stream_.async_shutdown([self = this->shared_from_this()](error_code) {});
@@ -343,14 +417,16 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   asio::steady_timer pause_;
   net::Address peer_;
   std::shared_ptr<const net::TlsContext> tls_;
-  std::shared_ptr<void> seat_;
-  const HttpRouter& router_;
-  const HttpConnectionLimits limits_;
+  std::unique_ptr<HttpSeat> seat_;
+  const HttpPortParts& port_;
 
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::buffer_body>> parser_;
+  Clock::time_point deadline_;
   HttpRequest request_;
-  const HttpHandler* handler_ = nullptr;
+  HttpBudget::Share body_share_;
+  const HttpRouter::Route* route_ = nullptr;
+  HttpPace pace_ = HttpPace::kInstant;
   std::unique_ptr<BodySink> sink_;
   std::string piece_;  // of a body, on its way in or out
 
@@ -368,55 +444,18 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
 };
 
 template <class Stream>
-void start(Stream stream, HttpNewcomer& newcomer, beast::flat_buffer seen, const HttpRouter& router,
-           const HttpConnectionLimits& limits) {
-  std::make_shared<Connection<Stream>>(std::move(stream), newcomer, router, limits)->start(std::move(seen));
+void start(Stream stream, HttpNewcomer& newcomer, beast::flat_buffer seen, const HttpPortParts& port) {
+  std::make_shared<Connection<Stream>>(std::move(stream), newcomer, port)->start(std::move(seen));
 }
-
-void start_tls(beast::tcp_stream stream, HttpNewcomer& newcomer, beast::flat_buffer seen,
-               const HttpRouter& router, const HttpConnectionLimits& limits) {
-  SSL* const session = SSL_new(newcomer.tls->native());  // The stream owns it from here.
-  if (session == nullptr) return;
-  start(TlsStream(std::move(stream), session), newcomer, std::move(seen), router, limits);
-}
-
-// Looks at the first bytes of a connection on a port that serves both.
-class Detector : public std::enable_shared_from_this<Detector> {
- public:
-  Detector(HttpNewcomer newcomer, const HttpRouter& router, const HttpConnectionLimits& limits)
-      : stream_(std::move(newcomer.socket)),
-        newcomer_(std::move(newcomer)),
-        router_(router),
-        limits_(limits) {}
-
-  void run() {
-    stream_.expires_after(std::chrono::milliseconds(newcomer_.tls->handshake_timeout_ms()));
-    beast::async_detect_ssl(stream_, seen_, [self = shared_from_this()](error_code failed, bool is_tls) {
-      if (failed) return;
-      if (is_tls)
-        return start_tls(std::move(self->stream_), self->newcomer_, std::move(self->seen_), self->router_,
-                         self->limits_);
-      self->newcomer_.tls.reset();
-      start(std::move(self->stream_), self->newcomer_, std::move(self->seen_), self->router_, self->limits_);
-    });
-  }
-
- private:
-  beast::tcp_stream stream_;
-  HttpNewcomer newcomer_;
-  beast::flat_buffer seen_;
-  const HttpRouter& router_;
-  const HttpConnectionLimits limits_;
-};
 
 }  // namespace
 
-void serve_http(HttpNewcomer newcomer, const HttpRouter& router, const HttpConnectionLimits& limits) {
-  if (newcomer.tls && newcomer.plain)
-    return std::make_shared<Detector>(std::move(newcomer), router, limits)->run();
-  beast::tcp_stream stream(std::move(newcomer.socket));
-  if (newcomer.tls) return start_tls(std::move(stream), newcomer, {}, router, limits);
-  start(std::move(stream), newcomer, {}, router, limits);
+void serve_http(HttpNewcomer& newcomer, beast::tcp_stream stream, beast::flat_buffer seen,
+                const HttpPortParts& port) {
+  if (!newcomer.tls) return start(std::move(stream), newcomer, std::move(seen), port);
+  SSL* const session = SSL_new(newcomer.tls->native());  // The stream owns it from here.
+  if (session == nullptr) return;
+  start(TlsStream(std::move(stream), session), newcomer, std::move(seen), port);
 }
 
 }  // namespace drover::server

@@ -2,29 +2,37 @@
 //
 // One HTTP connection: request after request until either side has enough.
 //
-// Kept alive by its own pending operation, so it ends when nothing is pending. All its steps run on one
-// strand.
+// Kept alive by its own pending operation, so it ends when nothing is pending. Its steps run on one strand of
+// the thread that moves bytes, one after the other; between two of them the guard, the handler, the sink or
+// the source may run on a thread of its route's pace.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <memory>
-#include <string>
 
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
 
 #include "net/address.h"
 #include "net/tls_context.h"
+#include "server/http_budget.h"
 #include "server/http_guard.h"
+#include "server/http_lanes.h"
 #include "server/http_router.h"
+#include "server/http_seats.h"
 
 namespace drover::server {
 
-struct HttpConnectionLimits {
-  int idle_timeout_ms = 30'000;
-  std::size_t header_bytes_max = 16 * 1024;
-  std::size_t body_bytes_max = 2 << 20;
-  const HttpGuard* guard = nullptr;
+// What all connections of a port share. It outlives them.
+struct HttpPortParts {
+  const HttpRouter& router;
+  HttpLanes& lanes;
+  HttpBudget& bodies;
+  const HttpGuard* guard;  // null: everybody is welcome
+  int idle_timeout_ms;
+  std::size_t header_bytes_max;
+  std::size_t body_bytes_max;
 };
 
 struct HttpNewcomer {
@@ -32,9 +40,11 @@ struct HttpNewcomer {
   net::Address peer;
   std::shared_ptr<const net::TlsContext> tls;  // null: plain
   bool plain = true;                           // with `tls`: whichever the client speaks
-  std::shared_ptr<void> seat;                  // given back when the connection ends
+  std::unique_ptr<HttpSeat> seat;              // given back when the connection ends
 };
 
-void serve_http(HttpNewcomer newcomer, const HttpRouter& router, const HttpConnectionLimits& limits);
+// With TLS if the newcomer has a context. `seen` has come already.
+void serve_http(HttpNewcomer& newcomer, boost::beast::tcp_stream stream, boost::beast::flat_buffer seen,
+                const HttpPortParts& port);
 
 }  // namespace drover::server

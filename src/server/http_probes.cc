@@ -21,16 +21,24 @@ bool leads(const Facts& facts) {
 
 void add_probes(HttpRouter& router, const ServerInside& inside) {
   // Deliberately nothing but "the process answers": a restart does not bring back a quorum.
-  router.get("/live", [](const HttpRequest&) { return json_response(200, "{\"live\":true}\n"); });
-  router.get("/ready", [&inside](const HttpRequest&) {
-    const Facts facts = inside.facts({});
-    return verdict("ready", facts.serving, facts);
-  });
+  router.get(
+      "/live", [](const HttpRequest&) { return json_response(200, "{\"live\":true}\n"); },
+      HttpPace::kInstant);
+  router.get(
+      "/ready",
+      [&inside](const HttpRequest&) {
+        const Facts facts = inside.facts({});
+        return verdict("ready", facts.serving, facts);
+      },
+      HttpPace::kGlance);
   // The one that takes writes: a server alone is its own leader.
-  router.get("/leader", [&inside](const HttpRequest&) {
-    const Facts facts = inside.facts({});
-    return verdict("leader", leads(facts), facts);
-  });
+  router.get(
+      "/leader",
+      [&inside](const HttpRequest&) {
+        const Facts facts = inside.facts({});
+        return verdict("leader", leads(facts), facts);
+      },
+      HttpPace::kGlance);
 }
 
 }  // namespace drover::server

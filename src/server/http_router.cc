@@ -19,7 +19,11 @@ std::string_view name_of(HttpMethod method) {
 HttpRouter::Route route_of(HttpMethod method, std::string_view path) {
   const bool below = path.ends_with("/*");
   if (below) path.remove_suffix(2);
-  return {.method = method, .path = std::string(path), .below = below, .handle = {}, .upload = {}};
+  HttpRouter::Route route{};
+  route.method = method;
+  route.path = path;
+  route.below = below;
+  return route;
 }
 
 bool covers(const HttpRouter::Route& route, std::string_view path) {
@@ -29,14 +33,19 @@ bool covers(const HttpRouter::Route& route, std::string_view path) {
 
 }  // namespace
 
-void HttpRouter::add(HttpMethod method, std::string_view path, HttpHandler handle) {
+void HttpRouter::add(HttpMethod method, std::string_view path, HttpHandler handle, HttpPace pace) {
   routes_.push_back(route_of(method, path));
   routes_.back().handle = std::move(handle);
+  routes_.back().pace = pace;
 }
 
 void HttpRouter::upload(std::string_view path, UploadHandler start) {
   routes_.push_back(route_of(HttpMethod::kPost, path));
   routes_.back().upload = std::move(start);
+}
+
+bool HttpRouter::has_any(HttpPace pace) const {
+  return std::ranges::any_of(routes_, [pace](const Route& route) { return route.pace == pace; });
 }
 
 HttpRouter::Match HttpRouter::find(HttpMethod method, std::string_view path) const {

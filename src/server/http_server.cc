@@ -2,24 +2,19 @@
 #include "server/http_server.h"
 
 #include <fcntl.h>
-#include <pthread.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
 #include <chrono>
-#include <thread>
-#include <vector>
+#include <exception>
+#include <utility>
 
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 
 #include "net/listener.h"
-#include "server/http_connection.h"
+#include "server/http_newcomer.h"
 #include "server/log.h"
 
 namespace drover::server {
@@ -28,47 +23,35 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-// Clients come first. (On Linux this is the thread's priority, not the process's.)
-constexpr int kHttpNice = 5;
 constexpr std::chrono::seconds kPauseWhenExhausted{1};
 
 class AsioHttpServer final : public HttpServer {
  public:
   AsioHttpServer(const HttpServerOptions& options, const HttpRouter& router, net::Listener listener)
       : options_(options),
-        router_(router),
         listener_(std::move(listener)),
         port_(listener_.local().port()),
-        io_(options.threads),
-        incoming_(io_, fcntl(listener_.fd(), F_DUPFD_CLOEXEC, 0)),
-        pause_(io_) {
-    accept_when_ready();
-    for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this] { run(); });
+        seats_(options.connections_max),
+        bodies_(options.bodies_bytes_max),
+        lanes_(router, options.threads),
+        parts_{.router = router,
+               .lanes = lanes_,
+               .bodies = bodies_,
+               .guard = options_.guard ? &options_.guard : nullptr,
+               .idle_timeout_ms = options.idle_timeout_ms,
+               .header_bytes_max = options.header_bytes_max,
+               .body_bytes_max = options.body_bytes_max},
+        incoming_(lanes_.io(), fcntl(listener_.fd(), F_DUPFD_CLOEXEC, 0)),
+        pause_(lanes_.io()) {
+    lanes_.post(HttpPace::kInstant, [this] { accept_when_ready(); });
   }
-  ~AsioHttpServer() override {
-    io_.stop();
-    for (std::thread& thread : threads_) thread.join();
-  }
+  ~AsioHttpServer() override { lanes_.stop(); }
   AsioHttpServer(const AsioHttpServer&) = delete;
   AsioHttpServer& operator=(const AsioHttpServer&) = delete;
 
   int port() const override { return port_; }
 
  private:
-  void run() {
-    pthread_setname_np(pthread_self(), "drover-http");
-    setpriority(PRIO_PROCESS, 0, kHttpNice);
-    // What a sink or a source throws ends its connection, which nothing holds any more, and not the server.
-    for (;;) {
-      try {
-        io_.run();
-        return;
-      } catch (const std::exception& failure) {
-        log_error("http", "a connection ends: {}", failure.what());
-      }
-    }
-  }
-
   void accept_when_ready() {
     incoming_.async_wait(asio::posix::stream_descriptor::wait_read, [this](error_code failed) {
       if (failed) return;
@@ -102,23 +85,18 @@ class AsioHttpServer final : public HttpServer {
   }
 
   void begin(net::Accepted accepted) {
-    if (connections_->load() >= options_.connections_max) return;  // and so it is closed
-    connections_->fetch_add(1);
-    std::shared_ptr<void> seat(nullptr, [count = connections_](void*) { count->fetch_sub(1); });
-    asio::ip::tcp::socket socket(asio::make_strand(io_));
+    std::unique_ptr<HttpSeat> seat = seats_.take();
+    if (!seat) return;  // and so it is closed
+    asio::ip::tcp::socket socket(asio::make_strand(lanes_.io()));
     error_code failed;
     socket.assign(protocol_of_listener(), accepted.socket.release(), failed);
     if (failed) return;
-    serve_http({.socket = std::move(socket),
-                .peer = accepted.peer,
-                .tls = options_.tls ? options_.tls->current() : nullptr,
-                .plain = options_.plain,
-                .seat = std::move(seat)},
-               router_,
-               {.idle_timeout_ms = options_.idle_timeout_ms,
-                .header_bytes_max = options_.header_bytes_max,
-                .body_bytes_max = options_.body_bytes_max,
-                .guard = options_.guard ? &options_.guard : nullptr});
+    welcome_http({.socket = std::move(socket),
+                  .peer = accepted.peer,
+                  .tls = options_.tls ? options_.tls->current() : nullptr,
+                  .plain = options_.plain,
+                  .seat = std::move(seat)},
+                 parts_);
   }
 
   // Only for what asio remembers of a socket; the kernel knows better.
@@ -127,15 +105,15 @@ class AsioHttpServer final : public HttpServer {
   }
 
   const HttpServerOptions options_;
-  const HttpRouter& router_;
   net::Listener listener_;
   const int port_;
-  // Connections may give their seats back while io_ is destroyed, so the count outlives both.
-  std::shared_ptr<std::atomic<std::size_t>> connections_ = std::make_shared<std::atomic<std::size_t>>(0);
-  asio::io_context io_;
+  // Connections give back what they have of these while the lanes are destroyed.
+  HttpSeats seats_;
+  HttpBudget bodies_;
+  HttpLanes lanes_;
+  const HttpPortParts parts_;
   asio::posix::stream_descriptor incoming_;
   asio::steady_timer pause_;
-  std::vector<std::thread> threads_;
 };
 
 }  // namespace

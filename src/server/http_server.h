@@ -3,8 +3,9 @@
 // The HTTP side's port: listens, reads requests, asks the router's handlers, sends their answers.
 //
 // It has threads of its own, at a lower priority than those that serve clients, so nothing that happens here
-// keeps a client waiting for longer than a four-letter word would. Everything a stranger can make it hold is
-// bounded: connections, header, body, and the time in which nothing moves.
+// keeps a client waiting for longer than a four-letter word would; and of its threads some are kept for those
+// who ask for little (server/http_lanes.h). Everything a stranger can make it hold is bounded: connections
+// (server/http_seats.h), header, body, all bodies together, and the time that a request takes to come.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +25,10 @@ struct HttpServerOptions {
   std::uint16_t port = 0;  // 0: the kernel chooses
   int idle_timeout_ms = 30'000;
   std::size_t header_bytes_max = 16 * 1024;
-  std::size_t body_bytes_max = 2 << 20;  // of a body that is kept; a sink takes what it likes
+  std::size_t body_bytes_max = 2 << 20;     // of a body that is kept; a sink takes what it likes
+  std::size_t bodies_bytes_max = 64 << 20;  // of all of them that are kept
   std::size_t connections_max = 256;
-  int threads = 2;
+  int threads = 2;                             // for handlers that may wait
   const net::TlsContextHolder* tls = nullptr;  // null: plain only; outlives the server
   bool plain = true;                           // with `tls`: plain as well, told apart by the first bytes
   HttpGuard guard{};                           // empty: everybody is welcome

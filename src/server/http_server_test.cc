@@ -249,20 +249,6 @@ TEST_F(HttpPort, ClosesAnIdleConnection) {
   EXPECT_EQ(halfway.read_rest(), "");
 }
 
-TEST_F(HttpPort, ServesABoundedNumberOfConnections) {
-  options_.connections_max = 2;
-  HttpTestClient first(port());
-  EXPECT_EQ(first.get("/hello").status, 200);
-  auto second = std::make_unique<HttpTestClient>(port());
-  EXPECT_EQ(second->get("/hello").status, 200);
-  EXPECT_EQ(HttpTestClient(port()).get("/hello").status, 0);
-  second.reset();
-  // The server notices in its own time; each try is a new connection.
-  int status = 0;
-  for (int i = 0; i < 10'000 && status != 200; ++i) status = HttpTestClient(port()).get("/hello").status;
-  EXPECT_EQ(status, 200);
-}
-
 TEST_F(HttpPort, StopsWhileConnectionsAreOpen) {
   HttpTestClient idle(port());
   EXPECT_EQ(idle.get("/hello").status, 200);

@@ -120,7 +120,6 @@ IoResult<void> HttpSide::open_metrics() {
   HttpServerOptions options;
   options.host = settings.host;
   options.port = settings.port;
-  options.threads = 1;
   auto opened = HttpServer::open(options, metrics_routes_);
   if (!opened) return std::unexpected(named("metricsProvider.httpPort", opened.error()));
   metrics_ = *std::move(opened);

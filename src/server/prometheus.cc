@@ -69,11 +69,14 @@ std::string prometheus_text(const std::vector<Metric>& metrics) {
 }
 
 void add_metrics(HttpRouter& router, const ServerInside& inside) {
-  router.get("/metrics", [&inside](const HttpRequest&) {
-    HttpResponse response = text_response(200, prometheus_text(inside.facts({.metrics = true}).metrics));
-    response.content_type = kPrometheusType;
-    return response;
-  });
+  router.get(
+      "/metrics",
+      [&inside](const HttpRequest&) {
+        HttpResponse response = text_response(200, prometheus_text(inside.facts({.metrics = true}).metrics));
+        response.content_type = kPrometheusType;
+        return response;
+      },
+      HttpPace::kGlance);
 }
 
 }  // namespace drover::server

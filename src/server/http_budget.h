@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How many bytes all bodies that are kept in memory may have together.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <utility>
+
+namespace drover::server {
+
+// Outlives all shares.
+class HttpBudget {
+ public:
+  explicit HttpBudget(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+
+  // What one request holds, until it is destroyed or cleared.
+  class Share {
+   public:
+    explicit Share(HttpBudget& budget) : budget_(budget) {}
+    ~Share() { clear(); }
+    Share(const Share&) = delete;
+    Share& operator=(const Share&) = delete;
+
+    // False: there is no room for so many more.
+    bool grow(std::size_t bytes) {
+      if (budget_.held_.fetch_add(bytes) + bytes > budget_.bytes_max_) {
+        budget_.held_.fetch_sub(bytes);
+        return false;
+      }
+      held_ += bytes;
+      return true;
+    }
+    void clear() { budget_.held_.fetch_sub(std::exchange(held_, 0)); }
+
+   private:
+    HttpBudget& budget_;
+    std::size_t held_ = 0;
+  };
+
+ private:
+  const std::size_t bytes_max_;
+  std::atomic<std::size_t> held_{0};
+};
+
+}  // namespace drover::server
