@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "replica/state_builder.h"
 #include "server/clock.h"
 #include "server/log.h"
 #include "storage/data_dir.h"
@@ -23,6 +24,28 @@ storage::Compression compression_of(std::string_view first_bytes) {
   if (first_bytes.starts_with("\x82SNAPPY")) return storage::Compression::kSnappy;
   return storage::Compression::kNone;
 }
+
+// Takes a snapshot by the rules of the loader. What nodes hold is subject to none, and is not kept.
+class TrialState final : public storage::SnapshotSink {
+ public:
+  explicit TrialState(state::Options options) : machine_(without_digest(options)), builder_(machine_) {
+    builder_.reset();
+  }
+  bool session(SessionId id, std::int32_t timeout_ms) override { return builder_.session(id, timeout_ms); }
+  bool acl(std::int64_t key, std::string_view jute_list) override { return builder_.acl(key, jute_list); }
+  bool node(std::string_view path, const wire::Nullable&, std::int64_t acl,
+            const wire::StatPersisted& stat) override {
+    return builder_.node(path, {}, acl, stat);
+  }
+
+ private:
+  static state::Options without_digest(state::Options options) {
+    options.digest_enabled = false;
+    return options;
+  }
+  state::Machine machine_;
+  replica::StateBuilder builder_;
+};
 
 class RestoreSink : public BodySink {
  public:
@@ -90,22 +113,25 @@ class RestoreSink : public BodySink {
     if (!file_) return std::unexpected(data_error("the body is empty"));
     TRY(file_->sync());
     file_.reset();
-    TRY_ASSIGN(const storage::SnapshotInfo info,
-               storage::verify_snapshot(disk_, dirs_.snapshots, {Zxid{0}, compression_, name_}));
+    TRY_ASSIGN(const storage::SnapshotInfo info, try_to_load());
     if (!info.last_processed)
       return std::unexpected(
           data_error("the snapshot does not tell its last zxid (serializeLastProcessedZxid)"));
     if (*info.last_processed < Zxid{0})
       return std::unexpected(data_error("the snapshot's last zxid is negative"));
-    TRY(storage::remove_incoming(disk_, dirs_));
-    const std::string name = storage::snapshot_name(*info.last_processed, compression_);
-    TRY(disk_.rename(path(), storage::join_path(dirs_.snapshots, storage::incoming_name(name))));
-    TRY(disk_.sync_directory(dirs_.snapshots));
+    TRY(storage::keep_sent_snapshot(disk_, dirs_, name_,
+                                    storage::snapshot_name(*info.last_processed, compression_)));
     stopped_ = true;
     inside_.stop_serving();
     TRY(storage::set_replacing_mark(disk_, dirs_, storage::Replacing::kTrying));
     marked_ = true;
     return *info.last_processed;
+  }
+
+  // Into a state of its own, which goes again: whatever the next start would refuse is refused now.
+  IoResult<storage::SnapshotInfo> try_to_load() {
+    TrialState state(inside_.machine.options);
+    return storage::read_snapshot(disk_, dirs_.snapshots, {Zxid{0}, compression_, name_}, state);
   }
 
   const ServerInside& inside_;

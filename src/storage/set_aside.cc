@@ -141,6 +141,13 @@ IoResult<void> complete_replacement(Disk& disk, const DataDirs& dirs) {
   return {};
 }
 
+IoResult<void> keep_sent_snapshot(Disk& disk, const DataDirs& dirs, const std::string& file,
+                                  const std::string& snapshot) {
+  TRY(remove_incoming(disk, dirs));
+  TRY(disk.rename(join_path(dirs.snapshots, file), join_path(dirs.snapshots, incoming_name(snapshot))));
+  return disk.sync_directory(dirs.snapshots);
+}
+
 IoResult<std::optional<SnapshotFile>> find_incoming_snapshot(Disk& disk, const DataDirs& dirs) {
   TRY_ASSIGN(const std::optional<std::string> incoming, find_incoming(disk, dirs));
   if (!incoming) return std::nullopt;

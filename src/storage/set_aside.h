@@ -32,6 +32,10 @@ IoResult<std::vector<std::string>> set_aside_history(Disk& disk, const DataDirs&
 // The snapshot that has come under its incoming name takes the place of all history here, whatever of that a
 // crash has left to do. From the mark kIncoming on, which it sets and removes, recovery would do the same.
 IoResult<void> complete_replacement(Disk& disk, const DataDirs& dirs);
+// Gives a snapshot that somebody has sent, a file that is synced, its incoming name: what waited under such a
+// one goes. Nothing else changes before it is marked.
+IoResult<void> keep_sent_snapshot(Disk& disk, const DataDirs& dirs, const std::string& file,
+                                  const std::string& snapshot);
 // Such a snapshot, under the name that it has now and with the zxid that it will be known by.
 IoResult<std::optional<SnapshotFile>> find_incoming_snapshot(Disk& disk, const DataDirs& dirs);
 // Deletes such a snapshot, which was never marked.
