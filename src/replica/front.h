@@ -185,8 +185,10 @@ class Front {
       if (c->in_use) visit(facts(*c));
     }
   }
+  // 0: it is gone, or has none.
   SessionId session_of(state::WatcherId watcher) const {
-    return conns_[static_cast<std::size_t>(watcher)]->session;
+    const auto& c = conns_[static_cast<std::size_t>(watcher)];
+    return c->in_use ? c->session : SessionId{0};
   }
   void reset_connection_stats();
 

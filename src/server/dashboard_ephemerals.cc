@@ -8,6 +8,11 @@ namespace {
 constexpr std::size_t kOwnersPerStep = 2'000;
 constexpr std::size_t kCopiedPerStep = 20'000;
 
+std::size_t ephemeral_count(const TreeReader& tree) {
+  TreeLock::Reading reading(tree.lock, tree.slot);
+  return tree.machine.tree.ephemeral_count();
+}
+
 }  // namespace
 
 std::vector<SessionId> owners_of_ephemerals(const TreeReader& tree) {
@@ -21,6 +26,7 @@ std::vector<SessionId> owners_of_ephemerals(const TreeReader& tree) {
 std::vector<OwnedNode> ephemerals_of(const TreeReader& tree, std::span<const SessionId> owners,
                                      std::size_t most) {
   std::vector<OwnedNode> out;
+  out.reserve(std::min(most, ephemeral_count(tree)));  // so that it does not grow while somebody waits
   for (std::size_t next = 0; next < owners.size() && out.size() < most;) {
     if (next > 0) rest_between_steps();
     TreeLock::Reading reading(tree.lock, tree.slot);

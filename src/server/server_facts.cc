@@ -4,11 +4,13 @@
 #include "server/server_process.h"
 
 #include "server/log.h"
+#include "server/long_facts.h"
 
 namespace drover::server {
 namespace {
 
 constexpr int kSendAwayMs = 2000;
+constexpr std::size_t kGuestSlot = 3;  // behind those of the I/O threads
 
 }  // namespace
 
@@ -100,6 +102,13 @@ Facts ServerProcess::facts(const Needs& needs, const std::string& remote) {
     sources.secure_port = config_.secure_client ? secure_port_ : -1;
     facts = collect_facts(sources, needs);
   });
+  if (needs.sessions_and_ephemerals)
+    facts.ephemerals = ephemerals_by_session({machine_, lock_, kGuestSlot + io_count_});
+  if (needs.watches || needs.watch_counts) {
+    std::vector<const replica::Front*> fronts;
+    for (const auto& io : io_loops_) fronts.push_back(&io->front());
+    add_watches(fronts, lock_, facts);
+  }
   return facts;
 }
 

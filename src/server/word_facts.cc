@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 
 #include "server/ensemble_facts.h"
 #include "server/version.h"
@@ -190,33 +189,9 @@ void add_tracked_sessions(const FactSources& s, Facts& facts) {
 
 void add_sessions(const FactSources& s, Facts& facts) {
   add_tracked_sessions(s, facts);
-  for (const auto& [session, nodes] : s.machine.tree.ephemerals()) {
-    SessionPaths owned{session, {}};
-    for (const state::NodeRef ref : nodes) owned.paths.push_back(s.machine.tree.path_of(ref));
-    std::sort(owned.paths.begin(), owned.paths.end());
-    facts.ephemerals.push_back(std::move(owned));
-  }
   ConnectionBucket connected{WallTime{s.wall.ms}, {}};
   for (const ConnectionFacts& c : connections_of(s)) connected.connections.push_back({c.remote, c.session});
   if (!connected.connections.empty()) facts.connection_buckets.push_back(std::move(connected));
-}
-
-void add_watches(const FactSources& s, Facts& facts) {
-  std::map<std::int64_t, std::vector<std::string>> by_session;
-  std::map<std::string, std::vector<SessionId>> by_path;
-  for (const replica::Front* front : s.fronts) {
-    front->watches().for_each_data_watch([&](std::string_view path, state::WatcherId watcher) {
-      const SessionId session = front->session_of(watcher);
-      by_session[raw(session)].emplace_back(path);
-      by_path[std::string(path)].push_back(session);
-      ++facts.total_watches;
-    });
-  }
-  facts.watching_connections = static_cast<std::int64_t>(by_session.size());
-  facts.watched_paths = static_cast<std::int64_t>(by_path.size());
-  for (auto& [session, paths] : by_session)
-    facts.watches_by_session.push_back({SessionId{session}, std::move(paths)});
-  for (auto& [path, sessions] : by_path) facts.watches_by_path.push_back({path, std::move(sessions)});
 }
 
 void add_front_metrics(const FactSources& s, MonitorFacts& m) {
@@ -351,7 +326,6 @@ Facts collect_facts(const FactSources& s, const Needs& needs) {
       facts.digests.push_back({zxid, static_cast<std::int64_t>(digest)});
     }
   }
-  if (needs.watches || needs.watch_counts) add_watches(s, facts);
   if (needs.metrics) facts.metrics = metrics_of(s, total, facts);
   return facts;
 }

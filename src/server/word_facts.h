@@ -2,8 +2,8 @@
 //
 // Collects from the live server what a four-letter word prints.
 //
-// The caller holds the core still and every slot of the tree's lock, so that the facts belong together;
-// only words outside the default whitelist take longer than a glance.
+// The caller holds the core still and every slot of the tree's lock, so that the facts belong together. What
+// there may be a million of is collected by server/long_facts, in steps.
 #pragma once
 
 #include <string>
@@ -63,6 +63,7 @@ struct FactSources {
   int secure_port = -1;
 };
 
+// All but ephemeral nodes and watches.
 Facts collect_facts(const FactSources& sources, const Needs& needs);
 
 }  // namespace drover::server

@@ -169,4 +169,20 @@ void Watches::fire(wire::EventType event, std::string_view path, std::vector<Wat
   if (recursive_count_ > 0 && !children_changed) fire_recursive(path, out);
 }
 
+void Watches::append_refs(WatcherId watcher, std::vector<Ref>& out) const {
+  const auto index = static_cast<std::size_t>(watcher);
+  if (index >= by_watcher_.size() || !by_watcher_[index]) return;
+  out.reserve(out.size() + by_watcher_[index]->size());
+  for (const auto& [watched, modes] : *by_watcher_[index]) out.push_back(watched);
+}
+
+std::optional<std::string_view> Watches::data_watch(WatcherId watcher, Ref ref) const {
+  const auto index = static_cast<std::size_t>(watcher);
+  if (index >= by_watcher_.size() || !by_watcher_[index]) return std::nullopt;
+  // Looked up before it is looked at: what it pointed to may be gone.
+  const auto found = by_watcher_[index]->find(const_cast<Watched*>(ref));
+  if (found == by_watcher_[index]->end() || found->second.data == 0) return std::nullopt;
+  return std::string_view(found->first->path);
+}
+
 }  // namespace drover::state

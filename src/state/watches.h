@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,8 @@ enum class WatcherType : std::int32_t { kChildren = 1, kData = 2, kAny = 3, kPer
 inline bool is_watcher_type(std::int32_t t) { return t >= 1 && t <= 5; }
 
 class Watches {
+  struct Watched;
+
  public:
   void add(WatcherId watcher, std::string_view path, WatchTable table, WatchMode mode);
   bool contains(WatcherId watcher, std::string_view path, WatcherType type) const;
@@ -67,15 +70,12 @@ class Watches {
     }
   }
 
-  // For the four-letter words, which show the data table: visit(path, watcher).
-  template <class Visit>
-  void for_each_data_watch(Visit visit) const {
-    for (const auto& [path, watched] : paths_) {
-      for (const WatcherId watcher : watched->watchers) {
-        if (modes_of(watcher, watched.get()).data != 0) visit(std::string_view(path), watcher);
-      }
-    }
-  }
+  // For who looks at very many a few at a time: refs are quick to copy, and stand for something as long as
+  // the watch is there. (If it goes and another of that watcher's comes, the ref may stand for that one.)
+  using Ref = const Watched*;
+  void append_refs(WatcherId watcher, std::vector<Ref>& out) const;
+  // The path, if the watch is there and in the data table.
+  std::optional<std::string_view> data_watch(WatcherId watcher, Ref ref) const;
 
  private:
   struct Watched {

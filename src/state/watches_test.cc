@@ -172,10 +172,30 @@ TEST(Watches, AreListedForTheFourLetterWordsFromTheDataTable) {
   Watches watches;
   watches.add(kA, "/d", WatchTable::kData, kStandard);
   watches.add(kA, "/c", WatchTable::kChild, kStandard);
+  std::vector<Watches::Ref> refs;
+  watches.append_refs(kA, refs);
+  watches.append_refs(WatcherId{99}, refs);
+  ASSERT_EQ(refs.size(), 2u);
   std::vector<std::string> seen;
-  watches.for_each_data_watch([&](std::string_view path, WatcherId) { seen.emplace_back(path); });
+  for (const Watches::Ref ref : refs) {
+    if (const auto path = watches.data_watch(kA, ref)) seen.emplace_back(*path);
+  }
   EXPECT_EQ(seen, std::vector<std::string>{"/d"});
   EXPECT_EQ(watches.path_count(), 2u);
+}
+
+TEST(Watches, ThatHaveGoneAreListedNoMore) {
+  Watches watches;
+  watches.add(kA, "/a", WatchTable::kData, kStandard);
+  watches.add(kB, "/b", WatchTable::kData, kStandard);
+  std::vector<Watches::Ref> refs;
+  watches.append_refs(kA, refs);
+  ASSERT_EQ(refs.size(), 1u);
+  EXPECT_FALSE(watches.data_watch(kB, refs[0])) << "somebody else's";
+  watches.remove(kA, "/a", WatcherType::kAny);
+  EXPECT_FALSE(watches.data_watch(kA, refs[0]));
+  watches.forget(kA);
+  EXPECT_FALSE(watches.data_watch(kA, refs[0]));
 }
 
 // ---- against a model that looks at every registration ----
