@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array kStatFlag{Flag{"s"}};
 constexpr std::array kWatchFlag{Flag{"w"}};
-constexpr std::array kGetFlags{Flag{"s"}, Flag{"w"}, Flag{"b"}};
+constexpr std::array kGetFlags{Flag{"s"}, Flag{"w"}, Flag{"b"}, Flag{"x"}};
 constexpr std::array kLsFlags{Flag{"?"}, Flag{"s"}, Flag{"w"}, Flag{"R"}, Flag{"-tree"}};
 constexpr std::array kCreateFlags{Flag{"e"}, Flag{"s"}, Flag{"c"}, Flag{"t", true}};
 constexpr std::array kVersionFlag{Flag{"v", true}};
@@ -130,7 +130,7 @@ const std::array kCommands{
             .is_ours = true},
     Command{.name = "get",
             .usage = "[-s] [-w] path",
-            .summary = "a node's data (-b: as base64)",
+            .summary = "a node's data (-b: as base64, -x: as a hexdump)",
             .run = get_data,
             .flags = kGetFlags,
             .arguments_min = 1,

@@ -54,6 +54,13 @@ std::expected<CreateOptions, Failure> create_options(Context& context, const Fla
   return options;
 }
 
+// As get shows it: of two flags that say how, -x counts, as in ZooKeeper 3.9.
+std::string shown(const Context& context, const Flags& flags, const std::string& data) {
+  if (flags.has("x")) return hex_dump(data);
+  if (flags.has("b")) return base64(data);
+  return context.output.is_terminal() ? printable(data) : data;
+}
+
 }  // namespace
 
 Outcome create_node(Context& context, const Flags& flags) {
@@ -151,8 +158,7 @@ Outcome get_data(Context& context, const Flags& flags) {
     context.print(JsonObject().text("path", path).data(*node).json("stat", json_of(node->stat)));
     return {};
   }
-  const std::string data = node->is_without_data ? "null" : node->data;
-  context.print(flags.has("b") ? base64(data) : context.output.is_terminal() ? printable(data) : data);
+  context.print(shown(context, flags, node->is_without_data ? "null" : node->data));
   if (flags.has("s")) context.output.out(stat_text(node->stat));
   return {};
 }

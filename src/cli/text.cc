@@ -229,6 +229,27 @@ std::optional<std::string> from_base64(std::string_view text) {
   return bytes;
 }
 
+std::string hex_dump(std::string_view bytes) {
+  constexpr std::size_t kRow = 16;
+  constexpr std::string_view kEdge =
+      "+--------+-------------------------------------------------+----------------+";
+  if (bytes.empty()) return {};
+  std::string text =
+      "         +-------------------------------------------------+\n"
+      "         |  0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f |\n";
+  text += fmt::format("{}\n", kEdge);
+  for (std::size_t at = 0; at < bytes.size(); at += kRow) {
+    std::string numbers;
+    std::string characters;
+    for (const char c : bytes.substr(at, kRow)) {
+      numbers += fmt::format(" {:02x}", static_cast<unsigned char>(c));
+      characters += c >= 0x20 && c < 0x7F ? c : '.';
+    }
+    text += fmt::format("|{:08x}|{:<48} |{:<16}|\n", at, numbers, characters);
+  }
+  return text += kEdge;
+}
+
 bool is_utf8(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::size_t length = decode(bytes).length;

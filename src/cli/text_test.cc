@@ -78,6 +78,20 @@ TEST(Text, Base64GoesThereAndBack) {
   EXPECT_FALSE(from_base64("a") || from_base64("=aaa") || from_base64("ab=c"));
 }
 
+// As Netty 4.1.48 prints them.
+TEST(Text, BytesAreDumpedAsZooKeeperDoes) {
+  EXPECT_EQ(hex_dump(""), "");
+  EXPECT_EQ(hex_dump("\x1c%.7@IR[dmv\x7f\x88\x91\x9a ~"),
+            "         +-------------------------------------------------+\n"
+            "         |  0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f |\n"
+            "+--------+-------------------------------------------------+----------------+\n"
+            "|00000000| 1c 25 2e 37 40 49 52 5b 64 6d 76 7f 88 91 9a 20 |.%.7@IR[dmv.... |\n"
+            "|00000010| 7e                                              |~               |\n"
+            "+--------+-------------------------------------------------+----------------+");
+  const std::string large = hex_dump(std::string(0x10'0010, '\0'));
+  EXPECT_NE(large.find("\n|00100000| 00 00 "), std::string::npos);
+}
+
 TEST(Text, ATerminalGetsNoControlCharacters) {
   EXPECT_EQ(printable("a\tb\nс\033[0m\xff"), "a\tb\nс\xEF\xBF\xBD[0m\xEF\xBF\xBD");
 }

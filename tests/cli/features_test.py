@@ -75,6 +75,10 @@ def bytes_that_are_no_text_survive():
     shell("set", "-b", "/bytes", "/wD+")
     check_equal(asked("get", "/bytes")[0]["data_base64"], "/wD+")
     check_equal(shell("get", "-b", "/bytes"), "/wD+\n")
+    for dump in (shell("get", "-x", "/bytes"), shell("get", "-bx", "/bytes"), shell(stdin="get -x /bytes\n")):
+        check_equal(dump.splitlines()[3], f"|00000000| ff 00 fe{' ' * 39} |...             |")
+    shell("create", "/nothing")
+    check("| 6e 75 6c 6c " in shell("get", "-x", "/nothing"), "no data is null")
 
 
 def a_tree_is_drawn():
