@@ -49,8 +49,8 @@ std::optional<std::int64_t> parse_long(std::string_view text, int base = 10);
 std::string base64(std::string_view bytes);
 std::optional<std::string> from_base64(std::string_view text);
 
-// Sixteen bytes on a line, in hexadecimal and as characters, in the frame that ZooKeeper 3.9 draws around them
-// (Netty's prettyHexDump); nothing for no bytes.
+// Sixteen bytes on a line, in hexadecimal and as characters, in the frame that ZooKeeper 3.9 draws around
+// them (Netty's prettyHexDump); nothing for no bytes.
 std::string hex_dump(std::string_view bytes);
 
 bool is_utf8(std::string_view bytes);
