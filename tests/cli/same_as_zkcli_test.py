@@ -10,7 +10,7 @@
 import concurrent.futures
 import sys
 
-import scripts
+import shell_scripts as scripts
 import shells
 from ensemble import DROVER, Ensemble
 from servers import DroverServer, JavaServer, MissingDependency, start_together

@@ -31,21 +31,21 @@ def drover_shell(server, *arguments):
 SHELLS = {"java": java_shell, "drover": drover_shell}
 
 
-def run(shell, server, lines=(), arguments=()):
+def run(shell, server, lines=(), arguments=(), keep_zxids=False):
     """(stdout without events, stderr, sorted events, exit code)"""
     done = subprocess.run(SHELLS[shell](server, *arguments), input="".join(f"{line}\n" for line in lines),
                           capture_output=True, text=True, encoding="utf-8", timeout=120, check=False)
-    out = neutral(done.stdout, server)
+    out = neutral(done.stdout, server, keep_zxids)
     # Whether the last event, "Closed", still gets printed is a race inside the Java client.
     events = sorted(event for event in EVENT.findall(out) if "state:Closed" not in event)
     out = EVENT.sub("", out.replace(EVENT_TITLE, ""))
-    return out, neutral(done.stderr, server), events, done.returncode
+    return out, neutral(done.stderr, server, keep_zxids), events, done.returncode
 
 
-def run_script(shell, server, commands):
+def run_script(shell, server, commands, keep_zxids=False):
     """What each command prints: [(stdout, stderr)], then the events and the exit code."""
     lines = [line for command in commands for line in (command, OUT_MARK, ERR_MARK)]
-    out, err, events, code = run(shell, server, [*lines, "quit"])
+    out, err, events, code = run(shell, server, [*lines, "quit"], keep_zxids=keep_zxids)
     _, _, out = out.partition("Welcome to ZooKeeper!\n")
     outs, errs = out.split(OUT_LINE), err.split(ERR_LINE)
     if len(outs) != len(commands) + 1 or len(errs) != len(commands) + 1:
@@ -54,11 +54,12 @@ def run_script(shell, server, commands):
     return list(zip(outs, errs)), events, code
 
 
-def neutral(text, server):
+def neutral(text, server, keep_zxids=False):
     text = text.replace(server.address, "SERVER")
     text = text.replace("JLine support is disabled\n", "")
     text = re.sub(r"(?m)^([cm]time) = \w{3} \w{3} \d\d \d\d:\d\d:\d\d \w+ \d{4}$", r"\1 = TIME", text)
-    text = re.sub(r"(?m)^([cmp]Zxid) = 0x[0-9a-f]+$", r"\1 = ZXID", text)
+    if not keep_zxids:
+        text = re.sub(r"(?m)^([cmp]Zxid) = 0x[0-9a-f]+$", r"\1 = ZXID", text)
     text = re.sub(r"ephemeralOwner = 0x[0-9a-f]{9,}", "ephemeralOwner = SESSION", text)
     text = re.sub(r"ZooKeeper CLI version: .*", "ZooKeeper CLI version: VERSION", text)
     # Ephemerals and identities come in hash order.
