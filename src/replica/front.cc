@@ -171,6 +171,7 @@ void Front::on_frame(Conn& c, std::string_view frame, Instant now) {
 
 void Front::on_connect(Conn& c, std::string_view frame, Instant) {
   const auto request = wire::decode_connect_request(frame);
+  totals_.not_served += serving_ == Serving::kNo ? 1 : 0;
   if (!request || serving_ == Serving::kNo) return end(c);
   if (serving_ == Serving::kReadOnly && !request->read_only) return end(c);
   // This client has seen what we have not; it must find a server that has.

@@ -58,8 +58,10 @@ enum class Serving : std::uint8_t { kNo, kYes, kReadOnly };
 // Since the start; srst does not reset them, as in Java.
 struct FrontTotals {
   std::uint64_t response_bytes = 0;
-  std::uint64_t watch_bytes = 0;  // of events
-  std::uint64_t writes = 0;       // handed to the replica
+  std::uint64_t watch_bytes = 0;    // of events
+  std::uint64_t writes = 0;         // handed to the replica
+  std::uint64_t stale_replies = 0;  // answers that found their connection gone
+  std::uint64_t not_served = 0;     // connections that asked while nobody was served
   // How many watches one change fired, when any.
   Extremes created_watches;
   Extremes deleted_watches;

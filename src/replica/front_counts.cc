@@ -52,6 +52,8 @@ void FrontTotals::add(const FrontTotals& other) {
   response_bytes += other.response_bytes;
   watch_bytes += other.watch_bytes;
   writes += other.writes;
+  stale_replies += other.stale_replies;
+  not_served += other.not_served;
   created_watches.add(other.created_watches);
   deleted_watches.add(other.deleted_watches);
   changed_watches.add(other.changed_watches);

@@ -59,7 +59,10 @@ void Front::on_events(const state::TreeEvents& events, Zxid zxid) {
 
 void Front::on_result(ConnId id, const WriteResult& result, Instant now) {
   Conn* c = find(id);
-  if (!c || c->dropped) return;
+  if (!c || c->dropped) {
+    ++totals_.stale_replies;
+    return;
+  }
   ENSURE(c->waiting && c->waiting->size() > 0 && c->waiting->entries[c->waiting->head].is_write,
          "a write's result finds the write at the head of the queue");
   const Waiting::Entry write = dequeue(*c);

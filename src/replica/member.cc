@@ -142,6 +142,7 @@ std::size_t Member::feed_state(zab::LinkId link, std::string_view bytes, Instant
 }
 
 void Member::on_durable(Zxid last, Instant now, Effects& effects, std::size_t orders) {
+  replica_.note_durable(last, now);
   peer_.on_durable(last, now, effects.zab, orders);
   after(now, wall_, effects);
 }
@@ -208,7 +209,7 @@ void Member::after(Instant now, WallTime wall, Effects& effects) {
   propose_all(now, effects);
   send_to_leader(effects);
   handle_messages(now, wall, effects);
-  note_orders(effects);
+  note_orders(now, effects);
   if (effects.zab.reload_state || effects.zab.discard_history) state_unusable_ = true;
   // A transfer that its link did not survive.
   if (receiving_ && !(peer_.learner() && peer_.learner()->is_receiving_snapshot())) receiving_.reset();
@@ -240,16 +241,16 @@ void Member::propose_all(Instant now, Effects& effects) {
     } else {
       peer_.propose(std::move(next.batch), now, effects.zab);
     }
-    note_orders(effects);
+    note_orders(now, effects);
   }
   effects.ordered.clear();
 }
 
 // Orders to the disk change what there is to apply.
-void Member::note_orders(Effects& effects) {
+void Member::note_orders(Instant now, Effects& effects) {
   for (; effects.orders_seen < effects.zab.disk.size(); ++effects.orders_seen) {
     const zab::DiskOrder& order = effects.zab.disk[effects.orders_seen];
-    if (const auto* append = std::get_if<zab::AppendTxns>(&order)) replica_.add_unapplied(append->batch);
+    if (const auto* append = std::get_if<zab::AppendTxns>(&order)) replica_.add_unapplied(append->batch, now);
     if (const auto* cut = std::get_if<zab::TruncateLog>(&order)) replica_.forget_unapplied_after(cut->last);
     if (std::holds_alternative<zab::SaveSnapshot>(order)) replica_.forget_unapplied_after(Zxid{-1});
   }

@@ -114,7 +114,7 @@ class Member {
   void begin_anew(Zxid diverged_at, Instant now, Effects& effects);
   Zxid applicable() const;
   void after(Instant now, WallTime wall, Effects& effects);
-  void note_orders(Effects& effects);
+  void note_orders(Instant now, Effects& effects);
   void propose_all(Instant now, Effects& effects);
   void send_to_leader(Effects& effects);
   void handle_messages(Instant now, WallTime wall, Effects& effects);

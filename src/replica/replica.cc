@@ -35,6 +35,7 @@ Replica::Replica(const ReplicaConfig& config, state::Machine& machine, std::vect
 void Replica::on_front(FrontId front, ToReplica& batch, Instant now, WallTime wall, Effects& effects) {
   Instant& heard = heard_until_[static_cast<std::size_t>(front)];
   heard = std::max(heard, batch.heard_until);
+  note_clocks(now, wall);
   if (service_ == Service::kLearning) return learn_front(front, batch, now, effects);
   if (service_ == Service::kReadOnly) return read_only_front(front, batch, now, effects);
   if (service_ == Service::kNone) return;  // The fronts close their connections.
@@ -60,7 +61,43 @@ void Replica::publish_membership(std::string_view text, std::int64_t version, Wa
 
 // --- what is logged ---
 
-void Replica::add_unapplied(LogAppendPtr batch) { unapplied_.push_back({std::move(batch), 0}); }
+void Replica::add_unapplied(LogAppendPtr batch, Instant now) {
+  if (service_ == Service::kLearning && batch->size() > 0)
+    count_age(stats_.ages.proposed, wire::time_of_entry(batch->entry(batch->size() - 1)), now);
+  unapplied_.push_back({std::move(batch), 0});
+}
+
+void Replica::note_durable(Zxid last, Instant now) {
+  if (service_ != Service::kLeading && service_ != Service::kLearning) return;
+  const auto found = std::lower_bound(unapplied_.begin(), unapplied_.end(), last,
+                                      [](const Unapplied& each, Zxid zxid) { return each.log->last < zxid; });
+  if (found == unapplied_.end() || found->log->last != last) return;
+  count_age(stats_.ages.durable, wire::time_of_entry(found->log->entry(found->log->size() - 1)), now);
+}
+
+void Replica::count_age(Histogram& ages, std::int64_t made_ms, Instant now) {
+  if (!wall_ahead_ms_) return;
+  constexpr std::int64_t kGrainMs =
+      2;  // Each of the clocks is read to the millisecond, and `now` is a bit old.
+  const std::int64_t age_ms = now.ms + *wall_ahead_ms_ - made_ms;
+  if (age_ms >= -kGrainMs) ages.add(static_cast<std::uint64_t>(std::max<std::int64_t>(age_ms, 0)));
+}
+
+// Not while there is no service: what a learner is brought level with was made long ago.
+void Replica::count_applied(const wire::TxnHeader& header, Instant now) {
+  ++stats_.txns_applied;
+  switch (service_) {
+    case Service::kAlone: return count_age(stats_.ages.alone, header.time_ms, now);
+    case Service::kLeading:
+      ++stats_.txns_agreed_on;
+      return count_age(stats_.ages.leading, header.time_ms, now);
+    case Service::kLearning:
+      ++stats_.txns_agreed_on;
+      return count_age(stats_.ages.learning, header.time_ms, now);
+    case Service::kNone:
+    case Service::kReadOnly: return;
+  }
+}
 
 void Replica::forget_unapplied_after(Zxid last) {
   while (!unapplied_.empty() && unapplied_.back().log->first > last) unapplied_.pop_back();
@@ -112,6 +149,7 @@ void Replica::apply_next(std::string_view entry, Instant now) {
     diverged_at_ = txn->header.zxid;
     return;
   }
+  count_applied(txn->header, now);
   if (proposed_here) pending_->applied(txn->header.zxid);
   // Events first, to everybody: no reply may show the change to somebody who was not told.
   for (Front* each : fronts_) each->on_events(events_, txn->header.zxid);

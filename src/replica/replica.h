@@ -34,6 +34,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "base/ids.h"
+#include "base/measures.h"
 #include "base/time.h"
 #include "replica/effects.h"
 #include "replica/ended_sessions.h"
@@ -65,6 +66,18 @@ struct ReplicaConfig {
   std::uint32_t last_counter = 0xffff'fffe;
 };
 
+// How old transactions are, by the clock of who made them, in milliseconds. What its clock says to be of the
+// future is not counted.
+struct TxnAges {
+  // When they were applied, by what the server was.
+  Histogram alone;
+  Histogram leading;
+  Histogram learning;
+  // The last one of each batch, in an ensemble: when a proposal came, and when it was on this disk.
+  Histogram proposed;
+  Histogram durable;
+};
+
 struct ReplicaStats {
   std::uint64_t sessions_created = 0;
   std::uint64_t sessions_expired = 0;
@@ -74,6 +87,11 @@ struct ReplicaStats {
   std::uint64_t reconnects_refused = 0;
   std::uint64_t containers_deleted = 0;
   std::uint64_t writes_refused_disk_full = 0;
+  std::uint64_t forwarded = 0;      // writes that learners passed on to this leader
+  std::uint64_t revalidations = 0;  // and sessions that they asked about
+  std::uint64_t txns_applied = 0;
+  std::uint64_t txns_agreed_on = 0;  // of them with others, while this server served
+  TxnAges ages;
 };
 
 class Replica {
@@ -104,7 +122,9 @@ class Replica {
   // What /zookeeper/config says: every server writes it for itself, outside of any transaction, as in Java.
   void publish_membership(std::string_view text, std::int64_t version, WallTime wall);
   // Logged, and to be applied once decided; whoever proposed it.
-  void add_unapplied(LogAppendPtr batch);
+  void add_unapplied(LogAppendPtr batch, Instant now);
+  // For the monitor: our own disk has it, whatever the others say.
+  void note_durable(Zxid last, Instant now);
   // What was logged after `last` is taken back. Not what was applied.
   void forget_unapplied_after(Zxid last);
   // A transaction came out otherwise than its digest says: this state is not the leader's. Nothing more is
@@ -139,6 +159,7 @@ class Replica {
   Service service() const { return service_; }
   const Expiry& expiry() const { return expiry_; }
   const ReplicaStats& stats() const { return stats_; }
+  const state::ChangeCounts& change_counts() const { return pending_->counts(); }
   std::size_t session_count() const { return sessions_.size(); }
   std::size_t local_session_count() const { return local_count_; }
   bool is_local(SessionId session) const;
@@ -189,6 +210,9 @@ class Replica {
   void answer_proposed(const wire::TxnEntry& txn, const state::ApplyResult& result, Instant now);
   void answer_due(Instant now);
   bool is_due(const InFlight& waiting) const;
+  void note_clocks(Instant now, WallTime wall) { wall_ahead_ms_ = wall.ms - now.ms; }
+  void count_age(Histogram& ages, std::int64_t made_ms, Instant now);
+  void count_applied(const wire::TxnHeader& header, Instant now);
   Front& front(FrontId id) { return *fronts_[static_cast<std::size_t>(id)]; }
 
   // replica_leading.cc: alone, too
@@ -266,6 +290,7 @@ class Replica {
   std::optional<Zxid> diverged_at_;
   std::uint64_t released_syncs_ = 0;
   ReplicaStats stats_;
+  std::optional<std::int64_t> wall_ahead_ms_;  // of the clock that only runs forward, when last heard
 
   // learning
   boost::unordered_flat_map<SessionId, std::deque<InFlight>> awaiting_;  // their transactions, by session

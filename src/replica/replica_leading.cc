@@ -46,7 +46,9 @@ void Replica::begin_leading(std::uint32_t epoch, Instant now, WallTime wall, Eff
   last_proposed_ = Zxid{static_cast<std::int64_t>(epoch) << 32};
   exhausted_ = false;
   released_syncs_ = 0;
-  pending_ = std::make_unique<state::PendingChanges>(machine_.tree);
+  const std::uint64_t ever_pending = pending_->counts().queued;  // What still was is forgotten here.
+  pending_ =
+      std::make_unique<state::PendingChanges>(machine_.tree, state::ChangeCounts{ever_pending, ever_pending});
   next_reap_ = now + config_.container_check_ms;
   track_sessions(now);
   const auto serving = config_.leader_serves ? Serving::kYes : Serving::kNo;
@@ -220,6 +222,7 @@ void Replica::close_session(SessionId session, WallTime wall) {
 }
 
 void Replica::on_tick(Instant now, WallTime wall, Effects& effects) {
+  note_clocks(now, wall);
   if (service_ == Service::kNone) return;
   // A front that is late with its touches delays expiry; it must never cause it.
   const Instant horizon = *std::min_element(heard_until_.begin(), heard_until_.end());
@@ -330,6 +333,7 @@ void Replica::on_forwarded(zab::LinkId learner, const wire::ForwardedRequest& re
   if (service_ != Service::kLeading) return;
   const bool creates = request.op == OpCode::kCreateSession;
   if (!creates && !state::is_write(request.op)) return;  // Nothing to decide; the learner knows better.
+  ++stats_.forwarded;
   SessionVerdict verdict;
   if (creates) {
     wire::Reader r(request.body);
@@ -363,6 +367,7 @@ bool Replica::revalidate(zab::LinkId learner, const wire::TouchedSession& asked,
   const auto found = sessions_.find(asked.session);
   const bool alive = found != sessions_.end() && !found->second.closing && !found->second.local;
   ++(alive ? stats_.reconnects : stats_.reconnects_refused);
+  ++stats_.revalidations;
   if (!alive) return false;
   Session& session = found->second;
   // The client is there now, whoever held its connection before.

@@ -47,6 +47,28 @@ TEST(Durability, NothingIsVisibleOrAnsweredBeforeItIsDurable) {
   EXPECT_EQ(h.replica->in_flight(), 0u);
 }
 
+TEST(TxnAges, ATransactionIsAsOldAsItWaitedForTheDisk) {
+  Harness h(by_hand());
+  Client c(h);
+  c.send_hello({});
+  h.durable();
+  c.take_hello();
+  c.send(OpCode::kCreate, create_body("/a"));
+  h.advance(70);
+  h.durable();
+  const TxnAges& ages = h.replica->stats().ages;
+  EXPECT_EQ(ages.alone.extremes(), (Extremes{.count = 2, .sum = 70, .min = 0, .max = 70}));
+  EXPECT_EQ(ages.leading.extremes().count + ages.learning.extremes().count, 0u);
+  EXPECT_EQ(h.replica->change_counts().queued, h.replica->change_counts().removed);
+
+  // A clock that was set back meanwhile would make it negative.
+  c.send(OpCode::kDelete, path_version_body("/a"));
+  h.wall.ms -= 5000;
+  h.advance(1);
+  h.durable();
+  EXPECT_EQ(ages.alone.extremes().count, 2u);
+}
+
 TEST(Durability, ASyncWaitsForWhatTheSessionsLastConnectionWrote) {
   Harness h(by_hand());
   Client c(h);

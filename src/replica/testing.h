@@ -108,7 +108,7 @@ class Harness : public Host {
     for (Ordered& next : effects.ordered) {
       if (next.is_sync()) continue;
       log.push_back(next.batch);
-      replica->add_unapplied(next.batch);
+      replica->add_unapplied(next.batch, now);
     }
     for (ToLeader& message : effects.to_leader) to_leader.push_back(std::move(message));
     for (const SessionAnswer& answer : effects.answers) {

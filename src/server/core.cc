@@ -16,6 +16,10 @@ std::vector<replica::Front*> fronts_of(const std::vector<Core::FrontPort>& ports
   return fronts;
 }
 
+std::uint64_t ms_between(std::int64_t begin_ns, std::int64_t end_ns) {
+  return static_cast<std::uint64_t>(end_ns - begin_ns) / 1'000'000;
+}
+
 }  // namespace
 
 Core::Core(const replica::ReplicaConfig& config, state::Machine& machine, TreeLock& lock,
@@ -46,7 +50,7 @@ void Core::start(Instant now, WallTime wall) {
 void Core::post(replica::FrontId front, replica::ToReplica batch) {
   {
     std::lock_guard lock(inbox_mutex_);
-    inbox_.push_back({front, std::move(batch)});
+    inbox_.push_back({front, std::move(batch), read_clock_ns(CLOCK_MONOTONIC)});
   }
   wake_();
 }
@@ -85,20 +89,39 @@ bool Core::run(Instant now) {
   for (const LogAnswer& answer : answers_working_) give_answer(answer, now);
   answers_working_.clear();
   settle(now);
+  count_waiting();
   const WallTime wall = wall_now();
-  for (Posted& posted : working_) {
-    replica::Effects effects;
-    if (member_) {
-      member_->on_front(posted.front, posted.batch, now, wall, effects);
-    } else {
-      replica_.on_front(posted.front, posted.batch, now, wall, effects);
-    }
-    carry_out(effects);
-  }
+  for (Posted& posted : working_) work_on(posted, now, wall);
   working_.clear();
   settle(now);
   if (peers_) peers_->flush();
   return true;
+}
+
+void Core::count_waiting() {
+  std::uint64_t requests = 0;
+  for (const Posted& posted : working_) requests += posted.batch.writes.size() + posted.batch.sessions.size();
+  const bool learning = replica_.service() == replica::Service::kLearning;
+  if (requests > 0) (learning ? stats_.queued_for_leader : stats_.queued_here).add(requests);
+}
+
+void Core::work_on(Posted& posted, Instant now, WallTime wall) {
+  // Touched sessions alone are nothing that anybody waits for; a learner only passes on.
+  const bool measured = (!posted.batch.writes.empty() || !posted.batch.sessions.empty()) &&
+                        replica_.service() != replica::Service::kLearning;
+  const std::int64_t begin_ns = measured ? read_clock_ns(CLOCK_MONOTONIC) : 0;
+  replica::Effects effects;
+  if (member_) {
+    member_->on_front(posted.front, posted.batch, now, wall, effects);
+  } else {
+    replica_.on_front(posted.front, posted.batch, now, wall, effects);
+  }
+  const std::int64_t prepared_ns = measured ? read_clock_ns(CLOCK_MONOTONIC) : 0;
+  carry_out(effects);
+  if (!measured) return;
+  stats_.queue_ms.add(ms_between(posted.posted_ns, begin_ns));
+  stats_.prepare_ms.add(ms_between(begin_ns, prepared_ns));
+  stats_.hand_over_ms.add(ms_between(prepared_ns, read_clock_ns(CLOCK_MONOTONIC)));
 }
 
 void Core::give_answer(const LogAnswer& answer, Instant now) {
@@ -127,7 +150,7 @@ void Core::settle(Instant now) {
   }
   while (member_->has_tree_work()) {
     replica::Effects effects;
-    with_writer_lock([&] { member_->work_on_tree(now, wall_now(), effects); });
+    apply_with_writer_lock([&] { member_->work_on_tree(now, wall_now(), effects); });
     carry_out(effects);
   }
   may_snapshot_.store(member_->is_state_exact(), std::memory_order_relaxed);
@@ -200,8 +223,19 @@ void Core::with_writer_lock(Change change) {
   for (const FrontPort* port : to_wake) port->wake();
 }
 
+template <class Change>
+void Core::apply_with_writer_lock(Change change) {
+  const std::uint64_t before = replica_.stats().txns_applied;
+  const std::int64_t begin_ns = read_clock_ns(CLOCK_MONOTONIC);
+  with_writer_lock(change);
+  const std::uint64_t applied = replica_.stats().txns_applied - before;
+  if (applied == 0) return;
+  stats_.applied_txns.add(applied);
+  stats_.apply_ms.add(ms_between(begin_ns, read_clock_ns(CLOCK_MONOTONIC)));
+}
+
 void Core::apply_durable(Zxid last, Instant now) {
-  with_writer_lock([&] { replica_.on_durable(last, now); });
+  apply_with_writer_lock([&] { replica_.on_durable(last, now); });
   applied_ = last;
 }
 

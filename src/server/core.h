@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/measures.h"
 #include "base/time.h"
 #include "replica/member.h"
 #include "replica/replica.h"
@@ -30,6 +31,17 @@ class PeerPort {
   virtual void flush() = 0;
   virtual void on_time(Instant now) = 0;
   virtual std::optional<Instant> next_time() const = 0;
+};
+
+// What the core has measured of itself, for the monitor. Milliseconds.
+struct CoreStats {
+  Extremes queued_here;        // requests that waited for a server that decides, at each look that found any
+  Extremes queued_for_leader;  // the same of a learner, which passes them on
+  Histogram queue_ms;          // how long what one front handed over had waited
+  Extremes prepare_ms;         // what one front handed over, judged
+  Extremes hand_over_ms;       // and given to the log and to the other servers
+  Extremes applied_txns;       // under one taking of the tree's lock, when any
+  Extremes apply_ms;           // and how long that took
 };
 
 class Core {
@@ -84,6 +96,8 @@ class Core {
     std::lock_guard lock(replica_mutex_);
     look(replica_, member_.get());
   }
+  // Within look_at().
+  const CoreStats& stats() const { return stats_; }
   bool idle();
   // From any thread: the state may be written down as a snapshot (Member::is_state_exact).
   bool may_snapshot() const { return may_snapshot_.load(std::memory_order_relaxed); }
@@ -92,7 +106,10 @@ class Core {
   struct Posted {
     replica::FrontId front;
     replica::ToReplica batch;
+    std::int64_t posted_ns;
   };
+  void work_on(Posted& posted, Instant now, WallTime wall);
+  void count_waiting();
   void apply_durable(Zxid last, Instant now);
   void give_answer(const LogAnswer& answer, Instant now);
   // Applies what is decided, until nothing is left to do.
@@ -101,6 +118,9 @@ class Core {
   // Runs `change` under the writer lock, then wakes the fronts that it has left something for.
   template <class Change>
   void with_writer_lock(Change change);
+  // The same for what applies transactions, measured.
+  template <class Change>
+  void apply_with_writer_lock(Change change);
 
   state::Machine& machine_;
   TreeLock& lock_;
@@ -114,6 +134,7 @@ class Core {
   std::unique_ptr<replica::Member> member_;  // null: a server alone
   PeerPort* peers_ = nullptr;
   Zxid applied_{};
+  CoreStats stats_;
   std::vector<Posted> working_;
   std::vector<LogAnswer> answers_working_;
 

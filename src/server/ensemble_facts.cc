@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "server/metric_values.h"
+
 namespace drover::server {
 namespace {
 
@@ -89,26 +91,10 @@ void append_leader_metrics(const zab::Leader& leader, const zab::History& histor
     const auto prefix = fmt::format("learner_{}", raw(learner.server));
     metrics.push_back({prefix + "_state", std::string(name_of(learner.stage))});
     metrics.push_back({prefix + "_lag", lag_of(leader, learner, history)});
+    // Java's packets wait for a thread of their learner; here they are in the link's output at once.
+    metrics.push_back({fmt::format("{}_learner_handler_qp_size", raw(learner.server)), Summary{}});
+    metrics.push_back({fmt::format("{}_learner_handler_qp_time_ms", raw(learner.server)), Percentiles{}});
   }
-}
-
-void append_counts(const zab::PeerCounts& counts, std::vector<Metric>& metrics) {
-  const auto counter = [&](std::string_view name, std::uint64_t value) {
-    metrics.push_back({std::string(name), static_cast<std::int64_t>(value), Metric::Kind::kCounter});
-  };
-  const auto summary = [&](std::string_view name, const Extremes& e) {
-    metrics.push_back(
-        {std::string(name), Summary{static_cast<std::int64_t>(e.count), static_cast<std::int64_t>(e.sum),
-                                    static_cast<std::int64_t>(e.min), static_cast<std::int64_t>(e.max)}});
-  };
-  counter("looking_count", counts.looking);
-  counter("proposal_count", counts.led.proposals);
-  counter("commit_count", counts.led.commits);
-  counter("diff_count", counts.led.diffs);
-  counter("snap_count", counts.led.snaps);
-  summary("election_time", counts.election_ms);
-  summary("unavailable_time", counts.unavailable_ms);
-  summary("leader_unavailable_time", counts.leader_unavailable_ms);
 }
 
 }  // namespace
@@ -127,6 +113,23 @@ void add_role(const replica::Member& member, Facts& facts) {
     facts.peer_state.clear();  // as in Java: only a server with a leader tells it
   }
   if (peer.leader()) facts.proposal_bytes = sizes_of(*peer.leader());
+}
+
+void append_peer_counts(const zab::PeerCounts& counts, std::vector<Metric>& metrics) {
+  metrics.insert(metrics.end(), {counter_metric("looking_count", counts.looking),
+                                 counter_metric("proposal_count", counts.led.proposals),
+                                 counter_metric("commit_count", counts.led.commits),
+                                 counter_metric("diff_count", counts.led.diffs),
+                                 counter_metric("snap_count", counts.led.snaps),
+                                 counter_metric("learner_proposal_received_count", counts.learned.proposals),
+                                 counter_metric("learner_commit_received_count", counts.learned.commits),
+                                 {"election_time", summary_of(counts.election_ms)},
+                                 {"unavailable_time", summary_of(counts.unavailable_ms)},
+                                 {"leader_unavailable_time", summary_of(counts.leader_unavailable_ms)},
+                                 {"follower_sync_time", summary_of(counts.follower_sync_ms)},
+                                 {"observer_sync_time", summary_of(counts.observer_sync_ms)},
+                                 {"inflight_diff_count", summary_of(counts.led.diffs_under_way)},
+                                 {"inflight_snap_count", summary_of(counts.led.snaps_under_way)}});
 }
 
 EnsembleFacts ensemble_facts(const replica::Member& member) {
@@ -161,13 +164,14 @@ ConfFacts::Quorum quorum_of(const EnsembleConfig& config) {
 
 void append_ensemble_metrics(const replica::Member& member, Instant now, std::vector<Metric>& metrics) {
   const zab::Peer& peer = member.peer();
-  append_counts(peer.counts(), metrics);
   metrics.push_back({"quorum_size", static_cast<std::int64_t>(peer.membership().voters.size())});
   if (const zab::Leader* leader = peer.leader()) {
     append_leader_metrics(*leader, peer.history(), metrics);
     metrics.push_back({"leader_uptime", now - peer.led_since()});
   }
   metrics.push_back({"leader_id", raw(leader_of(peer))});
+  // There is nobody else whom an observer could follow.
+  if (peer.role() == zab::Role::kObserving) metrics.push_back({"observer_master_id", raw(leader_of(peer))});
   metrics.push_back({"accepted_epoch", static_cast<std::int64_t>(peer.accepted_epoch())});
   metrics.push_back({"current_epoch", static_cast<std::int64_t>(peer.current_epoch())});
   metrics.push_back({"election_round", peer.election().round()});

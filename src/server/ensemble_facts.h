@@ -14,6 +14,8 @@ namespace drover::server {
 void add_role(const replica::Member& member, Facts& facts);
 EnsembleFacts ensemble_facts(const replica::Member& member);
 ConfFacts::Quorum quorum_of(const EnsembleConfig& config);
+// What a server has been through; of a server alone, nothing.
+void append_peer_counts(const zab::PeerCounts& counts, std::vector<Metric>& metrics);
 // Java's metrics of a leader and of a member, then our own.
 void append_ensemble_metrics(const replica::Member& member, Instant now, std::vector<Metric>& metrics);
 

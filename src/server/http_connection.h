@@ -7,7 +7,9 @@
 // the source may run on a thread of its route's pace.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include <boost/asio/ip/tcp.hpp>
@@ -38,9 +40,10 @@ struct HttpPortParts {
 struct HttpNewcomer {
   boost::asio::ip::tcp::socket socket;  // its executor is a strand
   net::Address peer;
-  std::shared_ptr<const net::TlsContext> tls;  // null: plain
-  bool plain = true;                           // with `tls`: whichever the client speaks
-  std::unique_ptr<HttpSeat> seat;              // given back when the connection ends
+  std::shared_ptr<const net::TlsContext> tls;        // null: plain
+  bool plain = true;                                 // with `tls`: whichever the client speaks
+  std::atomic<std::uint64_t>* came_plain = nullptr;  // counts those who had the choice and did not encrypt
+  std::unique_ptr<HttpSeat> seat;                    // given back when the connection ends
 };
 
 // With TLS if the newcomer has a context. `seen` has come already.

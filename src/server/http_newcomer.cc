@@ -30,12 +30,17 @@ class Detector : public std::enable_shared_from_this<Detector> {
         stream_, seen_, [self = shared_from_this()](boost::system::error_code failed, bool is_tls) {
           if (failed) return;
           self->newcomer_.seat->works();
-          if (!is_tls) self->newcomer_.tls.reset();
+          if (!is_tls) self->come_plain();
           serve_http(self->newcomer_, std::move(self->stream_), std::move(self->seen_), self->port_);
         });
   }
 
  private:
+  void come_plain() {
+    newcomer_.tls.reset();
+    if (newcomer_.came_plain) newcomer_.came_plain->fetch_add(1, std::memory_order_relaxed);
+  }
+
   beast::tcp_stream stream_;
   HttpNewcomer newcomer_;
   beast::flat_buffer seen_;

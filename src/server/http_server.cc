@@ -95,6 +95,7 @@ class AsioHttpServer final : public HttpServer {
                   .peer = accepted.peer,
                   .tls = options_.tls ? options_.tls->current() : nullptr,
                   .plain = options_.plain,
+                  .came_plain = options_.came_plain,
                   .seat = std::move(seat)},
                  parts_);
   }

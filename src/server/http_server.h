@@ -8,6 +8,7 @@
 // (server/http_seats.h), header, body, all bodies together, and the time that a request takes to come.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -31,7 +32,9 @@ struct HttpServerOptions {
   int threads = 2;                             // for handlers that may wait
   const net::TlsContextHolder* tls = nullptr;  // null: plain only; outlives the server
   bool plain = true;                           // with `tls`: plain as well, told apart by the first bytes
-  HttpGuard guard{};                           // empty: everybody is welcome
+  std::atomic<std::uint64_t>* came_plain =
+      nullptr;        // with both: counts who did not encrypt; outlives the server
+  HttpGuard guard{};  // empty: everybody is welcome
 };
 
 class HttpServer {

@@ -98,6 +98,7 @@ IoResult<void> HttpSide::open_admin() {
     TRY_ASSIGN(tls_, net::TlsContextHolder::load(tls_options(inside_.config)));
     options.tls = tls_.get();
     options.plain = !settings.force_https;
+    options.came_plain = &inside_.insecure_admin;
   }
   auto opened = HttpServer::open(options, admin_routes_);
   if (opened) {

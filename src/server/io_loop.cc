@@ -215,7 +215,10 @@ void IoLoop::detect(ClientConnection& c) {
   const net::IoCount seen = c.stream.peek(first, sizeof first);
   if (seen.status == net::IoStatus::kAgain) return;
   if (seen.status != net::IoStatus::kOk) return close(c);
-  if (!net::looks_like_tls({first, seen.bytes})) return begin_protocol(c);
+  if (!net::looks_like_tls({first, seen.bytes})) {
+    ++(c.peer.is_loopback() ? stats_.plain_from_here : stats_.plain_from_elsewhere);
+    return begin_protocol(c);
+  }
   if (auto started = c.stream.start_tls(c.tls, {"", c.peer}); !started) {
     log_warn("tls", "{}: {}", c.peer.to_text(), started.error().what);
     return close(c);

@@ -54,6 +54,9 @@ struct IoLoopStats {
   std::atomic<std::uint64_t> words{0};
   std::atomic<std::uint64_t> paused{0};  // times that a connection was not read on, for what it has in work
   std::atomic<std::int64_t> tls_handshakes{0};  // under way
+  // Connections without TLS to a port that has it.
+  std::atomic<std::int64_t> plain_from_here{0};
+  std::atomic<std::int64_t> plain_from_elsewhere{0};
 };
 
 class IoLoop {

@@ -128,19 +128,30 @@ void LogThread::run() {
 }
 
 void LogThread::make_durable(const storage::LogBatch& batch, std::size_t orders, std::uint64_t submitted_ns) {
+  Moments moments{.submitted = submitted_ns, .writing = now_ns()};
   write(batch);
-  sync();
+  moments.syncing = sync();
   callbacks_.done({.kind = LogAnswer::Kind::kDurable, .last = batch.last, .orders = orders});
-  count(batch, submitted_ns);
+  count(batch, moments);
   count_towards_snapshot(batch);
 }
 
-void LogThread::count(const storage::LogBatch& batch, std::uint64_t submitted_ns) {
+void LogThread::count(const storage::LogBatch& batch, const Moments& moments) {
   std::lock_guard lock(mutex_);
   stats_.txns += batch.ends.size();
   stats_.bytes += batch.bytes.size();
   stats_.batch_txns.add(batch.ends.size());
-  stats_.queue_and_flush_ms.add((now_ns() - submitted_ns) / 1'000'000);
+  stats_.queue_ms.add((moments.writing - moments.submitted) / 1'000'000);
+  stats_.write_ms.add((moments.syncing - moments.writing) / 1'000'000);
+  stats_.queue_and_flush_ms.add((now_ns() - moments.submitted) / 1'000'000);
+}
+
+void LogThread::count_queue(const std::vector<LogOrder>& orders) {
+  std::uint64_t txns = 0;
+  for (const LogOrder& order : orders) {
+    if (const auto* append = std::get_if<zab::AppendTxns>(&order)) txns += append->batch->size();
+  }
+  if (txns > 0) stats_.queue_txns.add(txns);
 }
 
 // Everything submitted so far; false when there is nothing and will be nothing.
@@ -161,6 +172,7 @@ bool LogThread::take(std::vector<LogOrder>& orders) {
   waiting_ = false;
   orders.swap(queue_);
   taken_ns_ = oldest_ns_;
+  count_queue(orders);
   return !orders.empty();
 }
 
@@ -250,7 +262,8 @@ void LogThread::set_full(bool full) {
   callbacks_.disk_full(full);
 }
 
-void LogThread::sync() {
+// When it began.
+std::uint64_t LogThread::sync() {
   const std::uint64_t begin = now_ns();
   if (auto done = journal_.log().sync(); !done) callbacks_.fatal(done.error());
   const std::uint64_t took = now_ns() - begin;
@@ -268,6 +281,7 @@ void LogThread::sync() {
   ++stats_.syncs;
   stats_.slow_syncs += slow ? 1 : 0;
   stats_.sync_ms.add(took / 1'000'000);
+  return begin;
 }
 
 void LogThread::count_towards_snapshot(const storage::LogBatch& batch) {

@@ -75,11 +75,20 @@ class LogThread {
     std::uint64_t slow_syncs = 0;  // longer than fsync.warningthresholdms
     Histogram sync_ms;
     Extremes batch_txns;
+    Extremes queue_txns;           // that had gathered when this thread came for them
+    Histogram queue_ms;            // from submit() until they are written, of the oldest in a batch
+    Extremes write_ms;             // into the file, without the sync
     Histogram queue_and_flush_ms;  // from submit() until durable, of the oldest in a batch
   };
   Stats stats() const;
 
  private:
+  // Of one batch, in nanoseconds.
+  struct Moments {
+    std::uint64_t submitted = 0;
+    std::uint64_t writing = 0;
+    std::uint64_t syncing = 0;
+  };
   void run();
   bool take(std::vector<LogOrder>& orders);
   void append(const std::vector<LogOrder>& orders, std::size_t first, std::size_t end);
@@ -92,9 +101,10 @@ class LogThread {
   void look_for_space(std::uint64_t bytes, std::uint64_t entries);
   void wait_for_space(const storage::LogBatch& batch);
   void set_full(bool full);
-  void sync();
+  std::uint64_t sync();
   void count_towards_snapshot(const storage::LogBatch& batch);
-  void count(const storage::LogBatch& batch, std::uint64_t submitted_ns);
+  void count(const storage::LogBatch& batch, const Moments& moments);
+  void count_queue(const std::vector<LogOrder>& orders);
   void choose_next_snapshot();
 
   storage::Journal journal_;

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The metrics of `mntr` that have a meaning here, under Java's names.
+// The metrics of `mntr` about connections, sessions, the tree and the disk, under Java's names.
 //
-// Java prints many more: those about its own thread pools, the queues between them and its caches are
-// left out, because a constant 0 would look like a measurement. The three constants that stayed are true
-// (docs/compatibility.md, "Metrics"). A server adds metrics of its own to the
-// list that monitor_metrics() returns.
+// Others are added to what monitor_metrics() returns: server/pipeline_facts, server/ensemble_facts, and
+// server/uncounted_metrics for what Java measures of itself (docs/compatibility.md, "Metrics").
 #pragma once
 
 #include <cstdint>

@@ -205,6 +205,7 @@ IoResult<void> ServerProcess::open_http() {
                       .start_anew = {},
                       .limits = host_.limits != nullptr ? *host_.limits : own_limits_,
                       .trace_mask = trace_mask_,
+                      .insecure_admin = insecure_admin_,
                       .started = started_,
                       .log_stats = [this] { return log_thread_->stats(); },
                       .connect_inside = [this](const net::Address& as) { return connect_inside(as); }};

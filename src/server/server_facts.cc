@@ -75,6 +75,7 @@ Facts ServerProcess::facts(const Needs& needs, const std::string& remote) {
                         .member = member,
                         .fronts = {},
                         .kernel = kernel,
+                        .core = core_->stats(),
                         .log = log_thread_->stats(),
                         .snapshots = snapshots_->stats(),
                         .now = monotonic_now(),
@@ -86,7 +87,10 @@ Facts ServerProcess::facts(const Needs& needs, const std::string& remote) {
       sources.tls_failures += io->stats().tls_failures;
       sources.tls_handshakes += io->stats().tls_handshakes;
       sources.pauses += io->stats().paused;
+      sources.plain_from_here += io->stats().plain_from_here;
+      sources.plain_from_elsewhere += io->stats().plain_from_elsewhere;
     }
+    sources.insecure_admin = insecure_admin_;
     sources.asking = remote;
     sources.connections = counter_.total();
     sources.connections_rejected = counter_.rejected();

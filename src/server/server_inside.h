@@ -42,6 +42,7 @@ struct ServerInside {
   std::function<void()> start_anew;    // ends the server, and starts it again; empty: this process cannot
   AdminLimits& limits;
   std::atomic<std::int64_t>& trace_mask;
+  std::atomic<std::uint64_t>& insecure_admin;  // connections without TLS to a port that has it
   Instant started{};
   std::function<LogThread::Stats()> log_stats{};
   // A connection to the client protocol in this process, which counts as one from `as`.

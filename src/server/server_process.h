@@ -95,6 +95,7 @@ class ServerProcess final : public Server, public IoLoopHost {
   std::int64_t startup_txns_ms_ = 0;
   std::int64_t snapshot_at_start_time_s_ = -1;
   std::atomic<std::int64_t> trace_mask_{306};
+  std::atomic<std::uint64_t> insecure_admin_{0};
   AdminLimits own_limits_;
 
   std::vector<std::unique_ptr<IoLoop>> io_loops_;

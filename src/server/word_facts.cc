@@ -11,6 +11,9 @@
 #include <filesystem>
 
 #include "server/ensemble_facts.h"
+#include "server/metric_values.h"
+#include "server/pipeline_facts.h"
+#include "server/uncounted_metrics.h"
 #include "server/version.h"
 
 namespace drover::server {
@@ -42,19 +45,7 @@ replica::FrontStats total_of(const std::vector<const replica::Front*>& fronts) {
   return total;
 }
 
-Summary summary_of(std::uint64_t count, std::uint64_t sum, std::uint64_t min, std::uint64_t max) {
-  return {static_cast<std::int64_t>(count), static_cast<std::int64_t>(sum), static_cast<std::int64_t>(min),
-          static_cast<std::int64_t>(max)};
-}
-
-Summary summary_of(const Extremes& e) { return summary_of(e.count, e.sum, e.min, e.max); }
-
 Summary once(std::int64_t value) { return {1, value, value, value}; }
-
-Percentiles percentiles_of(const Histogram& h) {
-  const auto at = [&](std::uint64_t per_mille) { return static_cast<std::int64_t>(h.percentile(per_mille)); };
-  return {summary_of(h.extremes()), at(500), at(950), at(990), at(999)};
-}
 
 std::int64_t directory_bytes(const std::string& directory) {
   std::int64_t bytes = 0;
@@ -233,7 +224,7 @@ std::vector<Metric> metrics_of(const FactSources& s, const replica::FrontStats& 
   m.connection_request_count =
       static_cast<std::int64_t>(r.sessions_created + r.reconnects + r.reconnects_refused);
   m.connection_revalidate_count = static_cast<std::int64_t>(r.reconnects + r.reconnects_refused);
-  m.connection_rejected = static_cast<std::int64_t>(s.connections_rejected);
+  m.connection_rejected = static_cast<std::int64_t>(s.connections_rejected + r.sessions_throttled);
   m.connection_drop_count = static_cast<std::int64_t>(total.output_overflows);
   m.sessionless_connections_expired = static_cast<std::int64_t>(s.sessionless_expired);
   m.stale_sessions_expired = static_cast<std::int64_t>(r.sessions_expired);
@@ -260,7 +251,11 @@ std::vector<Metric> metrics_of(const FactSources& s, const replica::FrontStats& 
   m.min_client_response_size = facts.stats.response_bytes_min;
   m.max_client_response_size = facts.stats.response_bytes_max;
   add_front_metrics(s, m);
+  m.prep_processor_request_queued += static_cast<std::int64_t>(r.forwarded);
   std::vector<Metric> metrics = monitor_metrics(m);
+  append_pipeline_metrics(s, metrics);
+  append_uncounted_metrics(metrics);
+  append_peer_counts(s.member ? s.member->peer().counts() : zab::PeerCounts{}, metrics);
   if (s.member) append_ensemble_metrics(*s.member, s.now, metrics);
   metrics.push_back({"disk_full_refusals", static_cast<std::int64_t>(r.writes_refused_disk_full)});
   return metrics;

@@ -14,6 +14,7 @@
 #include "replica/member.h"
 #include "replica/replica.h"
 #include "server/config.h"
+#include "server/core.h"
 #include "server/four_letter_words.h"
 #include "server/log_thread.h"
 #include "server/monitor_facts.h"
@@ -39,6 +40,7 @@ struct FactSources {
   const replica::Member* member;  // null: a server alone
   std::vector<const replica::Front*> fronts;
   const KernelFacts& kernel;
+  CoreStats core;
   LogThread::Stats log;
   SnapshotThread::Stats snapshots;
   Instant now;
@@ -51,6 +53,10 @@ struct FactSources {
   std::uint64_t tls_failures = 0;
   std::int64_t tls_handshakes = 0;  // under way
   std::uint64_t pauses = 0;         // of connections with too much in work
+  // Connections without TLS to a port that has it: clients, by where they came from, and to the HTTP port.
+  std::int64_t plain_from_here = 0;
+  std::int64_t plain_from_elsewhere = 0;
+  std::uint64_t insecure_admin = 0;
   std::uint64_t digest_mismatches = 0;
   std::int64_t startup_ms = 0;
   std::uint64_t startup_txns = 0;

@@ -37,6 +37,7 @@ void PendingChanges::put(std::string_view path, Zxid zxid, const NodeFacts& afte
   found->second.facts = after;
   ++found->second.pending;
   order_.emplace_back(zxid, &found->first);
+  ++counts_.queued;
 }
 
 void PendingChanges::applied(Zxid zxid) {
@@ -45,6 +46,7 @@ void PendingChanges::applied(Zxid zxid) {
     ENSURE(record != records_.end(), "a pending change has its record");
     if (--record->second.pending == 0) records_.erase(record);
     order_.pop_front();
+    ++counts_.removed;
   }
 }
 
@@ -59,6 +61,7 @@ void PendingChanges::rollback() {
   for (auto undo = undo_.rbegin(); undo != undo_.rend(); ++undo) {
     const auto record = records_.find(undo->path);
     order_.pop_back();
+    ++counts_.removed;
     --record->second.pending;
     if (undo->before) {
       record->second.facts = *undo->before;

@@ -38,9 +38,15 @@ struct NodeFacts {
   wire::StatPersisted stat;
 };
 
+// For the monitor: how many changes of nodes were ever pending, and are no more.
+struct ChangeCounts {
+  std::uint64_t queued = 0;
+  std::uint64_t removed = 0;
+};
+
 class PendingChanges {
  public:
-  explicit PendingChanges(const Tree& tree) : tree_(tree) {}
+  explicit PendingChanges(const Tree& tree, const ChangeCounts& before = {}) : tree_(tree), counts_(before) {}
 
   // The node as it will be; nullopt when there will be none.
   std::optional<NodeFacts> find(std::string_view path) const;
@@ -66,6 +72,7 @@ class PendingChanges {
   }
 
   std::size_t size() const { return order_.size(); }
+  const ChangeCounts& counts() const { return counts_; }
 
  private:
   struct PathHash {
@@ -89,6 +96,7 @@ class PendingChanges {
   bool marked_ = false;
   std::vector<Undo> undo_;
   std::uint64_t digest_at_mark_ = 0;
+  ChangeCounts counts_;
 };
 
 }  // namespace drover::state

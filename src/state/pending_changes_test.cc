@@ -63,6 +63,8 @@ TEST(PendingChanges, RecordsLeaveWhenTheirTransactionIsApplied) {
   int left = 0;
   leader.pending.for_each([&](const auto&, const auto&) { ++left; });
   EXPECT_EQ(left, 0);
+  EXPECT_EQ(leader.pending.counts().queued, 3u);
+  EXPECT_EQ(leader.pending.counts().removed, 3u);
 }
 
 TEST(PendingChanges, BothNamesOfTheRootAreOneRecord) {

@@ -31,6 +31,8 @@ void encode(Writer& w, const TxnHeader& header);
 TxnHeader decode_txn_header(Reader& r);
 // The zxid of an entry of at least kTxnHeaderBytes bytes, without decoding it.
 inline Zxid zxid_of_entry(std::string_view entry) { return Zxid{load_be<std::int64_t>(entry.data() + 12)}; }
+// And when it was made, in milliseconds since 1970.
+inline std::int64_t time_of_entry(std::string_view entry) { return load_be<std::int64_t>(entry.data() + 20); }
 // What looks like the path of such an entry, or "". Only a hint.
 std::string_view likely_path_of_entry(std::string_view entry);
 

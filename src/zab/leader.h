@@ -31,6 +31,7 @@
 #include "zab/history.h"
 #include "zab/leader_handshake.h"
 #include "zab/membership.h"
+#include "zab/sync_plan.h"
 #include "zab/timing.h"
 
 namespace drover::zab {
@@ -117,6 +118,7 @@ class Leader {
   void propose_epoch(LearnerLink& learner, Instant now, Effects& effects);
   void synchronise(LearnerLink& learner, Instant now, Effects& effects);
   void send_history(LearnerLink& learner, Zxid after, Instant now, Effects& effects);
+  void count_sync(SyncPlan::Kind kind);
   void keep_for_learners();
   void welcome(LearnerLink& learner, Instant now, Effects& effects);
 

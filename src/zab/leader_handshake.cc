@@ -124,7 +124,7 @@ void Leader::synchronise(LearnerLink& learner, Instant now, Effects& effects) {
   const auto told = [&](const char* how) {
     effects.log.push_back("learner " + std::to_string(raw(learner.server)) + " is brought level by " + how);
   };
-  ++(plan.kind == SyncPlan::Kind::kSnap ? counts_.snaps : counts_.diffs);
+  count_sync(plan.kind);
   switch (plan.kind) {
     case SyncPlan::Kind::kDiff:
       told("DIFF");
@@ -142,6 +142,15 @@ void Leader::synchronise(LearnerLink& learner, Instant now, Effects& effects) {
       wire::append_packet(effects.to(learner.link), PacketType::kSnap, learner.sent);
       effects.send.push_back({learner.link, {}, true});
   }
+}
+
+void Leader::count_sync(SyncPlan::Kind kind) {
+  const bool snap = kind == SyncPlan::Kind::kSnap;
+  std::uint64_t under_way = 1;
+  for (const auto& [link, learner] : learners_)
+    under_way += learner.stage == (snap ? Stage::kSending : Stage::kSyncing) ? 1 : 0;
+  ++(snap ? counts_.snaps : counts_.diffs);
+  (snap ? counts_.snaps_under_way : counts_.diffs_under_way).add(under_way);
 }
 
 // The state that was sent holds some of what was committed meanwhile. It is exact once all of that has come

@@ -226,6 +226,7 @@ void Learner::on_up_to_date(Effects& effects) {
 // --- broadcast ---
 
 void Learner::on_broadcast_packet(const wire::QuorumPacket& packet, Effects& effects) {
+  count(packet.type);
   switch (packet.type) {
     case PacketType::kProposal: return on_proposal(packet);
     case PacketType::kCommit:
@@ -249,6 +250,17 @@ void Learner::on_broadcast_packet(const wire::QuorumPacket& packet, Effects& eff
       return;
     case PacketType::kUpToDate: return;
     default: return end("the leader sends " + std::string(name_of(packet.type)) + " after UPTODATE");
+  }
+}
+
+void Learner::count(PacketType type) {
+  switch (type) {
+    case PacketType::kProposal: ++counts_.proposals; return;
+    case PacketType::kCommit:
+    case PacketType::kCommitAndActivate:
+    case PacketType::kInform:
+    case PacketType::kInformAndActivate: ++counts_.commits; return;
+    default: return;
   }
 }
 

@@ -26,6 +26,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "wire/quorum.h"
+#include "zab/counts.h"
 #include "zab/effects.h"
 #include "zab/history.h"
 #include "zab/membership.h"
@@ -78,6 +79,8 @@ class Learner {
   const std::string& why_over() const { return why_over_; }
   std::uint32_t epoch() const { return epoch_; }
   ServerId leader() const { return start_.leader; }
+  Instant linked_since() const { return phase_began_; }  // once it is
+  const LearnerCounts& counts() const { return counts_; }
   LinkId link() const { return start_.link; }
   // The state in memory is half the leader's: it is good for nothing but being replaced.
   bool is_receiving_snapshot() const { return receiving_snapshot_; }
@@ -101,6 +104,7 @@ class Learner {
   void on_new_leader(const wire::QuorumPacket& packet, Effects& effects);
   void on_up_to_date(Effects& effects);
   void on_broadcast_packet(const wire::QuorumPacket& packet, Effects& effects);
+  void count(wire::PacketType type);
   void acknowledge(Effects& effects);
   std::string& out(Effects& effects) { return effects.to(start_.link); }
 
@@ -124,6 +128,7 @@ class Learner {
   Zxid acked_{};
   std::shared_ptr<TxnBatch> gathering_;
   int failed_dials_ = 0;
+  LearnerCounts counts_;
   Instant phase_began_;
   Instant last_heard_;
 };

@@ -58,6 +58,10 @@ void Peer::settle(Instant now, Effects& effects) {
     const auto waited = static_cast<std::uint64_t>(now - unavailable_since_);
     counts_.unavailable_ms.add(waited);
     if (leader_) counts_.leader_unavailable_ms.add(waited);
+    if (learner_) {
+      Extremes& sync_ms = config_.observer ? counts_.observer_sync_ms : counts_.follower_sync_ms;
+      sync_ms.add(static_cast<std::uint64_t>(now - learner_->linked_since()));
+    }
     election_.set_established_epoch(epochs_.current_epoch);
   }
 }
@@ -98,6 +102,7 @@ void Peer::end_role(Effects& effects) {
     // Half of the leader's state is nobody's state; what is on the disk is still whole (ZOOKEEPER-3642).
     if (learner_->is_receiving_snapshot()) effects.reload_state = true;
     effects.close.push_back(learner_->link());
+    counts_.learned.add(learner_->counts());
     learner_.reset();
   }
   if (effects.discard_history) {
@@ -110,6 +115,7 @@ void Peer::end_role(Effects& effects) {
 PeerCounts Peer::counts() const {
   PeerCounts all = counts_;
   if (leader_) all.led.add(leader_->counts());
+  if (learner_) all.learned.add(learner_->counts());
   return all;
 }
 

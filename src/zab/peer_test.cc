@@ -81,6 +81,15 @@ TEST(Peer, CountsWhatItHasBeenThrough) {
   EXPECT_EQ(follower.unavailable_ms.count, 1U);
   EXPECT_EQ(follower.leader_unavailable_ms.count, 0U);
   EXPECT_EQ(follower.led.proposals, 0U);
+  EXPECT_EQ(follower.learned.proposals, 1U);
+  EXPECT_EQ(follower.learned.commits, 1U);
+  EXPECT_EQ(follower.follower_sync_ms.count, 1U);
+  EXPECT_EQ(leader.follower_sync_ms.count, 0U);
+  const PeerCounts observer = e.peer(4).counts();
+  EXPECT_EQ(observer.learned.proposals, 0U);
+  EXPECT_EQ(observer.learned.commits, 1U);
+  EXPECT_EQ(observer.observer_sync_ms.count, 1U);
+  EXPECT_EQ(leader.led.diffs_under_way.count + leader.led.snaps_under_way.count, 3U);
 
   // What it did as a leader is not forgotten when it no longer is one.
   e.crash(1);

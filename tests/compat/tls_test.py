@@ -10,6 +10,7 @@
 
 import contextlib
 import pathlib
+import re
 import socket
 import ssl
 import struct
@@ -264,6 +265,9 @@ def one_port_takes_tls_and_plain_when_told_so():
         check_equal(word_over_tls(server.port, b"ruok", pki.context(pki.bob)), "imok")
         check_equal(four_letter_word(server.port, "ruok"), "imok")
         check_equal(connect(server, pki.stranger, port=server.port), None, "a client of another authority")
+        # This word comes without TLS too.
+        found = re.search(r"zk_non_mtls_local_conn_count\t(\d+)", four_letter_word(server.port, "mntr"))
+        check(found and int(found[1]) >= 2, "connections without TLS are counted")
 
 
 def replaced(path, write):

@@ -11,9 +11,10 @@ import sys
 import tempfile
 
 from http_servers import wait_for_http, with_http
-from suite import check, run
+from suite import check, check_equal, run
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "http.md"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "http.md"
 server = with_http("drover", {"admin.rateLimiterIntervalInMS": 0})
 
 
@@ -47,7 +48,16 @@ def the_examples_of_the_page_work():
     check(seen >= 8, f"only {seen} examples")
 
 
+def the_metrics_that_are_always_0_are_listed():
+    text = (ROOT / "docs" / "compatibility.md").read_text()
+    listed = re.search(r"What does not exist here stays 0:(.*?)\n\n", text, re.S)[1]
+    source = (ROOT / "src" / "server" / "uncounted_metrics.cc").read_text()
+    named = re.findall(r'"(\w+)"', source.partition("namespace {")[2])
+    check(len(named) > 40, named)
+    check_equal(sorted(re.findall(r"`(\w+)`", listed)), sorted(named), "docs/compatibility.md")
+
+
 if __name__ == "__main__":
     server.start()
     wait_for_http(server.http_port)
-    sys.exit(run("http docs", [the_examples_of_the_page_work]))
+    sys.exit(run("http docs", [the_examples_of_the_page_work, the_metrics_that_are_always_0_are_listed]))

@@ -4,6 +4,7 @@
 # What servers of an ensemble say over HTTP, Java's and ours side by side in one ensemble.
 
 import json
+import re
 import sys
 
 from http_servers import ask, free_port, http_settings, wait_for_http
@@ -11,6 +12,8 @@ from ensemble import DROVER, JAVA, Ensemble
 from harness import wait_until
 import protocol
 from suite import check, check_equal, run
+
+LEADERS_OWN = "learner|synced|proposal_size|pending_syncs|leader_uptime"
 
 ensemble = Ensemble([JAVA, DROVER, DROVER])
 for member in ensemble:
@@ -76,6 +79,23 @@ def the_metrics_tell_of_elections_and_of_leading():
             check(int(metrics["diff_count"]) + int(metrics["snap_count"]) >= 2, metrics)
             check(int(metrics["last_proposal_size"]) > 0 and int(metrics["leader_uptime"]) > 0, metrics)
             check_equal(metrics["synced_followers"], "2")
+            check(int(metrics["quorum_ack_latency_count"]) > 0, metrics)
+        else:
+            check(int(metrics["learner_commit_received_count"]) > 0, metrics)
+            check(int(metrics["commit_propagation_latency_count"]) > 0, metrics)
+            check(int(metrics["follower_sync_time_count"]) >= 1, metrics)
+        check(int(metrics["propagation_latency_count"]) > 0 and int(metrics["request_commit_queued"]) > 0, metrics)
+
+
+def no_metric_of_java_is_missing():
+    """What is of a leader alone can only be compared with a leader."""
+    java = theirs()
+    alike = [member for member in ours() if (member is ensemble.leader()) == (java is ensemble.leader())]
+    left_out = re.compile("_per_namespace$" if alike else "_per_namespace$|" + LEADERS_OWN)
+    for member in alike or ours():
+        missing = set(fields(java, "monitor")) - set(fields(member, "monitor"))
+        missing = sorted(name for name in missing if not left_out.search(name))
+        check(not missing, f"{member} lacks {missing}")
 
 
 def no_member_is_restored_alone():
@@ -113,7 +133,7 @@ def a_server_without_a_quorum_says_so():
 
 CASES = [the_probes_know_the_leader, everybody_names_the_same_leader_and_voters,
          the_configuration_has_javas_keys, no_member_is_restored_alone,
-         the_metrics_tell_of_elections_and_of_leading, the_state_of_zab_is_told_as_java_does,
+         the_metrics_tell_of_elections_and_of_leading, no_metric_of_java_is_missing, the_state_of_zab_is_told_as_java_does,
          a_server_without_a_quorum_says_so]
 
 

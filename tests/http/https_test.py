@@ -39,6 +39,10 @@ def one_port_takes_both():
     with with_http("drover", {"admin.portUnification": "true", **quorum_stores()}) as server:
         check_equal(wait_for_http(server.http_port).status, 200)
         check_equal(ask(server.http_port, "/commands/ruok", context=pki.context()).status, 200)
+        plain = json.loads(ask(server.http_port, "/commands/monitor", context=pki.context()).text)["insecure_admin_count"]
+        check(plain >= 1, "who came without TLS is counted")
+        again = json.loads(ask(server.http_port, "/commands/monitor", context=pki.context()).text)["insecure_admin_count"]
+        check_equal(again, plain, "who came with TLS is not")
 
 
 def a_client_that_must_prove_itself_does():

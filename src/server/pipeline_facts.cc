@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/pipeline_facts.h"
+
+#include "server/metric_values.h"
+
+namespace drover::server {
+namespace {
+
+// Judged, and handed to the log and to the other servers.
+void append_preparing(const FactSources& s, std::vector<Metric>& metrics) {
+  const state::ChangeCounts& changes = s.replica.change_counts();
+  metrics.push_back(counter_metric("outstanding_changes_queued", changes.queued));
+  metrics.push_back(counter_metric("outstanding_changes_removed", changes.removed));
+  metrics.push_back({"prep_processor_queue_size", summary_of(s.core.queued_here)});
+  metrics.push_back({"learner_request_processor_queue_size", summary_of(s.core.queued_for_leader)});
+  metrics.push_back({"prep_processor_queue_time_ms", percentiles_of(s.core.queue_ms)});
+  metrics.push_back({"prep_process_time", summary_of(s.core.prepare_ms)});
+  metrics.push_back({"proposal_process_time", summary_of(s.core.hand_over_ms)});
+}
+
+void append_logging(const FactSources& s, std::vector<Metric>& metrics) {
+  metrics.push_back({"sync_processor_queue_size", summary_of(s.log.queue_txns)});
+  metrics.push_back({"sync_processor_queue_time_ms", percentiles_of(s.log.queue_ms)});
+  metrics.push_back({"sync_process_time", summary_of(s.log.write_ms)});
+  metrics.push_back({"sync_processor_queue_flush_time_ms", percentiles_of(s.log.sync_ms)});
+}
+
+// A transaction is applied in the round in which it is known to be agreed on, with all others that are.
+void append_applying(const FactSources& s, std::vector<Metric>& metrics) {
+  metrics.push_back(counter_metric("request_commit_queued", s.replica.stats().txns_agreed_on));
+  metrics.push_back({"commit_commit_proc_req_queued", summary_of(s.core.applied_txns)});
+  metrics.push_back({"write_commit_proc_issued", summary_of(s.core.applied_txns)});
+  metrics.push_back({"write_batch_time_in_commit_processor", summary_of(s.core.apply_ms)});
+  metrics.push_back({"commit_process_time", summary_of(s.core.apply_ms)});
+}
+
+// How old a transaction is at each point of its way. For the same reason as above a leader has a quorum's
+// word, and a learner the leader's, when it is applied.
+void append_ages(const replica::TxnAges& ages, std::vector<Metric>& metrics) {
+  Histogram applied = ages.alone;
+  applied.add(ages.leading);
+  applied.add(ages.learning);
+  metrics.push_back({"propagation_latency", percentiles_of(applied)});
+  metrics.push_back({"quorum_ack_latency", percentiles_of(ages.leading)});
+  metrics.push_back({"commit_propagation_latency", percentiles_of(ages.learning)});
+  metrics.push_back({"proposal_latency", percentiles_of(ages.proposed)});
+  metrics.push_back({"proposal_ack_creation_latency", percentiles_of(ages.durable)});
+}
+
+void append_connections(const FactSources& s, std::vector<Metric>& metrics) {
+  std::uint64_t stale = 0;
+  std::uint64_t not_served = 0;
+  for (const replica::Front* front : s.fronts) {
+    stale += front->totals().stale_replies;
+    not_served += front->totals().not_served;
+  }
+  metrics.push_back({"non_mtls_local_conn_count", s.plain_from_here});
+  metrics.push_back({"non_mtls_remote_conn_count", s.plain_from_elsewhere});
+  metrics.push_back(counter_metric("insecure_admin_count", s.insecure_admin));
+  metrics.push_back(counter_metric("stale_replies", stale));
+  metrics.push_back(counter_metric("cnxn_closed_without_zk_server_running", not_served));
+  metrics.push_back(counter_metric("revalidate_count", s.replica.stats().revalidations));
+}
+
+}  // namespace
+
+void append_pipeline_metrics(const FactSources& sources, std::vector<Metric>& metrics) {
+  append_preparing(sources, metrics);
+  append_logging(sources, metrics);
+  append_applying(sources, metrics);
+  append_ages(sources.replica.stats().ages, metrics);
+  append_connections(sources, metrics);
+}
+
+}  // namespace drover::server
