@@ -12,6 +12,7 @@
 #include "server/dashboard_recipes.h"
 #include "server/dashboard_sessions.h"
 #include "server/dashboard_tree.h"
+#include "server/keep_going.h"
 #include "server/web_assets.h"
 
 namespace drover::server {
@@ -20,6 +21,8 @@ namespace {
 // Nothing but our own files, no script or style inside the page, and in nobody's frame.
 constexpr std::string_view kContentPolicy =
     "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+constexpr std::int64_t kAfterFailureMs = 1000;
 
 void harden(HttpResponse& response) {
   response.headers.push_back({"X-Content-Type-Options", "nosniff"});
@@ -74,23 +77,27 @@ Dashboard::~Dashboard() {
 }
 
 void Dashboard::run() {
-  Instant next_sample = monotonic_now() + MetricsHistory::kIntervalMs;
+  next_sample_ = monotonic_now() + MetricsHistory::kIntervalMs;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     lock.unlock();
-    const Instant now = monotonic_now();
-    if (now >= next_sample) {
-      metrics_.sample();
-      next_sample = now + MetricsHistory::kIntervalMs;
-    }
-    const auto refresh = ensemble_.next_refresh();
-    if (refresh && *refresh <= now) ensemble_.refresh();
-    const Instant next = std::min(next_sample, ensemble_.next_refresh().value_or(next_sample));
+    Instant next = monotonic_now() + kAfterFailureMs;
+    keep_going("dashboard", [&] { next = work(monotonic_now()); });
     lock.lock();
     const auto wait = std::chrono::milliseconds(std::max<std::int64_t>(0, next - monotonic_now()));
     work_.wait_for(lock, wait, [&] { return stopping_ || woken_; });
     woken_ = false;
   }
+}
+
+Instant Dashboard::work(Instant now) {
+  if (now >= next_sample_) {
+    next_sample_ = now + MetricsHistory::kIntervalMs;
+    metrics_.sample();
+  }
+  const auto refresh = ensemble_.next_refresh();
+  if (refresh && *refresh <= now) ensemble_.refresh();
+  return std::min(next_sample_, ensemble_.next_refresh().value_or(next_sample_));
 }
 
 void Dashboard::add_page(HttpRouter& router) {

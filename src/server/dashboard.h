@@ -37,11 +37,14 @@ class Dashboard {
   void add_api(HttpRouter& router, HttpMethod method, std::string_view name,
                std::function<HttpResponse(const Asker&, const HttpRequest&)> answer);
   void run();
+  // What is due; tells when it will be again.
+  Instant work(Instant now);
 
   const ServerInside& inside_;
   EnsembleView ensemble_;
   MetricsHistory metrics_;
   std::atomic<int> streams_{0};
+  Instant next_sample_;  // the thread's own
 
   std::mutex mutex_;
   std::condition_variable work_;

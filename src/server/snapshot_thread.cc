@@ -9,6 +9,7 @@
 
 #include "replica/snapshot_cursor.h"
 #include "server/clock.h"
+#include "server/keep_going.h"
 #include "server/log.h"
 
 namespace drover::server {
@@ -213,10 +214,13 @@ void SnapshotThread::run() {
       busy_ = true;
     }
     if (wanted) snapshot();
-    if (options_.purge_interval_ms > 0 && ((wanted && too_large()) || monotonic_now() >= next_purge)) {
+    keep_going("purge", [&] {
+      if (options_.purge_interval_ms <= 0) return;
+      if ((!wanted || !too_large()) && monotonic_now() < next_purge) return;
+      next_purge = monotonic_now() + options_.purge_interval_ms;
       purge();
       next_purge = monotonic_now() + options_.purge_interval_ms;
-    }
+    });
     {
       std::lock_guard lock(mutex_);
       busy_ = false;
@@ -241,11 +245,14 @@ IoResult<SnapshotResult> SnapshotThread::write_one() {
   if (callbacks_.may_begin && !callbacks_.may_begin())
     return std::unexpected(io_error(EAGAIN, "the state may not be written down now"));
   bool fits = true;
-  auto result =
-      write_snapshot(disk_, dirs_.snapshots, machine_, lock_, slot_, options_,
-                     [&](std::chrono::nanoseconds took) { return (fits = leaves_room()) && rest(took); });
-  if (!fits) return std::unexpected(io_error(ENOSPC, "what is left of the disk is the log's"));
-  return result;
+  const auto pace = [&](std::chrono::nanoseconds took) { return (fits = leaves_room()) && rest(took); };
+  try {
+    auto result = write_snapshot(disk_, dirs_.snapshots, machine_, lock_, slot_, options_, pace);
+    if (!fits) return std::unexpected(io_error(ENOSPC, "what is left of the disk is the log's"));
+    return result;
+  } catch (const std::exception& failure) {
+    return std::unexpected(data_error(failure.what()));
+  }
 }
 
 // A snapshot saves a replay, and the log saves a write: on a disk that is nearly full, the log comes first.

@@ -7,11 +7,13 @@
 #include <cerrno>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "replica/state_builder.h"
+#include "storage/forwarding_disk.h"
 #include "storage/memory_disk.h"
 #include "storage/recovery.h"
 #include "storage/recovery_sink_adapter.h"
@@ -187,6 +189,27 @@ TEST(LogDirectoryGuard, EndsTheProcessOnlyForTheDirectoryOfTheLog) {
   EXPECT_EQ(fatal, 1);
   EXPECT_TRUE(guard.sync_directory("/logs"));
   EXPECT_EQ(fatal, 1);
+}
+
+// As when there is no memory for what a snapshot is made of.
+class ThrowingDisk final : public storage::ForwardingDisk {
+ public:
+  using ForwardingDisk::ForwardingDisk;
+  IoResult<std::unique_ptr<storage::File>> open(const std::string& path, storage::OpenMode mode) override {
+    if (throws.exchange(false)) throw std::bad_alloc();
+    return ForwardingDisk::open(path, mode);
+  }
+  std::atomic<bool> throws = true;
+};
+
+TEST_F(SnapshotThreads, GoOnAfterASnapshotThatThrew) {
+  ThrowingDisk disk(disk_);
+  SnapshotThread thread(disk, dirs_, machine_, lock_, 0, {}, {.finished = [](const SnapshotResult&) {}, .may_begin = {}, .fatal = {}});
+  const auto first = thread.take();
+  ASSERT_FALSE(first);
+  EXPECT_EQ(first.error().what, std::bad_alloc().what());
+  EXPECT_TRUE(thread.take());
+  EXPECT_EQ(thread.stats().failures, 1u);
 }
 
 }  // namespace
