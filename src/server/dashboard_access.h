@@ -4,12 +4,9 @@
 //
 //   - ACLs hold. A page without credentials is world:anyone at its own ip; with an Authorization header
 //     ("digest user:password", as for the commands) it is that user too.
-//   - A Host that is a name nobody configured is turned away: a foreign page whose name was made to point at
-//   this
-//     address (DNS rebinding) would be of our own origin for the browser.
+//   - A Host that is a name nobody configured has been turned away before (server/http_hosts.h).
 //   - What changes anything needs the switch admin.dashboard.edit, credentials, a header that no foreign form
-//   can
-//     send, and an Origin that is ours.
+//     can send, and an Origin that is ours.
 #pragma once
 
 #include <expected>
@@ -30,9 +27,6 @@ struct Asker {
 std::expected<Asker, HttpResponse> asker_of(const HttpRequest& request, const ServerInside& inside);
 // Nothing, or why whoever asks may not change the tree over HTTP; the ACL of the node is not looked at yet.
 std::optional<HttpResponse> refuse_change(const HttpRequest& request, const ServerInside& inside);
-
-// Whether the browser may have meant us: an address, this machine's name, or a configured one.
-bool is_our_host(std::string_view host_header, const AdminSettings& settings);
 
 // `perms` of the node; the tree is being read.
 inline bool may(const state::Machine& machine, const state::Node& node, std::int32_t perms,

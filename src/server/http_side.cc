@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "server/config_values.h"
 #include "server/dashboard_access.h"
 #include "server/dashboard_json.h"
+#include "server/http_hosts.h"
 #include "server/http_probes.h"
 #include "server/log.h"
 #include "server/prometheus.h"
@@ -37,24 +37,6 @@ bool is_for_everybody(std::string_view path) {
   return path == "/live" || path == "/ready" || path == "/leader" || path == "/metrics";
 }
 
-// A name that the configuration gives to a server cannot be one that a stranger has made.
-bool is_member_name(std::string_view host_header, const ServerConfig& config) {
-  const std::string_view name = host_header.substr(0, host_header.rfind(':'));
-  for (const auto& [id, member] : config.ensemble.members.servers) {
-    for (const PeerAddress& address : member.addresses) {
-      if (equal_ignoring_case(address.host, name)) return true;
-    }
-  }
-  return config.client && !config.client->host.empty() && equal_ignoring_case(config.client->host, name);
-}
-
-// A page whose name somebody has made to point here (DNS rebinding) is of our own origin for a browser, and
-// could ask for everything that this machine's user may. Who sends no Host is no browser.
-bool is_foreign_name(const HttpRequest& request, const ServerConfig& config) {
-  const std::string_view host = request.header("Host");
-  return !host.empty() && !is_our_host(host, config.admin) && !is_member_name(host, config);
-}
-
 }  // namespace
 
 IoResult<std::unique_ptr<HttpSide>> HttpSide::open(ServerInside inside) {
@@ -78,7 +60,7 @@ void HttpSide::add_routes() {
 
 std::optional<HttpResponse> HttpSide::refuse(const HttpRequest& request) {
   if (is_for_everybody(request.path)) return std::nullopt;
-  if (is_foreign_name(request, inside_.config))
+  if (!is_our_host(request.header("Host"), inside_.config))
     return problem(421, "WrongHost",
                    "This server is not known by that name; admin.dashboard.hosts takes names.");
   if (request.method != HttpMethod::kGet && request.path.starts_with("/api/"))

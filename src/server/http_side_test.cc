@@ -129,13 +129,16 @@ TEST_F(HttpSideOfAServer, TellsNothingToThoseWhoKnowItByAForeignName) {
     client.send("GET " + target + " HTTP/1.1\r\n" + host + kSuper + "\r\n");
     return client.read_answer().status;
   };
-  for (const char* target : {"/commands/snapshot", "/commands/configuration", "/commands", "/"})
+  for (const char* target :
+       {"/commands/snapshot", "/commands/configuration", "/commands", "/api/whoami", "/"})
     EXPECT_EQ(status(target, "Host: evil.example.com\r\n"), 421) << target;
   for (const char* target : {"/live", "/ready", "/leader", "/metrics"})
     EXPECT_EQ(status(target, "Host: zk.default.svc:8080\r\n"), 200) << target;
   for (const char* host : {"Host: 127.0.0.1:8080\r\n", "Host: [::1]:8080\r\n", "Host: LOCALHOST\r\n",
-                           "Host: 10.1.2.3:8080\r\n", ""})
+                           "Host: 10.1.2.3:8080\r\n", ""}) {
     EXPECT_EQ(status("/commands/ruok", host), 200) << host;
+    EXPECT_EQ(status("/api/whoami", host), 200) << host;
+  }
 }
 
 TEST_F(HttpSideOfAServer, ReadsNoSnapshotOfAForeignName) {

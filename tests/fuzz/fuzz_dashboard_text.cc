@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/dashboard_access.h"
+#include "server/http_hosts.h"
 #include "server/dashboard_json.h"
 #include "server/member_probe.h"
 #include "server/recipe_shapes.h"
@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   if (const auto said = parse_srvr(input)) require(said->mode.size() <= size);
   look_at_names(input);
-  (void)is_our_host(input, AdminSettings{});
+  (void)is_our_host(input, ServerConfig{});
   std::int64_t id = 0;
   if (parse_hex(input, id)) {
     std::int64_t again = 0;
