@@ -184,7 +184,13 @@ void print_observers(const CommandFacts& f, PrettyJson& json) {
   const auto& observers = f.facts.ensemble ? f.facts.ensemble->observers : none;
   json.field("synced_observers", static_cast<std::int64_t>(observers.size())).key("observers").begin_array();
   for (const EnsembleFacts::Observer& observer : observers) {
-    json.begin_object().field("sid", raw(observer.server)).field("last_zxid", "0x" + hex(observer.last_zxid));
+    json.begin_object().field("remote_socket_address", observer.remote).field("sid", raw(observer.server));
+    json.field("established", observer.established.ms);
+    // What waits for the network is one piece of bytes here.
+    json.field("queued_packets", std::int64_t{observer.queued_bytes > 0});
+    json.field("queued_packets_size", observer.queued_bytes);
+    json.field("packets_received", observer.packets_received).field("packets_sent", observer.packets_sent);
+    json.field("requests", observer.requests).field("last_zxid", raw(observer.last_zxid));
     json.end_object();
   }
   json.end_array();

@@ -132,7 +132,8 @@ void append_peer_counts(const zab::PeerCounts& counts, std::vector<Metric>& metr
                                  {"inflight_snap_count", summary_of(counts.led.snaps_under_way)}});
 }
 
-EnsembleFacts ensemble_facts(const replica::Member& member) {
+EnsembleFacts ensemble_facts(const replica::Member& member, const LinkLook& look, Instant now,
+                             WallTime wall) {
   const zab::Peer& peer = member.peer();
   EnsembleFacts facts;
   facts.leader = leader_of(peer);
@@ -140,8 +141,17 @@ EnsembleFacts ensemble_facts(const replica::Member& member) {
   facts.votes = !peer.config().observer;
   if (!peer.leader()) return facts;
   for (const auto& [link, learner] : peer.leader()->learners()) {
-    if (learner.observer && learner.stage == Stage::kActive)
-      facts.observers.push_back({learner.server, learner.acked});
+    if (!learner.observer || learner.stage != Stage::kActive) continue;
+    const LinkFacts at = look ? look(link).value_or(LinkFacts{}) : LinkFacts{};
+    facts.observers.push_back(
+        {.server = learner.server,
+         .last_zxid = peer.history().committed(),  // Observers acknowledge nothing; they are told at once.
+         .remote = at.peer,
+         .established = {wall.ms - (now - learner.traffic.since)},
+         .queued_bytes = static_cast<std::int64_t>(at.queued_bytes),
+         .packets_received = static_cast<std::int64_t>(learner.traffic.packets_received),
+         .packets_sent = static_cast<std::int64_t>(learner.traffic.packets_sent),
+         .requests = static_cast<std::int64_t>(learner.traffic.requests)});
   }
   return facts;
 }

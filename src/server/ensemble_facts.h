@@ -4,15 +4,27 @@
 // far behind each learner is, and why the last election happened.
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+
 #include "replica/member.h"
 #include "server/config.h"
 #include "server/four_letter_words.h"
 
 namespace drover::server {
 
+// What only the sockets' owner knows of a link.
+struct LinkFacts {
+  std::string peer;  // "/127.0.0.1:54321"
+  std::size_t queued_bytes = 0;
+};
+using LinkLook = std::function<std::optional<LinkFacts>(zab::LinkId)>;
+
 // Role and peer state; whether it serves.
 void add_role(const replica::Member& member, Facts& facts);
-EnsembleFacts ensemble_facts(const replica::Member& member);
+EnsembleFacts ensemble_facts(const replica::Member& member, const LinkLook& look, Instant now, WallTime wall);
 ConfFacts::Quorum quorum_of(const EnsembleConfig& config);
 // What a server has been through; of a server alone, nothing.
 void append_peer_counts(const zab::PeerCounts& counts, std::vector<Metric>& metrics);

@@ -152,8 +152,12 @@ void EnsembleHost::send(zab::LinkSend& send) {
   check_queue(link);
 }
 
+std::size_t EnsembleHost::queued_bytes(const Link& link) {
+  return link.link->queued_bytes() + (link.stream ? link.stream->behind.size() : 0);
+}
+
 void EnsembleHost::check_queue(Link& link) {
-  const std::size_t queued = link.link->queued_bytes() + (link.stream ? link.stream->behind.size() : 0);
+  const std::size_t queued = queued_bytes(link);
   if (queued <= kQueuedBytesMax) return;
   log_warn("ensemble", "a learner does not take what it is sent ({} MB wait): its link is closed",
            queued >> 20);
@@ -165,6 +169,7 @@ void EnsembleHost::flush() {
     if (!link.dirty) continue;
     link.dirty = false;
     link.link->flush();
+    if (link.shown) link.shown->queued_bytes.store(queued_bytes(link), std::memory_order_relaxed);
   }
   graveyard_.clear();
 }
@@ -191,7 +196,7 @@ void EnsembleHost::close(zab::LinkId id) {
   found->second.link->flush();
   found->second.link->close();
   graveyard_.push_back(std::move(found->second.link));
-  links_.erase(found);
+  forget(id);
 }
 
 // --- the state, to a learner ---
@@ -261,6 +266,7 @@ void EnsembleHost::on_accepted(net::Stream stream, const net::Address& peer) {
   Link& link = links_[id];
   link.id = id;
   link.link = std::move(*opened);
+  show(link, peer);
   const Instant now = parts_.loop.now();
   parts_.core.input(now, [&](replica::Member& member, replica::Effects& effects) {
     member.on_link_accepted(id, now, effects);
@@ -298,7 +304,7 @@ void EnsembleHost::on_closed(net::PeerLink& link, const std::string& reason) {
   log_info("ensemble", "a link on the quorum port is gone: {}", reason);
   end_stream(*found);
   graveyard_.push_back(std::move(found->link));
-  links_.erase(id);
+  forget(id);
   const Instant now = parts_.loop.now();
   parts_.core.input(now, [&](replica::Member& member, replica::Effects& effects) {
     member.on_link_down(id, now, effects);
@@ -336,13 +342,26 @@ std::optional<Instant> EnsembleHost::next_time() const {
   return next;
 }
 
-std::optional<EnsembleHost::LinkFacts> EnsembleHost::facts(zab::LinkId id) const {
-  const auto found = links_.find(id);
-  if (found == links_.end()) return std::nullopt;
-  const Link& link = found->second;
-  return LinkFacts{link.link->peer().to_text(),
-                   link.link->queued_bytes() + (link.stream ? link.stream->behind.size() : 0),
-                   link.stream != nullptr};
+// --- for who looks ---
+
+void EnsembleHost::show(Link& link, const net::Address& peer) {
+  link.shown = std::make_shared<ShownLink>();
+  link.shown->peer = peer.to_text();
+  std::lock_guard lock(shown_mutex_);
+  shown_[link.id] = link.shown;
+}
+
+void EnsembleHost::forget(zab::LinkId id) {
+  links_.erase(id);
+  std::lock_guard lock(shown_mutex_);
+  shown_.erase(id);
+}
+
+std::optional<LinkFacts> EnsembleHost::facts(zab::LinkId id) const {
+  std::lock_guard lock(shown_mutex_);
+  const auto found = shown_.find(id);
+  if (found == shown_.end()) return std::nullopt;
+  return LinkFacts{found->second->peer, found->second->queued_bytes.load(std::memory_order_relaxed)};
 }
 
 }  // namespace drover::server

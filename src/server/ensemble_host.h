@@ -6,10 +6,12 @@
 // Everything here runs on the core's thread, inside its event loop.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +25,7 @@
 #include "replica/snapshot_cursor.h"
 #include "server/config.h"
 #include "server/core.h"
+#include "server/ensemble_facts.h"
 #include "server/tree_lock.h"
 #include "zab/effects.h"
 
@@ -49,12 +52,8 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   // sslQuorumReloadCertFiles: links that are made from now on use changed stores. By one thread, any.
   void reload_changed_tls();
 
-  // What a link has queued, for the monitor.
-  struct LinkFacts {
-    std::string peer;
-    std::size_t queued_bytes = 0;
-    bool sending_state = false;
-  };
+  // From any thread, of a link that a learner has made. What is queued is as of the last time that
+  // something was sent, which pings see to.
   std::optional<LinkFacts> facts(zab::LinkId link) const;
 
  private:
@@ -64,11 +63,17 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
     replica::SnapshotCursor cursor;
     std::string behind;
   };
+  // What others see of a link.
+  struct ShownLink {
+    std::string peer;
+    std::atomic<std::size_t> queued_bytes = 0;
+  };
   struct Link {
     zab::LinkId id{};
     std::unique_ptr<net::PeerLink> link;
     std::unique_ptr<StateStream> stream;
     bool dirty = false;
+    std::shared_ptr<ShownLink> shown;  // null: dialled
   };
 
   EnsembleHost(const ServerConfig& config, const Parts& parts) : config_(config), parts_(parts) {}
@@ -92,6 +97,9 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   void end_stream(Link& link);
   void close(zab::LinkId id);
   void check_queue(Link& link);
+  static std::size_t queued_bytes(const Link& link);
+  void show(Link& link, const net::Address& peer);
+  void forget(zab::LinkId id);
   Link* find(const net::PeerLink& link);
 
   const ServerConfig& config_;
@@ -102,8 +110,10 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   std::unique_ptr<net::ElectionLinks> election_;
   std::unique_ptr<net::PeerListener> listener_;
   std::map<zab::LinkId, Link> links_;
-  std::vector<std::unique_ptr<net::PeerLink>> graveyard_;  // closed, perhaps from within their own callback
-  std::vector<zab::LinkId> broken_;                        // by us; the core is told when it is not busy
+  mutable std::mutex shown_mutex_;
+  std::map<zab::LinkId, std::shared_ptr<ShownLink>> shown_;  // those that were accepted
+  std::vector<std::unique_ptr<net::PeerLink>> graveyard_;    // closed, perhaps from within their own callback
+  std::vector<zab::LinkId> broken_;                          // by us; the core is told when it is not busy
   std::uint64_t next_link_ = 0;
 };
 

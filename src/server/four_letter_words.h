@@ -206,7 +206,13 @@ struct ProposalSizes {
 struct EnsembleFacts {
   struct Observer {
     ServerId server;
-    Zxid last_zxid;
+    Zxid last_zxid;      // that it was told of
+    std::string remote;  // "/127.0.0.1:54321"
+    WallTime established;
+    std::int64_t queued_bytes = 0;
+    std::int64_t packets_received = 0;
+    std::int64_t packets_sent = 0;
+    std::int64_t requests = 0;
   };
   ServerId leader{-1};    // -1: none is known
   std::string zab_state;  // "broadcast", …

@@ -73,6 +73,7 @@ Facts ServerProcess::facts(const Needs& needs, const std::string& remote) {
                         .machine = machine_,
                         .replica = replica,
                         .member = member,
+                        .links = {},
                         .fronts = {},
                         .kernel = kernel,
                         .core = core_->stats(),
@@ -91,6 +92,7 @@ Facts ServerProcess::facts(const Needs& needs, const std::string& remote) {
       sources.plain_from_elsewhere += io->stats().plain_from_elsewhere;
     }
     sources.insecure_admin = insecure_admin_;
+    if (peers_) sources.links = [this](zab::LinkId link) { return peers_->facts(link); };
     sources.asking = remote;
     sources.connections = counter_.total();
     sources.connections_rejected = counter_.rejected();

@@ -308,7 +308,7 @@ Facts collect_facts(const FactSources& s, const Needs& needs) {
   facts.stats = server_stats(s, total);
   if (s.member) {
     add_role(*s.member, facts);
-    facts.ensemble = ensemble_facts(*s.member);
+    facts.ensemble = ensemble_facts(*s.member, s.links, s.now, s.wall);
   }
   facts.conf = conf_of(s);
   facts.data_dir_bytes = s.kernel.data_dir_bytes;

@@ -15,6 +15,7 @@
 #include "replica/replica.h"
 #include "server/config.h"
 #include "server/core.h"
+#include "server/ensemble_facts.h"
 #include "server/four_letter_words.h"
 #include "server/log_thread.h"
 #include "server/monitor_facts.h"
@@ -38,6 +39,7 @@ struct FactSources {
   const state::Machine& machine;
   const replica::Replica& replica;
   const replica::Member* member;  // null: a server alone
+  LinkLook links;                 // empty: a server alone
   std::vector<const replica::Front*> fronts;
   const KernelFacts& kernel;
   CoreStats core;

@@ -73,7 +73,7 @@ void Leader::on_link_accepted(LinkId link, Instant now, Effects& effects) {
   }
   LearnerLink learner;
   learner.link = link;
-  learner.stage_began = learner.last_heard = learner.expected_since = now;
+  learner.stage_began = learner.last_heard = learner.expected_since = learner.traffic.since = now;
   learners_.emplace(link, learner);
 }
 

@@ -25,8 +25,10 @@ void Leader::propose(TxnBatchPtr batch, Instant, Effects& effects) {
     wire::append_packet(packets, PacketType::kProposal,
                         Zxid{raw(batch->first) + static_cast<std::int64_t>(i)}, entry);
   }
-  for (const auto& [link, learner] : learners_) {
-    if (learner.is_forwarded_to() && !learner.observer) effects.to(link).append(packets);
+  for (auto& [link, learner] : learners_) {
+    if (!learner.is_forwarded_to() || learner.observer) continue;
+    effects.to(link).append(packets);
+    learner.traffic.packets_sent += batch->size();
   }
   counts_.proposals += batch->size();
   history_.append(batch);
@@ -85,8 +87,10 @@ void Leader::commit_ready(Instant, Effects& effects) {
     const Sync answered = syncs_.front();
     syncs_.pop_front();
     released_ = answered.ticket;
-    if (answered.asking && learners_.contains(*answered.asking))
-      wire::append_packet(effects.to(*answered.asking), PacketType::kSync, Zxid{0});
+    const auto asking = answered.asking ? learners_.find(*answered.asking) : learners_.end();
+    if (asking == learners_.end()) continue;
+    ++asking->second.traffic.packets_sent;
+    wire::append_packet(effects.to(*answered.asking), PacketType::kSync, Zxid{0});
   }
 }
 
@@ -94,17 +98,21 @@ void Leader::commit_until(Zxid until, Effects& effects) {
   ENSURE(epoch_of(until) == epoch_, "a leader commits only what it proposed itself");
   std::string commits;
   std::string informs;
+  std::uint64_t committed = 0;
   const bool has_observers = std::any_of(learners_.begin(), learners_.end(), [](const auto& each) {
     return each.second.observer && each.second.is_forwarded_to();
   });
   history_.for_each(history_.committed(), until, [&](Zxid zxid, std::string_view entry) {
     wire::append_packet(commits, PacketType::kCommit, zxid);
-    ++counts_.commits;
+    ++committed;
     if (has_observers) wire::append_packet(informs, PacketType::kInform, zxid, entry);
   });
   history_.set_committed(until);
-  for (const auto& [link, learner] : learners_) {
-    if (learner.is_forwarded_to()) effects.to(link).append(learner.observer ? informs : commits);
+  counts_.commits += committed;
+  for (auto& [link, learner] : learners_) {
+    if (!learner.is_forwarded_to()) continue;
+    effects.to(link).append(learner.observer ? informs : commits);
+    learner.traffic.packets_sent += committed;
   }
 }
 
@@ -114,6 +122,7 @@ void Leader::ping_all(Instant, Effects& effects) {
   for (auto& [link, learner] : learners_) {
     if (learner.stage != Stage::kActive) continue;
     ++learner.pings_sent;
+    ++learner.traffic.packets_sent;
     wire::append_packet(effects.to(link), PacketType::kPing, history_.last());
   }
 }

@@ -38,6 +38,7 @@ void Leader::on_packet(LinkId link, const wire::QuorumPacket& packet, Instant no
   if (found == learners_.end() || over()) return;
   LearnerLink& learner = found->second;
   learner.last_heard = now;
+  ++learner.traffic.packets_received;
   switch (learner.stage) {
     case Stage::kGreeting: return on_info(learner, packet, now, effects);
     case Stage::kPromising: return on_epoch_ack(learner, packet, now, effects);
@@ -125,6 +126,7 @@ void Leader::synchronise(LearnerLink& learner, Instant now, Effects& effects) {
     effects.log.push_back("learner " + std::to_string(raw(learner.server)) + " is brought level by " + how);
   };
   count_sync(plan.kind);
+  ++learner.traffic.packets_sent;
   switch (plan.kind) {
     case SyncPlan::Kind::kDiff:
       told("DIFF");
@@ -179,13 +181,16 @@ void Leader::send_history(LearnerLink& learner, Zxid after, Instant now, Effects
   history_.for_each(after, history_.committed(), [&](Zxid zxid, std::string_view entry) {
     wire::append_packet(out, PacketType::kProposal, zxid, entry);
     wire::append_packet(out, PacketType::kCommit, zxid);
+    learner.traffic.packets_sent += 2;
   });
   learner.acked = history_.committed();
   enter(learner, Stage::kSyncing, now);
   wire::append_packet(out, PacketType::kNewLeader, epoch_start(epoch_), membership_.text);
+  ++learner.traffic.packets_sent;
   if (learner.observer) return;
   history_.for_each(history_.committed(), history_.last(), [&](Zxid zxid, std::string_view entry) {
     wire::append_packet(out, PacketType::kProposal, zxid, entry);
+    ++learner.traffic.packets_sent;
   });
 }
 
@@ -211,6 +216,7 @@ void Leader::on_new_leader_ack(LearnerLink& learner, const wire::QuorumPacket& p
 void Leader::welcome(LearnerLink& learner, Instant now, Effects& effects) {
   enter(learner, Stage::kActive, now);
   learner.expected_since = now;
+  ++learner.traffic.packets_sent;
   wire::append_packet(effects.to(learner.link), PacketType::kUpToDate, Zxid{-1});
 }
 
@@ -222,6 +228,7 @@ void Leader::on_active_packet(LearnerLink& learner, const wire::QuorumPacket& pa
     case PacketType::kRequest:
     case PacketType::kRevalidate:
       if (learner.stage != Stage::kActive) return drop(learner.link, "it sends requests too early", effects);
+      if (packet.type == PacketType::kRequest) ++learner.traffic.requests;
       effects.messages.push_back({learner.link, learner.server, packet.type, packet.zxid,
                                   std::string(packet.data.value_or("")), packet.identities});
       return;

@@ -49,6 +49,15 @@ struct LearnerLink {
   std::uint64_t pings_sent = 0;
   std::uint64_t pings_answered = 0;
 
+  // For who looks at the ensemble; packets sent are all but LEADERINFO and answers to REVALIDATE.
+  struct Traffic {
+    Instant since;
+    std::uint64_t packets_received = 0;
+    std::uint64_t packets_sent = 0;
+    std::uint64_t requests = 0;
+  };
+  Traffic traffic;
+
   Zxid sent{};         // what the state that is on its way holds at least
   Zxid early_acked{};  // acknowledged before NEWLEADER was, as servers of 3.8 may do
 

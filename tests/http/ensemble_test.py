@@ -6,6 +6,7 @@
 import json
 import re
 import sys
+import time
 
 from http_servers import ask, free_port, http_settings, wait_for_http
 from ensemble import DROVER, JAVA, Ensemble
@@ -116,6 +117,40 @@ def the_state_of_zab_is_told_as_java_does():
         check_equal((mine["myid"], mine["is_leader"]), (member.sid, member is ensemble.leader()))
 
 
+def with_an_observer(voter, observer):
+    """What a leader of that kind says of its one observer, and the leader's own last zxid."""
+    with Ensemble([voter, voter, observer], observers=(3,)) as other:
+        for member in other:
+            member.http_port = free_port()
+            config, properties = http_settings(member.http_port)
+            member.config.update(config)
+            member.properties.update(properties)
+        other.start()
+        leader = other.leader()
+        wait_for_http(leader.http_port)
+        with other[3].client() as session:
+            session.call(protocol.CREATE, protocol.create_body("/through-the-observer"))
+            told = fields(leader, "observers")
+            last = int(fields(leader, "srvr")["server_stats"]["last_processed_zxid"])
+        return told, last
+
+
+def an_observer_is_told_of_as_java_does():
+    theirs_said, _ = with_an_observer(JAVA, DROVER)
+    for observer in (DROVER, JAVA):
+        said, last = with_an_observer(DROVER, observer)
+        check_equal(list(said), list(theirs_said))
+        check_equal(said["synced_observers"], theirs_said["synced_observers"])
+        mine, other = said["observers"][0], theirs_said["observers"][0]
+        check_equal(list(mine), list(other))
+        check_equal({key: type(value) for key, value in mine.items()},
+                    {key: type(value) for key, value in other.items()})
+        check(mine["remote_socket_address"].startswith("/127.0.0.1:"), mine)
+        check_equal((mine["sid"], mine["last_zxid"], mine["requests"]), (3, last, other["requests"]))
+        check(mine["packets_sent"] > 3 and mine["packets_received"] > 3, mine)
+        check(abs(mine["established"] / 1000 - time.time()) < 60, mine)
+
+
 def a_server_without_a_quorum_says_so():
     survivor, *rest = sorted(ours(), key=lambda member: member is ensemble.leader())
     for member in ensemble:
@@ -134,7 +169,7 @@ def a_server_without_a_quorum_says_so():
 CASES = [the_probes_know_the_leader, everybody_names_the_same_leader_and_voters,
          the_configuration_has_javas_keys, no_member_is_restored_alone,
          the_metrics_tell_of_elections_and_of_leading, no_metric_of_java_is_missing, the_state_of_zab_is_told_as_java_does,
-         a_server_without_a_quorum_says_so]
+         an_observer_is_told_of_as_java_does, a_server_without_a_quorum_says_so]
 
 
 def main():
