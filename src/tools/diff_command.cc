@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -92,6 +93,25 @@ struct FieldChange {
   std::string right;
 };
 
+struct Sources {
+  DirectoryArguments left;
+  DirectoryArguments right;
+};
+
+// Nothing when it is not clear which log directory is whose.
+IoResult<std::optional<Sources>> sources_of(const Context& context, const DiffCommand& command) {
+  Sources sources{{command.left, {}}, {command.right, {}}};
+  auto next = command.log_directories.begin();
+  if (next == command.log_directories.end()) return sources;
+  for (DirectoryArguments* side : {&sources.left, &sources.right}) {
+    TRY_ASSIGN(const bool directory, is_directory(context.disk, side->directory));
+    if (!directory) continue;
+    if (next == command.log_directories.end()) return std::nullopt;
+    side->log_directory = *next++;
+  }
+  return next == command.log_directories.end() ? std::optional(sources) : std::nullopt;
+}
+
 class Difference {
  public:
   Difference(const Context& context, const DiffCommand& command) : context_(context), command_(command) {}
@@ -148,8 +168,15 @@ class Difference {
 };
 
 Outcome Difference::run() {
-  TRY_ASSIGN(const StateSource left, StateSource::open(context_, command_.left));
-  TRY_ASSIGN(const StateSource right, StateSource::open(context_, command_.right));
+  TRY_ASSIGN(const auto sources, sources_of(context_, command_));
+  if (!sources) {
+    context_.notes.print(
+        "drover inspect: --log-dir is said once for each of A and B that is a directory; it may be the same "
+        "directory again\n");
+    return kUsage;
+  }
+  TRY_ASSIGN(const StateSource left, StateSource::open(context_, sources->left));
+  TRY_ASSIGN(const StateSource right, StateSource::open(context_, sources->right));
   Side first(*this, left_, &Difference::remember);
   TRY(left.read(first));
   Side second(*this, right_, &Difference::compare);

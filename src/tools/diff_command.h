@@ -9,6 +9,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tools/context.h"
 
@@ -17,6 +18,8 @@ namespace drover::tools {
 struct DiffCommand {
   std::string left;
   std::string right;
+  // dataLogDir of each of the two that is a directory, in this order; empty: logs lie with the snapshots.
+  std::vector<std::string> log_directories;
   std::string path;          // only at or below it; empty: all
   bool ignore_stat = false;  // zxids, times and versions may differ
   bool summary = false;      // counts only

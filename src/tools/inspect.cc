@@ -176,6 +176,9 @@ void CommandLine::add_diff() {
       add("diff", "what differs between two snapshots or data directories; exit code 1 if anything does");
   c->add_option("A", diff_.left, "a snapshot, or a data directory: the state it recovers to")->required();
   c->add_option("B", diff_.right, "the same")->required();
+  c->add_option("--log-dir", diff_.log_directories,
+                "dataLogDir of the data directory, when logs live apart; of two directories A's and then B's")
+      ->allow_extra_args(false);
   c->add_option("--path", diff_.path, "only nodes at or below this one")->check(path_problem);
   c->add_flag("--ignore-stat", diff_.ignore_stat,
               "compare data, ACLs and kinds, not versions, zxids and times");

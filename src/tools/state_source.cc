@@ -5,17 +5,17 @@
 
 namespace drover::tools {
 
-IoResult<StateSource> StateSource::open(const Context& context, const std::string& source) {
+IoResult<StateSource> StateSource::open(const Context& context, const DirectoryArguments& source) {
   StateSource opened(context);
-  TRY_ASSIGN(const bool directory, is_directory(context.disk, source));
+  TRY_ASSIGN(const bool directory, is_directory(context.disk, source.directory));
   if (!directory) {
-    TRY_ASSIGN(opened.snapshot_, find_snapshot(context, source));
-    opened.name_ = source;
+    TRY_ASSIGN(opened.snapshot_, find_snapshot(context, source.directory));
+    opened.name_ = source.directory;
     return opened;
   }
-  TRY_ASSIGN(const storage::DataDirs dirs, find_directories(context.disk, {source, {}}));
+  TRY_ASSIGN(const storage::DataDirs dirs, find_directories(context.disk, source));
   TRY_ASSIGN(opened.state_, load_newest(context, dirs));
-  opened.name_ = source + " up to zxid " + zxid_text(opened.state_->last);
+  opened.name_ = source.directory + " up to zxid " + zxid_text(opened.state_->last);
   return opened;
 }
 

@@ -18,7 +18,7 @@ namespace drover::tools {
 class StateSource {
  public:
   // The context outlives it.
-  static IoResult<StateSource> open(const Context& context, const std::string& source);
+  static IoResult<StateSource> open(const Context& context, const DirectoryArguments& source);
 
   IoResult<void> read(storage::SnapshotSink& sink) const;
   // "snapshot.5", or "DIR up to zxid 0x9".

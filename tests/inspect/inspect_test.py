@@ -223,6 +223,20 @@ def diff_finds_nothing_between_a_directory_and_its_own_past_written_down(kind):
     check({"added", "summary"} <= kinds and "removed" not in kinds, f"from the oldest snapshot on: {kinds}")
 
 
+def diff_finds_logs_that_live_apart(kind):
+    apart, logs = copy_of(kind, "apart"), workshop / f"logs-apart-{kind}" / "version-2"
+    logs.mkdir(parents=True)
+    for log in [*files(apart, "log"), *(apart / "version-2").glob("drover.links")]:
+        log.rename(logs / log.name)
+    inspect("diff", built(kind), apart, "--log-dir", built(kind), "--log-dir", logs.parent)
+    inspect("diff", files(built(kind), "snapshot")[0], apart, "--log-dir", logs.parent, "--summary", expect=1)
+    # Without its logs it is an older state, or none at all.
+    inspect("diff", built(kind), apart, expect=1)
+    for words in ((built(kind), apart, "--log-dir", logs), (files(apart, "snapshot")[0], apart, *["--log-dir", logs] * 2)):
+        inspect("diff", *words, expect=2)
+        check("once for each" in inspect.notes, inspect.notes)
+
+
 def two_servers_make_the_same_of_the_same_requests():
     lines = inspect_json("diff", built("java"), built("drover"), "--ignore-stat", expect=1)
     for line in lines:
@@ -433,6 +447,7 @@ CASES = [
     what_was_purged_is_said_to_be_missing,
     *for_both(at_shows_the_tree_between_two_changes),
     *for_both(diff_finds_nothing_between_a_directory_and_its_own_past_written_down),
+    *for_both(diff_finds_logs_that_live_apart),
     two_servers_make_the_same_of_the_same_requests,
     *for_both(compressed_snapshots_are_read),
     *for_both(a_flipped_bit_in_the_log_is_damage_and_repair_asks_before_it_loses_anything),
