@@ -10,6 +10,43 @@ _drover_shell_commands="addWatch addauth close config connect cp create delete d
   getAcl getAllChildrenNumber getEphemerals help history import listquota ls mv printwatches quit reconfig redo
   removewatches set setAcl setquota stat sync version watch whoami"
 
+# The flags of the shell's command $1.
+_drover_shell_flags() {
+  case $1 in
+    addWatch) printf '%s ' -m ;;
+    config) printf '%s ' -c -w -s ;;
+    cp) printf '%s ' -r ;;
+    create) printf '%s ' -s -e -c -t ;;
+    delete) printf '%s ' -v ;;
+    deleteall) printf '%s ' -b ;;
+    delquota | setquota) printf '%s ' -n -b -N -B ;;
+    find) printf '%s ' -name -data -ephemeral -empty -leaf ;;
+    get) printf '%s ' -s -w -b -x ;;
+    getAcl) printf '%s ' -s ;;
+    import) printf '%s ' -f ;;
+    ls) printf '%s ' -s -w -R --tree ;;
+    reconfig) printf '%s ' -s -v -file -members -add -remove ;;
+    removewatches) printf '%s ' -c -d -a -l -p -r ;;
+    set) printf '%s ' -s -v -b ;;
+    setAcl) printf '%s ' -s -v -R ;;
+    stat) printf '%s ' -w ;;
+    watch) printf '%s ' -n ;;
+  esac
+}
+
+# The options of `drover inspect $1`.
+_drover_inspect_options() {
+  case $1 in
+    log) printf '%s ' --from --to --path --session --type --stats --data ;;
+    snapshot) printf '%s ' --stats --nodes --sessions --acls --path --data ;;
+    diff) printf '%s ' --log-dir --path --ignore-stat --summary ;;
+    verify) printf '%s ' --log-dir ;;
+    history) printf '%s ' --log-dir --whole-data ;;
+    at) printf '%s ' --log-dir --data --write ;;
+    repair) printf '%s ' --log-dir --backup --yes --accept-loss ;;
+  esac
+}
+
 # The paths that begin like $1, asked of the servers that the line so far names.
 _drover_paths() {
   local -a where=()
@@ -21,7 +58,7 @@ _drover_paths() {
 }
 
 _drover() {
-  local word=${COMP_WORDS[COMP_CWORD]} i has_command=
+  local word=${COMP_WORDS[COMP_CWORD]} i command=
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W "$_drover_programs" -- "$word")
     return
@@ -34,6 +71,10 @@ _drover() {
     mapfile -t COMPREPLY < <(compgen -W "$(_drover_paths "$word")" -- "$word")
     return
   fi
+  if [[ ${COMP_WORDS[1]} == inspect && $word == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$(_drover_inspect_options "${COMP_WORDS[2]}") --json --help" -- "$word")
+    return
+  fi
   if [[ ${COMP_WORDS[1]} != cli ]]; then
     mapfile -t COMPREPLY < <(compgen -f -W "--help" -- "$word")
     return
@@ -42,13 +83,15 @@ _drover() {
     case ${COMP_WORDS[i]} in
       -server | -timeout | -client-configuration | : | =) ((++i)) ;;
       -*) ;;
-      *) has_command=yes ;;
+      *) command=${command:-${COMP_WORDS[i]}} ;;
     esac
   done
-  if [[ -n $has_command && $word == /* ]]; then
+  if [[ -n $command && $word == /* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(_drover_paths "$word")" -- "$word")
-  elif [[ -n $has_command ]]; then
-    mapfile -t COMPREPLY < <(compgen -f -W "--json" -- "$word")
+  elif [[ -n $command && $word == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$(_drover_shell_flags "$command") --json" -- "$word")
+  elif [[ -n $command ]]; then
+    mapfile -t COMPREPLY < <(compgen -f -- "$word")
   elif [[ $word == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$_drover_shell_options" -- "$word")
   else

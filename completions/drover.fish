@@ -8,14 +8,38 @@ set -l commands addWatch addauth close config connect cp create delete deleteall
     getAllChildrenNumber getEphemerals help history import listquota ls mv printwatches quit reconfig redo \
     removewatches set setAcl setquota stat sync version watch whoami
 
+set -l in_shell "__fish_seen_subcommand_from cli; and not __fish_seen_subcommand_from $commands"
+set -l in_inspect "__fish_seen_subcommand_from inspect"
+# Each with its flags.
+set -l with_flags "addWatch m" "config c w s" "cp r" "create s e c t" "delete v" "deleteall b" "delquota n b N B" \
+    "find name data ephemeral empty leaf" "get s w b x" "getAcl s" "import f" "ls s w R" \
+    "reconfig s v file members add remove" "removewatches c d a l p r" "set s v b" "setAcl s v R" "setquota n b N B" \
+    "stat w" "watch n"
+set -l with_options "log from to path session type stats data" "snapshot stats nodes sessions acls path data" \
+    "diff log-dir path ignore-stat summary" "verify log-dir" "history log-dir whole-data" "at log-dir data write" \
+    "repair log-dir backup yes accept-loss"
+
 complete -c drover -n "not __fish_seen_subcommand_from $programs" -f -a "$programs"
-complete -c drover -n "__fish_seen_subcommand_from cli; and not __fish_seen_subcommand_from $commands" -f -a "$commands"
-complete -c drover -n "__fish_seen_subcommand_from cli" -o server -x -d "where"
-complete -c drover -n "__fish_seen_subcommand_from cli" -o timeout -x -d "of the session, in milliseconds"
-complete -c drover -n "__fish_seen_subcommand_from cli" -o r -d "a server without a quorum will do"
-complete -c drover -n "__fish_seen_subcommand_from cli" -o waitforconnection -d "do nothing before there is a connection"
-complete -c drover -n "__fish_seen_subcommand_from cli" -o client-configuration -r -d "properties"
-complete -c drover -n "__fish_seen_subcommand_from cli" -l json -d "answers as JSON"
-complete -c drover -n "__fish_seen_subcommand_from cli" -l quiet -d "say nothing of the connection"
-complete -c drover -n "__fish_seen_subcommand_from inspect; and not __fish_seen_subcommand_from $inspections" -f -a "$inspections"
+complete -c drover -n "$in_shell" -f -a "$commands"
+complete -c drover -n "$in_shell" -o server -x -d "where"
+complete -c drover -n "$in_shell" -o timeout -x -d "of the session, in milliseconds"
+complete -c drover -n "$in_shell" -o r -d "a server without a quorum will do"
+complete -c drover -n "$in_shell" -o waitforconnection -d "do nothing before there is a connection"
+complete -c drover -n "$in_shell" -o client-configuration -r -d "properties"
+complete -c drover -n "$in_shell" -l quiet -d "say nothing of the connection"
+complete -c drover -n "__fish_seen_subcommand_from cli inspect" -l json -d "answers as JSON"
+for line in $with_flags
+    set -l words (string split " " $line)
+    for flag in $words[2..]
+        complete -c drover -n "__fish_seen_subcommand_from cli; and __fish_seen_subcommand_from $words[1]" -o $flag
+    end
+end
+complete -c drover -n "__fish_seen_subcommand_from cli; and __fish_seen_subcommand_from ls" -l tree
+complete -c drover -n "$in_inspect; and not __fish_seen_subcommand_from $inspections" -f -a "$inspections"
+for line in $with_options
+    set -l words (string split " " $line)
+    for option in $words[2..]
+        complete -c drover -n "$in_inspect; and __fish_seen_subcommand_from $words[1]" -l $option
+    end
+end
 complete -c drover -l help -d "tell more"

@@ -14,6 +14,7 @@ import tempfile
 
 from servers import PROJECT_ROOT, DroverServer, MissingDependency, drover_binary
 from suite import check, check_equal, run
+from terminal import Terminal
 
 PAGE = PROJECT_ROOT / "docs" / "cli.md"
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -86,31 +87,123 @@ def every_completion_file_names_every_command():
         check(not missing, f"{name} does not have {missing}")
 
 
+# A line that is being typed, and what a shell proposes for its last word.
+COMPLETED = {
+    "drover ser": {"server"},
+    "drover cli getA": {"getAcl", "getAllChildrenNumber"},
+    "drover cli -ser": {"-server"},
+    "drover cli -server h:1 dele": {"delete", "deleteall"},
+    "drover inspect sna": {"snapshot"},
+    "drover inspect diff --log": {"--log-dir"},
+    "drover cli get -": {"-s", "-w", "-b", "-x", "--json"},
+    "drover cli -server h:1 ls --t": {"--tree"},
+}
+# fish proposes it everywhere.
+EVERYWHERE = {"--help"}
+
+
+def flags_in_manual():
+    """Of each command of the shell that has any."""
+    page = (PROJECT_ROOT / "docs/man/drover-cli.1").read_text()
+    for command, usage in re.findall(r'(?m)^\.BI (\w+) "(.*)"$', page):
+        if flags := {flag.replace("\\", "") for flag in re.findall(r"(?<![\w-])\\-[\w\\-]+", usage)}:
+            yield command, flags
+
+
+def options_of_inspections():
+    for name in ("log", "snapshot", "diff", "verify", "history", "at", "repair"):
+        text = subprocess.run([drover_binary(), "inspect", name, "--help"], capture_output=True, text=True,
+                              check=True).stdout
+        yield name, set(re.findall(r"(?m)^  (?:-h,)?(--[\w-]+)", text))
+
+
+def all_lines():
+    yield from COMPLETED.items()
+    for command, flags in flags_in_manual():
+        yield f"drover cli {command} -", flags | {"--json"}
+    for name, options in options_of_inspections():
+        yield f"drover inspect {name} --", options
+
+
+def check_completion(shell, proposed):
+    """`proposed` says what the shell proposes for a line."""
+    for line, expected in all_lines():
+        check_equal(proposed(line) - EVERYWHERE, expected - EVERYWHERE, f"{shell}: {line}")
+    check(len(list(all_lines())) > 25, "the manual page lists the flags")
+
+
 def bash_completes():
     script = f"""
         source '{PROJECT_ROOT}/completions/drover.bash'
-        complete_line() {{
-          COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
-          _drover
-          echo "${{COMPREPLY[*]}}"
-        }}
-        complete_line drover ser
-        complete_line drover cli getA
-        complete_line drover cli -ser
-        complete_line drover cli -server h : 1 dele
+        COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMPREPLY=()
+        _drover
+        printf '%s\\n' "${{COMPREPLY[@]}}"
     """
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=30, check=False)
-    check_equal(done.stdout.splitlines(), ["server", "getAcl getAllChildrenNumber", "-server", "delete deleteall"])
-    check_equal(done.stderr, "")
+
+    def proposed(line):
+        # bash takes HOST:PORT for three words.
+        done = subprocess.run(["bash", "-c", script, "bash", *re.findall(r":|[^\s:]+", line)], capture_output=True,
+                              text=True, timeout=30, check=False)
+        check_equal(done.stderr, "", line)
+        return set(done.stdout.split())
+
+    check_completion("bash", proposed)
 
 
-def the_other_shells_can_read_theirs():
-    for shell, name in (("zsh", "_drover"), ("fish", "drover.fish")):
-        if shutil.which(shell) is None:
-            continue  # The lists are checked above; these are only read here, where there is somebody to read them.
-        done = subprocess.run([shell, "-n", str(PROJECT_ROOT / "completions" / name)], capture_output=True, text=True,
+def fish_completes():
+    def proposed(line):
+        script = f"source '{PROJECT_ROOT}/completions/drover.fish'; complete -C '{line}'"
+        done = subprocess.run([required("fish"), "--no-config", "-c", script], capture_output=True, text=True,
                               timeout=30, check=False)
-        check_equal((done.returncode, done.stderr), (0, ""), shell)
+        check_equal(done.stderr, "", line)
+        return {each.split("\t")[0] for each in done.stdout.splitlines()}
+
+    check_completion("fish", proposed)
+
+
+# Completion works only where somebody types: whatever would be proposed is written to a file instead. compadd itself
+# says what matches the word, and is asked by zsh's own functions too, with -O, -A and -D, which must be left alone.
+ZSH_SETUP = """
+    PS1='ready> '; unsetopt beep; fpath=({completions} $fpath); autoload -Uz compinit; compinit -D -u
+    compadd() {{
+      if [[ ${{@[1,(i)(-|--)]}} != *-(O|A|D)\\ * ]]; then
+        local -a hits; builtin compadd -A hits "$@"; print -rl -- $hits >>{found}
+      fi
+      builtin compadd "$@"
+    }}
+    bindkey '^T' list-choices
+"""
+
+
+def zsh_completes():
+    with tempfile.TemporaryDirectory(prefix="drover-zsh-") as scratch:
+        found = pathlib.Path(scratch, "found")
+        setup = pathlib.Path(scratch, "setup")
+        setup.write_text(ZSH_SETUP.format(completions=PROJECT_ROOT / "completions", found=found))
+        terminal = Terminal([required("zsh"), "-f", "-i"], scratch)
+        terminal.type(f"source {setup}\r")
+        terminal.wait_for("ready> ")
+
+        def proposed(line):
+            found.write_text("")
+            # ^U empties the line; the sum shows that what was typed before it has been worked off.
+            proposed.count += 1
+            terminal.type(f"{line}\x14\x15print sum-$(({proposed.count} + 1000))\r")
+            terminal.wait_for(f"sum-{proposed.count + 1000}")
+            terminal.wait_for("ready> ")
+            return set(found.read_text().split())
+
+        proposed.count = 0
+        check_completion("zsh", proposed)
+        terminal.type("exit\r")
+        terminal.wait_for_end()
+
+
+def required(shell):
+    path = shutil.which(shell)
+    if path is None:
+        raise MissingDependency(f"{shell} is missing (Debian package: {shell})")
+    return path
 
 
 if __name__ == "__main__":
@@ -121,4 +214,4 @@ if __name__ == "__main__":
         sys.exit(1)
     sys.exit(run("documents", [
         the_examples_print_what_the_page_says, the_page_names_every_command, the_manual_pages_name_every_command,
-        every_completion_file_names_every_command, bash_completes, the_other_shells_can_read_theirs]))
+        every_completion_file_names_every_command, bash_completes, zsh_completes, fish_completes]))
