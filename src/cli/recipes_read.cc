@@ -239,7 +239,7 @@ class Reader {
   Result<void> fill_items(const std::string& directory, const std::vector<Part>& parts,
                           const std::unordered_map<std::string, Stand>& claimed, View& view) {
     const auto oldest = std::min_element(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
-      return sequence_before(a.sequence, b.sequence);
+      return layouts::sequence_before(a.sequence, b.sequence);
     });
     std::vector<const Part*> shown;
     for (std::size_t i = 0; i < parts.size(); ++i) {

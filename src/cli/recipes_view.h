@@ -10,10 +10,19 @@
 #include <string>
 #include <vector>
 
-#include "cli/recipes_layout.h"
 #include "drover/types.h"
+#include "layouts/layout.h"
 
 namespace drover::cli::observe {
+
+using layouts::Family;
+using layouts::Kind;
+using layouts::name_of;
+using layouts::Part;
+using layouts::QueueOrder;
+using layouts::recognise;
+using layouts::Recognition;
+using layouts::Role;
 
 // Somebody who holds, waits, or is there.
 struct Stand {

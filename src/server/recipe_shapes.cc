@@ -4,90 +4,70 @@
 #include <algorithm>
 #include <charconv>
 
+#include "layouts/layout.h"
+
 namespace drover::server {
 namespace {
 
-constexpr std::string_view kCurator = "Curator, drover";
-constexpr std::string_view kKazoo = "kazoo";
+using layouts::Family;
+using layouts::Kind;
+using layouts::Recognition;
+using layouts::Role;
 
-// The number that the server put behind `marker`: at least ten digits, and a sign where the counter has
-// wrapped.
-std::optional<std::int32_t> sequence_behind(std::string_view name, std::string_view marker) {
-  const std::size_t at = name.rfind(marker);
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::string_view digits = name.substr(at + marker.size());
-  std::int32_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (digits.size() < 10 || error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return value;
+Recognition recognise(const std::vector<RecipeNode>& nodes) {
+  std::vector<std::string> names;
+  names.reserve(nodes.size());
+  for (const RecipeNode& node : nodes) names.push_back(node.name);
+  return layouts::recognise(names);
 }
 
-struct Numbered {
-  RecipeEntry entry;
-  std::int32_t sequence = 0;
-};
-
-// In the order in which the counter counts, also where it wraps.
-void sort_by_sequence(std::vector<Numbered>& line) {
-  std::ranges::stable_sort(line, [](const Numbered& a, const Numbered& b) {
-    return static_cast<std::int32_t>(static_cast<std::uint32_t>(a.sequence) -
-                                     static_cast<std::uint32_t>(b.sequence)) < 0;
-  });
-}
-
-struct Marker {
-  std::string_view text;
-  std::string_view mode = {};
-};
-
-// Those whose names have one of the markers, in order.
-std::vector<RecipeEntry> line_of(const std::vector<RecipeNode>& nodes, std::initializer_list<Marker> markers,
-                                 std::string_view directory = {}) {
-  std::vector<Numbered> line;
-  for (const RecipeNode& node : nodes) {
-    for (const Marker& marker : markers) {
-      const auto sequence = sequence_behind(node.name, marker.text);
-      if (!sequence) continue;
-      line.push_back({{node, std::string(directory), marker.mode}, *sequence});
-      break;
-    }
+std::string_view mode_of(Role role) {
+  switch (role) {
+    case Role::kReader: return "read";
+    case Role::kWriter: return "write";
+    case Role::kPlain: break;
   }
-  sort_by_sequence(line);
-  std::vector<RecipeEntry> out;
-  for (Numbered& each : line) out.push_back(std::move(each.entry));
-  return out;
+  return {};
 }
 
-Recipe first_holds(RecipeKind kind, std::string_view layout, std::vector<RecipeEntry> line) {
-  Recipe recipe{.kind = kind, .layout = layout, .holders = {}, .waiting = std::move(line)};
-  recipe.holders.push_back(std::move(recipe.waiting.front()));
-  recipe.waiting.erase(recipe.waiting.begin());
-  return recipe;
+// The parts of what was recognised among these nodes, in its order.
+std::vector<RecipeEntry> entries_of(const Recognition& seen, const std::vector<RecipeNode>& nodes,
+                                    std::string_view directory = {}) {
+  std::map<std::string_view, const RecipeNode*> by_name;
+  for (const RecipeNode& node : nodes) by_name.emplace(node.name, &node);
+  std::vector<RecipeEntry> line;
+  line.reserve(seen.parts.size());
+  for (const layouts::Part& part : seen.parts)
+    line.push_back({*by_name.at(part.name), std::string(directory), mode_of(part.role)});
+  return line;
 }
 
-// One writer, or all readers up to the first writer.
-Recipe read_write(std::string_view layout, std::vector<RecipeEntry> line) {
-  Recipe recipe{.kind = RecipeKind::kReadWriteLock, .layout = layout, .holders = {}, .waiting = {}};
-  auto inside = std::ranges::find(line, "write", &RecipeEntry::mode);
-  if (inside == line.begin()) ++inside;
-  recipe.holders.assign(line.begin(), inside);
-  recipe.waiting.assign(inside, line.end());
-  return recipe;
+// The line of an inner directory; nobody stands in it if it is one of something else.
+std::vector<RecipeEntry> line_of(const std::vector<RecipeNode>& nodes, Kind kind,
+                                 std::string_view directory) {
+  const Recognition seen = recognise(nodes);
+  return seen.kind == kind ? entries_of(seen, nodes, directory) : std::vector<RecipeEntry>{};
 }
 
-std::optional<Recipe> lock_or_election(const std::vector<RecipeNode>& nodes) {
-  const Marker read{"__READ__", "read"};
-  const Marker write{"__WRIT__", "write"};
-  if (auto line = line_of(nodes, {read, write}); !line.empty()) return read_write(kCurator, std::move(line));
-  if (!line_of(nodes, {{"__rlock__"}}).empty())
-    return read_write(kKazoo, line_of(nodes, {{"__rlock__", "read"}, {"__lock__", "write"}}));
-  if (auto line = line_of(nodes, {{"__lock__"}}); !line.empty())
-    return first_holds(RecipeKind::kLock, kKazoo, std::move(line));
-  if (auto line = line_of(nodes, {{"latch-"}}); !line.empty())
-    return first_holds(RecipeKind::kElection, kCurator, std::move(line));
-  if (auto line = line_of(nodes, {{"lock-"}}); !line.empty())
-    return first_holds(RecipeKind::kLock, kCurator, std::move(line));
-  return std::nullopt;
+std::optional<RecipeKind> kind_of_line(Kind kind) {
+  switch (kind) {
+    case Kind::kMutex:
+    case Kind::kTurnQueue: return RecipeKind::kLock;
+    case Kind::kElection: return RecipeKind::kElection;
+    case Kind::kReadWriteLock: return RecipeKind::kReadWriteLock;
+    default: return std::nullopt;
+  }
+}
+
+std::optional<Recipe> lock_or_election(const Recognition& seen, const std::vector<RecipeNode>& nodes) {
+  const auto kind = kind_of_line(seen.kind);
+  if (!kind || seen.parts.empty()) return std::nullopt;
+  const std::vector<RecipeEntry> line = entries_of(seen, nodes);
+  const auto waiting = line.begin() + static_cast<std::ptrdiff_t>(layouts::holders_in(seen.kind, seen.parts));
+  return Recipe{.kind = *kind,
+                .layout = name_of(seen.family),
+                .holders = {line.begin(), waiting},
+                .waiting = {waiting, line.end()}};
 }
 
 const std::vector<RecipeNode>* inner(const RecipeDirectory& directory, std::string_view name) {
@@ -98,9 +78,10 @@ const std::vector<RecipeNode>* inner(const RecipeDirectory& directory, std::stri
 // Whoever is first among the locks makes its lease at once and waits until there are few enough: that lease,
 // the newest of its session, is not held yet.
 Recipe curator_semaphore(const std::vector<RecipeNode>& leases, const std::vector<RecipeNode>* locks) {
-  Recipe recipe{.kind = RecipeKind::kSemaphore, .layout = kCurator, .holders = {}, .waiting = {}};
-  recipe.holders = line_of(leases, {{"lease-"}}, "leases");
-  if (locks) recipe.waiting = line_of(*locks, {{"lock-"}}, "locks");
+  Recipe recipe{
+      .kind = RecipeKind::kSemaphore, .layout = name_of(Family::kCurator), .holders = {}, .waiting = {}};
+  recipe.holders = line_of(leases, Kind::kSemaphore, "leases");
+  if (locks) recipe.waiting = line_of(*locks, Kind::kMutex, "locks");
   if (recipe.waiting.empty()) return recipe;
   const std::int64_t asking = recipe.waiting.front().node.owner;
   for (std::size_t i = recipe.holders.size(); i-- > 0;) {
@@ -112,11 +93,12 @@ Recipe curator_semaphore(const std::vector<RecipeNode>& leases, const std::vecto
 }
 
 Recipe kazoo_semaphore(const RecipeDirectory& directory, const std::vector<RecipeNode>& line) {
-  Recipe recipe{.kind = RecipeKind::kSemaphore, .layout = kKazoo, .holders = {}, .waiting = {}};
+  Recipe recipe{
+      .kind = RecipeKind::kSemaphore, .layout = name_of(Family::kKazoo), .holders = {}, .waiting = {}};
   for (const RecipeNode& node : directory.children) {
     if (node.owner != 0) recipe.holders.push_back({node});
   }
-  recipe.waiting = line_of(line, {{"__lock__"}}, kBesideDirectory);
+  recipe.waiting = line_of(line, Kind::kMutex, kBesideDirectory);
   std::int64_t leases = 0;
   const char* const end = directory.data.data() + directory.data.size();
   if (std::from_chars(directory.data.data(), end, leases).ptr == end && leases > 0) recipe.capacity = leases;
@@ -124,12 +106,9 @@ Recipe kazoo_semaphore(const RecipeDirectory& directory, const std::vector<Recip
 }
 
 Recipe kazoo_locking_queue(const std::vector<RecipeNode>& entries, const std::vector<RecipeNode>& taken) {
-  Recipe recipe{.kind = RecipeKind::kQueue, .layout = kKazoo, .holders = {}, .waiting = {}};
-  // Names begin with the priority, so that their order is the order of work.
-  for (const RecipeNode& node : entries) {
-    if (!node.name.starts_with("entry-")) continue;
-    RecipeEntry entry{node, "entries"};
-    const auto found = std::ranges::find(taken, node.name, &RecipeNode::name);
+  Recipe recipe{.kind = RecipeKind::kQueue, .layout = name_of(Family::kKazoo), .holders = {}, .waiting = {}};
+  for (RecipeEntry& entry : line_of(entries, Kind::kQueue, "entries")) {
+    const auto found = std::ranges::find(taken, entry.node.name, &RecipeNode::name);
     if (found == taken.end()) {
       recipe.waiting.push_back(std::move(entry));
     } else {
@@ -139,38 +118,24 @@ Recipe kazoo_locking_queue(const std::vector<RecipeNode>& entries, const std::ve
       recipe.holders.push_back(std::move(entry));
     }
   }
-  std::ranges::sort(recipe.waiting, {},
-                    [](const RecipeEntry& e) -> const std::string& { return e.node.name; });
   return recipe;
 }
 
-std::optional<Recipe> queue(const RecipeDirectory& directory) {
+std::optional<Recipe> queue(const Recognition& seen, const RecipeDirectory& directory) {
   const auto* entries = inner(directory, "entries");
   const auto* taken = inner(directory, "taken");
   if (entries && taken) return kazoo_locking_queue(*entries, *taken);
-  for (const std::string_view marker : {"queue-", "qn-", "q-", "entry-"}) {
-    std::vector<RecipeEntry> items;
-    for (const RecipeNode& node : directory.children) {
-      const auto dash = node.name.rfind('-');
-      const bool is_item = node.owner == 0 && node.name.find(marker) != std::string::npos &&
-                           node.name.size() - std::min(dash, node.name.size()) > 10;
-      if (is_item) items.push_back({node});
-    }
-    if (items.empty()) continue;
-    // With priorities and times the name's beginning decides; without, it is the same for all.
-    std::ranges::sort(items, {},
-                      [&](const RecipeEntry& e) { return e.node.name.substr(e.node.name.find(marker)); });
-    return Recipe{.kind = RecipeKind::kQueue,
-                  .layout = marker == "entry-" ? kKazoo : kCurator,
-                  .holders = {},
-                  .waiting = std::move(items)};
-  }
-  return std::nullopt;
+  if (seen.kind != Kind::kQueue) return std::nullopt;
+  std::vector<RecipeEntry> items = entries_of(seen, directory.children);
+  // Nobody queues what goes away with its session.
+  std::erase_if(items, [](const RecipeEntry& item) { return item.node.owner != 0; });
+  if (items.empty()) return std::nullopt;
+  return Recipe{
+      .kind = RecipeKind::kQueue, .layout = name_of(seen.family), .holders = {}, .waiting = std::move(items)};
 }
 
-std::optional<Recipe> barrier_or_membership(const RecipeDirectory& directory) {
+std::optional<Recipe> barrier_or_membership(const Recognition& seen, const RecipeDirectory& directory) {
   bool ready = false;
-  bool party = false;
   std::vector<RecipeEntry> members;
   for (const RecipeNode& node : directory.children) {
     if (node.name == "ready") {
@@ -178,14 +143,14 @@ std::optional<Recipe> barrier_or_membership(const RecipeDirectory& directory) {
     } else if (node.owner == 0) {
       return std::nullopt;
     } else {
-      party = party || node.name.find("__party__") != std::string::npos;
       members.push_back({node});
     }
   }
   if (members.empty() && !ready) return std::nullopt;
   std::ranges::sort(members, {}, [](const RecipeEntry& e) { return e.node.ctime; });
   return Recipe{.kind = ready ? RecipeKind::kBarrier : RecipeKind::kMembership,
-                .layout = party ? kKazoo : std::string_view{},  // both libraries make them look like this
+                // Without names of their own they look the same, whoever made them.
+                .layout = seen.kind == Kind::kGroup ? name_of(seen.family) : std::string_view{},
                 .holders = std::move(members),
                 .waiting = {}};
 }
@@ -207,12 +172,13 @@ std::string_view name_of(RecipeKind kind) {
 
 std::optional<Recipe> recognise_recipe(const RecipeDirectory& directory) {
   if (directory.children.empty()) return std::nullopt;
-  if (auto found = lock_or_election(directory.children)) return found;
+  const Recognition seen = recognise(directory.children);
+  if (auto found = lock_or_election(seen, directory.children)) return found;
   if (const auto* leases = inner(directory, "leases"))
     return curator_semaphore(*leases, inner(directory, "locks"));
   if (const auto* line = inner(directory, kBesideDirectory)) return kazoo_semaphore(directory, *line);
-  if (auto found = queue(directory)) return found;
-  return barrier_or_membership(directory);
+  if (auto found = queue(seen, directory)) return found;
+  return barrier_or_membership(seen, directory);
 }
 
 }  // namespace drover::server

@@ -2,16 +2,9 @@
 //
 // Which coordination recipe do the nodes of a directory belong to, who holds, and who waits in which order?
 //
-// A pure function of names, owners and data, by the layouts of Curator (which drover's recipes share) and
-// kazoo:
-//
-//   lock        _c_<guid>-lock-0000000004                      <guid>__lock__0000000004
-//   election    _c_<guid>-latch-0000000004                     (kazoo's is its lock)
-//   rwlock      …__READ__0000000004, …__WRIT__0000000005       …__rlock__…, …__lock__…
-//   semaphore   leases/…-lease-0000000004, locks/…-lock-…      <guid>, and beside it <path>-__lock__/… for
-//   those who wait queue       queue-0000000004, qn-…, q-…                    entry-100-0000000004, entries/
-//   and taken/ barrier     <name>…, ready                                 the same membership  nothing but
-//   ephemeral nodes                    <guid>__party__, <guid>-<name>
+// A pure function of names, owners and data. What names say is asked of layouts/layout.h; here is what is
+// beside them: directories inside a recipe's, whose nodes they are, what kazoo puts next to a semaphore.
+// Groups and barriers have no names of their own: they are directories of nothing but ephemeral nodes.
 #pragma once
 
 #include <cstdint>

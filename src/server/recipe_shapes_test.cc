@@ -8,6 +8,9 @@ namespace {
 
 using Names = std::vector<std::string>;
 
+const std::string kHexA(32, 'a');
+const std::string kHexB(32, 'b');
+
 RecipeNode owned(std::string name, std::int64_t owner) { return {.name = std::move(name), .owner = owner}; }
 RecipeNode plain(std::string name) { return {.name = std::move(name)}; }
 
@@ -35,12 +38,12 @@ TEST(RecipeShapes, ALockIsHeldByTheLowestNumberWhateverTheNamesBeginWith) {
 }
 
 TEST(RecipeShapes, TheOrderGoesOnWhereTheCounterWraps) {
-  const Recipe lock =
-      recognised({.data = {},
-                  .children = {owned("x__lock__-2147483648", 1), owned("y__lock__2147483647", 2)},
-                  .inner = {}});
+  const Recipe lock = recognised(
+      {.data = {},
+       .children = {owned(kHexA + "__lock__-2147483648", 1), owned(kHexB + "__lock__2147483647", 2)},
+       .inner = {}});
   EXPECT_EQ(lock.layout, "kazoo");
-  EXPECT_EQ(names(lock.holders), Names{"y__lock__2147483647"});
+  EXPECT_EQ(names(lock.holders), Names{kHexB + "__lock__2147483647"});
 }
 
 TEST(RecipeShapes, ALatchIsAnElection) {
@@ -79,13 +82,13 @@ TEST(RecipeShapes, ALeaseOfWhoeverStillAsksIsNotHeld) {
 }
 
 TEST(RecipeShapes, KazoosSemaphoreSaysHowManyThereAre) {
-  RecipeDirectory directory{.data = "3", .children = {owned("f00", 1)}, .inner = {}};
-  directory.inner[std::string(kBesideDirectory)] = {owned("ba2__lock__0000000003", 2)};
+  RecipeDirectory directory{.data = "3", .children = {owned(kHexA, 1)}, .inner = {}};
+  directory.inner[std::string(kBesideDirectory)] = {owned(kHexB + "__lock__0000000003", 2)};
   const Recipe semaphore = recognised(directory);
   EXPECT_EQ(semaphore.kind, RecipeKind::kSemaphore);
   EXPECT_EQ(semaphore.capacity, 3);
-  EXPECT_EQ(names(semaphore.holders), Names{"f00"});
-  EXPECT_EQ(names(semaphore.waiting), Names{"ba2__lock__0000000003"});
+  EXPECT_EQ(names(semaphore.holders), Names{kHexA});
+  EXPECT_EQ(names(semaphore.waiting), Names{kHexB + "__lock__0000000003"});
 }
 
 TEST(RecipeShapes, QueuesAreInTheOrderOfWork) {
@@ -117,6 +120,14 @@ TEST(RecipeShapes, NothingButEphemeralNodesAreMembersAndWithReadyABarrier) {
   const Recipe barrier = recognised(directory);
   EXPECT_EQ(barrier.kind, RecipeKind::kBarrier);
   EXPECT_EQ(barrier.holders.size(), 2u);
+}
+
+TEST(RecipeShapes, TwoLibrariesThatDoNotSeeEachOtherAreNoneButTheirMembersAre) {
+  const Recipe both =
+      recognised({.data = {},
+                  .children = {owned("_c_a-lock-0000000001", 1), owned(kHexA + "__lock__0000000001", 2)},
+                  .inner = {}});
+  EXPECT_EQ(both.kind, RecipeKind::kMembership);
 }
 
 TEST(RecipeShapes, AnOrdinaryDirectoryIsNone) {

@@ -13,6 +13,7 @@ import layering  # noqa: E402  (the path above must come first)
 CMAKE = """
 project(drover)
 drover_library(base)
+drover_library(layouts)
 drover_library(wire DEPENDS base)
 drover_library(state DEPENDS wire base LIBRARIES Boost::headers)
 drover_library(zab DEPENDS wire base)
@@ -22,6 +23,7 @@ drover_library(storage DEPENDS wire base
 drover_library(server DEPENDS replica storage LIBRARIES spdlog::spdlog THREADS)
 drover_library(client DEPENDS wire)
 drover_library(recipes DEPENDS client)
+drover_library(cli DEPENDS recipes layouts)
 add_subdirectory(src/main)
 """
 
@@ -104,6 +106,11 @@ class Layering(unittest.TestCase):
     def test_recipes_use_the_public_headers_only(self):
         self.assert_reported({"src/recipes/lock.cc": '#include "client/session.h"\n'}, "include/drover only")
         self.assert_clean({"src/recipes/lock.cc": '#include "drover/client.h"\n'})
+
+    def test_what_is_of_both_sides_may_be_used_by_either_along_an_arrow(self):
+        self.assert_clean({"src/cli/a.cc": '#include "layouts/layout.h"\n'})
+        self.assert_reported({"src/recipes/a.cc": '#include "layouts/layout.h"\n'}, "no arrow from recipes to layouts")
+        self.assert_reported({"src/layouts/a.cc": '#include "drover/client.h"\n'}, "below the public headers")
 
     def test_the_world_stays_out_of_every_pure_folder(self):
         headers = ["thread", "mutex", "filesystem", "fstream", "chrono", "random", "sys/socket.h", "unistd.h",

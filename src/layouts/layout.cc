@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/recipes_layout.h"
-
-#include <fmt/format.h>
+#include "layouts/layout.h"
 
 #include <algorithm>
 #include <charconv>
 #include <map>
 #include <utility>
 
-#include "cli/recipes_names.h"
+#include "layouts/names.h"
 
-namespace drover::cli::observe {
+namespace drover::layouts {
 namespace {
 
 // What a shape is a part of. Things that differ in this do not see each other.
@@ -127,7 +125,8 @@ Recognition recognise(std::span<const std::string> names) {
   if (things.size() > 1) {
     seen.kind = Kind::kSeveral;
     for (const auto& [thing, parts] : things) {
-      seen.things.push_back(fmt::format("{} ({})", name_of(thing.kind), name_of(thing.family)));
+      seen.things.push_back(std::string(name_of(thing.kind)).append(" (").append(name_of(thing.family)) +
+                            ")");
     }
   } else if (things.size() == 1) {
     auto& [thing, parts] = *things.begin();
@@ -189,4 +188,4 @@ std::string_view name_of(QueueOrder order) {
   return "";
 }
 
-}  // namespace drover::cli::observe
+}  // namespace drover::layouts

@@ -2,13 +2,16 @@
 //
 // What is this directory? Recipes are recognised by the names of their nodes, whoever wrote them:
 //
-//   _c_<uuid>-lock-0000000007       Curator's mutex, and ours          a3f1…__lock__0000000007   kazoo's
-//   _c_<uuid>-__WRIT__0000000007    the writer of a read/write lock    a3f1…__rlock__0000000007  kazoo's
-//   reader _c_<uuid>-latch-0000000007      a candidate of a leader latch      x-<session>-0000000007
-//   ZooKeeper's lock locks/, leases/                 a semaphore                        queue-0000000007 an
-//   item
+//   _c_<uuid>-lock-0000000007       Curator's mutex, and ours
+//   _c_<uuid>-__WRIT__0000000007    the writer of a read/write lock
+//   _c_<uuid>-latch-0000000007      a candidate of a leader latch
+//   a3f1…__lock__0000000007         kazoo's lock; its reader has __rlock__
+//   x-<session>-0000000007          ZooKeeper's lock
+//   locks/, leases/                 a semaphore
+//   queue-0000000007                an item of a queue
 //
-// Pure: names in, an opinion out. Whoever wants to know who holds what reads the nodes (recipes_read.h).
+// Pure: names in, an opinion out. `drover locks` asks it of what a client sees, the dashboard of what its
+// server has; both read the nodes themselves to tell who holds what.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-namespace drover::cli::observe {
+namespace drover::layouts {
 
 enum class Kind : std::uint8_t {
   kNothing,  // that names tell; it may be a group, whose members have any names
@@ -77,4 +80,4 @@ constexpr bool sequence_before(std::int32_t a, std::int32_t b) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b)) < 0;
 }
 
-}  // namespace drover::cli::observe
+}  // namespace drover::layouts

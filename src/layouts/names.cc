@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/recipes_names.h"
+#include "layouts/names.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 
-namespace drover::cli::observe {
+namespace drover::layouts {
 namespace {
 
 constexpr std::string_view kProtected = "_c_";
@@ -191,4 +191,4 @@ ReadName read_name(std::string_view name) {
   return {Shape::kOther, {std::string(name)}};
 }
 
-}  // namespace drover::cli::observe
+}  // namespace drover::layouts

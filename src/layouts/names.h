@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one name of a node says about it. recipes_layout.h makes an opinion of all names of a directory.
+// What one name of a node says about it. layout.h makes an opinion of all names of a directory.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "cli/recipes_layout.h"
+#include "layouts/layout.h"
 
-namespace drover::cli::observe {
+namespace drover::layouts {
 
 enum class Shape : std::uint8_t {
   kOther,
@@ -49,4 +49,4 @@ ReadName read_name(std::string_view name);
 // The number at the end, if it is all that follows `marker`: ten digits, perhaps with a sign.
 std::optional<std::int32_t> sequence_after(std::string_view name, std::string_view marker);
 
-}  // namespace drover::cli::observe
+}  // namespace drover::layouts

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Names as the three libraries write them, and what is said of a directory that has them.
-#include "cli/recipes_layout.h"
+#include "layouts/layout.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace drover::cli::observe {
+namespace drover::layouts {
 namespace {
 
 using ::testing::ElementsAre;
@@ -169,4 +169,4 @@ TEST(RecipeLayout, WhatDoesNotBelongIsNamed) {
 TEST(RecipeLayout, AnEmptyDirectoryIsNothing) { EXPECT_EQ(of({}).kind, Kind::kNothing); }
 
 }  // namespace
-}  // namespace drover::cli::observe
+}  // namespace drover::layouts
