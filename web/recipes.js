@@ -135,6 +135,8 @@ function cardOf(recipe, now) {
                   recipe.holders.map((who) => entryOf(who, now)),
                 )
               : h("p", {class: "hint"}, kind.free),
+            recipe.holders_total > recipe.holders.length &&
+              h("p", {class: "hint"}, `and ${count(recipe.holders_total - recipe.holders.length)} more`),
           ),
       recipe.waiting_total > 0 &&
         h(
@@ -147,7 +149,12 @@ function cardOf(recipe, now) {
             recipe.waiting.map((who, i) => entryOf(who, now, i + 1)),
           ),
           recipe.waiting_total > recipe.waiting.length &&
-            h("p", {class: "hint"}, `and ${count(recipe.waiting_total - recipe.waiting.length)} behind them`),
+            h(
+              "p",
+              {class: "hint"},
+              `first ${count(recipe.waiting.length)} of ${count(recipe.waiting_total)}, `,
+              `${count(recipe.waiting_total - recipe.waiting.length)} behind them`,
+            ),
         ),
       recipe.waiting_total === 0 &&
         recipe.kind !== "membership" &&

@@ -21,7 +21,7 @@ constexpr std::size_t kCandidatesMax = 2'000;    // directories that may be reci
 constexpr std::size_t kSearchedMax = 2'000;      // directories looked at for queues
 constexpr std::size_t kSampleMax = 64;           // of their children
 constexpr std::size_t kRecipesMax = 200;         // shown
-constexpr std::size_t kChildrenMax = 2'000;      // of one directory
+constexpr std::size_t kChildrenMax = 2'000;      // of one directory, the first that were made
 constexpr std::size_t kEntriesMax = 100;         // shown of one recipe
 constexpr std::size_t kDataMax = 160;
 
@@ -137,50 +137,119 @@ class Search {
   bool truncated_ = false;
 };
 
+// Of more children than are looked at, the first that were made: they are at the head of every line. Siblings
+// come in no order that could be relied on.
+class FirstMade {
+ public:
+  struct Child {
+    Zxid czxid{};
+    std::string name;
+  };
+
+  void offer(const state::Node& node) {
+    if (bound_ && node.czxid > *bound_) return;
+    gathered_.push_back({node.czxid, std::string(node.name())});
+    if (gathered_.size() >= 4 * kChildrenMax) keep_first();
+  }
+  std::vector<Child> take() {
+    keep_first();
+    return std::move(gathered_);
+  }
+
+ private:
+  void keep_first() {
+    if (gathered_.size() <= kChildrenMax) return;
+    const auto last = gathered_.begin() + kChildrenMax - 1;
+    std::ranges::nth_element(gathered_, last, {}, &Child::czxid);
+    bound_ = last->czxid;
+    gathered_.resize(kChildrenMax);
+  }
+
+  std::vector<Child> gathered_;
+  std::optional<Zxid> bound_;
+};
+
 // Copies nodes out of the locked tree.
 class Loader {
  public:
   Loader(const ServerInside& inside, const Asker& asker) : inside_(inside), asker_(asker) {}
 
   std::optional<RecipeDirectory> load(const std::string& path) {
-    TreeLock::Reading reading(inside_.lock, inside_.slot);
-    const state::Node* node = tree().get(path);
-    if (!node || !may(inside_.machine, *node, wire::kRead, asker_)) return std::nullopt;
-    RecipeDirectory directory;
-    directory.data = beginning_of(*node);
-    directory.children = children_of(*node);
-    for (const std::string_view name : kInnerDirectories) {
-      const state::Node* part = tree().get(child_path(path, name));
-      if (part && may(inside_.machine, *part, wire::kRead, asker_))
-        directory.inner.emplace(name, children_of(*part));
-    }
-    const state::Node* beside = tree().get(path + std::string(kBesideDirectory));
-    if (beside && may(inside_.machine, *beside, wire::kRead, asker_))
-      directory.inner.emplace(kBesideDirectory, children_of(*beside));
+    reading_.emplace(inside_.lock, inside_.slot);
+    const auto directory = load_locked(path);
+    reading_.reset();
     return directory;
   }
 
  private:
+  std::optional<RecipeDirectory> load_locked(const std::string& path) {
+    const state::Node* node = readable(path);
+    if (!node) return std::nullopt;
+    RecipeDirectory directory;
+    directory.data = beginning_of(*node);
+    directory.children = children_of(path, directory.unseen[""]);
+    for (const std::string_view name : kInnerDirectories) {
+      const std::string part = child_path(path, name);
+      if (readable(part))
+        directory.inner.emplace(name, children_of(part, directory.unseen[std::string(name)]));
+    }
+    const std::string beside = path + std::string(kBesideDirectory);
+    if (readable(beside))
+      directory.inner.emplace(kBesideDirectory,
+                              children_of(beside, directory.unseen[std::string(kBesideDirectory)]));
+    return directory;
+  }
+
   const state::Tree& tree() const { return inside_.machine.tree; }
+  const state::Node* readable(const std::string& path) const {
+    const state::Node* node = tree().get(path);
+    return node && may(inside_.machine, *node, wire::kRead, asker_) ? node : nullptr;
+  }
   std::string beginning_of(const state::Node& node) const {
     return std::string(node.data().value_or("").substr(0, kDataMax));
   }
-  std::vector<RecipeNode> children_of(const state::Node& node) const {
+
+  std::vector<RecipeNode> children_of(const std::string& path, std::size_t& unseen) {
     std::vector<RecipeNode> out;
-    for (state::NodeRef ref = node.first_child; ref != state::kNoNode && out.size() < kChildrenMax;) {
-      const state::Node& child = tree().at(ref);
-      const bool ephemeral =
-          state::kind_of(child.ephemeral_owner, inside_.machine.options) == state::NodeKind::kEphemeral;
-      const bool readable = may(inside_.machine, child, wire::kRead, asker_);
-      out.push_back({std::string(child.name()), ephemeral ? child.ephemeral_owner : 0, child.ctime,
-                     readable ? beginning_of(child) : std::string()});
-      ref = child.next_sibling;
+    const state::NodeRef parent = tree().find(path);
+    if (parent == state::kNoNode) return out;
+    const std::size_t total = tree().at(parent).child_count;
+    unseen = total > kChildrenMax ? total - kChildrenMax : 0;
+    for (const FirstMade::Child& child : first_children(parent)) {
+      // Or it has gone while the lock was given back, and perhaps another one has its name.
+      const state::Node* node = tree().get(child_path(path, child.name));
+      if (node && node->czxid == child.czxid) out.push_back(copy_of(*node));
     }
     return out;
+  }
+  // With the lock given back now and then, if there are many.
+  std::vector<FirstMade::Child> first_children(state::NodeRef parent) {
+    FirstMade first;
+    std::optional<state::Tree::ChildWalk> walk(std::in_place, inside_.machine.tree, parent);
+    for (;;) {
+      for (std::size_t i = 0; i < kChildrenMax && walk->position() != state::kNoNode; ++i) {
+        first.offer(tree().at(walk->position()));
+        walk->advance();
+      }
+      if (walk->position() == state::kNoNode) break;
+      reading_.reset();
+      rest_between_steps();
+      reading_.emplace(inside_.lock, inside_.slot);
+    }
+    walk.reset();  // while the writer is kept out
+    return first.take();
+  }
+  RecipeNode copy_of(const state::Node& node) const {
+    const bool ephemeral =
+        state::kind_of(node.ephemeral_owner, inside_.machine.options) == state::NodeKind::kEphemeral;
+    const bool shown = may(inside_.machine, node, wire::kRead, asker_);
+    return {std::string(node.name()), ephemeral ? node.ephemeral_owner : 0, node.ctime,
+            shown ? beginning_of(node) : std::string()};
   }
 
   const ServerInside& inside_;
   const Asker& asker_;
+  std::optional<TreeLock::Reading> reading_;
 };
 
 // Data that is text is shown; a serialised object is not.
@@ -222,9 +291,9 @@ json::object shown(const Recipe& recipe, const std::string& path,
                    {"layout", recipe.layout},
                    {"capacity", nullptr},
                    {"holders", entries_of(recipe.holders, path, remotes)},
-                   {"holders_total", recipe.holders.size()},
+                   {"holders_total", recipe.holders.size() + recipe.holders_unseen},
                    {"waiting", entries_of(recipe.waiting, path, remotes)},
-                   {"waiting_total", recipe.waiting.size()}};
+                   {"waiting_total", recipe.waiting.size() + recipe.waiting_unseen}};
   if (recipe.capacity) out["capacity"] = *recipe.capacity;
   return out;
 }
@@ -255,7 +324,6 @@ HttpResponse recipes_answer(const ServerInside& inside, const Asker& asker, cons
     }
     const auto directory = loader.load(candidate);
     if (!directory) continue;
-    truncated = truncated || directory->children.size() >= kChildrenMax;
     if (const auto recipe = recognise_recipe(*directory))
       recipes.push_back(shown(*recipe, candidate, remotes));
   }

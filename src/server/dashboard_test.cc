@@ -194,6 +194,19 @@ TEST_F(TheDashboard, FindsTheLockOfEverySession) {
   }
 }
 
+TEST_F(TheDashboard, KnowsTheHeadOfALineLongerThanIsLookedAt) {
+  Creator client(server().client_port());
+  client.create("/lock", "");
+  for (int i = 0; i < 2'500; ++i) client.create("/lock/_c_1-lock-", "", wire::kEphemeralSequential);
+  const json::object found = get("/api/recipes?path=/lock");
+  EXPECT_EQ(found.at("truncated"), false);
+  const json::value& lock = found.at("recipes").at(0);
+  EXPECT_EQ(lock.at("holders").at(0).at("name"), "_c_1-lock-0000000000");
+  EXPECT_EQ(lock.at("waiting").at(99).at("name"), "_c_1-lock-0000000100");
+  EXPECT_EQ(lock.at("waiting").as_array().size(), 100u);
+  EXPECT_EQ(lock.at("waiting_total"), 2'499);
+}
+
 TEST_F(TheDashboard, FindsTheLocksOfASessionThatHasThousands) {
   Creator client(server().client_port());
   client.create("/a", "");

@@ -170,7 +170,9 @@ std::string_view name_of(RecipeKind kind) {
   return "membership";
 }
 
-std::optional<Recipe> recognise_recipe(const RecipeDirectory& directory) {
+namespace {
+
+std::optional<Recipe> recognise_seen(const RecipeDirectory& directory) {
   if (directory.children.empty()) return std::nullopt;
   const Recognition seen = recognise(directory.children);
   if (auto found = lock_or_election(seen, directory.children)) return found;
@@ -179,6 +181,24 @@ std::optional<Recipe> recognise_recipe(const RecipeDirectory& directory) {
   if (const auto* line = inner(directory, kBesideDirectory)) return kazoo_semaphore(directory, *line);
   if (auto found = queue(seen, directory)) return found;
   return barrier_or_membership(seen, directory);
+}
+
+// Whoever came last waits, or is a member like all others.
+void count_unseen(const RecipeDirectory& directory, Recipe& recipe) {
+  const bool all_hold = recipe.kind == RecipeKind::kMembership || recipe.kind == RecipeKind::kBarrier;
+  for (const auto& [name, count] : directory.unseen) {
+    const bool kazoo_leases = recipe.kind == RecipeKind::kSemaphore && name.empty();
+    if (name == "taken") continue;  // Each is counted among the entries.
+    (all_hold || kazoo_leases || name == "leases" ? recipe.holders_unseen : recipe.waiting_unseen) += count;
+  }
+}
+
+}  // namespace
+
+std::optional<Recipe> recognise_recipe(const RecipeDirectory& directory) {
+  auto recipe = recognise_seen(directory);
+  if (recipe) count_unseen(directory, *recipe);
+  return recipe;
 }
 
 }  // namespace drover::server

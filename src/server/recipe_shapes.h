@@ -28,6 +28,8 @@ struct RecipeDirectory {
   std::vector<RecipeNode> children;
   // The children of those children that mean something, and of what kazoo puts beside a semaphore.
   std::map<std::string, std::vector<RecipeNode>, std::less<>> inner;
+  // How many more there are than those above, all of them younger: by directory, "" is this one.
+  std::map<std::string, std::size_t, std::less<>> unseen{};
 };
 inline constexpr std::string_view kInnerDirectories[] = {"leases", "locks", "entries", "taken"};
 inline constexpr std::string_view kBesideDirectory = "-__lock__";
@@ -55,6 +57,9 @@ struct Recipe {
   std::vector<RecipeEntry> holders;
   std::vector<RecipeEntry> waiting;  // next first
   std::optional<std::int64_t> capacity{};
+  // Nodes that were not looked at, and most likely more of the same.
+  std::size_t holders_unseen = 0;
+  std::size_t waiting_unseen = 0;
 };
 
 // None: it is no recipe that we know.

@@ -130,6 +130,16 @@ TEST(RecipeShapes, TwoLibrariesThatDoNotSeeEachOtherAreNoneButTheirMembersAre) {
   EXPECT_EQ(both.kind, RecipeKind::kMembership);
 }
 
+TEST(RecipeShapes, WhatWasNotLookedAtWaitsOrIsAMember) {
+  const Recipe lock = recognised(
+      {.data = {}, .children = {owned("_c_a-lock-0000000001", 1)}, .inner = {}, .unseen = {{"", 7}}});
+  EXPECT_EQ(lock.waiting_unseen, 7u);
+  EXPECT_EQ(lock.holders_unseen, 0u);
+  const Recipe group =
+      recognised({.data = {}, .children = {owned("web-1", 1)}, .inner = {}, .unseen = {{"", 7}}});
+  EXPECT_EQ(group.holders_unseen, 7u);
+}
+
 TEST(RecipeShapes, AnOrdinaryDirectoryIsNone) {
   EXPECT_FALSE(recognise_recipe({}).has_value());
   EXPECT_FALSE(recognise_recipe({.data = {}, .children = {plain("config"), owned("x", 1)}, .inner = {}}));
