@@ -111,6 +111,16 @@ test("a lock shows who holds it and who waits, and the next one when it is relea
     await lock.locator(".inside").getByText("worker-2").waitFor();
   }));
 
+test("of a line of thousands the first are shown, and how many there are", () =>
+  withPage({origin: bigSite}, async (page) => {
+    await order("long_line");
+    await page.goto(`${bigSite}/#/recipes/long`);
+    const lock = page.locator(".recipe.lock");
+    await lock.locator(".inside").getByText("worker-0", {exact: true}).waitFor();
+    assert.match(await lock.locator(".line").textContent(), /waiting · 2,100.*first 100 of 2,100, 2,000 behind them/s);
+    await order("end_long_line");
+  }));
+
 test("kazoo's recipes are recognised, with who holds and who waits", () =>
   withPage({origin: bigSite}, async (page) => {
     await order("kazoo_recipes");

@@ -171,6 +171,17 @@ class World:
         for client in self.kazoo:
             behind(client.DoubleBarrier("/k/barrier", 2).enter)
 
+    def long_line(self):
+        """More wait for one lock than the page's server looks at."""
+        session = Session(self.big.port, timeout_ms=60000)
+        session.create("/long", b"")
+        for number in range(2101):
+            session.create("/long/_c_00000000-lock-", f"worker-{number}".encode(), p.EPHEMERAL_SEQUENTIAL)
+        self.in_line = session
+
+    def end_long_line(self):
+        self.in_line.call(p.CLOSE_SESSION)
+
     def writes_while(self, seconds):
         """The slowest of small writes to the server with the million, in milliseconds, and how many there were."""
         session = Session(self.big.port)
