@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "server/http_hosts.h"
 #include "server/dashboard_json.h"
+#include "server/http_hosts.h"
 #include "server/member_probe.h"
 #include "server/recipe_shapes.h"
 
