@@ -204,7 +204,8 @@ class ThrowingDisk final : public storage::ForwardingDisk {
 
 TEST_F(SnapshotThreads, GoOnAfterASnapshotThatThrew) {
   ThrowingDisk disk(disk_);
-  SnapshotThread thread(disk, dirs_, machine_, lock_, 0, {}, {.finished = [](const SnapshotResult&) {}, .may_begin = {}, .fatal = {}});
+  SnapshotThread thread(disk, dirs_, machine_, lock_, 0, {},
+                        {.finished = [](const SnapshotResult&) {}, .may_begin = {}, .fatal = {}});
   const auto first = thread.take();
   ASSERT_FALSE(first);
   EXPECT_EQ(first.error().what, std::bad_alloc().what());
