@@ -93,6 +93,7 @@ HttpResponse AdminRoutes::perform(const AdminCommand& command, const HttpRequest
   if (command.name == "set_trace_mask") return set_trace_mask(command, request);
   if (command.name == "stat_reset") inside_.reset_server_stats();
   if (command.name == "connection_stat_reset") inside_.reset_connection_stats();
+  if (command.name == "observer_connection_stat_reset") inside_.reset_observer_stats();
   if (command.print == nullptr) return json_response(200, bare_answer(command.name));
   const Facts facts = inside_.facts(command.needs);
   return json_response(200, answer_of(command, {.facts = facts, .config = inside_.config}));

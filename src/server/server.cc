@@ -200,6 +200,7 @@ IoResult<void> ServerProcess::open_http() {
                       .facts = [this](const Needs& needs) { return facts(needs, ""); },
                       .reset_server_stats = [this] { reset_server_stats(); },
                       .reset_connection_stats = [this] { reset_connection_stats(); },
+                      .reset_observer_stats = [this] { reset_observer_stats(); },
                       .shed_connections = [this](int percentage) { return shed_connections(percentage); },
                       .stop_serving = [this] { stop_serving(); },
                       .start_anew = {},

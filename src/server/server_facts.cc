@@ -31,6 +31,12 @@ void ServerProcess::reset_connection_stats() {
   for (const auto& io : io_loops_) io->front().reset_connection_stats();
 }
 
+void ServerProcess::reset_observer_stats() {
+  core_->look_at([](const replica::Replica&, replica::Member* member) {
+    if (member != nullptr && member->peer().leader()) member->peer().leader()->reset_observer_traffic();
+  });
+}
+
 // For moving clients to other servers: they come again, to whichever they like.
 std::int64_t ServerProcess::shed_connections(int percentage) {
   std::int64_t shed = 0;

@@ -37,6 +37,7 @@ struct ServerInside {
   std::function<Facts(const Needs&)> facts;  // without any lock held
   std::function<void()> reset_server_stats;
   std::function<void()> reset_connection_stats;
+  std::function<void()> reset_observer_stats;
   std::function<std::int64_t(int percentage)> shed_connections;  // how many were closed
   std::function<void()> stop_serving;  // sends all clients away, for good; returns when they are gone
   std::function<void()> start_anew;    // ends the server, and starts it again; empty: this process cannot

@@ -74,6 +74,7 @@ class ServerProcess final : public Server, public IoLoopHost {
   Facts facts(const Needs& needs, const std::string& remote);
   void reset_server_stats();
   void reset_connection_stats();
+  void reset_observer_stats();
   std::int64_t shed_connections(int percentage);
   void stop_serving();
 

@@ -195,4 +195,10 @@ Instant Leader::next_time() const {
   return std::min(next_ping_, next_check_);
 }
 
+void Leader::reset_observer_traffic() {
+  for (auto& [link, learner] : learners_) {
+    if (learner.observer) learner.traffic = {.since = learner.traffic.since};
+  }
+}
+
 }  // namespace drover::zab

@@ -82,6 +82,8 @@ class Leader {
   void step_down(std::string why) { end(std::move(why)); }
 
   const std::map<LinkId, LearnerLink>& learners() const { return learners_; }
+  // What was counted of them begins anew.
+  void reset_observer_traffic();
   // For the monitor.
   struct Sizes {
     std::size_t last = 0;

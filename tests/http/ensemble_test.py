@@ -8,7 +8,7 @@ import re
 import sys
 import time
 
-from http_servers import ask, free_port, http_settings, wait_for_http
+from http_servers import SUPER, ask, free_port, http_settings, wait_for_http
 from ensemble import DROVER, JAVA, Ensemble
 from harness import wait_until
 import protocol
@@ -132,6 +132,9 @@ def with_an_observer(voter, observer):
             session.call(protocol.CREATE, protocol.create_body("/through-the-observer"))
             told = fields(leader, "observers")
             last = int(fields(leader, "srvr")["server_stats"]["last_processed_zxid"])
+        check_equal(ask(leader.http_port, "/commands/orst", headers=SUPER).status, 200)
+        anew = fields(leader, "observers")["observers"][0]
+        check(told["observers"][0]["requests"] > 0 and anew["requests"] == 0, f"{told}, after orst {anew}")
         return told, last
 
 
