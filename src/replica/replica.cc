@@ -77,8 +77,8 @@ void Replica::note_durable(Zxid last, Instant now) {
 
 void Replica::count_age(Histogram& ages, std::int64_t made_ms, Instant now) {
   if (!wall_ahead_ms_) return;
-  constexpr std::int64_t kGrainMs =
-      2;  // Each of the clocks is read to the millisecond, and `now` is a bit old.
+  // Each of the clocks is read to the millisecond, and `now` is a bit old.
+  constexpr std::int64_t kGrainMs = 2;
   const std::int64_t age_ms = now.ms + *wall_ahead_ms_ - made_ms;
   if (age_ms >= -kGrainMs) ages.add(static_cast<std::uint64_t>(std::max<std::int64_t>(age_ms, 0)));
 }

@@ -29,6 +29,13 @@ HarnessConfig by_hand() {
   return config;
 }
 
+// With a disk whose syncs are the test's affair.
+void begin_session(Harness& h, Client& c) {
+  c.send_hello({});
+  h.durable();
+  c.take_hello();
+}
+
 TEST(Durability, NothingIsVisibleOrAnsweredBeforeItIsDurable) {
   Harness h(by_hand());
   Client c(h);
@@ -50,9 +57,7 @@ TEST(Durability, NothingIsVisibleOrAnsweredBeforeItIsDurable) {
 TEST(TxnAges, ATransactionIsAsOldAsItWaitedForTheDisk) {
   Harness h(by_hand());
   Client c(h);
-  c.send_hello({});
-  h.durable();
-  c.take_hello();
+  begin_session(h, c);
   c.send(OpCode::kCreate, create_body("/a"));
   h.advance(70);
   h.durable();
@@ -72,9 +77,7 @@ TEST(TxnAges, ATransactionIsAsOldAsItWaitedForTheDisk) {
 TEST(Durability, ASyncWaitsForWhatTheSessionsLastConnectionWrote) {
   Harness h(by_hand());
   Client c(h);
-  c.send_hello({});
-  h.durable();
-  c.take_hello();
+  begin_session(h, c);
   c.send(OpCode::kCreate, create_body("/a"));
   c.vanish();
   Client again(h);
@@ -91,9 +94,7 @@ TEST(Durability, ASyncWaitsForWhatTheSessionsLastConnectionWrote) {
 TEST(Durability, TheLogGetsEveryTransactionOnceInOrder) {
   Harness h(by_hand());
   Client c(h);
-  c.send_hello({});
-  h.durable();
-  c.take_hello();
+  begin_session(h, c);
   for (int i = 0; i < 5; ++i) c.queue(OpCode::kCreate, create_body("/" + std::to_string(i)));
   c.flush();
   h.settle();
@@ -196,9 +197,7 @@ TEST(DiskFull, WhatGrowsIsRefusedAndWhatShrinksGoesThrough) {
 TEST(DiskFull, RefusalsKeepTheirPlaceAmongTheReplies) {
   Harness h(by_hand());
   Client c(h);
-  c.send_hello({});
-  h.durable();
-  c.take_hello();
+  begin_session(h, c);
   c.send(OpCode::kCreate, create_body("/a"));
   h.replica->set_disk_full(true);
   c.send(OpCode::kCreate, create_body("/b"));

@@ -4,9 +4,7 @@
 #include <pthread.h>
 #include <sys/resource.h>
 
-#include <exception>
-
-#include "server/log.h"
+#include "server/keep_going.h"
 
 namespace drover::server {
 namespace {
@@ -18,13 +16,7 @@ void run(boost::asio::io_context& context) {
   pthread_setname_np(pthread_self(), "drover-http");
   setpriority(PRIO_PROCESS, 0, kHttpNice);
   // What a sink or a source throws ends its connection, which nothing holds any more, and not the server.
-  for (;;) {
-    try {
-      context.run();
-      return;
-    } catch (const std::exception& failure) {
-      log_error("http", "a connection ends: {}", failure.what());
-    }
+  while (!keep_going("http", [&] { context.run(); })) {
   }
 }
 
