@@ -210,7 +210,7 @@ void Member::after(Instant now, WallTime wall, Effects& effects) {
   send_to_leader(effects);
   handle_messages(now, wall, effects);
   note_orders(now, effects);
-  if (effects.zab.reload_state || effects.zab.discard_history) state_unusable_ = true;
+  if (effects.zab.discard_history) state_unusable_ = true;
   // A transfer that its link did not survive.
   if (receiving_ && !(peer_.learner() && peer_.learner()->is_receiving_snapshot())) receiving_.reset();
   const zab::History& history = peer_.history();
@@ -253,6 +253,7 @@ void Member::note_orders(Instant now, Effects& effects) {
     if (const auto* append = std::get_if<zab::AppendTxns>(&order)) replica_.add_unapplied(append->batch, now);
     if (const auto* cut = std::get_if<zab::TruncateLog>(&order)) replica_.forget_unapplied_after(cut->last);
     if (std::holds_alternative<zab::SaveSnapshot>(order)) replica_.forget_unapplied_after(Zxid{-1});
+    if (std::holds_alternative<zab::ReloadState>(order)) state_unusable_ = true;
   }
 }
 

@@ -85,8 +85,8 @@ class Member {
   void on_truncated(Instant now, Effects& effects);
   void on_truncate_failed(Instant now, Effects& effects);
   void on_state_saved(Instant now, Effects& effects);
-  // Answers to effects.zab.reload_state and discard_history.
   void on_state_reloaded(bool exact, Instant now, Effects& effects);
+  // Answers effects.zab.discard_history.
   void on_history_discarded(Instant now, Effects& effects);
 
   void on_tick(Instant now, WallTime wall, Effects& effects);

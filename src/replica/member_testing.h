@@ -53,7 +53,6 @@ class Cluster {
     std::unique_ptr<Member> member;
     std::deque<zab::DiskOrder> orders;
     bool disk_held = false;
-    bool reload = false;
     bool discard = false;
     std::optional<std::string> halted;
     int life = 0;
@@ -193,7 +192,7 @@ inline void Cluster::crash(std::int64_t id) {
   n.member.reset();
   n.orders.clear();
   n.unread.clear();
-  n.reload = n.discard = false;
+  n.discard = false;
   std::vector<End> ends;
   for (const auto& [end, other] : links_) {
     if (end.server == id) ends.push_back(end);
@@ -288,11 +287,7 @@ inline void Cluster::carry_out(Node& n, Effects& effects) {
   for (const zab::LinkSend& each : effects.zab.send) send(n, each);
   for (const zab::LinkId link : effects.zab.close) close(n.id, link);
   if (effects.zab.dial) dial(n.id, *effects.zab.dial);
-  if (effects.zab.discard_history) {
-    n.discard = true;
-  } else if (effects.zab.reload_state) {
-    n.reload = true;
-  }
+  if (effects.zab.discard_history) n.discard = true;
   later(n.id, [this, id = n.id] { settle_disk(id); });
 }
 
@@ -380,7 +375,7 @@ inline void Cluster::write(Node& n, const zab::DiskOrder& order) {
     (save->kind == zab::EpochKind::kAccepted ? n.disk.accepted : n.disk.current) = save->epoch;
   } else if (const auto* cut = std::get_if<zab::TruncateLog>(&order)) {
     std::erase_if(n.disk.log, [&](const auto& each) { return each.first > cut->last; });
-  } else {
+  } else if (std::holds_alternative<zab::SaveSnapshot>(order)) {
     n.disk.log.clear();
     n.disk.snapshot.emplace(*n.machine);
     n.disk.lost = false;
@@ -400,6 +395,11 @@ inline void Cluster::answer_order(std::int64_t id) {
       member.on_epoch_saved(save->kind, save->epoch, now_, more);
     if (std::holds_alternative<zab::TruncateLog>(order)) member.on_truncated(now_, more);
     if (std::holds_alternative<zab::SaveSnapshot>(order)) member.on_state_saved(now_, more);
+    if (std::holds_alternative<zab::ReloadState>(order)) {
+      MemberStart found;
+      recover(n, found);
+      member.on_state_reloaded(found.exact, now_, more);
+    }
   });
 }
 
@@ -413,10 +413,6 @@ inline void Cluster::settle_disk(std::int64_t id) {
     recover(n, ignored);
     n.machine->last_zxid = Zxid{0};
     input(id, [this](Member& member, Effects& more) { member.on_history_discarded(now_, more); });
-  } else if (std::exchange(n.reload, false)) {
-    MemberStart found;
-    recover(n, found);
-    input(id, [&](Member& member, Effects& more) { member.on_state_reloaded(found.exact, now_, more); });
   }
 }
 

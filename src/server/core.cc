@@ -249,12 +249,10 @@ void Core::carry_out(replica::Effects& effects) {
     if (!effects.zab.disk.empty()) peers_->flush();
     // Before the files change: from then on a snapshot of the state in memory would bring back what is cut
     // off, or put away.
-    if (effects.zab.reload_state || effects.zab.discard_history)
-      may_snapshot_.store(false, std::memory_order_relaxed);
+    if (!member_->is_state_exact()) may_snapshot_.store(false, std::memory_order_relaxed);
     for (zab::DiskOrder& order : effects.zab.disk) {
       std::visit([&](auto& each) { log_->submit(LogOrder{std::move(each)}); }, order);
     }
-    if (effects.zab.reload_state) log_->submit(LogOrder{ReloadState{}});
     if (effects.zab.discard_history) log_->submit(LogOrder{DiscardHistory{}});
   }
   if (effects.answers.empty()) return;

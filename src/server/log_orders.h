@@ -13,13 +13,11 @@
 
 namespace drover::server {
 
-// The state in memory is not what is on the disk: read it anew.
-struct ReloadState {};
 // What is on the disk is not what it should be: put it away and begin with nothing.
 struct DiscardHistory {};
 
 using LogOrder = std::variant<zab::AppendTxns, zab::SaveEpoch, zab::TruncateLog, zab::SaveSnapshot,
-                              ReloadState, DiscardHistory>;
+                              zab::ReloadState, DiscardHistory>;
 
 struct LogAnswer {
   enum class Kind : std::uint8_t {

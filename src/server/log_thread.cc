@@ -207,7 +207,7 @@ void LogThread::carry_out(const LogOrder& order) {
   } else if (const auto* snapshot = std::get_if<zab::SaveSnapshot>(&order)) {
     must(journal_.replace(snapshot->zxid, callbacks_.write_state, options_.snapshots));
     callbacks_.done({.kind = LogAnswer::Kind::kStateSaved});
-  } else if (std::holds_alternative<ReloadState>(order)) {
+  } else if (std::holds_alternative<zab::ReloadState>(order)) {
     const bool exact = must(callbacks_.reload_state());
     callbacks_.done({.kind = LogAnswer::Kind::kReloaded, .exact = exact});
   } else if (std::holds_alternative<DiscardHistory>(order)) {

@@ -141,7 +141,7 @@ TEST(LogThread, DoesNothingMoreAfterATruncationThatFailedUntilTheHistoryIsDiscar
   // These continue a history that is not here; and a server that said it has reached the epoch could lead.
   log.submit(zab::AppendTxns{append_of(zx(1, 10))});
   log.submit(zab::SaveEpoch{zab::EpochKind::kCurrent, 7});
-  log.submit(ReloadState{});
+  log.submit(zab::ReloadState{});
   log.submit(DiscardHistory{});
   log.submit(zab::SaveEpoch{zab::EpochKind::kAccepted, 7});
   EXPECT_EQ(log.answers_until(Kind::kEpochSaved),

@@ -138,7 +138,7 @@ void LogDevice::carry_out() {
     if (!succeeded(journal_.replace(snapshot->zxid, write_state))) return;
     finish_order();
     owner_.on_state_saved();
-  } else if (std::holds_alternative<ReloadState>(order)) {
+  } else if (std::holds_alternative<zab::ReloadState>(order)) {
     const auto exact = owner_.reload_state();
     if (!succeeded(exact)) return;
     finish_order();

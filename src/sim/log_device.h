@@ -23,10 +23,9 @@
 
 namespace drover::sim {
 
-struct ReloadState {};
 struct DiscardHistory {};
 using LogOrder = std::variant<zab::AppendTxns, zab::SaveEpoch, zab::TruncateLog, zab::SaveSnapshot,
-                              ReloadState, DiscardHistory>;
+                              zab::ReloadState, DiscardHistory>;
 
 class LogDevice {
  public:

@@ -249,14 +249,11 @@ void Process::carry_out(replica::Effects& effects) {
       for (std::size_t i = 0; i < append->batch->size(); ++i)
         parts_.observer.on_known(append->batch->entry(i));
     }
+    if (std::holds_alternative<zab::ReloadState>(order)) parts_.world.count(Did::kReload);
     // The leader's state is whole from here on.
     if (std::holds_alternative<zab::SaveSnapshot>(order))
       parts_.observer.on_state(parts_.id, machine_, false);
     std::visit([&](auto& each) { log_->submit(LogOrder{std::move(each)}); }, order);
-  }
-  if (effects.zab.reload_state) {
-    parts_.world.count(Did::kReload);
-    log_->submit(ReloadState{});
   }
   if (effects.zab.discard_history) {
     parts_.world.count(Did::kDiscard);

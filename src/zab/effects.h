@@ -39,7 +39,11 @@ struct TruncateLog {
 struct SaveSnapshot {
   Zxid zxid{};
 };
-using DiskOrder = std::variant<AppendTxns, SaveEpoch, TruncateLog, SaveSnapshot>;
+// The state in memory holds what the files do not, or is half of another one: it is read anew from what the
+// files hold when this order's turn comes. Answered by on_state_reloaded(). An order like the others, because
+// what is logged behind it may never be committed, and must not get into the state (TRUNC, then proposals).
+struct ReloadState {};
+using DiskOrder = std::variant<AppendTxns, SaveEpoch, TruncateLog, SaveSnapshot, ReloadState>;
 
 // --- links ---
 
@@ -78,9 +82,6 @@ struct Effects {
   std::vector<PeerMessage> messages;
   // The state that follows on this link replaces ours; tell when it is complete (on_snapshot_received).
   std::optional<LinkId> receive_snapshot;
-  // The tree holds transactions that the leader does not have: it must be read anew from disk, after the
-  // truncation just ordered.
-  bool reload_state = false;
   // The history here does not fit the leader's and cannot be cut to fit: put it away, begin as one who knows
   // nothing (on_history_discarded).
   bool discard_history = false;

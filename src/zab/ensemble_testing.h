@@ -85,7 +85,6 @@ class Ensemble {
     std::unique_ptr<Peer> peer;
     std::deque<DiskOrder> orders;
     bool held = false;
-    bool reload = false;
     bool discard = false;
     int life = 0;  // events meant for an earlier one are lost
     std::uint64_t accepted_links = 0;
@@ -143,7 +142,7 @@ inline void Ensemble::crash(std::int64_t id) {
   Node& node = nodes_[id];
   node.peer.reset();
   node.orders.clear();
-  node.reload = node.discard = false;
+  node.discard = false;
   std::vector<End> ends;
   for (const auto& [end, other] : links_) {
     if (end.server == id) ends.push_back(end);
@@ -258,9 +257,6 @@ inline void Ensemble::carry_out(std::int64_t id, const std::string& what, Effect
   if (effects.discard_history) {
     nodes_[id].discard = true;
     did.emplace_back("discard the history");
-  } else if (effects.reload_state) {
-    nodes_[id].reload = true;
-    did.emplace_back("read the state anew from disk");
   }
   later(id, [this, id] { settle_disk(id); });
   const bool dull = what == "time passes" || what.starts_with("hears") || what.starts_with("link") ||
@@ -404,9 +400,9 @@ inline void Ensemble::write(Disk& disk, const DiskOrder& order) {
     (save->kind == EpochKind::kAccepted ? disk.accepted : disk.current) = save->epoch;
   } else if (const auto* cut = std::get_if<TruncateLog>(&order)) {
     std::erase_if(disk.log, [&](Zxid zxid) { return zxid > cut->last; });
-  } else {
+  } else if (const auto* snapshot = std::get_if<SaveSnapshot>(&order)) {
     disk.log.clear();
-    disk.snapshot = std::get<SaveSnapshot>(order).zxid;
+    disk.snapshot = snapshot->zxid;
     disk.wiped = false;
   }
 }
@@ -414,6 +410,7 @@ inline void Ensemble::write(Disk& disk, const DiskOrder& order) {
 inline std::string done(const DiskOrder& order) {
   if (std::holds_alternative<AppendTxns>(order)) return text(order).substr(7) + " is on disk";
   if (std::holds_alternative<TruncateLog>(order)) return "log is cut" + text(order).substr(8);
+  if (std::holds_alternative<ReloadState>(order)) return "state is read again";
   return text(order) + " is on disk";
 }
 
@@ -428,10 +425,14 @@ inline void Ensemble::answer_order(std::int64_t id) {
       peer.on_epoch_saved(save->kind, save->epoch, now_, more);
     if (std::holds_alternative<TruncateLog>(order)) peer.on_truncated(now_, more);
     if (std::holds_alternative<SaveSnapshot>(order)) peer.on_snapshot_saved(now_, more);
+    if (std::holds_alternative<ReloadState>(order)) {
+      peer.set_applied(nodes_[id].disk.last());
+      peer.on_state_reloaded(now_, more);
+    }
   });
 }
 
-// Once everything ordered before is done, the state may be read again, or all of it put away.
+// Once everything ordered before is done, the history may be put away.
 inline void Ensemble::settle_disk(std::int64_t id) {
   Node& node = nodes_[id];
   if (!node.orders.empty()) return;
@@ -440,11 +441,6 @@ inline void Ensemble::settle_disk(std::int64_t id) {
     node.disk.snapshot = Zxid{0};
     input(id, "history is put away",
           [this](Peer& peer, Effects& more) { peer.on_history_discarded(now_, more); });
-  } else if (std::exchange(node.reload, false)) {
-    input(id, "state is read again", [&](Peer& peer, Effects& more) {
-      peer.set_applied(node.disk.last());
-      peer.on_state_reloaded(now_, more);
-    });
   }
 }
 

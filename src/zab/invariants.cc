@@ -68,7 +68,7 @@ void Invariants::look_at_roles(const Peer& peer, Check& check) {
   const bool votes = peer.role_ == Role::kLooking && !peer.election_due_;
   check.expect(!votes || (peer.orders_open_ == 0 && peer.history_.durable() == peer.history_.last()),
                "a vote speaks of what is on the disk");
-  check.expect(!votes || (!peer.reloading_ && !peer.discarding_), "who votes has its state");
+  check.expect(!votes || !peer.discarding_, "who votes has its state");
   check.expect(!votes || peer.election_.proposal().round == peer.election_.round(),
                "a vote is of this round");
 }
@@ -76,6 +76,7 @@ void Invariants::look_at_roles(const Peer& peer, Check& check) {
 void Invariants::look_at_history(const History& history, Check& check) {
   check.expect(history.durable_ <= history.last_, "what is durable was logged");
   check.expect(history.committed_ <= history.last_, "what is committed was logged");
+  check.expect(history.applied_ <= history.committed_, "what is applied is committed");
   check.expect(history.window_begin_ <= std::min(history.durable_, history.committed_),
                "what is forgotten was durable and committed");
   // A hole begins at the end: where the last batch was appended.

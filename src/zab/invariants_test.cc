@@ -24,12 +24,13 @@ class Invariants::Breaker {
   Membership& membership() { return peer.membership_; }
   std::deque<Zxid>& rewinds() { return peer.rewinds_; }
   std::size_t& orders_open() { return peer.orders_open_; }
-  bool& reloading() { return peer.reloading_; }
+  bool& discarding() { return peer.discarding_; }
   std::int64_t& round() { return peer.election_.round_; }
 
   Zxid& last() { return history.last_; }
   Zxid& durable() { return history.durable_; }
   Zxid& committed() { return history.committed_; }
+  Zxid& applied() { return history.applied_; }
   Zxid& window_begin() { return history.window_begin_; }
   std::deque<TxnBatchPtr>& batches() { return history.batches_; }
 
@@ -154,13 +155,14 @@ const std::vector<Case> kVotes = {
     {"who votes has its state", 3,
      [](Well& w) {
        let_it_look(w);
-       w.server(3).reloading() = true;
+       w.server(3).discarding() = true;
      }},
 };
 
 const std::vector<Case> kHistory = {
     {"what is durable was logged", 1, [](Well& w) { w.server(1).durable() = zx(5, 3); }},
     {"what is committed was logged", 1, [](Well& w) { w.server(1).committed() = zx(5, 3); }},
+    {"what is applied is committed", 1, [](Well& w) { w.server(1).applied() = zx(5, 3); }},
     {"what is forgotten was durable and committed", 1,
      [](Well& w) {
        w.server(1).batches().clear();
@@ -183,7 +185,8 @@ const std::vector<Case> kLeader = {
     {"a leader acknowledges its own history when its epoch is current, on disk", 3,
      [](Well& w) { w.server(3).epochs.current_epoch = 4; }},
     {"a leader serves in its current epoch", 3, [](Well& w) { w.server(3).history_current_here() = false; }},
-    {"what a leader begins with is decided", 3, [](Well& w) { w.server(3).committed() = zx(4, 2); }},
+    {"what a leader begins with is decided", 3,
+     [](Well& w) { w.server(3).committed() = w.server(3).applied() = zx(4, 2); }},
     {"only an established leader proposes", 3,
      [](Well& w) { w.server(3).phase() = Leader::Phase::kSynchronisation; }},
     {"a leader proposes in its own epoch", 3,
@@ -273,7 +276,7 @@ const std::vector<Case> kEnsemble = {
     {"what is committed stays committed", 1,
      [](Well& w) {
        EXPECT_EQ(w.look(1), "");
-       w.server(1).committed() = zx(5, 1);
+       w.server(1).committed() = w.server(1).applied() = zx(5, 1);
      }},
     {"what is committed is on a quorum of disks", 3,
      [](Well& w) { append(w.server(3), zx(5, 3), "payload"); }},
@@ -288,7 +291,7 @@ const std::vector<Case> kEnsemble = {
     {"what a leader was told to be on disk is", 3,
      [](Well& w) {
        w.server(1).durable() = w.server(1).acked() = zx(5, 1);
-       w.server(1).committed() = zx(5, 1);
+       w.server(1).committed() = w.server(1).applied() = zx(5, 1);
      }},
     {"a learner commits nothing before its leader", 1,
      [](Well& w) { append(w.server(1), zx(5, 3), "payload"), receive(w.server(1), zx(5, 3)); }},

@@ -154,9 +154,9 @@ void Learner::truncate(Zxid last, Effects& effects) {
     effects.discard_history = true;
     return end("the leader's history and ours have parted before zxid " + std::to_string(raw(last)));
   }
-  // Of what was applied nothing goes, unless it was read from the log at start without knowing its fate.
-  if (last < history_.committed()) effects.reload_state = true;
   effects.disk.emplace_back(TruncateLog{last});
+  // Of what was applied nothing goes, unless it was read from the log at start without knowing its fate.
+  if (last < history_.committed()) effects.disk.emplace_back(ReloadState{});
   if (at_hand) {
     history_.truncate(last);
     history_.set_committed(last);

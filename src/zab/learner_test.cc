@@ -261,9 +261,16 @@ TEST(Learner, RefusesAProposalThatCarriesAnotherTransaction) {
 TEST(Learner, CutsOffWhatTheLeaderDoesNotHave) {
   Following f;
   f.to_sync().hear(PacketType::kTrunc, zx(4, 1));
-  EXPECT_EQ(f.orders(), Story{"truncate to 4.1"});
+  // 4.2 and 4.3 were in the tree since the start.
+  EXPECT_EQ(f.orders(), (Story{"truncate to 4.1", "read the state"}));
   EXPECT_EQ(zxids_in(f.h), Story{"4.1"});
-  EXPECT_TRUE(f.effects.reload_state);  // 4.2 and 4.3 were in the tree since the start.
+}
+
+TEST(Learner, ReadsTheStateBeforeItLogsWhatMayNeverBeCommitted) {
+  Following f;
+  f.to_sync().hear(PacketType::kTrunc, zx(4, 1)).propose(zx(5, 1)).flush();
+  EXPECT_EQ(f.orders(), (Story{"truncate to 4.1", "read the state", "append 5.1"}));
+  EXPECT_EQ(f.h.committed(), zx(4, 1));
 }
 
 TEST(Learner, KeepsItsStateWhenOnlyUndecidedTransactionsAreCutOff) {
@@ -273,7 +280,6 @@ TEST(Learner, KeepsItsStateWhenOnlyUndecidedTransactionsAreCutOff) {
   Following f({.log = log});
   f.to_sync().hear(PacketType::kTrunc, zx(4, 1));
   EXPECT_EQ(f.orders(), Story{"truncate to 4.1"});
-  EXPECT_FALSE(f.effects.reload_state);
 }
 
 TEST(Learner, DiscardsItsHistoryWhenItIsToBeCutWhereItNeverWas) {
@@ -290,11 +296,10 @@ TEST(Learner, DiscardsItsHistoryWhenItIsToBeCutWhereItNeverWas) {
 TEST(Learner, HasTheDiskCutOffWhatReachesBackBeyondWhatIsAtHand) {
   Following f;
   f.to_sync().hear(PacketType::kTrunc, zx(3, 1));
-  EXPECT_EQ(f.orders(), Story{"truncate to 3.1"});
-  EXPECT_TRUE(f.effects.reload_state);
+  EXPECT_EQ(f.orders(), (Story{"truncate to 3.1", "read the state"}));
   EXPECT_EQ(f.h.last(), zx(3, 1));
   f.propose(zx(3, 2)).commit(zx(3, 2)).flush();
-  EXPECT_EQ(f.orders(), (Story{"truncate to 3.1", "append 3.2"}));
+  EXPECT_EQ(f.orders(), (Story{"truncate to 3.1", "read the state", "append 3.2"}));
 }
 
 TEST(Learner, TakesTheLeadersStateAndWhatFollowsItBeforeItAcknowledges) {

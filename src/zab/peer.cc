@@ -50,7 +50,7 @@ void Peer::settle(Instant now, Effects& effects) {
   if (leader_ && leader_->over()) look(leader_->why_over(), now, effects);
   if (learner_ && learner_->over()) look(learner_->why_over(), now, effects);
   count_orders(effects);
-  if (election_due_ && orders_open_ == 0 && !reloading_ && !discarding_) begin_election(now, effects);
+  if (election_due_ && orders_open_ == 0 && !discarding_) begin_election(now, effects);
   if (role_ == Role::kLooking && !election_due_ && !election_.looking()) begin_role(now, effects);
   count_orders(effects);
   if (active() && !was_active_) {
@@ -100,16 +100,12 @@ void Peer::end_role(Effects& effects) {
   }
   if (learner_) {
     // Half of the leader's state is nobody's state; what is on the disk is still whole (ZOOKEEPER-3642).
-    if (learner_->is_receiving_snapshot()) effects.reload_state = true;
+    if (learner_->is_receiving_snapshot()) effects.disk.emplace_back(ReloadState{});
     effects.close.push_back(learner_->link());
     counts_.learned.add(learner_->counts());
     learner_.reset();
   }
-  if (effects.discard_history) {
-    discarding_ = true;
-    effects.reload_state = false;
-  }
-  if (effects.reload_state) reloading_ = true;
+  if (effects.discard_history) discarding_ = true;
 }
 
 PeerCounts Peer::counts() const {
@@ -343,7 +339,6 @@ void Peer::on_truncate_failed(Instant now, Effects& effects) {
   ENSURE(orders_open_ > 0 && !rewinds_.empty(), "the disk answers orders");
   orders_open_ = 0;
   rewinds_.clear();
-  reloading_ = false;
   discard_history("what the leader does not have cannot be cut off", now, effects);
 }
 
@@ -355,10 +350,10 @@ void Peer::on_snapshot_saved(Instant now, Effects& effects) {
 }
 
 void Peer::on_state_reloaded(Instant now, Effects& effects) {
-  reloading_ = false;
-  // As at a start: everything on the disk is in the state, and a leader will tell what of it was not agreed
-  // on.
-  if (!leader_ && !learner_) history_.set_committed(history_.last());
+  ENSURE(orders_open_ > 0, "the disk answers orders");
+  --orders_open_;
+  // As at a start: what was on the disk is in the state, and a leader will tell what of it was not agreed on.
+  if (!learner_) history_.set_committed(std::max(history_.committed(), history_.applied()));
   settle(now, effects);
 }
 

@@ -77,8 +77,9 @@ class Peer {
   // carried out, and not answered, until the history is discarded.
   void on_truncate_failed(Instant now, Effects& effects);
   void on_snapshot_saved(Instant now, Effects& effects);
-  // effects.reload_state and discard_history are carried out.
+  // set_applied() says what the state holds now.
   void on_state_reloaded(Instant now, Effects& effects);
+  // effects.discard_history is carried out.
   void on_history_discarded(Instant now, Effects& effects);
   void on_time(Instant now, Effects& effects);
   std::optional<Instant> next_time() const;
@@ -148,7 +149,6 @@ class Peer {
   PeerCounts counts_;  // of roles that are over
   Instant unavailable_since_;
   Instant election_began_;
-  bool reloading_ = false;
   bool discarding_ = false;
   std::size_t orders_open_ = 0;
   // Orders under way that take the history back, and where to: until they are done the disk speaks of

@@ -282,7 +282,7 @@ TEST(Peer, AStateThatCameOnlyHalfIsReadAgainFromDiskBeforeTheNextElection) {
   a.say(link, PacketType::kSnap, zx(4, 9));
   a.effects = {};
   a.peer.on_link_down(link, a.now, a.effects);
-  EXPECT_TRUE(a.effects.reload_state);
+  EXPECT_EQ(testing::ordered(a.effects), Story{"read the state"});
   EXPECT_TRUE(a.effects.notify.empty());
   a.peer.on_state_reloaded(a.now, a.effects);
   ASSERT_FALSE(a.effects.notify.empty());

@@ -111,6 +111,7 @@ inline std::string text(const DiskOrder& order) {
            std::to_string(save->epoch);
   }
   if (const auto* cut = std::get_if<TruncateLog>(&order)) return "truncate to " + text(cut->last);
+  if (std::holds_alternative<ReloadState>(order)) return "read the state";
   return "snapshot " + text(std::get<SaveSnapshot>(order).zxid);
 }
 

@@ -116,10 +116,9 @@ class LoneMember {
   Zxid last() const { return peer().history().last(); }
 
  private:
-  struct Reload {};
   struct Discard {};
-  using Order =
-      std::variant<zab::AppendTxns, zab::SaveEpoch, zab::TruncateLog, zab::SaveSnapshot, Reload, Discard>;
+  using Order = std::variant<zab::AppendTxns, zab::SaveEpoch, zab::TruncateLog, zab::SaveSnapshot,
+                             zab::ReloadState, Discard>;
 
   template <class Run>
   void input(Run run);
@@ -350,7 +349,6 @@ inline void LoneMember::send(const zab::LinkSend& send) {
 inline void LoneMember::order(replica::Effects& effects) {
   for (zab::DiskOrder& each : effects.zab.disk)
     std::visit([&](auto& order) { orders_.emplace_back(std::move(order)); }, each);
-  if (effects.zab.reload_state) orders_.emplace_back(Reload{});
   if (effects.zab.discard_history) orders_.emplace_back(Discard{});
 }
 
@@ -379,7 +377,7 @@ inline void LoneMember::answer(const Order& order, replica::Effects& effects) {
   } else if (const auto* snapshot = std::get_if<zab::SaveSnapshot>(&order)) {
     disk_.replace(snapshot->zxid);
     member_->on_state_saved(now_, effects);
-  } else if (std::holds_alternative<Reload>(order)) {
+  } else if (std::holds_alternative<zab::ReloadState>(order)) {
     const auto exact = disk_.reload();
     over_ = !exact;
     if (exact) member_->on_state_reloaded(*exact, now_, effects);

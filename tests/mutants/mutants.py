@@ -110,9 +110,14 @@ MUTANTS = [
     Mutant("truncation-forgets-the-disk", "3701, 1489", "zab/learner.cc", [
         ("  effects.disk.emplace_back(TruncateLog{last});\n", "")]),
     Mutant("truncation-forgets-the-memory", "2845, 5094", "zab/learner.cc", [
-        ("  if (last < history_.committed()) effects.reload_state = true;\n", "")]),
+        ("  if (last < history_.committed()) effects.disk.emplace_back(ReloadState{});\n", "")]),
     Mutant("half-a-state-stays", "3642", "zab/peer.cc", [
-        ("    if (learner_->is_receiving_snapshot()) effects.reload_state = true;\n", "")], script="follower-gets-half-a-snap"),
+        ("    if (learner_->is_receiving_snapshot()) effects.disk.emplace_back(ReloadState{});\n", "")], script="follower-gets-half-a-snap"),
+    Mutant("state-read-behind-proposals", "2845; found by reading", "zab/peer.cc", [
+        ("  if (learner_ && learner_->link() == link) learner_->flush(effects);\n",
+         "  if (learner_ && learner_->link() == link) learner_->flush(effects);\n"
+         "  std::stable_partition(effects.disk.begin(), effects.disk.end(), [](const DiskOrder& order) {\n"
+         "    return !std::holds_alternative<ReloadState>(order);\n  });\n")]),
     Mutant("snapshot-stays-in-memory", "3642", "storage/journal.cc", [
         ("  if (zxid < Zxid{0})", "  if (zxid > Zxid{0}) { TRY(open_log(log_ ? log_->tail() : LogTail{})); return std::string(\"none\"); }\n  if (zxid < Zxid{0})")]),
     Mutant("difference-with-a-hole", "4925", "zab/leader_handshake.cc", [
@@ -126,8 +131,8 @@ MUTANTS = [
     Mutant("epoch-exhausted-for-ever", "1277; found by this simulator", "replica/replica_leading.cc", [
         ("  exhausted_ = false;  // The next epoch begins anew, and may be led by this server too.\n", "")]),
     Mutant("election-while-the-disk-writes", "4712", "zab/peer.cc", [
-        ("  if (election_due_ && orders_open_ == 0 && !reloading_ && !discarding_) begin_election",
-         "  if (election_due_ && !reloading_ && !discarding_) begin_election")]),
+        ("  if (election_due_ && orders_open_ == 0 && !discarding_) begin_election",
+         "  if (election_due_ && !discarding_) begin_election")]),
     # --- storage ---
     Mutant("epoch-written-in-place", "ClickHouse 113654; 2307", "storage/epoch_files.cc", [
         ("  return replace_file(disk, {directory, name_of(which), temporary_of(which)}, std::to_string(epoch));",
