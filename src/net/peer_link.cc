@@ -151,8 +151,10 @@ void PeerLink::break_later(std::string reason) {
 // --- bytes ---
 
 void PeerLink::on_ready(std::uint32_t events) {
+  const std::size_t waited = queued_bytes();
   flush();
   if (is_broken_) return end(std::string(broken_reason_));
+  if (queued_bytes() < waited && !survives([this] { owner_.on_taken(*this); })) return;
   // With TLS, either direction may have waited for either event.
   const bool only_writable = (events & ~std::uint32_t{EPOLLOUT}) == 0 && !stream_.is_tls();
   if (wants_writable_ && queued_bytes() <= options_.low_water_bytes) {

@@ -53,6 +53,8 @@ class PeerLink final : private EventLoop::Handler {
     // with more behind it.
     virtual std::size_t on_bytes(PeerLink& link, std::string_view bytes) = 0;
     virtual void on_writable(PeerLink&) {}
+    // The socket has taken some of what had to wait for it.
+    virtual void on_taken(PeerLink&) {}
     // The last call: the peer ended it, it failed, or dialling has been given up. Not after close().
     virtual void on_closed(PeerLink& link, const std::string& reason) = 0;
   };

@@ -75,6 +75,8 @@ void Member::on_link_down(zab::LinkId link, Instant now, Effects& effects) {
   after(now, wall_, effects);
 }
 
+void Member::on_link_taken(zab::LinkId link, Instant now) { peer_.on_taken(link, now); }
+
 void Member::on_state_sent(zab::LinkId link, Instant now, Effects& effects) {
   peer_.on_state_sent(link, now, effects.zab);
   after(now, wall_, effects);
@@ -89,6 +91,7 @@ void Member::lose_link(zab::LinkId link, std::string why, Instant now, Effects& 
 std::size_t Member::on_link_bytes(zab::LinkId link, std::string_view bytes, Instant now, WallTime wall,
                                   Effects& effects) {
   wall_ = wall;
+  peer_.on_heard(link, now);
   std::size_t taken = 0;
   if (receiving_ == link) {
     taken = feed_state(link, bytes, now, effects);
@@ -119,7 +122,6 @@ std::size_t Member::on_link_bytes(zab::LinkId link, std::string_view bytes, Inst
 }
 
 std::size_t Member::feed_state(zab::LinkId link, std::string_view bytes, Instant now, Effects& effects) {
-  peer_.on_heard(link, now);
   if (!receiving_begun_) {
     receiving_begun_ = true;
     inexact_until_ = kUnknown;

@@ -71,6 +71,8 @@ class Member {
   void on_link_up(zab::LinkId link, Instant now, Effects& effects);
   void on_dial_failed(zab::LinkId link, Instant now, Effects& effects);
   void on_link_down(zab::LinkId link, Instant now, Effects& effects);
+  // Some of what was sent on it has left.
+  void on_link_taken(zab::LinkId link, Instant now);
   // The state that effects.zab.send asked for has been handed to the link.
   void on_state_sent(zab::LinkId link, Instant now, Effects& effects);
   // Returns how many bytes it took. Under the writer lock if is_receiving_state(); it returns early when that

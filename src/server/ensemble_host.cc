@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t kQueuedBytesMax = std::size_t{256} << 20;
 // Of the state, in a link's output at a time.
 constexpr std::size_t kStreamAheadBytes = 512 * 1024;
+// How often agreement is told that a learner takes what it is sent.
+constexpr std::int64_t kTakenToldEveryMs = 100;
 constexpr int kRedialMs = 20;
 constexpr int kDialMs = 1000;
 
@@ -293,8 +295,19 @@ std::size_t EnsembleHost::on_bytes(net::PeerLink& link, std::string_view bytes) 
 }
 
 void EnsembleHost::on_writable(net::PeerLink& link) {
+  on_taken(link);  // A quick socket has taken it before anything had to wait.
   Link* found = find(link);
   if (found && found->stream) pump(*found);
+}
+
+void EnsembleHost::on_taken(net::PeerLink& link) {
+  Link* found = find(link);
+  const Instant now = parts_.loop.now();
+  if (!found || !found->shown || now - found->taken_told < kTakenToldEveryMs) return;
+  found->taken_told = now;
+  parts_.core.input(now, [id = found->id, now](replica::Member& member, replica::Effects&) {
+    member.on_link_taken(id, now);
+  });
 }
 
 void EnsembleHost::on_closed(net::PeerLink& link, const std::string& reason) {

@@ -73,6 +73,7 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
     std::unique_ptr<net::PeerLink> link;
     std::unique_ptr<StateStream> stream;
     bool dirty = false;
+    Instant taken_told{};              // that its peer takes what it is sent, last
     std::shared_ptr<ShownLink> shown;  // null: dialled
   };
 
@@ -88,6 +89,7 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   void on_connected(net::PeerLink& link) override;
   std::size_t on_bytes(net::PeerLink& link, std::string_view bytes) override;
   void on_writable(net::PeerLink& link) override;
+  void on_taken(net::PeerLink& link) override;
   void on_closed(net::PeerLink& link, const std::string& reason) override;
 
   void dial(const zab::Dial& dial);

@@ -96,6 +96,13 @@ void choose_faults(Random& random, Plan& plan) {
   f.in_the_dark = share(random, 30);
 }
 
+// A whole state may take several times initLimit; a piece of it does not.
+void choose_slow_states(Random& random, Plan& plan) {
+  if (!one_in(random, 4)) return;
+  plan.network.state_bytes_per_second = between(random, 1000, 6000) * 1000 / plan.timing.init_ms();
+  plan.network.state_piece_longest = plan.init_time() / 3;
+}
+
 void choose_windows(Random& random, Plan& plan) {
   if (!one_in(random, 3)) return;
   for (const ServerId server : plan.servers())
@@ -121,6 +128,7 @@ Plan plan_of(std::uint64_t seed) {
   choose_faults(random, plan);
   choose_windows(random, plan);
   plan.local_sessions = one_in(random, 6);
+  choose_slow_states(random, plan);
   return plan;
 }
 
@@ -145,6 +153,8 @@ std::string Plan::describe() const {
     if (n > 0) text += std::string(" ") + name + ":" + std::to_string(n);
   };
   if (local_sessions) text += ", local sessions";
+  if (network.state_bytes_per_second > 0)
+    text += ", SNAP at " + std::to_string(network.state_bytes_per_second) + " byte/s";
   text += "; faults every " + std::to_string(faults.every / kMillisecond) + " ms:";
   add("crash", faults.crash);
   add("power", faults.power_loss);

@@ -164,6 +164,7 @@ class Process final : private LogDevice::Owner {
   void send(const zab::LinkSend& send);
   void begin_stream(zab::LinkId id, Link& link);
   void pump(zab::LinkId id);
+  void pump_later(zab::LinkId id, std::size_t bytes);
   void close(zab::LinkId id);
   void lose(zab::LinkId id);
   void feed(zab::LinkId id);

@@ -134,11 +134,17 @@ void Process::begin_stream(zab::LinkId id, Link& link) {
   storage::append_snapshot_sessions(out, beginning.sessions);
   storage::append_snapshot_acls(out, beginning.acls);
   parts_.network.send(link.socket, out);
-  parts_.world.after(hop(), parts_.actor, [this, id] { pump(id); });
+  pump_later(id, out.size());
+}
+
+// A piece at a time, as fast as the network takes them: so that much can happen before the last one.
+void Process::pump_later(zab::LinkId id, std::size_t bytes) {
+  parts_.world.after(parts_.network.time_for_state(bytes), parts_.actor, [this, id] { pump(id); });
 }
 
 void Process::pump(zab::LinkId id) {
   using Progress = replica::SnapshotCursor::Progress;
+  input([&](replica::Member& member, replica::Effects&) { member.on_link_taken(id, parts_.clock.now()); });
   const auto found = links_.find(id);
   if (found == links_.end() || !found->second.stream || !may_send()) return;
   Link& link = found->second;
@@ -153,8 +159,7 @@ void Process::pump(zab::LinkId id) {
     link.stream.reset();
     say("has sent its state, at " + std::to_string(raw(machine_.last_zxid)));
   } else {
-    // A piece at a time, as fast as the network takes them: so that much can happen before the last one.
-    parts_.world.after(parts_.network.delay(), parts_.actor, [this, id] { pump(id); });
+    pump_later(id, out.size());
   }
   parts_.network.send(link.socket, out);
   if (progress == Progress::kEnd) {

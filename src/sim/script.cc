@@ -48,6 +48,15 @@ Plan with_a_slow_snap() {
   return plan;
 }
 
+// It takes several times initLimit to send.
+Plan with_a_snap_beyond_init_limit() {
+  Plan plan = with_window(0);
+  plan.disk.snapshot_step_nodes = 1;
+  plan.network.state_bytes_per_second = 2000;
+  plan.network.state_piece_longest = plan.init_time() / 3;
+  return plan;
+}
+
 Plan with_small_files() {
   Plan plan = small_plan();
   plan.disk.snap_count = 6;
@@ -256,6 +265,7 @@ std::vector<Script> make_scripts() {
       {"follower-gets-diff", with_window(500), let_one_fall_behind, {Did::kDiff}},
       {"follower-gets-snap", with_window(0), let_one_fall_behind, {Did::kSnap}},
       {"follower-gets-half-a-snap", with_a_slow_snap(), let_one_fall_behind, {Did::kSnap}},
+      {"follower-gets-slow-snap", with_a_snap_beyond_init_limit(), let_one_fall_behind, {Did::kSnap}},
       {"leader-gets-trunc", with_window(500), let_a_leader_go_astray, {Did::kTrunc}},
       {"restarted-leader-gets-trunc", with_window(500), trunc, {Did::kTrunc, Did::kReload}},
       {"stray-leader-gets-snap", with_window(0), trunc, {Did::kSnap}},

@@ -62,6 +62,7 @@ class History {
   Zxid applied() const { return applied_; }
   // Everything after this is in memory.
   Zxid window_begin() const { return window_begin_; }
+  std::size_t window_bytes() const { return bytes_; }
 
   // The newest transaction in the window that is not after `zxid`; window_begin() if all are.
   Zxid at_or_before(Zxid zxid) const;

@@ -77,6 +77,17 @@ void Leader::on_link_accepted(LinkId link, Instant now, Effects& effects) {
   learners_.emplace(link, learner);
 }
 
+void Leader::on_heard(LinkId link, Instant now) {
+  const auto found = learners_.find(link);
+  // A stranger has until its first packet, however slowly it speaks.
+  if (found != learners_.end() && found->second.stage != Stage::kGreeting) found->second.last_heard = now;
+}
+
+void Leader::on_taken(LinkId link, Instant now) {
+  const auto found = learners_.find(link);
+  if (found != learners_.end() && found->second.is_synchronising()) found->second.last_heard = now;
+}
+
 void Leader::on_link_down(LinkId link, Instant now, Effects& effects) {
   learners_.erase(link);
   round_pings_.erase(link);
@@ -121,6 +132,7 @@ void Leader::count_epoch_acks(Instant now, Effects& effects) {
   epoch_promised_ = true;
   phase_ = Phase::kSynchronisation;
   phase_began_ = now;
+  next_ping_ = now + config_.timing.ping_ms();
   effects.disk.emplace_back(SaveEpoch{EpochKind::kCurrent, epoch_});
   for (auto& [link, learner] : learners_) {
     if (learner.stage == Stage::kPromised) synchronise(learner, now, effects);
@@ -152,20 +164,42 @@ void Leader::count_new_leader_acks(Instant now, Effects& effects) {
 
 void Leader::on_time(Instant now, Effects& effects) {
   if (over()) return;
-  if (phase_ != Phase::kBroadcast) {
-    if (now - phase_began_ < config_.timing.init_ms()) return;
-    return end(phase_ == Phase::kDiscovery ? "no quorum of followers came within initLimit"
-                                           : "no quorum was synchronised within initLimit");
+  if (phase_ == Phase::kDiscovery) {
+    if (now >= next_time()) end("no quorum of followers came within initLimit");
+    return;
   }
+  if (phase_ == Phase::kSynchronisation && now >= synchronised_until())
+    return end("no quorum was synchronised within initLimit");
   if (now >= next_ping_) {
     next_ping_ = now + config_.timing.ping_ms();
+    reassure_synchronising(effects);
     ping_all(now, effects);
     join_confirmation();
   }
-  if (now >= next_check_) {
+  if (phase_ == Phase::kBroadcast && now >= next_check_) {
     next_check_ = now + config_.timing.tick_ms;
     check_liveness(now, effects);
+    check_kept_history(effects);
   }
+}
+
+// What counts is progress: a voter that takes our state, however slowly, may still make the quorum.
+Instant Leader::synchronised_until() const {
+  Instant moved = phase_began_;
+  for (const auto& [link, learner] : learners_) {
+    if (learner.voter && learner.is_synchronising()) moved = std::max(moved, learner.last_heard);
+  }
+  return moved + config_.timing.init_ms();
+}
+
+// The oldest goes first: it keeps the most.
+void Leader::check_kept_history(Effects& effects) {
+  if (history_.window_bytes() <= config_.kept_bytes_max) return;
+  const LearnerLink* slowest = nullptr;
+  for (const auto& [link, learner] : learners_) {
+    if (learner.stage == Stage::kSending && (!slowest || learner.sent < slowest->sent)) slowest = &learner;
+  }
+  if (slowest) drop(slowest->link, "it takes our state more slowly than new transactions come", effects);
 }
 
 void Leader::check_liveness(Instant now, Effects& effects) {
@@ -191,8 +225,8 @@ void Leader::check_liveness(Instant now, Effects& effects) {
 }
 
 Instant Leader::next_time() const {
-  if (phase_ != Phase::kBroadcast) return phase_began_ + config_.timing.init_ms();
-  return std::min(next_ping_, next_check_);
+  if (phase_ == Phase::kDiscovery) return phase_began_ + config_.timing.init_ms();
+  return std::min(next_ping_, phase_ == Phase::kBroadcast ? next_check_ : synchronised_until());
 }
 
 void Leader::reset_observer_traffic() {

@@ -40,6 +40,9 @@ struct LeaderConfig {
   ServerId me{};
   Timing timing;
   bool force_snapshot = false;
+  // Of new transactions, kept in memory behind a state that is on its way to a learner: one that takes it too
+  // slowly for the ensemble's writes loses its link.
+  std::size_t kept_bytes_max = std::size_t{256} << 20;
 };
 
 class Leader {
@@ -57,6 +60,11 @@ class Leader {
   void on_link_accepted(LinkId link, Instant now, Effects& effects);
   void on_packet(LinkId link, const wire::QuorumPacket& packet, Instant now, Effects& effects);
   void on_link_down(LinkId link, Instant now, Effects& effects);
+  // Bytes came from it, though perhaps not yet a whole packet.
+  void on_heard(LinkId link, Instant now);
+  // It has taken some of what it was sent. While it is synchronised that is all it can say: a state may take
+  // longer than initLimit to send, silence may not.
+  void on_taken(LinkId link, Instant now);
   // The snapshot that effects.send asked for has been handed to the link.
   void on_state_sent(LinkId link, Instant now, Effects& effects);
   // history.durable() has moved.
@@ -129,6 +137,8 @@ class Leader {
   void count_epoch_acks(Instant now, Effects& effects);
   void count_new_leader_acks(Instant now, Effects& effects);
   void check_liveness(Instant now, Effects& effects);
+  void check_kept_history(Effects& effects);
+  Instant synchronised_until() const;
 
   // leader_broadcast.cc
   // By us, in this epoch.
@@ -138,6 +148,7 @@ class Leader {
   void commit_ready(Instant now, Effects& effects);
   bool has_quorum(Zxid zxid) const;
   void ping_all(Instant now, Effects& effects);
+  void reassure_synchronising(Effects& effects);
   Zxid ready_to_commit() const;
   void commit_until(Zxid until, Effects& effects);
   void begin_confirmation(Instant now, Effects& effects);

@@ -127,6 +127,16 @@ void Leader::ping_all(Instant, Effects& effects) {
   }
 }
 
+// They have heard everything that they need, or wait for others: a learner that hears nothing for initLimit
+// looks for another leader. These are not answered, by Java's learners neither, and not counted.
+void Leader::reassure_synchronising(Effects& effects) {
+  for (auto& [link, learner] : learners_) {
+    if (learner.stage != Stage::kSyncing && learner.stage != Stage::kSynced) continue;
+    ++learner.traffic.packets_sent;
+    wire::append_packet(effects.to(link), PacketType::kPing, history_.last());
+  }
+}
+
 void Leader::on_ping_reply(LearnerLink& learner, const wire::QuorumPacket& packet, Effects& effects) {
   if (learner.pings_answered == learner.pings_sent)
     return drop(learner.link, "it answers pings that were not sent", effects);

@@ -63,6 +63,8 @@ struct LearnerLink {
 
   // From here on it is told of every proposal and commit.
   bool is_forwarded_to() const { return stage >= Stage::kSyncing; }
+  // Our history is on its way to it.
+  bool is_synchronising() const { return stage == Stage::kSending || stage == Stage::kSyncing; }
 };
 
 const char* name_of(LearnerLink::Stage stage);

@@ -14,6 +14,7 @@ using testing::batch;
 using testing::history;
 using testing::kShort;
 using testing::Leading;
+using testing::LeadingOptions;
 using testing::Story;
 using testing::voters;
 using testing::zx;
@@ -277,6 +278,72 @@ TEST(Leader, GivesUpWhenNoQuorumComesOrIsSynchronisedWithinInitLimit) {
   Leading unsynced;
   unsynced.bring(2).wait(kShort.init_ms());
   EXPECT_EQ(unsynced.leader.why_over(), "no quorum was synchronised within initLimit");
+}
+
+// Servers that are further behind than the window reaches get the state.
+LeadingOptions without_a_window(std::size_t kept_bytes_max = LeaderConfig{}.kept_bytes_max) {
+  return {.log = history(zx(4, 3), {}), .kept_bytes_max = kept_bytes_max};
+}
+
+TEST(Leader, AStateThatIsTakenSlowlyMayTakeLongerThanInitLimit) {
+  Leading first(without_a_window());
+  first.bring(2, zx(4, 1));
+  for (int i = 0; i < 30; ++i) {
+    first.leader.on_taken(Leading::link(2), first.now);
+    first.wait(kShort.init_ms() - 1);
+    ASSERT_FALSE(first.leader.over()) << "nobody else could make the quorum";
+  }
+  first.wait(1);
+  EXPECT_EQ(first.leader.why_over(), "no quorum was synchronised within initLimit");
+}
+
+TEST(Leader, OfOneThatIsSynchronisedLaterTakingIsEnoughToo) {
+  Leading l(without_a_window());
+  l.connect(2).greet(2).promise(2, zx(4, 3)).ack(2, zx(5, 0)).bring(3, zx(4, 1));
+  const auto live_for = [&](std::int64_t ms, bool taking) {
+    for (std::int64_t i = 0; i < ms / kShort.tick_ms; ++i) {
+      if (taking) l.leader.on_taken(Leading::link(3), l.now);
+      l.wait(kShort.ping_ms()).answer_ping(2).wait(kShort.ping_ms()).answer_ping(2);
+    }
+  };
+  live_for(5 * kShort.init_ms(), true);
+  EXPECT_FALSE(l.closed(3));
+  live_for(2 * kShort.init_ms(), false);
+  EXPECT_TRUE(l.closed(3));
+  EXPECT_FALSE(l.closed(2));
+}
+
+TEST(Leader, AServingFollowerIsNotAliveBecauseItsSocketTakesBytes) {
+  Leading l;
+  l.with({2, 3});
+  for (int i = 0; i < 20 && !l.closed(3); ++i) {
+    l.leader.on_taken(Leading::link(3), l.now);
+    l.wait(kShort.ping_ms()).answer_ping(2);
+  }
+  EXPECT_TRUE(l.closed(3));
+}
+
+TEST(Leader, LearnersThatWaitForOthersHearThatItIsThere) {
+  Leading l({.membership = voters(5)});
+  l.connect(2).greet(2).connect(3).greet(3).promise(2, zx(4, 3)).promise(3, zx(4, 3)).ack(2, zx(5, 0));
+  l.forget().wait(kShort.ping_ms());
+  EXPECT_EQ(l.sent(2), Story{"PING 4.3"});  // synchronised; a quorum is not
+  EXPECT_EQ(l.sent(3), Story{"PING 4.3"});  // perhaps busy with its disk
+  l.answer_ping(2);
+  EXPECT_TRUE(l.closed(2)) << "it has nothing to answer";
+}
+
+TEST(Leader, MoreThanItsMemoryHoldsDoesNotWaitBehindAState) {
+  Leading l(without_a_window(1000));
+  l.connect(2).greet(2).promise(2, zx(4, 3)).ack(2, zx(5, 0)).bring(3, zx(4, 1)).forget();
+  for (std::uint32_t i = 1; l.h.window_bytes() <= 1000; ++i) {
+    l.propose(i).ack(2, zx(5, i));
+    l.h.set_applied(zx(5, i));
+    EXPECT_FALSE(l.closed(3));
+  }
+  l.wait(kShort.tick_ms).answer_ping(2);
+  EXPECT_TRUE(l.closed(3));
+  EXPECT_FALSE(l.closed(2));
 }
 
 TEST(Leader, NobodyIsServedAfterItIsOver) {

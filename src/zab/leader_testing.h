@@ -18,6 +18,7 @@ struct LeadingOptions {
   Membership membership = voters(3, 1);
   zab::History log = history(zx(4, 0), {zx(4, 1), zx(4, 2), zx(4, 3)});
   bool disk_answers_at_once = true;
+  std::size_t kept_bytes_max = LeaderConfig{}.kept_bytes_max;
 };
 
 // It has promised and synchronised with epoch 4, so that the next one is 5.
@@ -27,7 +28,8 @@ class Leading {
       : membership_(options.membership),
         disk_answers_at_once_(options.disk_answers_at_once),
         h(options.log),
-        leader(LeaderConfig{ServerId{1}, kShort}, membership_, h, Leader::Epochs{4, 4}, now, effects) {
+        leader(LeaderConfig{.me = ServerId{1}, .timing = kShort, .kept_bytes_max = options.kept_bytes_max},
+               membership_, h, Leader::Epochs{4, 4}, now, effects) {
     settle();
   }
 

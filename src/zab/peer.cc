@@ -285,7 +285,12 @@ void Peer::on_packets_end(LinkId link, Instant now, Effects& effects) {
 }
 
 void Peer::on_heard(LinkId link, Instant now) {
+  if (leader_) leader_->on_heard(link, now);
   if (learner_ && learner_->link() == link) learner_->on_heard(now);
+}
+
+void Peer::on_taken(LinkId link, Instant now) {
+  if (leader_) leader_->on_taken(link, now);
 }
 
 void Peer::on_snapshot_received(Instant now, Effects& effects) {

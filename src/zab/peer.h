@@ -65,7 +65,10 @@ class Peer {
   void on_packet(LinkId link, const wire::QuorumPacket& packet, Instant now, Effects& effects);
   // All packets that came together have been given.
   void on_packets_end(LinkId link, Instant now, Effects& effects);
+  // Bytes came on it, though perhaps not yet a whole packet.
   void on_heard(LinkId link, Instant now);
+  // Some of what was sent on it has left.
+  void on_taken(LinkId link, Instant now);
   void on_snapshot_received(Instant now, Effects& effects);
   void on_state_sent(LinkId link, Instant now, Effects& effects);
   // Answers to orders, in their order.
