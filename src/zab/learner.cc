@@ -168,15 +168,22 @@ void Learner::truncate(Zxid last, Effects& effects) {
 void Learner::on_snapshot_received(Effects& effects) {
   ENSURE(receiving_snapshot_, "a snapshot was asked for");
   receiving_snapshot_ = false;
-  history_.begin_at(snapshot_zxid_);
-  received_ = committed_ = snapshot_zxid_;
-  effects.disk.emplace_back(SaveSnapshot{snapshot_zxid_});
+  history_.begin_at(*snapshot_zxid_);
+  received_ = committed_ = *snapshot_zxid_;
+  effects.disk.emplace_back(SaveSnapshot{*snapshot_zxid_});
+}
+
+// Java's leader begins to forward before it looks where its state ends. What it proposed and committed in
+// between comes behind the state that already holds it.
+bool Learner::is_in_snapshot(Zxid zxid) const {
+  return phase_ != Phase::kBroadcast && snapshot_zxid_ && raw(zxid) > 0 && zxid <= *snapshot_zxid_;
 }
 
 void Learner::on_proposal(const wire::QuorumPacket& packet) {
   const std::string_view entry = packet.data.value_or(std::string_view{});
   if (entry.size() < wire::kTxnHeaderBytes || wire::zxid_of_entry(entry) != packet.zxid)
     return end("a proposal does not carry the transaction it names");
+  if (is_in_snapshot(packet.zxid)) return;
   if (!follows(packet.zxid, received_)) return end("the leader leaves a transaction out");
   // Or we could one day lead an epoch before that of our own last transaction.
   if (epoch_of(packet.zxid) > epoch_) return end("a proposal is of a later epoch than its leader");
@@ -186,7 +193,7 @@ void Learner::on_proposal(const wire::QuorumPacket& packet) {
 }
 
 void Learner::on_commit(Zxid zxid) {
-  if (over()) return;
+  if (over() || is_in_snapshot(zxid)) return;
   if (zxid > received_ || !follows(zxid, committed_)) return end("the leader commits out of order");
   committed_ = zxid;
 }

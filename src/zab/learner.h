@@ -59,7 +59,7 @@ class Learner {
   void on_packet(const wire::QuorumPacket& packet, Instant now, Effects& effects);
   // The end of one read from the network.
   void flush(Effects& effects);
-  // Bytes came that are not packets: the leader's state.
+  // Bytes came: of the leader's state, or of a packet that is not yet whole.
   void on_heard(Instant now) { last_heard_ = now; }
   // The leader's state is complete in memory.
   void on_snapshot_received(Effects& effects);
@@ -101,6 +101,7 @@ class Learner {
   void truncate(Zxid last, Effects& effects);
   void on_proposal(const wire::QuorumPacket& packet);
   void on_commit(Zxid zxid);
+  bool is_in_snapshot(Zxid zxid) const;
   void on_new_leader(const wire::QuorumPacket& packet, Effects& effects);
   void on_up_to_date(Effects& effects);
   void on_broadcast_packet(const wire::QuorumPacket& packet, Effects& effects);
@@ -122,9 +123,9 @@ class Learner {
   bool new_leader_seen_ = false;
   bool new_leader_acked_ = false;
   std::optional<Zxid> level_at_;
-  Zxid snapshot_zxid_{};
-  Zxid received_{};   // last transaction received
-  Zxid committed_{};  // last one known to be committed; becomes history's at flush()
+  std::optional<Zxid> snapshot_zxid_;  // where the leader's state ends that was sent here
+  Zxid received_{};                    // last transaction received
+  Zxid committed_{};                   // last one known to be committed; becomes history's at flush()
   Zxid acked_{};
   std::shared_ptr<TxnBatch> gathering_;
   int failed_dials_ = 0;

@@ -318,6 +318,34 @@ TEST(Learner, TakesTheLeadersStateAndWhatFollowsItBeforeItAcknowledges) {
   EXPECT_EQ(f.sent(), Story{"ACK 5.0"});
 }
 
+TEST(Learner, SkipsWhatTheLeadersStateHoldsAlready) {
+  // Java's leader under writes: it forwards from 5.1 on, and its state ends with 5.3.
+  Following f;
+  f.to_sync().hear(PacketType::kSnap, zx(5, 3));
+  f.learner.on_snapshot_received(f.effects);
+  f.propose(zx(5, 1)).commit(zx(5, 1)).propose(zx(5, 2)).propose(zx(5, 3)).commit(zx(5, 2)).commit(zx(5, 3));
+  f.propose(zx(5, 4)).propose(zx(5, 5)).commit(zx(5, 4)).hear(PacketType::kNewLeader, zx(5, 0)).flush();
+  EXPECT_EQ(f.learner.why_over(), "");
+  EXPECT_EQ(f.orders(), (Story{"snapshot 5.3", "append 5.4-5.5", "currentEpoch 5"}));
+  EXPECT_EQ(f.h.committed(), zx(5, 4));
+  f.saved(EpochKind::kCurrent, 5).commit(zx(5, 5)).hear(PacketType::kUpToDate, Zxid{-1}).flush();
+  EXPECT_EQ(f.learner.phase(), Phase::kBroadcast);
+  EXPECT_EQ(f.h.committed(), zx(5, 5));
+}
+
+TEST(Learner, SkipsNothingBehindTheLeadersState) {
+  Following hole;
+  hole.to_sync().hear(PacketType::kSnap, zx(5, 3));
+  hole.learner.on_snapshot_received(hole.effects);
+  hole.propose(zx(5, 5));
+  EXPECT_EQ(hole.learner.why_over(), "the leader leaves a transaction out");
+  Following twice;
+  twice.to_sync().hear(PacketType::kSnap, zx(5, 3));
+  twice.learner.on_snapshot_received(twice.effects);
+  twice.propose(zx(5, 4)).propose(zx(5, 4));
+  EXPECT_TRUE(twice.learner.over());
+}
+
 TEST(Learner, RefusesANewLeaderOfAnotherEpochAndASecondOne) {
   Following other;
   other.to_sync().hear(PacketType::kDiff, zx(4, 3)).hear(PacketType::kNewLeader, zx(6, 0));
