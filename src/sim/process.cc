@@ -104,16 +104,15 @@ IoResult<void> Process::recover_and_join() {
   for (const std::string& line : found.report.findings) say(line);
   if (found.report.damaged()) parts_.world.count(Did::kDamageFound);
   for (const std::string& line : found.contradictions) parts_.world.fail(line);
-  const auto epochs = storage::load_epochs(parts_.disk, dirs.snapshots, found.report.last);
-  if (!epochs && epochs.error().code != 0) return std::unexpected(epochs.error());
-  // Promises that cannot be read are damage like any other.
-  if (epochs) {
-    start.peer.accepted_epoch = epochs->accepted;
-    start.peer.current_epoch = epochs->current;
-  } else {
-    say(epochs.error().what);
-    start.peer.knows_history = false;
+  if (found.report.damaged()) {
+    clear_state();
+    found.history.begin_at(Zxid{0});
   }
+  // A server that cannot read what it has promised does not start.
+  TRY_ASSIGN(const storage::Epochs epochs,
+             storage::load_epochs(parts_.disk, dirs.snapshots, machine_.last_zxid));
+  start.peer.accepted_epoch = epochs.accepted;
+  start.peer.current_epoch = epochs.current;
   start.history = std::move(found.history);
   start.exact = found.exact;
   storage::TxnLogOptions options{.preallocate_bytes = parts_.plan.disk.preallocate_bytes,

@@ -89,11 +89,22 @@ void SimServer::start() {
   if (const auto started = process_->start(); !started) {
     if (parts_.world.tracing())
       parts_.world.say("server " + std::to_string(raw(id_)) + ": cannot start: " + started.error().what);
+    const bool read_and_wrong = started.error().code == 0;
     crash(Farewell::kReset, next_survival());
+    if (read_and_wrong) call_the_operator(started.error().what);
     restart_later();
     return;
   }
   check_memory();
+}
+
+// Its files are there and say what cannot be. No crash may do that; a disk may, and then somebody puts the
+// files away, and the server begins as one that knows nothing.
+void SimServer::call_the_operator(const std::string& why) {
+  if (!damaged_)
+    return parts_.world.fail("a crash keeps server " + std::to_string(raw(id_)) + " from starting: " + why);
+  parts_.world.count(Did::kOperatorHelped);
+  wipe();
 }
 
 // Only a disk that loses what it held may cost a server its history; no crash does, whenever it comes.

@@ -94,6 +94,7 @@ class SimServer final : private Network::Host, private ElectionNet::Host, privat
   void prepare_disk();
   void check_memory();
   void restart_later();
+  void call_the_operator(const std::string& why);
   void arm_crash_point();
   storage::Survival next_survival();
 

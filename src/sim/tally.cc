@@ -22,6 +22,7 @@ const char* name_of(Did what) {
     case Did::kSlowDisk: return "slow disk";
     case Did::kBitFlip: return "bit flip";
     case Did::kZeroSector: return "zeroed sector";
+    case Did::kOperatorHelped: return "files put away by the operator";
     case Did::kBadSector: return "unreadable sector";
     case Did::kWipe: return "wiped disk";
     case Did::kReset: return "link reset";

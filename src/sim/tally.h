@@ -33,6 +33,7 @@ enum class Did : std::uint8_t {
   kSlowDisk,
   kBitFlip,
   kZeroSector,
+  kOperatorHelped,
   kBadSector,
   kWipe,
   // the network
