@@ -167,11 +167,10 @@ void ElectionLinks::on_knock(PeerEntry& peer) {
 // --- making links ---
 
 void ElectionLinks::dial(PeerEntry& peer) {
-  peer.second.dialled = PeerLink::dial(loop_, resolver_, *this,
-                                       {.attempt = {.to = peer.second.addresses,
-                                                    .tls = config_.tls.client,
-                                                    .timeout_ms = config_.connect_timeout_ms}},
-                                       link_options());
+  peer.second.dialled = PeerLink::dial(
+      loop_, resolver_, *this,
+      {.to = peer.second.addresses, .tls = config_.tls.client, .timeout_ms = config_.connect_timeout_ms},
+      link_options());
 }
 
 void ElectionLinks::dial_if_due(PeerEntry& entry, Instant now) {

@@ -59,7 +59,7 @@ inline void introduce(const std::vector<Node*>& nodes) {
 // Somebody who speaks the protocol by hand.
 struct Visitor : Recorder {
   Visitor(World& world, const Endpoint& to)
-      : link(PeerLink::dial(world.loop(), world.resolver(), *this, {.attempt = {.to = {to}}})) {
+      : link(PeerLink::dial(world.loop(), world.resolver(), *this, {.to = {to}})) {
     world.keep_time(link);
   }
   void say(std::string_view bytes) {

@@ -53,40 +53,21 @@ IoResult<std::unique_ptr<PeerLink>> PeerLink::accept(EventLoop& loop, Owner& own
   return link;
 }
 
-std::unique_ptr<PeerLink> PeerLink::dial(EventLoop& loop, Resolver& resolver, Owner& owner, DialPlan plan,
-                                         const PeerLinkOptions& options) {
+std::unique_ptr<PeerLink> PeerLink::dial(EventLoop& loop, Resolver& resolver, Owner& owner,
+                                         DialOptions attempt, const PeerLinkOptions& options) {
   std::unique_ptr<PeerLink> link(new PeerLink(loop, owner, options));
-  link->dialling_.emplace(Dialling{.resolver = resolver, .plan = std::move(plan)});
-  link->start_dialer();
+  link->dialer_ = std::make_unique<Dialer>(
+      loop, resolver, attempt,
+      [raw = link.get()](IoResult<Dialled> result) { raw->on_dialled(std::move(result)); });
   return link;
 }
 
-void PeerLink::start_dialer() {
-  DialOptions attempt = dialling_->plan.attempt;
-  if (const auto until = dialling_->plan.until) {
-    const auto left = std::max<std::int64_t>(1, *until - loop_.now());
-    attempt.timeout_ms = static_cast<int>(std::min<std::int64_t>(attempt.timeout_ms, left));
-  }
-  dialling_->dialer =
-      std::make_unique<Dialer>(loop_, dialling_->resolver, attempt,
-                               [this](IoResult<Dialled> result) { on_dialled(std::move(result)); });
-}
-
 void PeerLink::on_dialled(IoResult<Dialled> result) {
-  dialling_->dialer.reset();
-  if (!result) return retry_or_give_up(result.error());
-  if (auto opened = open(std::move(result->stream), result->peer); !opened) {
-    return retry_or_give_up(opened.error());
-  }
-  dialling_.reset();
+  dialer_.reset();
+  if (!result) return end(result.error().what);
+  if (auto opened = open(std::move(result->stream), result->peer); !opened) return end(opened.error().what);
   if (!survives([this] { owner_.on_connected(*this); })) return;
   flush();
-}
-
-void PeerLink::retry_or_give_up(const IoError& error) {
-  const Instant next = loop_.now() + dialling_->plan.retry_ms;
-  if (!dialling_->plan.until || next >= *dialling_->plan.until) return end(error.what);
-  dialling_->retry_at = next;
 }
 
 IoResult<void> PeerLink::open(Stream stream, const Address& peer) {
@@ -102,16 +83,12 @@ IoResult<void> PeerLink::open(Stream stream, const Address& peer) {
 }
 
 void PeerLink::on_time(Instant now) {
-  if (dialling_) {
-    if (dialling_->dialer) return dialling_->dialer->on_time(now);
-    if (now >= dialling_->retry_at) start_dialer();
-    return;
-  }
+  if (dialer_) return dialer_->on_time(now);
   if (has_backlog_ && stream_.is_open()) receive_some();
 }
 
 std::optional<Instant> PeerLink::next_time() const {
-  if (dialling_) return dialling_->dialer ? dialling_->dialer->next_time() : dialling_->retry_at;
+  if (dialer_) return dialer_->next_time();
   if (has_backlog_ && stream_.is_open()) return loop_.now();
   return std::nullopt;
 }
@@ -125,7 +102,7 @@ void PeerLink::finish() {
 }
 
 void PeerLink::close() {
-  dialling_.reset();
+  dialer_.reset();
   if (!stream_.is_open()) return;
   loop_.remove(stream_.fd(), this);
   if (!is_broken_ && !said_goodbye_) stream_.shutdown();

@@ -30,13 +30,6 @@ struct PeerLinkOptions {
   int unacked_timeout_ms = 0;  // the link breaks when sent bytes are not acknowledged for so long; 0: never
 };
 
-struct DialPlan {
-  DialOptions attempt = {};
-  // A failed attempt is followed by another until then; without it there is only one.
-  std::optional<Instant> until = {};
-  int retry_ms = 100;
-};
-
 // Used by the loop's thread. The owner of every link, accepted ones too, calls on_time() when next_time()
 // has come: TLS may hold bytes that epoll knows nothing of.
 //
@@ -61,8 +54,8 @@ class PeerLink final : private EventLoop::Handler {
 
   static IoResult<std::unique_ptr<PeerLink>> accept(EventLoop& loop, Owner& owner, Stream stream,
                                                     const Address& peer, const PeerLinkOptions& options = {});
-  static std::unique_ptr<PeerLink> dial(EventLoop& loop, Resolver& resolver, Owner& owner, DialPlan plan,
-                                        const PeerLinkOptions& options = {});
+  static std::unique_ptr<PeerLink> dial(EventLoop& loop, Resolver& resolver, Owner& owner,
+                                        DialOptions attempt, const PeerLinkOptions& options = {});
   ~PeerLink() override;
   PeerLink(const PeerLink&) = delete;
   PeerLink& operator=(const PeerLink&) = delete;
@@ -89,17 +82,8 @@ class PeerLink final : private EventLoop::Handler {
   std::optional<Instant> next_time() const;
 
  private:
-  struct Dialling {
-    Resolver& resolver;
-    DialPlan plan;
-    std::unique_ptr<Dialer> dialer = {};  // null: waiting for retry_at
-    Instant retry_at = {};
-  };
-
   PeerLink(EventLoop& loop, Owner& owner, const PeerLinkOptions& options);
-  void start_dialer();
   void on_dialled(IoResult<Dialled> result);
-  void retry_or_give_up(const IoError& error);
   IoResult<void> open(Stream stream, const Address& peer);
 
   void on_ready(std::uint32_t events) override;
@@ -116,7 +100,7 @@ class PeerLink final : private EventLoop::Handler {
   EventLoop& loop_;
   Owner& owner_;
   const PeerLinkOptions options_;
-  std::optional<Dialling> dialling_;  // until it is up
+  std::unique_ptr<Dialer> dialer_;  // until it is up
   Stream stream_;
   Address peer_;
   std::uint32_t registered_ = 0;  // epoll events

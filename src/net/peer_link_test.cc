@@ -45,7 +45,7 @@ struct Pair {
       : server(world, {"127.0.0.1", 0}, tls, server_options) {
     server.owner = server_owner;
     client = PeerLink::dial(world.loop(), world.resolver(), recorder,
-                            {.attempt = {.to = {server.endpoint()}, .tls = tls.client}});
+                            {.to = {server.endpoint()}, .tls = tls.client});
     world.keep_time(client);
     EXPECT_TRUE(world.until([&] { return recorder.connected == 1 && server.link != nullptr; }));
   }
@@ -149,7 +149,7 @@ TEST(PeerLink, WhatIsSaidTogetherWithTheEndOfTheHandshakeIsHeard) {
   Server server(world, {"127.0.0.1", 0}, certificates.tls());
   Recorder recorder;
   auto link = PeerLink::dial(world.loop(), world.resolver(), recorder,
-                             {.attempt = {.to = {server.endpoint()}, .tls = certificates.tls().client}});
+                             {.to = {server.endpoint()}, .tls = certificates.tls().client});
   world.keep_time(link);
   link->output() += "at once";
   EXPECT_TRUE(world.until([&] { return server.recorder.received == "at once"; }));
@@ -199,7 +199,7 @@ TEST(PeerLink, ShowsWhatAReaderThatDoesNotReadLeavesBehind) {
   auto listener = *PeerListener::open(world.loop(), door, {.at = {{"127.0.0.1", 0}}});
   Recorder recorder;
   auto link = PeerLink::dial(world.loop(), world.resolver(), recorder,
-                             {.attempt = {.to = {endpoint_of(listener->local().front())}}});
+                             {.to = {endpoint_of(listener->local().front())}});
   world.keep_time(link);
   ASSERT_TRUE(world.until([&] { return recorder.connected == 1 && door.accepted.size() == 1; }));
   constexpr std::size_t kSent = 50'000'000;
@@ -304,55 +304,32 @@ TEST(PeerLink, MayBeDestroyedFromEveryCallback) {
     std::unique_ptr<PeerLink> link;
     destroyer.slot = &link;
     link = PeerLink::dial(world.loop(), world.resolver(), destroyer,
-                          {.attempt = {.to = {server.endpoint()}, .tls = tls.client}});
+                          {.to = {server.endpoint()}, .tls = tls.client});
     world.keep_time(link);
     EXPECT_TRUE(world.until([&] { return link == nullptr; }));
   }
 }
 
-TEST(PeerLink, DiallingGoesOnUntilSomebodyListens) {
-  const ReservedPort port;
+TEST(PeerLink, WhatIsSaidBeforeItIsUpIsHeard) {
   World world;
+  Server server(world, {"127.0.0.1", 0});
   Recorder recorder;
-  auto link = PeerLink::dial(world.loop(), world.resolver(), recorder,
-                             {.attempt = {.to = {port.endpoint()}},
-                              .until = world.loop().now() + testing::kPatienceMs,
-                              .retry_ms = 5});
+  auto link = PeerLink::dial(world.loop(), world.resolver(), recorder, {.to = {server.endpoint()}});
   world.keep_time(link);
   link->output() += "said before it was up";
   link->flush();
-  // Twice the time to retry has come, so that at least one attempt has failed.
-  ASSERT_TRUE(world.until([&, n = 0]() mutable { return n++ > 4; }));
-  EXPECT_EQ(recorder.connected, 0);
-  EXPECT_FALSE(recorder.closed);
-
-  Server server(world, port.endpoint());
   ASSERT_TRUE(world.until([&] { return server.recorder.received == "said before it was up"; }));
-  EXPECT_EQ(recorder.connected, 1);
 }
 
-TEST(PeerLink, DiallingIsGivenUpAtTheDeadline) {
+TEST(PeerLink, WhoRefusesIsToldOf) {
   const ReservedPort port;
   World world;
   Recorder recorder;
-  const Instant until = world.loop().refresh_now() + 40;
-  auto link = PeerLink::dial(world.loop(), world.resolver(), recorder,
-                             {.attempt = {.to = {port.endpoint()}}, .until = until, .retry_ms = 5});
+  auto link = PeerLink::dial(world.loop(), world.resolver(), recorder, {.to = {port.endpoint()}});
   world.keep_time(link);
-  EXPECT_FALSE(recorder.closed);
   ASSERT_TRUE(world.until([&] { return recorder.closed.has_value(); }));
-  EXPECT_GE(world.loop().now(), until + -10);
   EXPECT_NE(recorder.closed->find("Connection refused"), std::string::npos) << *recorder.closed;
-}
-
-TEST(PeerLink, WithoutADeadlineThereIsOneAttempt) {
-  const ReservedPort port;
-  World world;
-  Recorder recorder;
-  auto link =
-      PeerLink::dial(world.loop(), world.resolver(), recorder, {.attempt = {.to = {port.endpoint()}}});
-  world.keep_time(link);
-  EXPECT_TRUE(world.until([&] { return recorder.closed.has_value(); }));
+  EXPECT_EQ(recorder.connected, 0);
 }
 
 }  // namespace

@@ -27,8 +27,7 @@ struct Listening {
 
 struct Client {
   Client(World& world, const Endpoint& to, const TlsContextHolder* tls = nullptr)
-      : link(
-            PeerLink::dial(world.loop(), world.resolver(), recorder, {.attempt = {.to = {to}, .tls = tls}})) {
+      : link(PeerLink::dial(world.loop(), world.resolver(), recorder, {.to = {to}, .tls = tls})) {
     world.keep_time(link);
   }
   void say(std::string_view bytes) {

@@ -339,8 +339,7 @@ inline void Cluster::dial(std::int64_t id, const zab::Dial& dial) {
     const zab::Learner* learner = member(id).peer().learner();
     if (!learner || learner->link() != link) return;
     if (!node(to).member || lost(id, to)) {
-      input(id, [&](Member& me, Effects& more) { me.on_dial_failed(link, now_, more); });
-      return this->dial(id, {link, ServerId{to}});
+      return input(id, [&](Member& me, Effects& more) { me.on_dial_failed(link, now_, more); });
     }
     const zab::LinkId accepted{++node(to).accepted_links};
     links_[{id, link}] = {to, accepted};

@@ -12,6 +12,9 @@
 namespace drover::server {
 namespace {
 
+// The highest byte of a session id is its server, and 0xff marks a TTL node.
+constexpr std::int64_t kMyIdMaxWithExtendedTypes = 0xfe;
+
 std::unexpected<ConfigError> wrong(const CheckContext& context, std::string_view sentence) {
   return std::unexpected(ConfigError{fmt::format("{}: {}", context.source, sentence)});
 }
@@ -175,6 +178,11 @@ std::expected<void, ConfigError> check_member(LoadedConfig& loaded, const CheckC
   if (!e.my_id) return wrong(context, fmt::format("{}/myid is missing", loaded.config.data_dir));
   if (e.init_limit_ticks == 0) return wrong(context, "initLimit is not set");
   if (e.sync_limit_ticks == 0) return wrong(context, "syncLimit is not set");
+  // Its sessions would look like TTL nodes' owners, which begin with 0xff (Java refuses it too).
+  if (loaded.config.features.extended_types && raw(*e.my_id) > kMyIdMaxWithExtendedTypes) {
+    return wrong(context, fmt::format("myid is {}, and with extendedTypesEnabled it may be {} at most",
+                                      raw(*e.my_id), kMyIdMaxWithExtendedTypes));
+  }
   const auto self = e.members.servers.find(*e.my_id);
   if (self == e.members.servers.end()) {
     return wrong(context, fmt::format("myid is {}, and there is no server.{}", raw(*e.my_id), raw(*e.my_id)));

@@ -64,6 +64,14 @@ TEST(ConfigEnsemble, AMemberNeedsItsNumberAndItsLimits) {
   EXPECT_EQ(error_of(load_ensemble("initLimit=0\n" + kThree)), "zoo.cfg: initLimit is not set");
 }
 
+TEST(ConfigEnsemble, WithTtlNodesAServersNumberIsLimited) {
+  const std::string servers = kThree + "server.254=d:1:2\nserver.255=e:1:2\n";
+  EXPECT_TRUE(load_ensemble(servers, "255"));
+  EXPECT_TRUE(load_ensemble("extendedTypesEnabled=true\n" + servers, "254"));
+  EXPECT_EQ(error_of(load_ensemble("extendedTypesEnabled=true\n" + servers, "255")),
+            "zoo.cfg: myid is 255, and with extendedTypesEnabled it may be 254 at most");
+}
+
 TEST(ConfigEnsemble, ObserversNeedSomebodyToFollow) {
   EXPECT_THAT(error_of(load_ensemble("server.1=a:1:2:observer\n")), HasSubstr("observers need"));
   EXPECT_THAT(error_of(load_ensemble("standaloneEnabled=false\n")), HasSubstr("at least one participant"));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <thread>
 
 #include "server/log.h"
@@ -20,8 +21,6 @@ constexpr std::size_t kQueuedBytesMax = std::size_t{256} << 20;
 constexpr std::size_t kStreamAheadBytes = 512 * 1024;
 // How often agreement is told that a learner takes what it is sent.
 constexpr std::int64_t kTakenToldEveryMs = 100;
-constexpr int kRedialMs = 20;
-constexpr int kDialMs = 1000;
 
 std::vector<net::Endpoint> endpoints(const PeerSpec& server, std::uint16_t PeerAddress::* port) {
   std::vector<net::Endpoint> all;
@@ -181,14 +180,12 @@ void EnsembleHost::dial(const zab::Dial& dial) {
   const auto server = e.members.servers.find(dial.server);
   Link& link = links_[dial.link];
   link.id = dial.link;
-  net::DialPlan plan;
-  if (server != e.members.servers.end())
-    plan.attempt.to = endpoints(server->second, &PeerAddress::quorum_port);
-  plan.attempt.tls = e.ssl_quorum ? client_tls_.get() : nullptr;
-  plan.attempt.timeout_ms = kDialMs;
-  plan.until = parts_.loop.now() + kDialMs;
-  plan.retry_ms = kRedialMs;
-  link.link = net::PeerLink::dial(parts_.loop, *resolver_, *this, std::move(plan));
+  net::DialOptions attempt;
+  if (server != e.members.servers.end()) attempt.to = endpoints(server->second, &PeerAddress::quorum_port);
+  attempt.tls = e.ssl_quorum ? client_tls_.get() : nullptr;
+  attempt.timeout_ms =
+      static_cast<int>(std::clamp<std::int64_t>(dial.timeout_ms, 1, std::numeric_limits<int>::max()));
+  link.link = net::PeerLink::dial(parts_.loop, *resolver_, *this, std::move(attempt));
 }
 
 void EnsembleHost::close(zab::LinkId id) {
@@ -268,6 +265,7 @@ void EnsembleHost::on_accepted(net::Stream stream, const net::Address& peer) {
   Link& link = links_[id];
   link.id = id;
   link.link = std::move(*opened);
+  link.is_up = true;
   show(link, peer);
   const Instant now = parts_.loop.now();
   parts_.core.input(now, [&](replica::Member& member, replica::Effects& effects) {
@@ -280,8 +278,9 @@ void EnsembleHost::on_refused(const net::Address& peer, const std::string& reaso
 }
 
 void EnsembleHost::on_connected(net::PeerLink& link) {
-  const Link* found = find(link);
+  Link* found = find(link);
   if (!found) return;
+  found->is_up = true;
   const Instant now = parts_.loop.now();
   parts_.core.input(now, [&, id = found->id](replica::Member& member, replica::Effects& effects) {
     member.on_link_up(id, now, effects);
@@ -314,13 +313,19 @@ void EnsembleHost::on_closed(net::PeerLink& link, const std::string& reason) {
   Link* found = find(link);
   if (!found) return;
   const zab::LinkId id = found->id;
-  log_info("ensemble", "a link on the quorum port is gone: {}", reason);
+  const bool was_up = found->is_up;
+  log_info("ensemble", "{}: {}", was_up ? "a link on the quorum port is gone" : "the leader was not reached",
+           reason);
   end_stream(*found);
   graveyard_.push_back(std::move(found->link));
   forget(id);
   const Instant now = parts_.loop.now();
   parts_.core.input(now, [&](replica::Member& member, replica::Effects& effects) {
-    member.on_link_down(id, now, effects);
+    if (was_up) {
+      member.on_link_down(id, now, effects);
+    } else {
+      member.on_dial_failed(id, now, effects);
+    }
   });
 }
 

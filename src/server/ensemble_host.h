@@ -72,6 +72,7 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
     zab::LinkId id{};
     std::unique_ptr<net::PeerLink> link;
     std::unique_ptr<StateStream> stream;
+    bool is_up = false;  // and not only dialled
     bool dirty = false;
     Instant taken_told{};              // that its peer takes what it is sent, last
     std::shared_ptr<ShownLink> shown;  // null: dialled

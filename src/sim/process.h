@@ -155,8 +155,6 @@ class Process final : private LogDevice::Owner {
   };
   struct Link {
     SocketId socket{};
-    ServerId server{};  // of a dialled one
-    Micros dial_until = 0;
     std::string in;
     std::unique_ptr<StateStream> stream;
   };

@@ -6,17 +6,8 @@
 #include "storage/snapshot_stream.h"
 
 namespace drover::sim {
-namespace {
-
-constexpr Micros kDialTime = kSecond;
-constexpr Micros kRedial = 20 * kMillisecond;
-
-}  // namespace
-
 void Process::dial(const zab::Dial& dial) {
   Link& link = links_[dial.link];
-  link.server = dial.server;
-  link.dial_until = parts_.world.now() + kDialTime;
   link.socket = parts_.network.dial(host_of(parts_.id), host_of(dial.server), Port::kQuorum);
   link_of_[link.socket] = dial.link;
 }
@@ -26,13 +17,9 @@ void Process::on_dial_failed(SocketId socket) {
   if (found == link_of_.end()) return;
   const zab::LinkId id = found->second;
   link_of_.erase(found);
-  parts_.world.after(kRedial, parts_.actor, [this, id] {
-    const auto link = links_.find(id);
-    if (link == links_.end()) return;
-    if (parts_.world.now() >= link->second.dial_until) return lose(id);
-    link->second.socket =
-        parts_.network.dial(host_of(parts_.id), host_of(link->second.server), Port::kQuorum);
-    link_of_[link->second.socket] = id;
+  links_.erase(id);
+  input([&](replica::Member& member, replica::Effects& effects) {
+    member.on_dial_failed(id, parts_.clock.now(), effects);
   });
 }
 

@@ -53,9 +53,11 @@ struct LinkSend {
   // The state as it is now is streamed here, before what follows. `bytes` is empty then.
   bool snapshot = false;
 };
+// One attempt; answered by on_link_up() or on_dial_failed().
 struct Dial {
   LinkId link{};
   ServerId server{};
+  std::int64_t timeout_ms = 0;
 };
 
 // --- for the replica ---

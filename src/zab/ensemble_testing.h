@@ -364,7 +364,7 @@ inline void Ensemble::dial(std::int64_t id, const Dial& dial) {
     if (!nodes_[to].peer || lost(id, to)) {
       input(id, "link to " + std::to_string(to) + " fails",
             [&](Peer& me, Effects& more) { me.on_dial_failed(link, now_, more); });
-      return this->dial(id, {link, ServerId{to}});
+      return;
     }
     const LinkId accepted{++nodes_[to].accepted_links};
     links_[{id, link}] = {to, accepted};

@@ -11,8 +11,10 @@ namespace {
 
 using wire::PacketType;
 
-// A leader that is elected but not yet listening is not missed for long; one that has died meanwhile must be.
-constexpr int kFailedDialsMax = 12;
+// Java's servers open their port once they know that they lead. A machine that still refuses a second later
+// has no leader any more; one that does not answer at all has until connectToLearnerMasterLimit.
+constexpr int kFailedDialsMax = 20;
+constexpr std::int64_t kRedialMs = 50;
 
 Zxid epoch_start(std::uint32_t epoch) { return Zxid{static_cast<std::int64_t>(epoch) << 32}; }
 
@@ -26,7 +28,12 @@ Learner::Learner(const LearnerConfig& config, const Membership& membership, Hist
       start_(start),
       phase_began_(now),
       last_heard_(now) {
-  effects.dial = Dial{start.link, start.leader};
+  dial(now, effects);
+}
+
+void Learner::dial(Instant now, Effects& effects) {
+  redial_at_.reset();
+  effects.dial = Dial{start_.link, start_.leader, dialled_until() - now};
 }
 
 void Learner::end(std::string why) {
@@ -37,7 +44,7 @@ void Learner::end(std::string why) {
 
 void Learner::on_dial_failed(Instant now) {
   if (phase_ != Phase::kDialling) return;
-  last_heard_ = now;
+  redial_at_ = now + kRedialMs;
   if (++failed_dials_ >= kFailedDialsMax) end("the elected leader cannot be reached");
 }
 
@@ -296,15 +303,16 @@ void Learner::send_request(std::string_view data, const std::vector<wire::Identi
 
 // --- time ---
 
-void Learner::on_time(Instant now) {
+void Learner::on_time(Instant now, Effects& effects) {
   if (over() || now < next_time()) return;
+  if (phase_ == Phase::kDialling && now < dialled_until()) return dial(now, effects);
   if (phase_ == Phase::kBroadcast) return end("nothing was heard of the leader within syncLimit");
   end(phase_ == Phase::kDialling ? "the elected leader was not reached in time"
                                  : "the leader did not bring us level within initLimit");
 }
 
 Instant Learner::next_time() const {
-  if (phase_ == Phase::kDialling) return phase_began_ + config_.timing.connect_ms();
+  if (phase_ == Phase::kDialling) return std::min(dialled_until(), redial_at_.value_or(dialled_until()));
   return last_heard_ + (phase_ == Phase::kBroadcast ? config_.timing.sync_ms() : config_.timing.init_ms());
 }
 

@@ -67,7 +67,7 @@ class Learner {
 
   void on_durable(Effects& effects);
   void on_epoch_saved(EpochKind kind, std::uint32_t epoch, Effects& effects);
-  void on_time(Instant now);
+  void on_time(Instant now, Effects& effects);
   Instant next_time() const;
 
   // Only in broadcast.
@@ -94,6 +94,8 @@ class Learner {
   friend class Invariants;
 
   void end(std::string why);
+  Instant dialled_until() const { return phase_began_ + config_.timing.connect_ms(); }
+  void dial(Instant now, Effects& effects);
   void on_leader_info(const wire::QuorumPacket& packet, Effects& effects);
   void send_epoch_ack(Effects& effects);
   void on_sync_packet(const wire::QuorumPacket& packet, Effects& effects);
@@ -129,6 +131,7 @@ class Learner {
   Zxid acked_{};
   std::shared_ptr<TxnBatch> gathering_;
   int failed_dials_ = 0;
+  std::optional<Instant> redial_at_;
   LearnerCounts counts_;
   Instant phase_began_;
   Instant last_heard_;

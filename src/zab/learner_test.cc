@@ -31,6 +31,7 @@ struct Options {
   bool observer = false;
   bool knows_history = true;
   std::uint32_t accepted = 4;
+  Timing timing = kTiming;
   zab::History log = history(zx(4, 0), {zx(4, 1), zx(4, 2), zx(4, 3)});
 };
 
@@ -38,7 +39,7 @@ class Following {
  public:
   explicit Following(const Options& options = {})
       : h(options.log),
-        learner(LearnerConfig{ServerId{1}, options.observer, kTiming}, membership_, h,
+        learner(LearnerConfig{ServerId{1}, options.observer, options.timing}, membership_, h,
                 Learner::Start{options.accepted, 4, options.knows_history, ServerId{3}, kLink}, now,
                 effects) {}
 
@@ -442,23 +443,42 @@ TEST(Learner, ALeaderThatSendsWhatLeadersDoNotSendLosesIt) {
 
 TEST(Learner, GivesUpOnALeaderThatCannotBeReached) {
   Following f;
-  for (int i = 0; i < 100 && !f.learner.over(); ++i) f.learner.on_dial_failed(f.now);
+  for (int i = 0; i < 100 && !f.learner.over(); ++i) {
+    f.learner.on_dial_failed(f.now);
+    f.forget().now = f.learner.next_time();
+    f.learner.on_time(f.now, f.effects);
+    EXPECT_NE(f.effects.dial.has_value(), f.learner.over());
+  }
   EXPECT_EQ(f.learner.why_over(), "the elected leader cannot be reached");
+  EXPECT_LE(f.now - Instant{1000}, 1000) << "who refuses is not waited for";
+}
+
+TEST(Learner, WaitsForAConnectionAsLongAsItIsTold) {
+  Following by_default;
+  EXPECT_EQ(by_default.effects.dial->timeout_ms, kTiming.init_ms());
+  Timing timing = kTiming;
+  timing.connect_limit_ticks = 3;
+  Following f({.timing = timing});
+  EXPECT_EQ(f.effects.dial->timeout_ms, 300);
+  f.learner.on_time(f.now + 299, f.effects);
+  EXPECT_FALSE(f.learner.over());
+  f.learner.on_time(f.now + 300, f.effects);
+  EXPECT_EQ(f.learner.why_over(), "the elected leader was not reached in time");
 }
 
 TEST(Learner, WaitsInitLimitToBecomeLevelAndSyncLimitAfterwards) {
   Following joining;
   joining.to_sync();
-  joining.learner.on_time(joining.now + (kTiming.init_ms() - 1));
+  joining.learner.on_time(joining.now + (kTiming.init_ms() - 1), joining.effects);
   EXPECT_FALSE(joining.learner.over());
-  joining.learner.on_time(joining.now + kTiming.init_ms());
+  joining.learner.on_time(joining.now + kTiming.init_ms(), joining.effects);
   EXPECT_TRUE(joining.learner.over());
 
   Following serving;
   serving.to_broadcast();
-  serving.learner.on_time(serving.now + (kTiming.sync_ms() - 1));
+  serving.learner.on_time(serving.now + (kTiming.sync_ms() - 1), serving.effects);
   EXPECT_FALSE(serving.learner.over());
-  serving.learner.on_time(serving.now + kTiming.sync_ms());
+  serving.learner.on_time(serving.now + kTiming.sync_ms(), serving.effects);
   EXPECT_EQ(serving.learner.why_over(), "nothing was heard of the leader within syncLimit");
 }
 
@@ -466,7 +486,7 @@ TEST(Learner, AStateThatKeepsComingIsNotSilence) {
   Following f;
   f.to_sync().hear(PacketType::kSnap, zx(4, 8));
   f.learner.on_heard(f.now + 900);
-  f.learner.on_time(f.now + 1100);
+  f.learner.on_time(f.now + 1100, f.effects);
   EXPECT_FALSE(f.learner.over());
 }
 

@@ -373,7 +373,7 @@ void Peer::on_history_discarded(Instant now, Effects& effects) {
 
 void Peer::on_time(Instant now, Effects& effects) {
   if (leader_) leader_->on_time(now, effects);
-  if (learner_) learner_->on_time(now);
+  if (learner_) learner_->on_time(now, effects);
   if (role_ == Role::kLooking && !election_due_) election_.on_time(now, effects.notify);
   for (auto held = held_.begin(); held != held_.end();) {
     if (now - held->second.since < config_.timing.init_ms()) {
