@@ -130,6 +130,22 @@ TEST_F(Builder, RefusesAclKeysThatWouldLeaveNoNumbersForNewOnes) {
   EXPECT_FALSE(builder.node("/a", "", 0x7FFFFFFF, {}));
 }
 
+// closeSessionTxn.enabled=false with digests once made a log that no start could read.
+TEST_F(Builder, ReplaysSessionsThatWereClosedWithoutTheirPaths) {
+  state::Options options = with_extended_types();
+  options.close_session_paths = false;
+  Leader other(options);
+  const Who mine{.session = SessionId{5}};
+  other.create("/mine", {.flags = wire::kEphemeral}, mine);
+  other.run(OpCode::kCloseSession, "", mine);
+  other.create("/after", {});
+  for (const std::string& entry : other.applied) EXPECT_TRUE(builder.txn(wire::zxid_of_entry(entry), entry));
+  builder.finish();
+  EXPECT_TRUE(builder.findings().empty());
+  expect_equal(other.machine);
+  EXPECT_EQ(machine.tree.find("/mine"), state::kNoNode);
+}
+
 TEST_F(Builder, RefusesATransactionThatIsNone) {
   EXPECT_FALSE(builder.txn(Zxid{1}, "too short"));
   EXPECT_TRUE(heard.empty());

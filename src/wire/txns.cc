@@ -47,9 +47,16 @@ CheckTxn decode_check_txn(Reader& r) {
   return t;
 }
 
+constexpr std::size_t kTxnDigestBytes = 12;  // version, digest
+
+// With closeSessionTxn.enabled=false, and before 3.6, the record is absent, and a digest may follow at once.
+// Java tells by its own setting; the bytes tell it too: read as a list, the twelve bytes of a digest would be
+// two empty paths.
+bool is_only_digest(Reader r) { return r.remaining() == kTxnDigestBytes && r.i32() == kDigestVersion; }
+
 CloseSessionTxn decode_close_session_txn(Reader& r) {
   CloseSessionTxn t;
-  if (r.at_end()) return t;  // Before 3.6 the record was absent.
+  if (r.at_end() || is_only_digest(r)) return t;
   const std::size_t n = r.count(4);
   t.paths.reserve(n);
   for (std::size_t i = 0; i < n && r.ok(); ++i) t.paths.push_back(path_of(r));
@@ -183,7 +190,7 @@ std::optional<TxnEntry> decode_entry(std::string_view entry) {
   auto record = decode_txn_record(r, e.header.type);
   if (!record) return std::nullopt;
   e.record = std::move(*record);
-  if (r.remaining() >= 12) {
+  if (r.remaining() >= kTxnDigestBytes) {
     e.digest.emplace();
     e.digest->version = r.i32();
     e.digest->tree_digest = static_cast<std::uint64_t>(r.i64());

@@ -151,6 +151,31 @@ TEST(SessionTxns, ACloseSessionOfBeforeThreeSixHasNoRecord) {
   EXPECT_FALSE(decoded->digest);
 }
 
+TEST(SessionTxns, ACloseSessionWithoutRecordMayHaveADigest) {
+  for (const std::uint64_t digest : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}}) {
+    const std::string entry = written([&](Writer& w) {
+      encode(w, header_of(OpCode::kCloseSession));
+      encode(w, TxnDigest{kDigestVersion, digest});
+    });
+    const auto decoded = decode_entry(entry);
+    ASSERT_TRUE(decoded) << digest;
+    EXPECT_TRUE(std::get<CloseSessionTxn>(decoded->record).paths.empty());
+    ASSERT_TRUE(decoded->digest);
+    EXPECT_EQ(decoded->digest->tree_digest, digest);
+  }
+}
+
+TEST(SessionTxns, APathAsLongAsADigestStaysAPath) {
+  const std::string entry = written([](Writer& w) {
+    encode(w, header_of(OpCode::kCloseSession));
+    encode_paths(w, {"/abc"});
+  });
+  const auto decoded = decode_entry(entry);
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(std::get<CloseSessionTxn>(decoded->record).paths, (PathList{"/abc"}));
+  EXPECT_FALSE(decoded->digest);
+}
+
 TEST(ErrorTxn, RoundTrips) {
   std::string entry = entry_of(OpCode::kError, ErrorTxn{ErrorCode::kNoNode});
   EXPECT_EQ(round_trip<ErrorTxn>(OpCode::kError, entry).error, ErrorCode::kNoNode);
