@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "replica/state_builder.h"
 #include "server/clock.h"
 #include "server/log.h"
+#include "server/trial_state.h"
 #include "storage/data_dir.h"
 #include "storage/file_names.h"
 #include "storage/posix_disk.h"
@@ -24,28 +24,6 @@ storage::Compression compression_of(std::string_view first_bytes) {
   if (first_bytes.starts_with("\x82SNAPPY")) return storage::Compression::kSnappy;
   return storage::Compression::kNone;
 }
-
-// Takes a snapshot by the rules of the loader. What nodes hold is subject to none, and is not kept.
-class TrialState final : public storage::SnapshotSink {
- public:
-  explicit TrialState(state::Options options) : machine_(without_digest(options)), builder_(machine_) {
-    builder_.reset();
-  }
-  bool session(SessionId id, std::int32_t timeout_ms) override { return builder_.session(id, timeout_ms); }
-  bool acl(std::int64_t key, std::string_view jute_list) override { return builder_.acl(key, jute_list); }
-  bool node(std::string_view path, const wire::Nullable&, std::int64_t acl,
-            const wire::StatPersisted& stat) override {
-    return builder_.node(path, {}, acl, stat);
-  }
-
- private:
-  static state::Options without_digest(state::Options options) {
-    options.digest_enabled = false;
-    return options;
-  }
-  state::Machine machine_;
-  replica::StateBuilder builder_;
-};
 
 class RestoreSink : public BodySink {
  public:
@@ -74,7 +52,8 @@ class RestoreSink : public BodySink {
     const auto zxid = install();
     if (!zxid) {
       log_warn("http", "restore: {}", zxid.error().what);
-      HttpResponse refusal = answer(zxid.error().code == 0 ? 400 : 500, zxid.error().what);
+      const int status = too_large_ ? 413 : zxid.error().code == 0 ? 400 : 500;
+      HttpResponse refusal = answer(status, zxid.error().what);
       if (stopped_) refusal.after_sent = inside_.start_anew;  // on what it held, and with clients again
       return refusal;
     }
@@ -130,8 +109,11 @@ class RestoreSink : public BodySink {
 
   // Into a state of its own, which goes again: whatever the next start would refuse is refused now.
   IoResult<storage::SnapshotInfo> try_to_load() {
-    TrialState state(inside_.machine.options);
-    return storage::read_snapshot(disk_, dirs_.snapshots, {Zxid{0}, compression_, name_}, state);
+    TrialState state(inside_.machine.options, trial_bounds(inside_.config.admin.restore_max_state_mb));
+    auto info = storage::read_snapshot(disk_, dirs_.snapshots, {Zxid{0}, compression_, name_}, state);
+    too_large_ = !state.beyond().empty();
+    if (too_large_) return std::unexpected(data_error(state.beyond()));
+    return info;
   }
 
   const ServerInside& inside_;
@@ -142,6 +124,7 @@ class RestoreSink : public BodySink {
   const std::string name_;
   std::unique_ptr<storage::File> file_;
   storage::Compression compression_ = storage::Compression::kNone;
+  bool too_large_ = false;
   bool stopped_ = false;
   bool marked_ = false;
   std::uint64_t bytes_ = 0;

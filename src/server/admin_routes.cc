@@ -62,7 +62,7 @@ std::optional<HttpResponse> AdminRoutes::answer_without_body(const HttpRequest& 
   const std::string name = name_in(request);
   const AdminCommand* command = find_admin_command(name);
   if (command == nullptr || !command->is_post) return run(request, true);
-  if (const HttpAuth auth = may_change(request, inside_); !auth.allowed())
+  if (const HttpAuth auth = may_command(request, inside_); !auth.allowed())
     return failure(auth.status, command->name, auth.error);
   return std::nullopt;
 }
@@ -80,7 +80,7 @@ HttpResponse AdminRoutes::run(const HttpRequest& request, bool is_post) {
   if (command->is_post != is_post) return failure(405, name, command->is_post ? "use POST" : "use GET");
   if (command->needs_server && !inside_.facts({}).serving) return failure(200, name, kNotServing);
   if (command->changes_state) {
-    if (const HttpAuth auth = may_change(request, inside_); !auth.allowed())
+    if (const HttpAuth auth = may_command(request, inside_); !auth.allowed())
       return failure(auth.status, name, auth.error);
     log_info("http", "{} from {}", command->name, request.remote);
   }
@@ -147,7 +147,7 @@ HttpResponse AdminRoutes::take_snapshot(const AdminCommand& command, const HttpR
 
 UploadStart AdminRoutes::begin_restore(const HttpRequest& request) {
   const AdminCommand& command = *find_admin_command("restore");
-  if (const HttpAuth auth = may_change(request, inside_); !auth.allowed())
+  if (const HttpAuth auth = may_command(request, inside_); !auth.allowed())
     return failure(auth.status, command.name, auth.error);
   if (const std::string_view why_not = restore_.hindrance(); !why_not.empty())
     return failure(503, command.name, why_not);

@@ -253,6 +253,7 @@ void add_http_keys(KeyTable& table, AdminSettings& a, MetricsSettings& m) {
       .key("admin.needClientAuth", lenient_switch(a.need_client_auth))
       .key("admin.snapshot.enabled", lenient_switch(a.snapshot_enabled))
       .key("admin.dashboard.edit", lenient_switch(a.dashboard_edit))
+      .key("admin.restore.maxStateInMb", decoded(a.restore_max_state_mb, {.unit = "megabytes"}))
       .key("admin.dashboard.hosts", host_names(a.dashboard_hosts))
       .key("admin.restore.enabled", lenient_switch(a.restore_enabled))
       .key("admin.rateLimiterIntervalInMS", decoded(a.rate_limit_interval_ms, kMilliseconds))

@@ -34,7 +34,7 @@ std::optional<HttpResponse> refuse_change(const HttpRequest& request, const Serv
     return problem(403, "EditOff", "Changes over HTTP are off; admin.dashboard.edit=true allows them.");
   if (request.header("X-Drover-Request").empty() || !is_same_origin(request))
     return problem(403, "WrongOrigin", "Changes are taken from this server's own page only.");
-  if (const HttpAuth auth = may_change(request, inside); !auth.allowed()) {
+  if (const HttpAuth auth = may_edit(request, inside); !auth.allowed()) {
     return auth.status == 401
                ? problem(401, "AuthRequired", "Changes need a user: enter one at the top right.")
                : problem(403, "NoAuth", "Changes need all permissions on /, as the commands do.");

@@ -78,6 +78,24 @@ TEST_F(HttpSideOfAServer, ChangesNothingForThoseWhoDoNotProveThemselves) {
   EXPECT_THAT(get("/commands/stmk?traceMask=1").body, HasSubstr("Auth info is missing for the command"));
 }
 
+// Everybody can invent a digest user, and everybody may do everything on an open root: that proves nothing.
+TEST_F(HttpSideOfAServer, AnInventedUserProvesNothingOnAnOpenRoot) {
+  for (const char* invented : {"Authorization: digest a:b\r\n", "Authorization: ip x\r\n"}) {
+    const HttpAnswer answer = get("/commands/snapshot", invented);
+    EXPECT_EQ(answer.status, 403) << invented;
+    EXPECT_THAT(answer.body, HasSubstr("Not authorized: every client may change the ACL of /"));
+    EXPECT_THAT(answer.body, HasSubstr("superDigest"));
+    EXPECT_EQ(post("/commands/restore", "x", invented).status, 403) << invented;
+    EXPECT_EQ(get("/commands/srst", invented).status, 403) << invented;
+  }
+  EXPECT_EQ(get("/commands/srst", kSuper).status, 200);
+}
+
+TEST_F(HttpSideOfAServer, AnInventedUserProvesNothingWhereNoAclIsChecked) {
+  config_.auth.skip_acl = true;
+  EXPECT_EQ(get("/commands/snapshot", "Authorization: digest a:b\r\n").status, 403);
+}
+
 TEST_F(HttpSideOfAServer, SetsTheTraceMaskForThoseWhoMay) {
   EXPECT_THAT(get("/commands/stmk?traceMask=12", kSuper).body, HasSubstr("\"tracemask\" : 12"));
   EXPECT_THAT(get("/commands/gtmk").body, HasSubstr("\"tracemask\" : 12"));

@@ -193,10 +193,7 @@ bool ip_matches(std::string_view address, std::string_view acl_id) {
 }
 
 bool is_allowed(const AclList& acl, std::int32_t perms, const Identities& who, const Options& options) {
-  if (options.skip_acl || acl.entries.empty()) return true;
-  for (const wire::Identity& id : who) {
-    if (id.scheme == "super") return true;
-  }
+  if (options.skip_acl || acl.entries.empty() || is_super(who)) return true;
   for (const wire::Acl& entry : acl.entries) {
     if ((entry.perms & perms) == 0) continue;
     if (is_world(entry.who)) return true;
@@ -206,6 +203,24 @@ bool is_allowed(const AclList& acl, std::int32_t perms, const Identities& who, c
     }
   }
   return false;
+}
+
+bool is_super(const Identities& who) {
+  return std::ranges::any_of(who, [](const wire::Identity& id) { return id.scheme == "super"; });
+}
+
+std::int32_t permissions_by_name(const AclList& acl, const Identities& who, const Options& options) {
+  std::int32_t permissions = 0;
+  for (const wire::Acl& entry : acl.entries) {
+    if (is_world(entry.who) || !has_provider(entry.who.scheme, options)) continue;
+    const auto is_named = [&](const wire::Identity& id) { return matches(id, entry.who, options); };
+    if (std::ranges::any_of(who, is_named)) permissions |= entry.perms;
+  }
+  return permissions;
+}
+
+bool anybody_may_change(const AclList& acl, const Options& options) {
+  return is_allowed(acl, wire::kAdmin, {}, options);
 }
 
 Result<std::string> resolve_acl(std::string_view requested, const Identities& who, const Options& options) {

@@ -24,6 +24,15 @@ using IdentitiesPtr = std::shared_ptr<const Identities>;
 // Whether `who` has any of the permissions in `perms`.
 bool is_allowed(const AclList& acl, std::int32_t perms, const Identities& who, const Options& options);
 
+// The permissions that `who` has by entries which name it. World entries, empty lists and skipACL give
+// nothing here: they say nothing about who is asking.
+std::int32_t permissions_by_name(const AclList& acl, const Identities& who, const Options& options);
+
+// Whether everybody may change this ACL, and so name himself in it.
+bool anybody_may_change(const AclList& acl, const Options& options);
+
+bool is_super(const Identities& who);
+
 // The list to store for the list asked for, as jute bytes: duplicates gone, `auth` replaced by the
 // caller's identities, every id valid in its scheme; else INVALIDACL. (Upstream: fixupACL.)
 Result<std::string> resolve_acl(std::string_view requested, const Identities& who, const Options& options);

@@ -88,6 +88,32 @@ TEST(IsAllowed, SchemesWithoutAProviderMatchNobody) {
 
 // ---- ip, §9.5 ----
 
+Options no_acls() {
+  Options options;
+  options.skip_acl = true;
+  return options;
+}
+
+TEST(PermissionsByName, AreThoseOfEntriesThatNameTheCaller) {
+  const AclList acl = list_of({{wire::kAll, {"world", "anyone"}},
+                               {wire::kRead, {"digest", "ann:1"}},
+                               {wire::kAdmin | wire::kWrite, {"digest", "ann:1"}},
+                               {wire::kCreate, {"ip", "10.0.0.0/8"}}});
+  EXPECT_EQ(permissions_by_name(acl, {{"digest", "ann:1"}}, {}), wire::kRead | wire::kAdmin | wire::kWrite);
+  EXPECT_EQ(permissions_by_name(acl, {{"digest", "bob:1"}}, {}), 0);
+  EXPECT_EQ(permissions_by_name(acl, {{"ip", "10.1.2.3"}}, {}), wire::kCreate);
+  EXPECT_EQ(permissions_by_name(acl, {}, no_acls()), 0);
+  EXPECT_EQ(permissions_by_name(list_of({}), {{"digest", "ann:1"}}, {}), 0);
+}
+
+TEST(AnybodyMayChange, WhatGivesTheWorldAdminOrNamesNobody) {
+  EXPECT_TRUE(anybody_may_change(list_of({{wire::kAdmin, {"world", "anyone"}}}), {}));
+  EXPECT_TRUE(anybody_may_change(list_of({}), {}));
+  EXPECT_TRUE(anybody_may_change(list_of({{wire::kAll, {"digest", "ann:1"}}}), no_acls()));
+  EXPECT_FALSE(anybody_may_change(
+      list_of({{wire::kAll, {"digest", "ann:1"}}, {wire::kRead, {"world", "anyone"}}}), {}));
+}
+
 TEST(IpAcl, MatchesByMask) {
   EXPECT_TRUE(ip_matches("10.1.2.3", "10.1.2.3"));
   EXPECT_TRUE(ip_matches("10.1.2.3", "10.1.2.3/32"));

@@ -4,6 +4,9 @@
 # Every command of the AdminServer, asked of Java 3.8.0 and of drover in the same state: the text must be the
 # same but for what belongs to one process.
 
+import base64
+import gzip
+import hashlib
 import json
 import re
 import struct
@@ -130,8 +133,8 @@ def system_properties_show_no_secret():
 def what_changes_something_needs_proof_here():
     for name in "crst srst orst stmk?traceMask=5".split():
         check_equal(get(drover, f"/commands/{name}").status, 401, name)
-        check_equal(get(drover, f"/commands/{name}", headers={"Authorization": "digest super:wrong"}).status, 200,
-                    f"{name} of somebody who has every permission on an open root")
+        check_equal(get(drover, f"/commands/{name}", headers={"Authorization": "digest super:wrong"}).status, 403,
+                    f"{name} of an invented user, who may do everything on an open root as the world may")
         theirs = get(java, f"/commands/{name}")
         check_equal(neutral(drover, get(drover, f"/commands/{name}", headers=SUPER).text),
                     neutral(java, theirs.text), name)
@@ -148,16 +151,36 @@ def resets_reset():
     check_equal(stats["connections"][0]["packets_received"], 0)
 
 
-def with_a_closed_root_only_its_owner_may():
+OWNER = {"Authorization": "digest root:pw"}
+OWNER_ID = "root:" + base64.b64encode(hashlib.sha1(b"root:pw").digest()).decode()
+INVENTED = {"Authorization": "digest bob:pw"}
+
+
+def statuses(*headers):
+    return [get(drover, "/commands/srst", headers=h).status for h in headers]
+
+
+def only_those_whom_the_root_names_may():
     session = sessions[drover]
-    session.call(600, p.SET_ACL, p.set_acl_body("/", [(p.ALL, "digest", "root:JWxV9r3ldqZkwhi2KGRXYmtXBnQ="),
-                                                      (p.READ, "world", "anyone")]))
+
+    def set_root(xid, *acl):
+        _, reply = session.call(xid, p.SET_ACL, p.set_acl_body("/", list(acl)))
+        check_equal(p.reply_header(reply)[2], 0, "setAcl /")
+    session.call(-4, p.AUTH, p.auth_body("digest", b"super:admin"))
     try:
-        check_equal(get(drover, "/commands/srst", headers={"Authorization": "digest bob:pw"}).status, 403)
-        check_equal(get(drover, "/commands/srst", headers=SUPER).status, 200)
+        set_root(600, (p.ALL, "digest", OWNER_ID), (p.READ, "world", "anyone"))
+        check_equal(statuses(OWNER, INVENTED, SUPER), [200, 403, 200])
+        set_root(601, (p.ALL, "digest", OWNER_ID), (p.ALL & ~p.ADMIN, "world", "anyone"))
+        check_equal(statuses(OWNER, INVENTED, SUPER), [200, 403, 200], "clients may still create nodes")
+        set_root(602, (p.ALL & ~p.DELETE_PERM, "digest", OWNER_ID), (p.ALL & ~p.ADMIN, "world", "anyone"))
+        check_equal(statuses(OWNER), [403], "what the world may do does not complete a permission")
+        # Whoever likes may have added himself here.
+        set_root(603, (p.ALL, "digest", OWNER_ID), (p.ALL, "world", "anyone"))
+        check_equal(statuses(OWNER, INVENTED, SUPER), [403, 403, 200])
+        set_root(604, (p.ALL, "ip", "127.0.0.0/8"))
+        check_equal(statuses({"Authorization": "ip x"}, INVENTED), [200, 403], "an address must be claimed")
     finally:
-        session.call(-4, p.AUTH, p.auth_body("digest", b"super:admin"))
-        session.call(601, p.SET_ACL, p.set_acl_body("/", [(p.ALL, "world", "anyone")]))
+        set_root(605, (p.ALL, "world", "anyone"))
 
 
 def a_snapshot_can_be_taken_and_started_from():
@@ -224,6 +247,21 @@ def a_state_that_cannot_be_loaded_is_refused_and_nothing_is_touched():
         other.kill()
         other.start()
         wait_until(lambda: restored(other, 6), "the old state after another start")
+
+
+def a_state_larger_than_the_bound_is_refused_and_nothing_is_touched():
+    session = sessions[drover]
+    for n in range(8):
+        session.call(700 + n, p.CREATE, p.create_body(f"/a/large{n}", b"x" * 500_000))
+    snapshot = gzip.compress(get(drover, "/commands/snapshot?streaming=true", headers=SUPER).body)
+    for n in range(8):
+        session.call(710 + n, p.DELETE, p.path_version_body(f"/a/large{n}"))
+    check(len(snapshot) < 100_000, "small as it is sent")
+    with with_http("drover", {"admin.rateLimiterIntervalInMS": 0, "admin.restore.maxStateInMb": 2}) as other:
+        answer = get(other, "/commands/restore", method="POST", body=snapshot, headers=SUPER)
+        check_equal(answer.status, 413, answer.text)
+        check("admin.restore.maxStateInMb" in answer.text, answer.text)
+        check_equal(fields(other, "/commands/srvr")["node_count"], 5, "what was refused changed nothing")
 
 
 def nothing_is_acknowledged_after_a_restore():
@@ -323,9 +361,10 @@ def metrics_are_what_prometheus_reads():
 CASES = [the_page_links_to_every_command_of_java_and_the_newer_ones, commands_print_the_same_text, statistics_have_the_same_fields,
          the_digests_print_the_same_text, the_environment_has_the_same_keys,
          the_monitor_says_what_mntr_says_and_in_javas_words, system_properties_show_no_secret,
-         what_changes_something_needs_proof_here, with_a_closed_root_only_its_owner_may,
+         what_changes_something_needs_proof_here, only_those_whom_the_root_names_may,
          methods_are_answered_as_java_does, probes_answer, metrics_are_what_prometheus_reads,
          a_snapshot_replaces_what_another_server_holds, a_state_that_cannot_be_loaded_is_refused_and_nothing_is_touched,
+         a_state_larger_than_the_bound_is_refused_and_nothing_is_touched,
          nothing_is_acknowledged_after_a_restore, only_restores_that_succeed_count,
          a_snapshot_can_be_taken_and_started_from, resets_reset, shed_connections_come_again]
 
