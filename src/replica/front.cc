@@ -289,18 +289,23 @@ void Front::on_auth(Conn& c, const wire::RequestHeader&, std::string_view body) 
   ++c.sent;
 }
 
-// As a server without a SASL configuration: an empty token back, and the client goes on without.
+// There is no SASL here, and the client must hear that it failed: this is Java's answer to a token that it
+// does not accept. A Java server without SASL says OK with a null token, which some clients (kazoo) take for
+// an empty challenge and answer again, for ever.
 void Front::on_sasl(Conn& c, const wire::RequestHeader& header, std::string_view body) {
   wire::Reader r(body);
-  const wire::Nullable token = r.buffer();
+  (void)r.buffer();
   if (!r.ok()) return end(c);
-  if (!token) return;
-  wire::Frame frame(c.out);
-  wire::Writer w(c.out);
-  wire::encode(w, wire::ReplyHeader{header.xid, Zxid{}, ErrorCode::kOk});
-  w.null();
+  {
+    wire::Frame frame(c.out);
+    wire::Writer w(c.out);
+    wire::encode(w, wire::ReplyHeader{header.xid, Zxid{}, ErrorCode::kAuthFailed});
+    w.null();
+  }
+  ++stats_.auth_failures;
   ++stats_.sent;
   ++c.sent;
+  end(c);
 }
 
 void Front::enqueue(Conn& c, Waiting::Entry entry, std::string_view body) {

@@ -9,17 +9,18 @@
 import contextlib
 import itertools
 import logging
+import re
 import sys
 import threading
 
 import protocol as p
-from servers import KINDS, MissingDependency
+from servers import KINDS, MissingDependency, four_letter_word
 from suite import check, check_equal, parse_server_kind, run
 
 try:
     from kazoo import exceptions as errors
     from kazoo.client import KazooClient, KazooState
-    from kazoo.protocol.states import EventType
+    from kazoo.protocol.states import EventType, KeeperState
     from kazoo.security import make_acl, make_digest_acl
 except ImportError:
     print("kazoo: FAILED: module kazoo is missing (Debian package: python3-kazoo)")
@@ -425,6 +426,32 @@ def an_expired_client_is_told_and_starts_anew():
         check(client.client_id[0] != session[0], "the same session id again")
 
 
+# Told OK with a null token, as by a Java server without SASL, it would send the next request at once, for ever.
+def a_client_that_wants_sasl_gives_up():
+    if arguments.server == "java":
+        return
+    client = KazooClient(hosts=server.address, timeout=10.0, sasl_options={
+        "mechanism": "DIGEST-MD5", "username": "bob", "password": "secret"})
+    states, failed = [], threading.Event()
+
+    def on_state(state):
+        states.append(state)
+        if client.client_state == KeeperState.AUTH_FAILED:
+            failed.set()
+    client.add_listener(on_state)
+
+    def packets():
+        return int(re.search(r"Received: (\d+)", four_letter_word(server.port, "srvr")).group(1))
+    before = packets()
+    try:
+        client.start_async()
+        check(failed.wait(PATIENCE), f"AUTH_FAILED; its states were {states}")
+        check(packets() - before < 20, f"{packets() - before} packets from a client that should give up")
+    finally:
+        client.stop()
+        client.close()
+
+
 def admin_commands_answer():
     with connected() as client:
         check_equal(client.command(b"ruok"), "imok")
@@ -441,7 +468,8 @@ CASES = [
     a_semaphore_counts_leases, an_election_has_one_winner_after_another, queues_give_each_item_once,
     barriers_hold_until_removed, counters_lose_no_increment, a_party_knows_its_members,
     a_session_survives_a_restart_of_the_server, a_change_missed_while_away_is_seen_on_return,
-    a_silent_session_expires, an_expired_client_is_told_and_starts_anew, admin_commands_answer,
+    a_silent_session_expires, an_expired_client_is_told_and_starts_anew, a_client_that_wants_sasl_gives_up,
+    admin_commands_answer,
 ]
 
 if __name__ == "__main__":

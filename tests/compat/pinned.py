@@ -174,6 +174,11 @@ def the_largest_frame_is_accepted_and_one_byte_more_is_not(server):
     return answers
 
 
+def sasl_without_configuration(server):
+    client = Client(server)
+    return client.call(p.SASL, p.buffer(b""))[:2], client.error(p.EXISTS, p.path_watch_body("/"))
+
+
 def create_session_from_a_client(server):
     client = Client(server)
     client.connection.request(1, -10, p.int32(30000))
@@ -201,6 +206,7 @@ PINS = [
     (pipelined_reads_see_no_later_write, True, True),
     (the_largest_frame_is_accepted_and_one_byte_more_is_not, ["OK", "closed"], ["OK", "closed"]),
     (create_session_from_a_client, "OK", "OK"),
+    (sasl_without_configuration, (("OK", p.buffer(None)), "OK"), (("AUTHFAILED", p.buffer(None)), "closed")),
 ]
 
 

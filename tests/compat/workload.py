@@ -22,7 +22,7 @@ MANGLED_OPS = (
 
 class Request:
     """One request and what it would mean for the model. `alone` requests are never pipelined with others:
-    auth and sasl are answered outside the pipeline, and an unknown op ends the connection."""
+    auth is answered outside the pipeline, and an unknown op ends the connection."""
 
     __slots__ = ("op", "body", "text", "effects", "alone", "xid", "sub_ops", "path", "watch")
 
@@ -61,7 +61,7 @@ class Workload:
             (25, self.multi_read), (20, self.set_watches), (30, self.add_watch), (12, self.check_watches),
             (12, self.remove_watches), (12, self.get_ephemerals), (12, self.get_all_children_number),
             (8, self.who_am_i), (12, self.mangled), (3, self.reconfig), (6, self.delete_container),
-            (14, self.quota), (3, self.unknown_op), (2, self.sasl),
+            (14, self.quota), (3, self.unknown_op),
         ]
         self._weights = [weight for weight, _ in self._makers]
 
@@ -436,9 +436,6 @@ class Workload:
     def unknown_op(self, client):
         op = self.rng.choice(UNKNOWN_OPS)
         return Request(op, self.rng.randbytes(self.rng.randrange(12)), alone=True)
-
-    def sasl(self, client):
-        return Request(p.SASL, p.buffer(b""), "empty token", alone=True)
 
     def auth(self, client):
         good = self.rng.random() < 0.9
