@@ -11,7 +11,8 @@ install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION share/doc/libdrover-de
 # It lies outside the prefix. Only a package that is being made gets it: `cmake --install` must not touch /etc.
 install(CODE "
   if(\"\$ENV{DESTDIR}\" MATCHES \"_CPack_Packages\")
-    file(INSTALL \"${PROJECT_SOURCE_DIR}/packaging/zoo.cfg\" DESTINATION /etc/drover)
+    file(INSTALL \"${PROJECT_SOURCE_DIR}/packaging/zoo.cfg\" DESTINATION /etc/drover
+         PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ)
   endif()" COMPONENT server)
 
 set(CPACK_GENERATOR DEB)

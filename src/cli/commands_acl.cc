@@ -2,6 +2,7 @@
 //
 // Who may do what, and who we are.
 #include "cli/commands.h"
+#include "cli/observe_text.h"
 #include "cli/text.h"
 #include "cli/walk.h"
 
@@ -79,7 +80,8 @@ Outcome who_am_i(Context& context, const Flags&) {
     return {};
   }
   context.print("Auth scheme: User");
-  for (const Identity& each : identities) context.print(each.scheme + ": " + each.id);
+  for (const Identity& each : identities)
+    context.print(observe::safe_text(each.scheme) + ": " + observe::safe_text(each.id));
   return {};
 }
 

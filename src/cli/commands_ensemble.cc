@@ -63,7 +63,7 @@ void print_config(Context& context, const NodeData& node, const Flags& flags) {
                       .json("stat", json_of(node.stat)));
     return;
   }
-  const std::string text = node.is_without_data ? "null" : node.data;
+  const std::string text = node.is_without_data ? "null" : printable(node.data);
   context.print(flags.has("c") ? client_addresses(text) : text);
   if (flags.has("s")) context.output.out(stat_text(node.stat));
 }

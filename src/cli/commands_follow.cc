@@ -11,6 +11,7 @@
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/observe_text.h"
 #include "cli/text.h"
 
 namespace drover::cli {
@@ -77,7 +78,7 @@ void print(Context& context, const Change& change) {
   } else {
     std::string line = fmt::format("{} {} {}", clock_text(change.time_ms),
                                    context.output.coloured(change.what, colour_of(change.what)), change.path);
-    if (node && !node->data.empty()) line += " " + json_string(node->data);
+    if (node && !node->data.empty()) line += " " + observe::safe_text(json_string(node->data));
     context.print(line);
   }
   context.output.flush();

@@ -3,6 +3,7 @@
 // Limits of subtrees. They are ordinary nodes below /zookeeper/quota, and the shell is what keeps them in
 // order: no quota above or below another one.
 #include "cli/commands.h"
+#include "cli/observe_text.h"
 #include "cli/quota.h"
 #include "cli/text.h"
 #include "cli/walk.h"
@@ -31,7 +32,7 @@ std::expected<Quota, Failure> read_quota(Context& context, const std::string& pa
   CLI_TRY(check_path(path));
   CLI_GET(node, Context::ask(context.client().get(path, context.wait())));
   auto quota = Quota::parse(node.data);
-  if (!quota) return fail_with("the quota in " + path + " cannot be read: " + node.data);
+  if (!quota) return fail_with("the quota in " + path + " cannot be read: " + observe::safe_text(node.data));
   return *std::move(quota);
 }
 

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <ctime>
 
+#include "cli/observe_text.h"
+
 namespace drover::cli {
 namespace {
 
@@ -132,7 +134,8 @@ std::string permissions_text(Permission permissions) {
 std::string acl_text(const std::vector<Acl>& acl) {
   std::string text;
   for (const Acl& each : acl) {
-    text += fmt::format("'{},'{}\n: {}\n", each.scheme, each.id, permissions_text(each.permissions));
+    text += fmt::format("'{},'{}\n: {}\n", observe::safe_text(each.scheme), observe::safe_text(each.id),
+                        permissions_text(each.permissions));
   }
   return text;
 }

@@ -28,7 +28,7 @@ std::string list_text(const std::vector<std::string>& items);
 // "cdrwa", in this order.
 std::string permissions_text(Permission permissions);
 
-// "'world,'anyone\n: cdrwa\n" for each.
+// "'world,'anyone\n: cdrwa\n" for each. An id is whatever somebody wrote: its control characters become `?`.
 std::string acl_text(const std::vector<Acl>& acl);
 
 // "scheme:id:perms,scheme:id:perms". What is not understood is left out, and told in `complaints`.

@@ -35,6 +35,10 @@ TEST(Text, AStatIsElevenLines) {
 
 TEST(Text, AnAclIsPrintedAsJavaPrintsRecords) {
   EXPECT_EQ(acl_text(open_acl()), "'world,'anyone\n: cdrwa\n");
+  EXPECT_EQ(acl_text({{Permission::kAll, "digest", "bob\033]0;x\a\n'world,'anyone:\u009b1m"}}),
+            "'digest,'bob?]0;x?"
+            "?'world,'anyone:?1m\n: cdrwa\n")
+      << "an id cannot write to the terminal, nor a line of its own";
   EXPECT_EQ(permissions_text(Permission::kAdmin | Permission::kRead), "ra");
 }
 

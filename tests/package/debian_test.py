@@ -60,6 +60,15 @@ class Packages(unittest.TestCase):
                      "/usr/lib/cmake/drover/drover-config.cmake"):
             self.assertIn(path, files)
 
+    def test_the_configuration_may_hold_passwords(self):
+        line, = [line for line in output("dpkg-deb", "-c", self.server).splitlines() if line.endswith("/etc/drover/zoo.cfg")]
+        self.assertEqual(line.split()[0], "-rw-r-----")
+        self.assertIn("chown root:drover /etc/drover/zoo.cfg", output("dpkg-deb", "-I", self.server, "postinst"))
+
+    def test_the_service_is_bounded_in_memory_and_the_last_to_be_killed_for_others(self):
+        self.assertIn("MemoryMax=", self.unit)
+        self.assertIn("OOMScoreAdjust=-", self.unit)
+
     def test_a_changed_configuration_survives_an_upgrade(self):
         self.assertEqual(output("dpkg-deb", "-I", self.server, "conffiles").split(), ["/etc/drover/zoo.cfg"])
 
