@@ -14,6 +14,7 @@
 #include <map>
 
 #include "base/result.h"
+#include "server/config_foreign_keys.h"
 #include "server/config_load.h"
 #include "server/log.h"
 #include "server/properties.h"
@@ -106,10 +107,11 @@ class Loader {
     if (auto verdict = set_family_key(loaded_.config, setting.key, setting.value)) {
       return judge(setting, *std::move(verdict), false);
     }
+    if (const ForeignKey* foreign = find_foreign_key(setting.key)) return judge_foreign(setting, *foreign);
     if (is_membership_key(setting.key)) {
       members_.push_back(setting);  // multiAddress.enabled may come behind them
     } else {
-      warn_of_irrelevance(setting);
+      warn_of_unknown(setting);
     }
     return {};
   }
@@ -119,14 +121,12 @@ class Loader {
   }
 
   // Names only, never values: there are passwords among them.
-  void warn_of_irrelevance(const Setting& setting) {
-    switch (irrelevance_of(setting.key)) {
-      case Irrelevance::kRelevant: return warn_of_unknown(setting);
-      case Irrelevance::kNothingToSay: return;
-      case Irrelevance::kNotSupported:
-        loaded_.warnings.push_back(setting.where + ": has no effect in drover");
-        return;
-    }
+  std::expected<void, ConfigError> judge_foreign(const Setting& setting, const ForeignKey& foreign) {
+    if (asks_for_nothing(foreign, setting.value)) return {};
+    if (foreign.fate == ForeignKey::Fate::kRefused)
+      return wrong(fmt::format("{}: drover cannot do this: {}", setting.where, foreign.reason));
+    loaded_.warnings.push_back(fmt::format("{}: has no effect: {}", setting.where, foreign.reason));
+    return {};
   }
 
   void warn_of_unknown(const Setting& setting) {

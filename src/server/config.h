@@ -88,7 +88,6 @@ struct Features {
   int container_check_interval_ms = 60'000;
   int container_max_per_minute = 10'000;
   std::int64_t container_max_never_used_ms = 0;  // 0: a container that was never used stays
-  bool tcp_keep_alive = false;                   // between servers
   bool client_tcp_keep_alive = false;
 };
 
@@ -100,7 +99,6 @@ struct AuthSettings {
   std::string x509_super_user;
   bool enforce_auth = false;
   std::vector<std::string> enforce_schemes;
-  bool require_sasl = false;
   bool ensemble_provider = false;
   std::vector<std::string> ensemble_names;
 };

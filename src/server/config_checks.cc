@@ -89,22 +89,18 @@ std::expected<void, ConfigError> check_tls(const ServerConfig& config, const Che
   return {};
 }
 
-bool asks_for_sasl(const AuthSettings& auth) {
-  return auth.require_sasl || (auth.enforce_auth && std::ranges::count(auth.enforce_schemes, "sasl") > 0);
-}
-
 bool is_available(std::string_view scheme, const ServerConfig& config) {
   if (scheme == "digest") return config.auth.digest_enabled;
   if (scheme == "x509") return config.secure_client || config.client_port_unification;
   if (scheme == "ensemble") return config.auth.ensemble_provider;
-  return scheme == "ip" || scheme == "sasl";  // sasl: see warn_of_dangers()
+  return scheme == "ip";
 }
 
 // As in Java, a rule that asks for nothing, or for what nobody can prove, is a mistake and not a rule.
 std::expected<void, ConfigError> check_enforced_schemes(const ServerConfig& config,
                                                         const CheckContext& context) {
   const AuthSettings& auth = config.auth;
-  if (!auth.enforce_auth || auth.require_sasl) return {};
+  if (!auth.enforce_auth) return {};
   if (auth.enforce_schemes.empty()) return wrong(context, "enforce.auth.enabled needs enforce.auth.schemes");
   for (const std::string& scheme : auth.enforce_schemes) {
     if (is_available(scheme, config)) continue;
@@ -120,20 +116,8 @@ void warn_of_dangers(LoadedConfig& loaded, const CheckContext& context) {
     loaded.warnings.push_back(fmt::format("{}: {}", context.source, sentence));
   };
   if (!config.storage.force_sync) warn("forceSync=no: a power failure can lose acknowledged writes");
+  if (config.ensemble.reconfig_enabled) warn("reconfigEnabled=true: this version has no reconfig");
   if (config.auth.skip_acl) warn("skipACL=yes: every client may read and change everything");
-  if (asks_for_sasl(config.auth)) {
-    warn("this version has no SASL, so a client that must authenticate with it can do nothing");
-  }
-}
-
-std::expected<void, ConfigError> check_quorum_sasl(const EnsembleConfig& e, const CheckContext& context) {
-  if (!e.sasl_enabled && (e.sasl_server_required || e.sasl_learner_required)) {
-    return wrong(context, "SASL between servers cannot be required while quorum.auth.enableSasl is false");
-  }
-  if (e.sasl_server_required && !e.sasl_learner_required) {
-    return wrong(context, "quorum.auth.serverRequireSasl needs quorum.auth.learnerRequireSasl");
-  }
-  return {};
 }
 
 std::expected<void, ConfigError> check_voters(LoadedConfig& loaded, const CheckContext& context) {
@@ -218,7 +202,6 @@ std::expected<void, ConfigError> complete_and_check(LoadedConfig& loaded, const 
 std::expected<void, ConfigError> check_ensemble(LoadedConfig& loaded, const CheckContext& context) {
   ServerConfig& config = loaded.config;
   EnsembleConfig& e = config.ensemble;
-  TRY(check_quorum_sasl(e, context));
   if (auto membership = check_membership(e.members); !membership) return wrong(context, membership.error());
   TRY(check_voters(loaded, context));
   if (e.my_id) {

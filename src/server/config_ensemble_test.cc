@@ -99,12 +99,5 @@ TEST(ConfigEnsemble, TheDynamicFileHoldsTheMembersAndItsNameTheVersion) {
               HasSubstr("not a key of a dynamic file"));
 }
 
-TEST(ConfigEnsemble, SaslBetweenServersIsAllOrNothing) {
-  EXPECT_FALSE(load_ensemble(kThree + "quorum.auth.serverRequireSasl=true\n"));
-  EXPECT_FALSE(load_ensemble(kThree + "quorum.auth.enableSasl=true\nquorum.auth.serverRequireSasl=true\n"));
-  EXPECT_TRUE(load_ensemble(kThree + "quorum.auth.enableSasl=true\nquorum.auth.serverRequireSasl=true\n"
-                                     "quorum.auth.learnerRequireSasl=true\n"));
-}
-
 }  // namespace
 }  // namespace drover::server

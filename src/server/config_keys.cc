@@ -110,7 +110,6 @@ void add_feature_keys(KeyTable& table, Features& f) {
       .key("znode.container.checkIntervalMs", decoded(f.container_check_interval_ms, kMillisecondsFromOne))
       .key("znode.container.maxPerMinute", decoded(f.container_max_per_minute, {.min = 1}))
       .key("znode.container.maxNeverUsedIntervalMs", decoded(f.container_max_never_used_ms, kMilliseconds))
-      .key("tcpKeepAlive", lenient_switch(f.tcp_keep_alive))
       .key("clientTcpKeepAlive", lenient_switch(f.client_tcp_keep_alive));
 }
 
@@ -149,7 +148,6 @@ void add_auth_keys(KeyTable& table, AuthSettings& a) {
       .key("X509AuthenticationProvider.superUser", text(a.x509_super_user))
       .key("enforce.auth.enabled", lenient_switch(a.enforce_auth))
       .key("enforce.auth.schemes", list(a.enforce_schemes))
-      .key("sessionRequireClientSASLAuth", lenient_switch(a.require_sasl))
       .key("ensembleAuthName", list(a.ensemble_names));
 }
 
@@ -253,9 +251,9 @@ void add_http_keys(KeyTable& table, AdminSettings& a, MetricsSettings& m) {
       .key("admin.needClientAuth", lenient_switch(a.need_client_auth))
       .key("admin.snapshot.enabled", lenient_switch(a.snapshot_enabled))
       .key("admin.dashboard.edit", lenient_switch(a.dashboard_edit))
-      .key("admin.restore.maxStateInMb", decoded(a.restore_max_state_mb, {.unit = "megabytes"}))
       .key("admin.dashboard.hosts", host_names(a.dashboard_hosts))
       .key("admin.restore.enabled", lenient_switch(a.restore_enabled))
+      .key("admin.restore.maxStateInMb", decoded(a.restore_max_state_mb, {.unit = "megabytes"}))
       .key("admin.rateLimiterIntervalInMS", decoded(a.rate_limit_interval_ms, kMilliseconds))
       .key("metricsProvider.className", metrics_provider(m.prometheus))
       .key("metricsProvider.httpHost", non_empty_text(m.host))
@@ -280,46 +278,26 @@ void add_ensemble_keys(KeyTable& table, EnsembleConfig& e) {
       .key("standaloneEnabled", strict_switch(e.standalone_enabled))
       .key("reconfigEnabled", strict_switch(e.reconfig_enabled))
       .key("quorumListenOnAllIPs", strict_switch(e.quorum_listen_on_all_ips))
-      .key("syncEnabled", strict_switch(e.sync_enabled))
-      .key("observer.syncEnabled", lenient_switch(e.sync_enabled))
-      .key("observerMasterPort", decimal(e.observer_master_port, kPortRange))
       .key("localSessionsEnabled", strict_switch(e.local_sessions_enabled))
       .key("localSessionsUpgradingEnabled", strict_switch(e.local_sessions_upgrading_enabled))
       .key("leaderServes", word_switch(e.leader_serves, {.word = "no", .other = "yes", .when_equal = false}))
       .key("sslQuorum", strict_switch(e.ssl_quorum))
       .key("portUnification", strict_switch(e.port_unification))
       .key("sslQuorumReloadCertFiles", strict_switch(e.ssl_quorum_reload_cert_files))
-      .key("multiAddress.enabled", strict_switch(e.multi_address))
-      .key("multiAddress.reachabilityCheckEnabled", strict_switch(e.multi_address_reachability_check))
-      .key("multiAddress.reachabilityCheckTimeoutMs",
-           decimal(e.multi_address_reachability_check_timeout_ms, kMilliseconds))
-      .key("oraclePath", non_empty_text(e.oracle_path));
+      .key("multiAddress.enabled", strict_switch(e.multi_address));
 }
 
 void add_quorum_tuning_keys(KeyTable& table, EnsembleConfig& e) {
   TableBuilder(table)
-      .key("quorum.auth.enableSasl", strict_switch(e.sasl_enabled))
-      .key("quorum.auth.serverRequireSasl", strict_switch(e.sasl_server_required))
-      .key("quorum.auth.learnerRequireSasl", strict_switch(e.sasl_learner_required))
-      .key("quorum.auth.kerberos.servicePrincipal", text(e.sasl_service_principal))
-      .key("quorum.auth.learner.saslLoginContext", text(e.sasl_learner_context))
-      .key("quorum.auth.server.saslLoginContext", text(e.sasl_server_context))
       .key("cnxTimeout", decoded(e.connect_timeout_ms, kMillisecondsFromOne))
       .key("quorumCnxnTimeoutMs", decoded(e.quorum_connection_timeout_ms, kMillisecondsOrUnset))
       .key("fastleader.minNotificationInterval",
            decoded(e.notification_interval_min_ms, kMillisecondsFromOne))
       .key("fastleader.maxNotificationInterval",
            decoded(e.notification_interval_max_ms, kMillisecondsFromOne))
-      .key("leader.maxConcurrentSnapSyncs", decoded(e.concurrent_snap_syncs_max, {.min = 1}))
-      .key("leader.maxConcurrentDiffSyncs", decoded(e.concurrent_diff_syncs_max, {.min = 1}))
       .key("leader.maxTimeToWaitForEpoch", decoded(e.wait_for_epoch_max_ms, kMillisecondsOrUnset))
-      .key("observer.reconnectDelayMs", decoded(e.observer_reconnect_delay_ms, kMilliseconds))
-      .key("observer.election.DelayMs", decoded(e.observer_election_delay_ms, kMilliseconds))
       .key("electionPortBindRetry", decoded(e.election_port_bind_retries))
-      .key("leader.nodelay", lenient_switch(e.leader_no_delay))
-      .key("follower.nodelay", lenient_switch(e.follower_no_delay))
       .key("forceSnapshotSync", lenient_switch(e.force_snapshot_sync))
-      .key("snapshotSizeFactor", fraction(e.snapshot_size_factor))
       .key("commitLogCount", decoded(e.commit_log_count, {.min = 1}));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which keys there are. The one list behind zoo.cfg, -D and docs/configuration.md.
+// Which keys have an effect. The one list behind zoo.cfg, -D and docs/configuration.md; config_foreign_keys.h
+// has the others.
 #pragma once
 
 #include <optional>
@@ -40,13 +41,6 @@ KeyTable key_table(ServerConfig& config, Draft& draft);
 // The value of a key whose name is a family: authProvider.N. None: not one.
 std::optional<Verdict> set_family_key(ServerConfig& config, std::string_view key, std::string_view value);
 
-enum class Irrelevance {
-  kRelevant,
-  kNothingToSay,  // speaks to a JVM or to a client library, or asks for what is so anyway
-  kNotSupported   // does something in Java that it does not do here
-};
-// What to think of a key that is in neither of the above.
-Irrelevance irrelevance_of(std::string_view key);
 // Properties of the JVM itself, which arrive by -D only.
 bool is_jvm_property(std::string_view written_key);
 

@@ -112,28 +112,10 @@ TEST(ConfigSources, NamesWithControlCharactersAreRefused) {
   EXPECT_THAT(error_of(load_lines("server.1=a\\nb:1:2\n")), HasSubstr("must not contain control characters"));
 }
 
-TEST(ConfigSources, KeysThatSpeakToAJvmAreTakenWithoutAWord) {
+TEST(ConfigSources, PropertiesOfTheJvmItselfAreTakenWithoutAWord) {
   EXPECT_THAT(
-      warnings_of(load_lines("serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory\n"
-                             "commitProcessor.numWorkerThreads=4\njvm.pause.monitor=true\n"
-                             "fips-mode=false\nclient.certReload=true\nnio.numSelectorThreads=2\n",
-                             {"-Djava.net.preferIPv4Stack=true", "-Dcom.sun.management.jmxremote",
-                              "-Dzookeeper.root.logger=INFO,CONSOLE", "-Dzookeeper.jmx.log4j.disable=true"})),
+      warnings_of(load_lines("", {"-Djava.net.preferIPv4Stack=true", "-Dcom.sun.management.jmxremote"})),
       IsEmpty());
-}
-
-TEST(ConfigSources, KeysThatDoNothingHereAreNamed) {
-  for (const std::string key :
-       {"connection_throttle_tokens", "audit.enable", "flushDelay", "maxBatchSize", "largeRequestThreshold",
-        "largeRequestMaxBytes", "request_throttle_max_requests", "throttled_op_wait_time",
-        "enableEagerACLCheck", "allowSaslFailedClients", "sasl.serverconfig", "letAnySaslUserDoX",
-        "SASLAuthenticationProvider.superPassword", "kerberos.removeHostFromPrincipal",
-        "kerberos.removeRealmFromPrincipal", "superUser", "superUser.2"}) {
-    EXPECT_THAT(warnings_of(load_lines(key + "=5\n")),
-                ElementsAre("zoo.cfg:3: " + key + ": has no effect in drover"));
-  }
-  EXPECT_THAT(warnings_of(load_lines("", {"-Djava.security.auth.login.config=/jaas.conf"})),
-              ElementsAre("-Djava.security.auth.login.config: has no effect in drover"));
 }
 
 TEST(ConfigValues, ABadNumberIsAnErrorThatSaysWhatWasExpected) {
@@ -162,8 +144,9 @@ TEST(ConfigValues, BlanksAroundAValueDoNotMatter) {
 }
 
 TEST(ConfigValues, SwitchesOfTheFileAreStrictAndPropertiesLenient) {
-  EXPECT_EQ(error_of(load_lines("syncEnabled=yes\n")), "zoo.cfg:3: syncEnabled=yes: expected true or false");
-  EXPECT_FALSE(config_of(load_lines("syncEnabled=FALSE\n")).ensemble.sync_enabled);
+  EXPECT_EQ(error_of(load_lines("multiAddress.enabled=yes\n")),
+            "zoo.cfg:3: multiAddress.enabled=yes: expected true or false");
+  EXPECT_TRUE(config_of(load_lines("multiAddress.enabled=TRUE\n")).ensemble.multi_address);
   EXPECT_TRUE(config_of(load_lines("extendedTypesEnabled=TRUE\n")).features.extended_types);
   const Loaded odd = load_lines("extendedTypesEnabled=yes\n");
   EXPECT_FALSE(config_of(odd).features.extended_types);
@@ -264,52 +247,6 @@ TEST(ConfigRules, SessionTimeoutsDefaultToTicksAndMustBeInOrder) {
   EXPECT_EQ(config_of(load_lines("tickTime=2147483647\n")).max_session_timeout_ms, 2147483647);
   EXPECT_THAT(error_of(load_lines("minSessionTimeout=9000\nmaxSessionTimeout=8000\n")),
               HasSubstr("minSessionTimeout (9000) must not be larger than maxSessionTimeout (8000)"));
-}
-
-IoResult<std::string> documentation() {
-  return read_config_file(
-      (std::filesystem::path(__FILE__).parent_path() / "../../docs/configuration.md").string());
-}
-
-// The page is the contract with whoever operates a server; a key that it does not name does not exist.
-TEST(ConfigKeys, EveryKeyIsInTheDocumentation) {
-  const auto page = documentation();
-  ASSERT_TRUE(page) << "docs/configuration.md is not where the sources are";
-  ServerConfig config;
-  Draft draft;
-  for (const auto& [name, key] : key_table(config, draft)) {
-    constexpr std::string_view kQuorum = "ssl.quorum.";
-    const std::string documented = name.starts_with(kQuorum) ? "ssl." + name.substr(kQuorum.size()) : name;
-    EXPECT_THAT(*page, HasSubstr("`" + documented + "`"));
-  }
-}
-
-// The words in backquotes of a line, but no families (`nio.*`, `server.N`).
-std::vector<std::string> quoted_keys(std::string_view line) {
-  std::vector<std::string> parts = split_list(line, '`');
-  std::vector<std::string> keys;
-  for (std::size_t i = 1; i < parts.size(); i += 2) {
-    const bool family = parts[i].ends_with('*') || parts[i].ends_with(".N") || parts[i].ends_with(".G");
-    if (!family) keys.push_back(std::move(parts[i]));
-  }
-  return keys;
-}
-
-TEST(ConfigKeys, TheDocumentationNamesNoKeyThatIsNotRead) {
-  const auto page = documentation();
-  ASSERT_TRUE(page) << "docs/configuration.md is not where the sources are";
-  ServerConfig config;
-  Draft draft;
-  const KeyTable table = key_table(config, draft);
-  int seen = 0;
-  for (const std::string& line : split_list(*page, '\n')) {
-    if (!line.starts_with("| `")) continue;
-    for (const std::string& key : quoted_keys(line.substr(0, line.find('|', 1)))) {
-      EXPECT_TRUE(table.contains(key)) << key;
-      ++seen;
-    }
-  }
-  EXPECT_GT(seen, 100) << "the tables were not found";
 }
 
 TEST(ConfigFile, AFileThatNeverEndsIsNotReadToItsEnd) {

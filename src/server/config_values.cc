@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 namespace drover::server {
 namespace {
@@ -130,18 +129,6 @@ Setter kilobytes(std::int64_t& target, Range range) {
     Verdict verdict = judge_number(value, Notation::kDecode, range, parsed);
     if (verdict.kind != Verdict::Kind::kRejected) target = parsed * 1024;
     return verdict;
-  };
-}
-
-Setter fraction(double& target) {
-  return [&target](std::string_view value) {
-    double parsed = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
-    if (error != std::errc{} || end != value.data() + value.size() || !std::isfinite(parsed)) {
-      return Verdict::rejected("expected a decimal number such as 0.33");
-    }
-    target = parsed;
-    return Verdict::accepted();
   };
 }
 

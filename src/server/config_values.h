@@ -88,7 +88,6 @@ inline constexpr Range kPortRange{.min = 0, .max = 65535};
 Setter optional_limit(int& target, Notation notation);
 // The field is bytes, the value is kilobytes.
 Setter kilobytes(std::int64_t& target, Range range);
-Setter fraction(double& target);
 // Hours when it is a plain number, else with ms, s, m, h or d behind it.
 Setter interval_in_hours(std::int64_t& target_ms);
 // "256MB", "1GB", "512KB" or bytes.

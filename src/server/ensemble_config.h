@@ -94,8 +94,6 @@ struct EnsembleConfig {
   bool standalone_enabled = true;
   bool reconfig_enabled = false;
   bool quorum_listen_on_all_ips = false;
-  bool sync_enabled = true;  // observers write log and snapshots
-  int observer_master_port = 0;
   bool local_sessions_enabled = false;
   bool local_sessions_upgrading_enabled = false;
   bool leader_serves = true;
@@ -103,31 +101,13 @@ struct EnsembleConfig {
   bool port_unification = false;
   bool ssl_quorum_reload_cert_files = false;
   bool multi_address = false;
-  bool multi_address_reachability_check = true;
-  int multi_address_reachability_check_timeout_ms = 1000;
-  std::string oracle_path;
-
-  bool sasl_enabled = false;
-  bool sasl_server_required = false;
-  bool sasl_learner_required = false;
-  std::string sasl_service_principal = "zkquorum/localhost";
-  std::string sasl_learner_context = "QuorumLearner";
-  std::string sasl_server_context = "QuorumServer";
-
   int connect_timeout_ms = 5000;          // cnxTimeout: opening an election link
   int quorum_connection_timeout_ms = -1;  // -1: tickTime * syncLimit
   int notification_interval_min_ms = 200;
   int notification_interval_max_ms = 60000;
-  int concurrent_snap_syncs_max = 10;
-  int concurrent_diff_syncs_max = 100;
-  int wait_for_epoch_max_ms = -1;  // -1: init_limit_ticks
-  int observer_reconnect_delay_ms = 0;
-  int observer_election_delay_ms = 200;
+  int wait_for_epoch_max_ms = -1;      // -1: init_limit_ticks
   int election_port_bind_retries = 3;  // 0: for ever
-  bool leader_no_delay = true;
-  bool follower_no_delay = true;
   bool force_snapshot_sync = false;
-  double snapshot_size_factor = 0.33;  // negative: never a DIFF from disk
   int commit_log_count = 500;
 
   // ZooKeeper's rule for "run the quorum code": one voter alone is a standalone server unless that is

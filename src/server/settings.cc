@@ -81,7 +81,6 @@ IoLoopConfig io_loop_config(const ServerConfig& config, std::size_t fronts) {
   io.front.watches.per_table =
       positive_or(config.limits.watches / static_cast<std::int64_t>(fronts), kNoLimit);
   if (config.auth.enforce_auth) io.front.required_schemes = config.auth.enforce_schemes;
-  if (config.auth.require_sasl) io.front.required_schemes = {"sasl"};
   io.tick_ms = config.tick_time_ms;
   io.first_frame_ms = config.deadlines.first_frame_ms;
   io.started_frame_ms = config.deadlines.started_frame_ms;
