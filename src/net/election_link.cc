@@ -147,8 +147,13 @@ std::size_t ElectionLinks::read_hello(PeerLink& link, std::string_view bytes) {
     const std::string id = std::to_string(raw(hello.server));
     return turn_away(link, "it says to be server " + id + ", which is not another member"), 0;
   }
+  const auto objection =
+      config_.origins ? config_.origins->objection(hello.server, link.stream(), link.peer()) : std::nullopt;
+  // A knock gives nothing to whoever makes it: we connect to the addresses of our configuration.
+  const bool is_knock = hello.server < config_.me;
+  if (objection && !is_knock) return turn_away(link, *objection), 0;
   auto taken = take_newcomer(link);
-  if (hello.server < config_.me) {
+  if (is_knock) {
     taken.reset();
     return on_knock(*peer), 0;
   }

@@ -30,6 +30,7 @@
 #include "base/time.h"
 #include "net/peer_link.h"
 #include "net/peer_listener.h"
+#include "net/peer_origins.h"
 
 namespace drover::net {
 
@@ -46,6 +47,7 @@ struct ElectionLinksConfig {
   // quarter of an hour, and after a long partition wait minutes before it tries again.
   int unacked_timeout_ms = 10'000;
   PeerTls tls = {};
+  PeerOrigins* origins = nullptr;  // who may speak as whom; outlives the links. Null: nobody is asked.
 };
 
 // Used by the loop's thread; the loop and the resolver outlive it. The owner calls on_time() when

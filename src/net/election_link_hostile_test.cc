@@ -26,6 +26,32 @@ TEST(ElectionLinks, WhoIsNoMemberIsTurnedAway) {
   EXPECT_EQ(two.trouble.size(), 1u) << "the others came within the same second";
 }
 
+// The visitor is at 127.0.0.1, and server 2 is not.
+TEST(ElectionLinks, WhoSaysToBeAServerFromElsewhereIsTurnedAway) {
+  World world;
+  const ElectionLinksConfig::Peers peers{{kTwo, {{"192.0.2.2", 3888}}}};
+  PeerOrigins origins(world.resolver(), OriginCheck::kStrict, peers);
+  Node one(world, kOne, {.origins = &origins});
+  one.knows(peers);
+  Visitor stranger(world, one.endpoint());
+  stranger.say(hello_of(kTwo) + frame_of("vote for me"));
+  ASSERT_TRUE(world.until([&] { return stranger.closed.has_value(); }));
+  EXPECT_TRUE(one.received.empty());
+  EXPECT_FALSE(one.links->has_link(kTwo));
+  EXPECT_NE(one.trouble.at(0).find("which is configured at 192.0.2.2:3888"), std::string::npos);
+}
+
+TEST(ElectionLinks, AServerFromItsOwnAddressIsHeard) {
+  World world;
+  const ElectionLinksConfig::Peers peers{{kTwo, {{"127.0.0.1", 1}}}};
+  PeerOrigins origins(world.resolver(), OriginCheck::kStrict, peers);
+  Node one(world, kOne, {.origins = &origins});
+  one.knows(peers);
+  Visitor two(world, one.endpoint());
+  two.say(hello_of(kTwo) + frame_of("vote for me"));
+  EXPECT_TRUE(world.until([&] { return one.has(kTwo, "vote for me"); }));
+}
+
 TEST(ElectionLinks, AnOldServersGreetingIsJustItsId) {
   World world;
   Node one(world, kOne);

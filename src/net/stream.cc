@@ -74,6 +74,9 @@ std::string Stream::error_text() const {
 }
 
 std::optional<std::string> Stream::peer_subject() const { return tls_ ? tls_->peer_subject() : std::nullopt; }
+bool Stream::peer_certificate_names(const std::string& host) const {
+  return tls_ && tls_->peer_certificate_names(host);
+}
 std::string Stream::tls_version() const { return tls_ ? tls_->version() : ""; }
 std::string Stream::tls_cipher() const { return tls_ ? tls_->cipher() : ""; }
 

@@ -89,6 +89,8 @@ class Stream {
 
   // After a TLS handshake. The subject is what ZooKeeper's x509 scheme calls the client's id.
   std::optional<std::string> peer_subject() const;
+  // Whether the other side has shown a certificate that names this host or address. Never for plain streams.
+  bool peer_certificate_names(const std::string& host) const;
   std::string tls_version() const;  // "TLSv1.3"; empty for plain streams
   std::string tls_cipher() const;   // IANA's name, as Java prints it
 

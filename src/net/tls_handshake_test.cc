@@ -84,6 +84,10 @@ TEST(TlsHandshake, TheClientsCertificateNamesIt) {
   ASSERT_TRUE(outcome.done) << outcome.pair.server.error_text() << outcome.pair.client.error_text();
   EXPECT_EQ(outcome.pair.server.peer_subject(), "CN=client");
   EXPECT_EQ(outcome.pair.client.peer_subject(), "CN=server");
+  EXPECT_TRUE(outcome.pair.server.peer_certificate_names("10.0.0.7"));
+  EXPECT_FALSE(outcome.pair.server.peer_certificate_names("10.0.0.8"));
+  EXPECT_TRUE(outcome.pair.client.peer_certificate_names("zk.example"));
+  EXPECT_FALSE(outcome.pair.client.peer_certificate_names("zk2.example"));
   EXPECT_EQ(outcome.pair.server.tls_version(), "TLSv1.3");
   EXPECT_EQ(outcome.pair.server.tls_cipher(), "TLS_AES_256_GCM_SHA384");
 }

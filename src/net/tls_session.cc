@@ -174,6 +174,13 @@ std::optional<std::string> TlsSession::peer_subject() const {
   return rfc2253_name(X509_get_subject_name(certificate));
 }
 
+bool TlsSession::peer_certificate_names(const std::string& host) const {
+  X509* const certificate = established_ ? SSL_get0_peer_certificate(ssl_.get()) : nullptr;
+  if (certificate == nullptr) return false;
+  const auto literal = Address::parse(host, 0);
+  return literal ? names_address(certificate, *literal) : names_host(certificate, host);
+}
+
 std::string TlsSession::cipher() const {
   const SSL_CIPHER* cipher = established_ ? SSL_get_current_cipher(ssl_.get()) : nullptr;
   const char* name = cipher == nullptr ? nullptr : SSL_CIPHER_standard_name(cipher);

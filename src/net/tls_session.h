@@ -34,6 +34,7 @@ class TlsSession {
 
   const std::string& error_text() const { return error_text_; }
   std::optional<std::string> peer_subject() const;
+  bool peer_certificate_names(const std::string& host) const;
   std::string version() const { return established_ ? SSL_get_version(ssl_.get()) : ""; }
   std::string cipher() const;
 

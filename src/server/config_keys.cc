@@ -289,6 +289,9 @@ void add_ensemble_keys(KeyTable& table, EnsembleConfig& e) {
 
 void add_quorum_tuning_keys(KeyTable& table, EnsembleConfig& e) {
   TableBuilder(table)
+      .key("quorum.peerAddressCheck", choice(e.origin_check, {{"learned", net::OriginCheck::kLearned},
+                                                              {"strict", net::OriginCheck::kStrict},
+                                                              {"off", net::OriginCheck::kOff}}))
       .key("cnxTimeout", decoded(e.connect_timeout_ms, kMillisecondsFromOne))
       .key("quorumCnxnTimeoutMs", decoded(e.quorum_connection_timeout_ms, kMillisecondsOrUnset))
       .key("fastleader.minNotificationInterval",

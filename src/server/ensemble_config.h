@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "net/peer_origins.h"
 
 namespace drover::server {
 
@@ -101,6 +102,8 @@ struct EnsembleConfig {
   bool port_unification = false;
   bool ssl_quorum_reload_cert_files = false;
   bool multi_address = false;
+  // Must servers connect from where they are configured? (net/peer_origins.h)
+  net::OriginCheck origin_check = net::OriginCheck::kLearned;
   int connect_timeout_ms = 5000;          // cnxTimeout: opening an election link
   int quorum_connection_timeout_ms = -1;  // -1: tickTime * syncLimit
   int notification_interval_min_ms = 200;

@@ -21,6 +21,13 @@ constexpr std::size_t kQueuedBytesMax = std::size_t{256} << 20;
 constexpr std::size_t kStreamAheadBytes = 512 * 1024;
 // How often agreement is told that a learner takes what it is sent.
 constexpr std::int64_t kTakenToldEveryMs = 100;
+// Accepted links that have not said who they are. One more, and the oldest is closed: an honest learner
+// greets as soon as it is connected.
+constexpr std::ptrdiff_t kStrangersMax = 64;
+// FOLLOWERINFO has 20 bytes of data. Whatever is longer is no greeting.
+constexpr wire::PacketLimits kGreetingLimits{
+    .data_bytes_max = 1024, .identities_max = 0, .identities_bytes_max = 0};
+constexpr int kRefusalLineMs = 1000;
 
 std::vector<net::Endpoint> endpoints(const PeerSpec& server, std::uint16_t PeerAddress::* port) {
   std::vector<net::Endpoint> all;
@@ -61,16 +68,20 @@ IoResult<void> EnsembleHost::open_ports() {
     return own;
   };
   TRY_ASSIGN(resolver_, net::Resolver::create(parts_.loop));
+  net::PeerOrigins::Peers everybody;
+  for (const auto& [id, server] : e.members.servers)
+    everybody[id] = endpoints(server, &PeerAddress::election_port);
+  origins_ =
+      std::make_unique<net::PeerOrigins>(*resolver_, e.origin_check, everybody,
+                                         [](const std::string& line) { log_warn("ensemble", "{}", line); });
   net::ElectionLinksConfig election;
   election.me = *e.my_id;
   election.my_addresses = endpoints(self, &PeerAddress::election_port);
   election.listen = listen_at(election.my_addresses);
-  for (const auto& [id, server] : e.members.servers) {
-    election.peers[id] = endpoints(server, &PeerAddress::election_port);
-  }
+  election.peers = everybody;
+  election.origins = origins_.get();
   election.connect_timeout_ms = e.connect_timeout_ms;
-  election.hello_timeout_ms = e.quorum_connection_timeout_ms > 0 ? e.quorum_connection_timeout_ms
-                                                                 : config_.tick_time_ms * e.sync_limit_ticks;
+  election.hello_timeout_ms = greeting_timeout_ms();
   election.tls = tls;
   TRY(open_election_port(election));
   net::PeerListenerOptions quorum;
@@ -78,6 +89,12 @@ IoResult<void> EnsembleHost::open_ports() {
   quorum.tls = tls;
   TRY_ASSIGN(listener_, net::PeerListener::open(parts_.loop, *this, quorum));
   return {};
+}
+
+int EnsembleHost::greeting_timeout_ms() const {
+  const EnsembleConfig& e = config_.ensemble;
+  return e.quorum_connection_timeout_ms > 0 ? e.quorum_connection_timeout_ms
+                                            : config_.tick_time_ms * e.sync_limit_ticks;
 }
 
 // The process before us may not have let go of the port yet.
@@ -262,10 +279,12 @@ void EnsembleHost::on_accepted(net::Stream stream, const net::Address& peer) {
   const zab::LinkId id{++next_link_};
   auto opened = net::PeerLink::accept(parts_.loop, *this, std::move(stream), peer);
   if (!opened) return log_warn("ensemble", "{}", opened.error().what);
+  make_room_for_a_stranger();
   Link& link = links_[id];
   link.id = id;
   link.link = std::move(*opened);
   link.is_up = true;
+  link.greeting_deadline = parts_.loop.now() + greeting_timeout_ms();
   show(link, peer);
   const Instant now = parts_.loop.now();
   parts_.core.input(now, [&](replica::Member& member, replica::Effects& effects) {
@@ -287,9 +306,50 @@ void EnsembleHost::on_connected(net::PeerLink& link) {
   });
 }
 
+// --- strangers ---
+
+void EnsembleHost::make_room_for_a_stranger() {
+  const auto is_stranger = [](const auto& each) { return each.second.greeting_deadline.has_value(); };
+  if (std::ranges::count_if(links_, is_stranger) < kStrangersMax) return;
+  // Links are numbered as they come.
+  turn_away(std::ranges::find_if(links_, is_stranger)->first, "too many connections without a greeting");
+}
+
+bool EnsembleHost::is_greeting_accepted(Link& link, std::string_view bytes) {
+  wire::QuorumPacket packet;
+  const wire::DecodedPacket decoded = wire::decode_packet(bytes, kGreetingLimits, packet);
+  if (decoded.status == wire::Decoded::kNeedMore) return false;
+  const auto info =
+      decoded.status == wire::Decoded::kComplete ? wire::decode_learner_info(packet.data) : std::nullopt;
+  if (!info) {
+    turn_away(link.id, "its greeting is none");
+    return false;
+  }
+  if (const auto objection = origins_->objection(info->server, link.link->stream(), link.link->peer())) {
+    turn_away(link.id, *objection);
+    return false;
+  }
+  link.greeting_deadline.reset();
+  return true;
+}
+
+void EnsembleHost::turn_away(zab::LinkId id, const std::string& reason) {
+  const Instant now = parts_.loop.now();
+  if (now >= next_refusal_line_) {
+    next_refusal_line_ = now + kRefusalLineMs;
+    log_info("ensemble", "connection from {} on the quorum port turned away: {}",
+             links_.at(id).link->peer().to_text(), reason);
+  }
+  close(id);
+  parts_.core.input(now, [&](replica::Member& member, replica::Effects& effects) {
+    member.on_link_down(id, now, effects);
+  });
+}
+
 std::size_t EnsembleHost::on_bytes(net::PeerLink& link, std::string_view bytes) {
-  const Link* found = find(link);
+  Link* found = find(link);
   if (!found) return bytes.size();
+  if (found->greeting_deadline && !is_greeting_accepted(*found, bytes)) return 0;
   return parts_.core.on_link_bytes(found->id, bytes, parts_.loop.now());
 }
 
@@ -335,9 +395,12 @@ void EnsembleHost::on_time(Instant now) {
   election_->on_time(now);
   listener_->on_time(now);
   std::vector<zab::LinkId> due;
+  std::vector<zab::LinkId> silent;
   for (const auto& [id, link] : links_) {
     if (const auto next = link.link->next_time(); next && *next <= now) due.push_back(id);
+    if (link.greeting_deadline && *link.greeting_deadline <= now) silent.push_back(id);
   }
+  for (const zab::LinkId id : silent) turn_away(id, "its greeting took too long");
   for (const zab::LinkId id : due) {
     if (const auto found = links_.find(id); found != links_.end()) found->second.link->on_time(now);
   }
@@ -355,7 +418,10 @@ std::optional<Instant> EnsembleHost::next_time() const {
     if (other && (!next || *other < *next)) next = other;
   };
   consider(listener_->next_time());
-  for (const auto& [id, link] : links_) consider(link.link->next_time());
+  for (const auto& [id, link] : links_) {
+    consider(link.link->next_time());
+    consider(link.greeting_deadline);
+  }
   if (!broken_.empty()) consider(Instant{0});
   return next;
 }

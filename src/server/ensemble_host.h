@@ -20,6 +20,7 @@
 #include "net/event_loop.h"
 #include "net/peer_link.h"
 #include "net/peer_listener.h"
+#include "net/peer_origins.h"
 #include "net/resolver.h"
 #include "net/tls_context_holder.h"
 #include "replica/snapshot_cursor.h"
@@ -70,6 +71,8 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   };
   struct Link {
     zab::LinkId id{};
+    // Until an accepted link has said which server it is, and that is believed.
+    std::optional<Instant> greeting_deadline = {};
     std::unique_ptr<net::PeerLink> link;
     std::unique_ptr<StateStream> stream;
     bool is_up = false;  // and not only dialled
@@ -93,6 +96,13 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   void on_taken(net::PeerLink& link) override;
   void on_closed(net::PeerLink& link, const std::string& reason) override;
 
+  // --- strangers: links that have not said who they are ---
+  // False: the greeting is not whole yet, or nobody believes it and the link is gone.
+  bool is_greeting_accepted(Link& link, std::string_view bytes);
+  void make_room_for_a_stranger();
+  void turn_away(zab::LinkId id, const std::string& reason);
+  int greeting_timeout_ms() const;
+
   void dial(const zab::Dial& dial);
   void send(zab::LinkSend& send);
   void begin_stream(Link& link);
@@ -110,6 +120,7 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   std::unique_ptr<net::TlsContextHolder> server_tls_;
   std::unique_ptr<net::TlsContextHolder> client_tls_;
   std::unique_ptr<net::Resolver> resolver_;
+  std::unique_ptr<net::PeerOrigins> origins_;
   std::unique_ptr<net::ElectionLinks> election_;
   std::unique_ptr<net::PeerListener> listener_;
   std::map<zab::LinkId, Link> links_;
@@ -118,6 +129,7 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   std::vector<std::unique_ptr<net::PeerLink>> graveyard_;    // closed, perhaps from within their own callback
   std::vector<zab::LinkId> broken_;                          // by us; the core is told when it is not busy
   std::uint64_t next_link_ = 0;
+  Instant next_refusal_line_;
 };
 
 }  // namespace drover::server

@@ -26,7 +26,7 @@ struct AdminSettings {
   bool snapshot_enabled = true;
   bool restore_enabled = true;
   std::int64_t restore_max_state_mb = 0;  // 0: by the memory that there is (trial_state.h)
-  int rate_limit_interval_ms = 300'000;  // between two snapshots, and between two restores
+  int rate_limit_interval_ms = 300'000;   // between two snapshots, and between two restores
 
   // The dashboard may change nodes, for those who prove who they are.
   bool dashboard_edit = false;

@@ -63,14 +63,11 @@ bool Leader::is_quorum_with_me(const ServerSet& others) const {
 }
 
 void Leader::on_link_accepted(LinkId link, Instant now, Effects& effects) {
-  const auto strangers = std::count_if(learners_.begin(), learners_.end(), [](const auto& each) {
-    return each.second.stage == Stage::kGreeting;
-  });
-  // Who opens a link has not said yet who it is: it could be anybody, and as often as it likes.
-  if (strangers >= kStrangersMax) {
-    effects.close.push_back(link);
-    return;
-  }
+  const auto is_stranger = [](const auto& each) { return each.second.stage == Stage::kGreeting; };
+  // Who opens a link has not said yet who it is: it could be anybody, and as often as it likes. An honest
+  // learner greets at once, so the oldest makes room. Links are numbered as they come.
+  if (std::ranges::count_if(learners_, is_stranger) >= kStrangersMax)
+    drop(std::ranges::find_if(learners_, is_stranger)->first, "others wait to greet", effects);
   LearnerLink learner;
   learner.link = link;
   learner.stage_began = learner.last_heard = learner.expected_since = learner.traffic.since = now;

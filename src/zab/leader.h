@@ -16,6 +16,7 @@
 // its link, it cannot stop us.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -117,6 +118,10 @@ class Leader {
   void enter(LearnerLink& learner, Stage stage, Instant now);
   void drop(LinkId link, std::string why, Effects& effects);
   bool is_quorum_with_me(const ServerSet& others) const;
+  // On our own disk when we began.
+  std::uint32_t known_epoch() const {
+    return std::max({began_with_.accepted, began_with_.current, epoch_of(began_with_last_)});
+  }
 
   // leader_handshake.cc
   void on_info(LearnerLink& learner, const wire::QuorumPacket& packet, Instant now, Effects& effects);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "wire/quorum.h"
+#include "zab/epoch_claim.h"
 #include "zab/leader.h"
 #include "zab/sync_plan.h"
 
@@ -65,9 +66,11 @@ void Leader::on_info(LearnerLink& learner, const wire::QuorumPacket& packet, Ins
     return drop(learner.link, "it is not a member of this ensemble", effects);
   if (info->config_version > membership_.version)
     return drop(learner.link, "it knows a later membership than we", effects);
-  // Or one confused server would use up the epochs of all.
-  if (epoch_of(packet.zxid) >= kEpochMax)
-    return drop(learner.link, "it claims to have promised an epoch after which none can come", effects);
+  if (!is_believable_epoch(epoch_of(packet.zxid), known_epoch()))
+    return drop(learner.link,
+                "it claims to have promised epoch " + std::to_string(epoch_of(packet.zxid)) +
+                    ", which is too far above " + std::to_string(known_epoch()) + ", the highest known here",
+                effects);
 
   learner.observer = observer;
   learner.voter = !observer && membership_.is_voter(info->server);

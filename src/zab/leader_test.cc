@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "zab/epoch_claim.h"
 #include "zab/leader_testing.h"
 
 namespace drover::zab {
@@ -166,15 +167,48 @@ TEST(Leader, WhoKnowsALaterMembershipOrAnOlderProtocolIsRefused) {
   EXPECT_TRUE(l.closed(3));
 }
 
-TEST(Leader, OfThoseWhoDoNotSayWhoTheyAreOnlySoManyMayWait) {
+TEST(Leader, OfThoseWhoDoNotSayWhoTheyAreTheOldestMakesRoom) {
   Leading l;
+  l.connect(2).greet(2);
   for (std::int64_t link = 100; link < 164; ++link) l.connect(link);
   EXPECT_TRUE(l.effects.close.empty());
   l.connect(200);
-  EXPECT_TRUE(l.closed(200));
-  l.leader.on_link_down(Leading::link(100), l.now, l.effects);
-  l.connect(2).greet(2);
-  EXPECT_EQ(l.sent(2), Story{"LEADERINFO 5.0"});
+  EXPECT_TRUE(l.closed(100));
+  EXPECT_FALSE(l.closed(101));
+  EXPECT_FALSE(l.closed(2)) << "it has said who it is";
+  const wire::LearnerInfo three{.server = ServerId{3}};
+  l.say(200, PacketType::kFollowerInfo, zx(4, 0), wire::encode(three));
+  EXPECT_EQ(l.sent(200), Story{"LEADERINFO 5.0"});
+}
+
+// Promises are durable, so one false claim could use up all epochs, for good.
+TEST(Leader, DoesNotBelieveAClaimFarAboveEveryEpochItKnows) {
+  for (const PacketType type : {PacketType::kFollowerInfo, PacketType::kObserverInfo}) {
+    for (const std::uint32_t claimed : {4 + kEpochJumpMax + 1, kEpochMax - 1, kEpochMax, ~std::uint32_t{0}}) {
+      Leading l;
+      const std::int64_t server = type == PacketType::kObserverInfo ? 4 : 2;
+      l.connect(server).greet(server, claimed, type);
+      EXPECT_TRUE(l.closed(server)) << claimed;
+      ASSERT_FALSE(l.effects.log.empty());
+      EXPECT_NE(l.effects.log.back().find("too far above 4, the highest known here"), std::string::npos);
+      l.connect(3).greet(3);
+      EXPECT_EQ(l.leader.epoch(), 5u) << claimed;
+    }
+  }
+}
+
+TEST(Leader, LeadsWithAnEpochAboveEveryClaimThatItBelieves) {
+  Leading l;
+  l.connect(2).greet(2, 4 + kEpochJumpMax);
+  EXPECT_EQ(l.leader.epoch(), 4 + kEpochJumpMax + 1);
+}
+
+TEST(Leader, ClaimsDoNotCarryEachOther) {
+  Leading l({.membership = voters(5)});
+  l.connect(2).greet(2, 4 + kEpochJumpMax);
+  l.connect(3).greet(3, 4 + 2 * kEpochJumpMax);
+  EXPECT_TRUE(l.closed(3));
+  EXPECT_FALSE(l.closed(2));
 }
 
 TEST(Leader, ASecondLinkOfAServerReplacesTheFirst) {

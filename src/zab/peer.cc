@@ -233,12 +233,21 @@ void Peer::on_notification(ServerId from, const wire::Notification& notification
 void Peer::on_link_accepted(LinkId link, Instant now, Effects& effects) {
   if (leader_) {
     leader_->on_link_accepted(link, now, effects);
-  } else if (role_ == Role::kLooking && held_.size() < kHeldLinksMax) {
+  } else if (role_ == Role::kLooking) {
+    if (held_.size() >= kHeldLinksMax) drop_a_held_link(effects);
     held_[link].since = now;  // It knows the result of the election before we do.
   } else {
     effects.close.push_back(link);
   }
   settle(now, effects);
+}
+
+// The oldest that has not greeted, or else the oldest.
+void Peer::drop_a_held_link(Effects& effects) {
+  const auto stranger = std::ranges::find_if(held_, [](const auto& held) { return !held.second.info; });
+  const auto dropped = stranger != held_.end() ? stranger : held_.begin();
+  effects.close.push_back(dropped->first);
+  held_.erase(dropped);
 }
 
 void Peer::on_link_up(LinkId link, Instant now, Effects& effects) {

@@ -135,6 +135,7 @@ class Peer {
   void begin_role(Instant now, Effects& effects);
   void lead(Instant now, Effects& effects);
   void follow(ServerId leader, Instant now, Effects& effects);
+  void drop_a_held_link(Effects& effects);
   void end_role(Effects& effects);
 
   PeerConfig config_;

@@ -320,11 +320,17 @@ TEST(Peer, AHeldLinkMayOnlyGreetAndIsHeldNoLongerThanInitLimit) {
 
 TEST(Peer, HeldLinksAreBoundedAndClosedWhenItFollows) {
   Alone a;
-  for (std::uint64_t n = 1; n <= 200; ++n) a.peer.on_link_accepted(LinkId{n}, a.now, a.effects);
-  EXPECT_FALSE(a.closed(LinkId{1}));
-  EXPECT_TRUE(a.closed(LinkId{200}));
+  const LinkId greeted{1};
+  a.peer.on_link_accepted(greeted, a.now, a.effects);
+  a.say(greeted, PacketType::kFollowerInfo, zx(4, 0), wire::encode(wire::LearnerInfo{.server = ServerId{2}}));
+  for (std::uint64_t n = 2; n <= 200; ++n) a.peer.on_link_accepted(LinkId{n}, a.now, a.effects);
+  EXPECT_FALSE(a.closed(greeted)) << "it has said who it is";
+  EXPECT_TRUE(a.closed(LinkId{2})) << "the oldest stranger makes room";
+  EXPECT_TRUE(a.closed(LinkId{137}));
+  EXPECT_FALSE(a.closed(LinkId{138})) << "64 are held";
+  EXPECT_FALSE(a.closed(LinkId{200}));
   a.join(3);
-  EXPECT_TRUE(a.closed(LinkId{1}));
+  EXPECT_TRUE(a.closed(greeted));
   a.effects = {};
   a.peer.on_link_accepted(LinkId{201}, a.now, a.effects);
   EXPECT_TRUE(a.closed(LinkId{201}));

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/peer_origins.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace drover::net {
+
+PeerOrigins::PeerOrigins(Resolver& resolver, OriginCheck check, const Peers& peers, Warn warn)
+    : resolver_(resolver), check_(check), warn_(std::move(warn)) {
+  if (check_ == OriginCheck::kOff) return;
+  for (const auto& [id, hosts] : peers) {
+    Server& server = servers_[id];
+    server.hosts = hosts;
+    look_up(server);
+  }
+}
+
+PeerOrigins::~PeerOrigins() {
+  for (const auto& [host, ticket] : asked_) resolver_.cancel(ticket);
+}
+
+void PeerOrigins::look_up(Server& server) {
+  for (const Endpoint& endpoint : server.hosts) {
+    if (const auto literal = Address::parse(endpoint.host, 0)) {
+      server.known[endpoint.host] = {*literal};
+    } else if (!asked_.contains(endpoint.host)) {
+      // Two servers may share a host: the answer is for all that name it.
+      asked_[endpoint.host] = resolver_.ask(endpoint, [this, host = endpoint.host](Resolver::Addresses got) {
+        asked_.erase(host);
+        if (!got) return;  // What is known stays: an ensemble outlives its name service.
+        for (auto& [id, each] : servers_) {
+          const bool is_here =
+              std::ranges::any_of(each.hosts, [&](const Endpoint& e) { return e.host == host; });
+          if (is_here) each.known[host] = *got;
+        }
+      });
+    }
+  }
+}
+
+// On one machine, a connection to 127.0.1.1 (what Debian makes of a machine's own name) comes from 127.0.0.1.
+bool PeerOrigins::is_at(const Server& server, const Address& from) {
+  return std::ranges::any_of(server.known, [&](const auto& host) {
+    return std::ranges::any_of(host.second, [&](const Address& at) {
+      return at.is_wildcard() || at.ip_bytes() == from.ip_bytes() || (at.is_loopback() && from.is_loopback());
+    });
+  });
+}
+
+bool PeerOrigins::is_named(const Server& server, const Stream& stream) {
+  return std::ranges::any_of(server.hosts,
+                             [&](const Endpoint& e) { return stream.peer_certificate_names(e.host); });
+}
+
+std::optional<std::string> PeerOrigins::objection(ServerId claimed, const Stream& stream,
+                                                  const Address& from) {
+  const auto found = servers_.find(claimed);
+  if (found == servers_.end()) return std::nullopt;  // not checked, or not a member, which others look at
+  Server& server = found->second;
+  if (is_at(server, from) || is_named(server, stream)) {
+    server.seen = true;
+    return std::nullopt;
+  }
+  look_up(server);
+  const std::string line = "it says to be server " + std::to_string(raw(claimed)) +
+                           ", which is configured at " + to_text(server.hosts.front()) +
+                           (server.hosts.size() > 1 ? " and others" : "");
+  if (check_ == OriginCheck::kStrict || server.seen) return line + " (see quorum.peerAddressCheck)";
+  if (warn_ && !std::exchange(server.warned, true)) {
+    warn_("connection from " + from.to_text() + " accepted: " + line +
+          ". If that is another network card, a NAT or a proxy, all is well; see quorum.peerAddressCheck");
+  }
+  return std::nullopt;
+}
+
+}  // namespace drover::net

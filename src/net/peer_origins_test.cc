@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who may speak as which server, by where the connection comes from.
+#include "net/peer_origins.h"
+
+#include <gtest/gtest.h>
+
+#include "net/election_test_support.h"
+
+namespace drover::net {
+namespace {
+
+using namespace testing;
+
+// A name service whose answers the test gives.
+struct Names {
+  Resolver::Lookup lookup() {
+    return [this](const std::string& host, std::uint16_t) -> Resolver::Addresses {
+      const std::lock_guard lock(mutex);
+      ++lookups;
+      const auto found = ips.find(host);
+      if (found == ips.end()) return std::unexpected(data_error("no such host"));
+      return std::vector<Address>{*Address::parse(found->second, 0)};
+    };
+  }
+  void set(const std::string& host, const std::string& ip) {
+    const std::lock_guard lock(mutex);
+    ips[host] = ip;
+  }
+  int asked() {
+    const std::lock_guard lock(mutex);
+    return lookups;
+  }
+  std::mutex mutex;
+  std::map<std::string, std::string> ips;
+  int lookups = 0;
+};
+
+Address from(const char* ip) { return *Address::parse(ip, 40'000); }
+
+const PeerOrigins::Peers kLiterals{{kOne, {{"10.0.0.1", 3888}}},
+                                   {kTwo, {{"10.0.0.2", 3888}, {"fd00::2", 3889}}}};
+
+TEST(PeerOrigins, AServerMustComeFromOneOfItsAddresses) {
+  World world;
+  PeerOrigins origins(world.resolver(), OriginCheck::kStrict, kLiterals);
+  const Stream plain;
+  EXPECT_FALSE(origins.objection(kOne, plain, from("10.0.0.1")));
+  EXPECT_FALSE(origins.objection(kTwo, plain, from("10.0.0.2")));
+  EXPECT_FALSE(origins.objection(kTwo, plain, from("fd00::2")));
+  EXPECT_TRUE(origins.objection(kOne, plain, from("10.0.0.2"))) << "another member";
+  const auto objection = origins.objection(kTwo, plain, from("10.0.0.9"));
+  ASSERT_TRUE(objection);
+  EXPECT_EQ(*objection,
+            "it says to be server 2, which is configured at 10.0.0.2:3888 and others (see "
+            "quorum.peerAddressCheck)");
+}
+
+TEST(PeerOrigins, OnceItHasComeFromThereItMustGoOnDoingSo) {
+  World world;
+  std::vector<std::string> warnings;
+  PeerOrigins origins(world.resolver(), OriginCheck::kLearned, kLiterals,
+                      [&](const std::string& line) { warnings.push_back(line); });
+  const Stream plain;
+  for (int i = 0; i < 3; ++i)
+    EXPECT_FALSE(origins.objection(kOne, plain, from("192.0.2.7"))) << "behind a NAT";
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("192.0.2.7"), std::string::npos);
+  EXPECT_FALSE(origins.objection(kOne, plain, from("10.0.0.1")));
+  EXPECT_TRUE(origins.objection(kOne, plain, from("192.0.2.7")));
+  EXPECT_FALSE(origins.objection(kTwo, plain, from("192.0.2.7"))) << "each server for itself";
+}
+
+TEST(PeerOrigins, SwitchedOffNobodyIsAsked) {
+  World world;
+  PeerOrigins origins(world.resolver(), OriginCheck::kOff, kLiterals);
+  EXPECT_FALSE(origins.objection(kOne, Stream(), from("10.0.0.1")));
+  EXPECT_FALSE(origins.objection(kOne, Stream(), from("192.0.2.7")));
+}
+
+TEST(PeerOrigins, OnOneMachineEveryLoopbackAddressIsTheSame) {
+  World world;
+  PeerOrigins origins(world.resolver(), OriginCheck::kStrict,
+                      {{kOne, {{"127.0.1.1", 1}}}, {kTwo, {{"0.0.0.0", 1}}}});
+  EXPECT_FALSE(origins.objection(kOne, Stream(), from("127.0.0.1")));
+  EXPECT_FALSE(origins.objection(kOne, Stream(), from("::1")));
+  EXPECT_TRUE(origins.objection(kOne, Stream(), from("10.0.0.1")));
+  EXPECT_FALSE(origins.objection(kTwo, Stream(), from("10.0.0.1"))) << "configured at every address";
+}
+
+TEST(PeerOrigins, AServerThatHasMovedIsAcceptedWhenTheNameServiceKnowsIt) {
+  Names names;
+  names.set("zk1", "10.0.0.1");
+  World world(names.lookup());
+  PeerOrigins origins(world.resolver(), OriginCheck::kStrict, {{kOne, {{"zk1", 3888}}}});
+  const Stream plain;
+  ASSERT_TRUE(world.until([&] { return !origins.objection(kOne, plain, from("10.0.0.1")); }));
+  EXPECT_TRUE(origins.objection(kOne, plain, from("10.0.0.7")));
+  names.set("zk1", "10.0.0.7");
+  EXPECT_TRUE(world.until([&] { return !origins.objection(kOne, plain, from("10.0.0.7")); }));
+  EXPECT_TRUE(origins.objection(kOne, plain, from("10.0.0.1"))) << "where it was before";
+}
+
+TEST(PeerOrigins, WhatIsKnownOutlivesTheNameService) {
+  Names names;
+  names.set("zk1", "10.0.0.1");
+  World world(names.lookup());
+  PeerOrigins origins(world.resolver(), OriginCheck::kStrict, {{kOne, {{"zk1", 3888}}}});
+  const Stream plain;
+  ASSERT_TRUE(world.until([&] { return !origins.objection(kOne, plain, from("10.0.0.1")); }));
+  {
+    const std::lock_guard lock(names.mutex);
+    names.ips.clear();
+  }
+  const int before = names.asked();
+  EXPECT_TRUE(origins.objection(kOne, plain, from("10.0.0.9")));
+  ASSERT_TRUE(world.until([&] { return names.asked() > before; }));
+  EXPECT_FALSE(origins.objection(kOne, plain, from("10.0.0.1")));
+}
+
+}  // namespace
+}  // namespace drover::net
