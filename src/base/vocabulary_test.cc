@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/error_code.h"
-#include "base/hash.h"
 #include "base/ids.h"
 #include "base/random.h"
 #include "base/time.h"
@@ -64,39 +63,6 @@ TEST(Random, BelowStaysBelowAndReachesEverything) {
   EXPECT_EQ(seen.size(), 7u);
   EXPECT_EQ(*seen.rbegin(), 6u);
   EXPECT_EQ(random.below(0), 0u);
-}
-
-TEST(Hash, EveryByteAndTheLengthCount) {
-  // Lengths around the 8 and 16 byte steps of the loop.
-  for (std::size_t length = 0; length <= 40; ++length) {
-    const std::string bytes(length, 'x');
-    const std::uint64_t hash = hash_bytes(bytes, 1);
-    EXPECT_EQ(hash_bytes(std::string(length, 'x'), 1), hash);
-    EXPECT_NE(hash_bytes(bytes + '\0', 1), hash) << length;
-    for (std::size_t i = 0; i < length; ++i) {
-      std::string changed = bytes;
-      changed[i] = 'y';
-      EXPECT_NE(hash_bytes(changed, 1), hash) << "byte " << i << " of " << length;
-    }
-  }
-}
-
-TEST(Hash, AnotherSeedSpreadsTheSamePathsOtherwise) {
-  int same_bucket = 0;
-  for (int i = 0; i < 1000; ++i) {
-    const std::string path = "/app/node-" + std::to_string(i);
-    if ((hash_bytes(path, 1) >> 54) == (hash_bytes(path, 2) >> 54)) ++same_bucket;
-  }
-  EXPECT_LT(same_bucket, 20);  // 1 expected of 1024 buckets
-}
-
-TEST(Hash, SimilarPathsFillBucketsEvenly) {
-  std::vector<int> buckets(256);
-  for (int i = 0; i < 256 * 64; ++i) ++buckets[hash_bytes("/lock/n-" + std::to_string(i), 9) >> 56];
-  for (const int n : buckets) {
-    EXPECT_GT(n, 20);
-    EXPECT_LT(n, 130);
-  }
 }
 
 }  // namespace

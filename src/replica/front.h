@@ -98,7 +98,8 @@ struct FrontStats {
 
 class Front {
  public:
-  Front(const FrontConfig& config, const state::Machine& machine) : config_(config), machine_(machine) {}
+  Front(const FrontConfig& config, const state::Machine& machine)
+      : config_(config), machine_(machine), watches_(machine.options.hash_key) {}
 
   struct Peer {
     std::string ip;                // "127.0.0.1"

@@ -37,7 +37,7 @@ bool SessionRate::allow(std::string_view address, Instant now) {
   if (!has_token(all_busy_until_, limits_.per_second, now_ns)) return false;
   if (limits_.per_second_per_address > 0) {
     if (busy_until_.size() >= kAddressesMax) forget_full_buckets(now_ns);
-    const std::string client(client_of(address));
+    const std::string_view client = client_of(address);
     const auto found = busy_until_.find(client);
     const BusyUntil until = found == busy_until_.end() ? 0 : found->second;
     if (!has_token(until, limits_.per_second_per_address, now_ns)) return false;

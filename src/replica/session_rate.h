@@ -14,6 +14,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "base/hash.h"
 #include "base/time.h"
 
 namespace drover::replica {
@@ -25,7 +26,8 @@ struct SessionRateLimits {
 
 class SessionRate {
  public:
-  explicit SessionRate(const SessionRateLimits& limits) : limits_(limits) {}
+  SessionRate(const SessionRateLimits& limits, const HashKey& key)
+      : limits_(limits), busy_until_(0, KeyedHash{key}) {}
 
   // Counts the session when it is allowed. `address` is the client's in text, without port.
   bool allow(std::string_view address, Instant now);
@@ -42,7 +44,7 @@ class SessionRate {
 
   SessionRateLimits limits_;
   BusyUntil all_busy_until_ = 0;
-  boost::unordered_flat_map<std::string, BusyUntil> busy_until_;
+  boost::unordered_flat_map<std::string, BusyUntil, KeyedHash, std::equal_to<>> busy_until_;
 };
 
 }  // namespace drover::replica

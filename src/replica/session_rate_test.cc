@@ -15,7 +15,7 @@ int allowed_of(SessionRate& rate, int asked, std::string_view address, Instant n
 }
 
 TEST(SessionRate, OneAddressDoesNotUseUpWhatIsMeantForAll) {
-  SessionRate rate({.per_second = 10, .per_second_per_address = 4});
+  SessionRate rate({.per_second = 10, .per_second_per_address = 4}, HashKey{});
   const Instant now{1'000'000};
   EXPECT_EQ(allowed_of(rate, 100, "10.0.0.1", now), 4);
   EXPECT_EQ(allowed_of(rate, 100, "10.0.0.2", now), 4);
@@ -25,13 +25,13 @@ TEST(SessionRate, OneAddressDoesNotUseUpWhatIsMeantForAll) {
 }
 
 TEST(SessionRate, HasNoLimitWhereNoneIsSet) {
-  SessionRate rate({});
+  SessionRate rate({}, HashKey{});
   EXPECT_EQ(allowed_of(rate, 1000, "10.0.0.1", Instant{5}), 1000);
   EXPECT_EQ(rate.remembered_addresses(), 0u);
 }
 
 TEST(SessionRate, TakesANetworkOf64BitsForOneClientInIpv6) {
-  SessionRate rate({.per_second = 0, .per_second_per_address = 2});
+  SessionRate rate({.per_second = 0, .per_second_per_address = 2}, HashKey{});
   const Instant now{1000};
   EXPECT_EQ(allowed_of(rate, 2, "2001:db8:0:1:0:0:0:1", now), 2);
   EXPECT_FALSE(rate.allow("2001:db8:0:1:ffff:0:0:2", now));
@@ -39,7 +39,7 @@ TEST(SessionRate, TakesANetworkOf64BitsForOneClientInIpv6) {
 }
 
 TEST(SessionRate, RemembersABoundedNumberOfAddressesAndOnlyBusyOnes) {
-  SessionRate rate({.per_second = 0, .per_second_per_address = 1});
+  SessionRate rate({.per_second = 0, .per_second_per_address = 1}, HashKey{});
   const auto crowd = [&](const std::string& prefix, Instant now) {
     for (int i = 0; i < 20'000; ++i) EXPECT_TRUE(rate.allow(prefix + std::to_string(i), now));
   };

@@ -26,7 +26,7 @@ StateBuilder::StateBuilder(state::Machine& machine, OnTxn on_txn)
 
 void StateBuilder::reset() {
   machine_.tree.clear();
-  machine_.quotas = {};
+  machine_.quotas = state::Quotas(machine_.options.hash_key);
   machine_.sessions.clear();
   machine_.last_zxid = Zxid{0};
   machine_.digest_log.clear();

@@ -59,7 +59,7 @@ ServerProcess::ServerProcess(const ServerConfig& config, Host host)
     : config_(config),
       host_(host),
       io_count_(io_thread_count(config)),
-      machine_(state_options(config, random_seed())),
+      machine_(state_options(config, HashKey{random_seed(), random_seed()})),
       lock_(io_count_ + 4),
       counter_(static_cast<std::size_t>(config.limits.connections_per_ip),
                static_cast<std::size_t>(config.limits.connections)) {}

@@ -21,9 +21,9 @@ SessionId first_session(WallTime now, std::int64_t server) {
 
 }  // namespace
 
-state::Options state_options(const ServerConfig& config, std::uint64_t hash_seed) {
+state::Options state_options(const ServerConfig& config, const HashKey& hash_key) {
   state::Options o;
-  o.hash_seed = hash_seed;
+  o.hash_key = hash_key;
   o.extended_types = config.features.extended_types;
   o.emulate_353_ttl = config.features.emulate_353_ttl;
   o.enforce_quota = config.features.enforce_quota;

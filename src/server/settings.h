@@ -14,7 +14,7 @@
 
 namespace drover::server {
 
-state::Options state_options(const ServerConfig& config, std::uint64_t hash_seed);
+state::Options state_options(const ServerConfig& config, const HashKey& hash_key);
 replica::ReplicaConfig replica_config(const ServerConfig& config, WallTime now);
 IoLoopConfig io_loop_config(const ServerConfig& config, std::size_t fronts);
 LogThreadOptions log_thread_options(const ServerConfig& config, std::uint64_t seed, bool core_on_io_thread);

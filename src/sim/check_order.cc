@@ -9,7 +9,7 @@
 namespace drover::sim {
 namespace {
 
-constexpr std::uint64_t kHashSeed = 0x51ed'270b'9f86'2a31;
+constexpr HashKey kHashKey{0x51ed'270b'9f86'2a31, 0};
 
 }  // namespace
 
@@ -26,7 +26,7 @@ void CheckOrder::on_known(std::string_view entry) {
 
 // A zxid is one transaction for ever, committed or not: null when this is another one.
 CheckOrder::Txn* CheckOrder::learn(Zxid zxid, std::string_view entry) {
-  const std::uint64_t hash = hash_bytes(entry, kHashSeed);
+  const std::uint64_t hash = hash_bytes(entry, kHashKey);
   const auto [found, is_new] = txns_.try_emplace(zxid);
   Txn& txn = found->second;
   if (is_new) {

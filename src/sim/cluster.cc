@@ -39,7 +39,7 @@ std::string describe_entry(std::string_view entry) {
 OracleOptions oracle_options(const Plan& plan) {
   OracleOptions options;
   options.local_sessions = plan.local_sessions;
-  options.state.hash_seed = plan.seed;
+  options.state.hash_key = {plan.seed, 0};
   options.state.extended_types = true;
   return options;
 }

@@ -19,7 +19,7 @@ std::uint64_t hash_of_session(SessionId session, std::int32_t timeout_ms) {
 
 }  // namespace
 
-std::uint64_t hash_of_child(std::string_view name) { return hash_bytes(name, kChildSeed); }
+std::uint64_t hash_of_child(std::string_view name) { return hash_bytes(name, {kChildSeed, 0}); }
 
 std::uint64_t digest_of(const state::SessionTable& sessions) {
   std::uint64_t sum = 0;

@@ -88,10 +88,6 @@ class Model {
     std::vector<TreeChange> changes;
     std::vector<TreeChange> below;
   };
-  struct PathHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view path) const { return hash_bytes(path, 0x2545f491); }
-  };
 
   Record& record(PathId id) { return records_[static_cast<std::size_t>(id)]; }
   const Record& record(PathId id) const { return records_[static_cast<std::size_t>(id)]; }
@@ -107,7 +103,7 @@ class Model {
   state::ApplyResult result_;
   std::uint64_t sessions_digest_ = 0;
   std::deque<Record> records_;
-  boost::unordered_flat_map<std::string, PathId, PathHash, std::equal_to<>> ids_;
+  boost::unordered_flat_map<std::string, PathId, KeyedHash, std::equal_to<>> ids_;
   std::vector<PathId> touched_;  // by the transaction under way
   std::vector<TreeChange> last_changes_;
 };

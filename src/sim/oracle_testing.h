@@ -239,7 +239,7 @@ class Story {
 
   state::Machine machine_;
   state::PendingChanges pending_;
-  state::Watches watches_;
+  state::Watches watches_{HashKey{}};
   state::TreeEvents events_;
   std::string last_entry_;
   state::ApplyResult result_;

@@ -18,7 +18,7 @@ constexpr int kTreeTurnsMax = 1000;
 
 state::Options state_options(const Process::Parts& parts) {
   state::Options options;
-  options.hash_seed = parts.world.seed();
+  options.hash_key = {parts.world.seed(), 0};
   options.extended_types = true;
   return options;
 }

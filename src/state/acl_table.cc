@@ -37,7 +37,7 @@ const AclListPtr& nobody_list() {
 
 AclId AclTable::acquire(std::string_view bytes) {
   if (bytes == wire::open_acl_bytes()) return kOpenAcl;
-  if (auto found = by_bytes_.find(std::string(bytes)); found != by_bytes_.end()) {
+  if (auto found = by_bytes_.find(bytes); found != by_bytes_.end()) {
     ++by_id_.at(found->second).uses;
     return AclId{found->second};
   }

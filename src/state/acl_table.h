@@ -15,6 +15,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "base/hash.h"
 #include "wire/records.h"
 
 namespace drover::state {
@@ -32,6 +33,8 @@ AclListPtr parse_acl_list(std::string_view bytes);
 
 class AclTable {
  public:
+  explicit AclTable(const HashKey& key) : by_bytes_(0, KeyedHash{key}) {}
+
   // The id of the list, adding it when new, and counts one more use.
   AclId acquire(std::string_view bytes);
   void release(AclId id);
@@ -56,7 +59,7 @@ class AclTable {
     std::int64_t uses = 0;
   };
   boost::unordered_flat_map<std::int32_t, Entry> by_id_;
-  boost::unordered_flat_map<std::string, std::int32_t> by_bytes_;
+  boost::unordered_flat_map<std::string, std::int32_t, KeyedHash, std::equal_to<>> by_bytes_;
   std::int32_t last_id_ = 0;
 };
 

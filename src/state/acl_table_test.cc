@@ -14,7 +14,7 @@ namespace {
 std::string list_for(const char* ip) { return wire::testing::acl_bytes({{wire::kRead, {"ip", ip}}}); }
 
 TEST(AclTable, TheOpenListIsNotInIt) {
-  AclTable table;
+  AclTable table{HashKey{}};
   EXPECT_EQ(table.acquire(wire::open_acl_bytes()), kOpenAcl);
   EXPECT_EQ(table.size(), 0u);
   EXPECT_EQ(table.list(kOpenAcl)->bytes, wire::open_acl_bytes());
@@ -22,7 +22,7 @@ TEST(AclTable, TheOpenListIsNotInIt) {
 }
 
 TEST(AclTable, EqualListsShareOneEntryUntilTheLastUserIsGone) {
-  AclTable table;
+  AclTable table{HashKey{}};
   const AclId id = table.acquire(list_for("1.1.1.1"));
   EXPECT_EQ(table.acquire(list_for("1.1.1.1")), id);
   EXPECT_NE(table.acquire(list_for("2.2.2.2")), id);
@@ -36,7 +36,7 @@ TEST(AclTable, EqualListsShareOneEntryUntilTheLastUserIsGone) {
 }
 
 TEST(AclTable, AListOutlivesItsEntryForThoseWhoStillHoldIt) {
-  AclTable table;
+  AclTable table{HashKey{}};
   const AclId id = table.acquire(list_for("1.1.1.1"));
   const AclListPtr held = table.list(id);
   table.release(id);
@@ -44,14 +44,14 @@ TEST(AclTable, AListOutlivesItsEntryForThoseWhoStillHoldIt) {
 }
 
 TEST(AclTable, AnUnknownIdMeansNobodyMay) {
-  AclTable table;
+  AclTable table{HashKey{}};
   const AclListPtr& list = table.list(AclId{99});
   ASSERT_FALSE(list->entries.empty()) << "an empty list would let everybody in";
   for (const wire::Acl& entry : list->entries) EXPECT_EQ(entry.perms, 0);
 }
 
 TEST(AclTable, LoadingKeepsTheIdsOfTheSnapshot) {
-  AclTable table;
+  AclTable table{HashKey{}};
   EXPECT_TRUE(table.load(7, list_for("7.7.7.7")));
   EXPECT_TRUE(table.load(3, list_for("3.3.3.3")));
   table.count_loaded_use(AclId{7});
@@ -64,7 +64,7 @@ TEST(AclTable, LoadingKeepsTheIdsOfTheSnapshot) {
 }
 
 TEST(AclTable, LoadingRefusesImpossibleAndRepeatedKeys) {
-  AclTable table;
+  AclTable table{HashKey{}};
   EXPECT_TRUE(table.load(1, list_for("1.1.1.1")));
   for (const std::int64_t key : {std::int64_t{1}, std::int64_t{0}, std::int64_t{-1},
                                  std::int64_t{std::numeric_limits<std::int32_t>::max()} + 1}) {
@@ -73,7 +73,7 @@ TEST(AclTable, LoadingRefusesImpossibleAndRepeatedKeys) {
 }
 
 TEST(AclTable, WhatNobodyUsesAfterLoadingIsDropped) {
-  AclTable table;
+  AclTable table{HashKey{}};
   table.load(1, list_for("1.1.1.1"));
   table.load(2, list_for("2.2.2.2"));
   table.count_loaded_use(AclId{2});
@@ -85,14 +85,14 @@ TEST(AclTable, WhatNobodyUsesAfterLoadingIsDropped) {
 
 TEST(AclTable, AnIdThatALoadedNodeHasIsNeverGivenToAnotherList) {
   // A fuzzy snapshot writes its ACLs before its nodes, so a node may name a list that came in between.
-  AclTable table;
+  AclTable table{HashKey{}};
   table.load(1, list_for("1.1.1.1"));
   table.count_loaded_use(AclId{2});  // not in the snapshot's table
   EXPECT_NE(table.acquire(list_for("9.9.9.9")), AclId{2});
 }
 
 TEST(AclTable, ListsForASnapshotComeInTheOrderOfTheirKeys) {
-  AclTable table;
+  AclTable table{HashKey{}};
   for (const std::int64_t key : {5, 2, 9})
     table.load(key, list_for(("1.1.1." + std::to_string(key)).c_str()));
   const auto all = table.all();

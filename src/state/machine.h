@@ -20,7 +20,7 @@ namespace drover::state {
 using SessionTable = boost::unordered_flat_map<SessionId, std::int32_t>;
 
 struct Machine {
-  explicit Machine(const Options& o) : options(o), tree(o) {}
+  explicit Machine(const Options& o) : options(o), tree(o), quotas(o.hash_key) {}
 
   Options options;
   Tree tree;

@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "base/hash.h"
+
 namespace drover::state {
 
 struct Options {
-  std::uint64_t hash_seed = 0;              // of the path index; differs per process
+  HashKey hash_key{};                       // of tables that clients fill; differs per process
   bool extended_types = false;              // zookeeper.extendedTypesEnabled: TTL nodes
   bool emulate_353_ttl = false;             // zookeeper.emulate353TTLNodes
   bool enforce_quota = false;               // zookeeper.enforceQuota

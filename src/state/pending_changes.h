@@ -46,7 +46,8 @@ struct ChangeCounts {
 
 class PendingChanges {
  public:
-  explicit PendingChanges(const Tree& tree, const ChangeCounts& before = {}) : tree_(tree), counts_(before) {}
+  explicit PendingChanges(const Tree& tree, const ChangeCounts& before = {})
+      : tree_(tree), records_(0, KeyedHash{tree.options().hash_key}), counts_(before) {}
 
   // The node as it will be; nullopt when there will be none.
   std::optional<NodeFacts> find(std::string_view path) const;
@@ -75,15 +76,11 @@ class PendingChanges {
   const ChangeCounts& counts() const { return counts_; }
 
  private:
-  struct PathHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view path) const { return hash_bytes(path, 0x5bd1e995); }
-  };
   struct Record {
     NodeFacts facts;
     std::uint32_t pending = 0;  // how many entries of order_ name it
   };
-  using Records = boost::unordered_map<std::string, Record, PathHash, std::equal_to<>>;
+  using Records = boost::unordered_map<std::string, Record, KeyedHash, std::equal_to<>>;
   struct Undo {
     std::string path;
     std::optional<NodeFacts> before;  // nullopt: there was no record

@@ -102,7 +102,7 @@ void Quotas::on_create(Tree& tree, std::string_view path, std::size_t data_bytes
 void Quotas::on_delete(Tree& tree, std::string_view path, std::size_t data_bytes) {
   const std::string_view parent = parent_path(path);
   if (parent.starts_with(kQuotaPath) && base_name(path) == kLimitsName) {
-    limited_.erase(std::string(subject_of(parent)));
+    if (const auto found = limited_.find(subject_of(parent)); found != limited_.end()) limited_.erase(found);
   }
   add_usage(tree, path, {-static_cast<std::int64_t>(data_bytes), -1});
 }
@@ -115,7 +115,7 @@ std::optional<std::string_view> Quotas::governing(std::string_view path) const {
   if (limited_.empty()) return std::nullopt;
   // A quota on the root is ignored, as in Java, hence the walk ends before it.
   for (; !path.empty() && path != kRootPath; path = parent_path(path)) {
-    if (const auto found = limited_.find(std::string(path)); found != limited_.end()) return *found;
+    if (const auto found = limited_.find(path); found != limited_.end()) return *found;
   }
   return std::nullopt;
 }

@@ -40,6 +40,8 @@ class QuotaText {
 
 class Quotas {
  public:
+  explicit Quotas(const HashKey& key) : limited_(0, KeyedHash{key}) {}
+
   // Told by apply after the tree has changed.
   void on_create(Tree& tree, std::string_view path, std::size_t data_bytes);
   void on_delete(Tree& tree, std::string_view path, std::size_t data_bytes);
@@ -61,7 +63,7 @@ class Quotas {
   std::optional<std::string_view> governing(std::string_view path) const;
   void add_usage(Tree& tree, std::string_view path, Growth growth);
 
-  boost::unordered_flat_set<std::string> limited_;  // paths that have limits
+  boost::unordered_flat_set<std::string, KeyedHash, std::equal_to<>> limited_;  // paths that have limits
 };
 
 }  // namespace drover::state

@@ -190,7 +190,7 @@ TEST(Quota, LoadingASnapshotCountsAnew) {
   leader.create("/zookeeper/quota/q");
   leader.create("/zookeeper/quota/q/zookeeper_limits");
   leader.create("/zookeeper/quota/q/zookeeper_stats");
-  Quotas loaded;
+  Quotas loaded{HashKey{}};
   leader.machine.tree.rewrite_data(leader.machine.tree.find("/zookeeper/quota/q/zookeeper_stats"),
                                    "/zookeeper/quota/q/zookeeper_stats", "count=77,bytes=77");
   EXPECT_TRUE(loaded.empty());

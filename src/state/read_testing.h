@@ -63,7 +63,7 @@ class Connection {
   }
   ErrorCode error(OpCode op, std::string_view body) { return ask(op, body).header.error; }
 
-  Watches watches;
+  Watches watches{HashKey{}};
   WatchLimits limits;
   Identities who{{"ip", "127.0.0.1"}};
   SessionId session{1};

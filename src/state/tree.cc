@@ -33,7 +33,7 @@ wire::StatPersisted persisted_stat(const Node& n) {
   return {n.czxid, n.mzxid, n.ctime, n.mtime, n.version, n.cversion, n.aversion, n.ephemeral_owner, n.pzxid};
 }
 
-Tree::Tree(const Options& options) : options_(options) {
+Tree::Tree(const Options& options) : options_(options), acls_(options.hash_key) {
   clear();
   ensure_special_nodes();
 }
@@ -96,7 +96,7 @@ void Tree::restore_root(const NewNode& node) {
   digest_ += digest_part("", root);
 }
 
-std::uint64_t Tree::hash(std::string_view path) const { return hash_bytes(path, options_.hash_seed); }
+std::uint64_t Tree::hash(std::string_view path) const { return hash_bytes(path, options_.hash_key); }
 
 bool Tree::has_path(NodeRef ref, std::string_view path) const {
   while (ref != root_) {

@@ -41,6 +41,8 @@ class Watches {
   struct Watched;
 
  public:
+  explicit Watches(const HashKey& key) : paths_(0, KeyedHash{key}) {}
+
   void add(WatcherId watcher, std::string_view path, WatchTable table, WatchMode mode);
   bool contains(WatcherId watcher, std::string_view path, WatcherType type) const;
   // False when there was nothing to remove.
@@ -87,10 +89,6 @@ class Watches {
     std::uint8_t child = 0;
     std::uint32_t position = 0;  // in Watched::watchers
   };
-  struct PathHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view path) const { return hash_bytes(path, 0x9747b28c); }
-  };
   using ModesByPath = boost::unordered_flat_map<Watched*, Modes>;
 
   Watched* find(std::string_view path) const;
@@ -101,7 +99,7 @@ class Watches {
   void fire_at(Watched* watched, bool data, bool child, std::vector<WatcherId>& out);
   void fire_recursive(std::string_view path, std::vector<WatcherId>& out);
 
-  boost::unordered_flat_map<std::string, std::unique_ptr<Watched>, PathHash, std::equal_to<>> paths_;
+  boost::unordered_flat_map<std::string, std::unique_ptr<Watched>, KeyedHash, std::equal_to<>> paths_;
   std::vector<std::unique_ptr<ModesByPath>> by_watcher_;
   std::size_t watch_count_ = 0;
   std::size_t table_entries_ = 0;

@@ -36,7 +36,7 @@ constexpr EventType kEvents[] = {EventType::kNodeCreated, EventType::kNodeDelete
 
 TEST(Watches, AOneShotWatchFiresForItsTablesEventsAndIsSpent) {
   for (const EventType event : kEvents) {
-    Watches watches;
+    Watches watches{HashKey{}};
     watches.add(kA, "/n", WatchTable::kData, kStandard);
     watches.add(kB, "/n", WatchTable::kChild, kStandard);
     Heard expected;
@@ -49,7 +49,7 @@ TEST(Watches, AOneShotWatchFiresForItsTablesEventsAndIsSpent) {
 }
 
 TEST(Watches, ADeletionIsHeardOnceByWhoWatchesBothTables) {
-  Watches watches;
+  Watches watches{HashKey{}};
   watches.add(kA, "/n", WatchTable::kData, kStandard);
   watches.add(kA, "/n", WatchTable::kChild, kStandard);
   EXPECT_EQ(fire(watches, EventType::kNodeDeleted, "/n"), Heard{kA});
@@ -57,7 +57,7 @@ TEST(Watches, ADeletionIsHeardOnceByWhoWatchesBothTables) {
 }
 
 TEST(Watches, SpendingInOneTableLeavesTheOther) {
-  Watches watches;
+  Watches watches{HashKey{}};
   watches.add(kA, "/n", WatchTable::kData, kStandard);
   watches.add(kA, "/n", WatchTable::kChild, kStandard);
   EXPECT_EQ(fire(watches, EventType::kNodeDataChanged, "/n"), Heard{kA});
@@ -67,7 +67,7 @@ TEST(Watches, SpendingInOneTableLeavesTheOther) {
 }
 
 TEST(Watches, APersistentWatchFiresEveryTimeForEveryEvent) {
-  Watches watches;
+  Watches watches{HashKey{}};
   watches.add(kA, "/n", WatchTable::kData, kPersistent);
   watches.add(kA, "/n", WatchTable::kChild, kPersistent);
   for (const EventType event : kEvents) {
@@ -78,7 +78,7 @@ TEST(Watches, APersistentWatchFiresEveryTimeForEveryEvent) {
 }
 
 TEST(Watches, ARecursiveWatchHearsOfEverythingBelowButNeverOfChildrenChanged) {
-  Watches watches;
+  Watches watches{HashKey{}};
   watches.add(kA, "/n", WatchTable::kData, kPersistentRecursive);
   for (const char* path : {"/n", "/n/a", "/n/a/b/c"}) {
     EXPECT_EQ(fire(watches, EventType::kNodeCreated, path), Heard{kA}) << path;
@@ -91,7 +91,7 @@ TEST(Watches, ARecursiveWatchHearsOfEverythingBelowButNeverOfChildrenChanged) {
 }
 
 TEST(Watches, ARecursiveWatchOnTheRootCoversTheTree) {
-  Watches watches;
+  Watches watches{HashKey{}};
   watches.add(kA, "/", WatchTable::kData, kPersistentRecursive);
   EXPECT_EQ(fire(watches, EventType::kNodeCreated, "/x"), Heard{kA});
   EXPECT_EQ(fire(watches, EventType::kNodeDataChanged, "/x/y/z"), Heard{kA});
@@ -99,7 +99,7 @@ TEST(Watches, ARecursiveWatchOnTheRootCoversTheTree) {
 }
 
 TEST(Watches, EachWatcherHearsAnEventOnceHoweverManyOfItsWatchesFit) {
-  Watches watches;
+  Watches watches{HashKey{}};
   watches.add(kA, "/", WatchTable::kData, kPersistentRecursive);
   watches.add(kA, "/n", WatchTable::kData, kPersistentRecursive);
   watches.add(kA, "/n/x", WatchTable::kData, kStandard);
@@ -109,7 +109,7 @@ TEST(Watches, EachWatcherHearsAnEventOnceHoweverManyOfItsWatchesFit) {
 }
 
 TEST(Watches, ModesCoexistAndOnlyTheOneShotIsSpent) {
-  Watches watches;
+  Watches watches{HashKey{}};
   watches.add(kA, "/n", WatchTable::kData, kStandard);
   watches.add(kA, "/n", WatchTable::kData, kPersistent);
   watches.add(kA, "/n", WatchTable::kData, kPersistentRecursive);
@@ -142,7 +142,7 @@ TEST(Watches, RemovingAndCheckingSpeakOfTheirTypeOnly) {
   };
   for (const auto& c : cases) {
     for (int kind = 0; kind < 4; ++kind) {
-      Watches watches;
+      Watches watches{HashKey{}};
       register_one(watches, kind);
       const bool selected = c.selects.contains(kind);
       EXPECT_EQ(watches.contains(kA, "/n", c.type), selected) << static_cast<int>(c.type) << " of " << kind;
@@ -156,7 +156,7 @@ TEST(Watches, RemovingAndCheckingSpeakOfTheirTypeOnly) {
 }
 
 TEST(Watches, AConnectionThatIsGoneHearsNothingAndItsNumberStartsAfresh) {
-  Watches watches;
+  Watches watches{HashKey{}};
   watches.add(kA, "/n", WatchTable::kData, kPersistentRecursive);
   watches.add(kB, "/n", WatchTable::kData, kStandard);
   watches.forget(kA);
@@ -169,7 +169,7 @@ TEST(Watches, AConnectionThatIsGoneHearsNothingAndItsNumberStartsAfresh) {
 }
 
 TEST(Watches, AreListedForTheFourLetterWordsFromTheDataTable) {
-  Watches watches;
+  Watches watches{HashKey{}};
   watches.add(kA, "/d", WatchTable::kData, kStandard);
   watches.add(kA, "/c", WatchTable::kChild, kStandard);
   std::vector<Watches::Ref> refs;
@@ -185,7 +185,7 @@ TEST(Watches, AreListedForTheFourLetterWordsFromTheDataTable) {
 }
 
 TEST(Watches, ThatHaveGoneAreListedNoMore) {
-  Watches watches;
+  Watches watches{HashKey{}};
   watches.add(kA, "/a", WatchTable::kData, kStandard);
   watches.add(kB, "/b", WatchTable::kData, kStandard);
   std::vector<Watches::Ref> refs;
@@ -266,7 +266,7 @@ TEST(Watches, BehaveLikeAListOfRegistrations) {
   const std::string paths[] = {"/", "/a", "/a/b", "/a/b/c", "/ab", "/x/y"};
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     Random random(seed);
-    Watches watches;
+    Watches watches{HashKey{}};
     Model model;
     for (int step = 0; step < 400; ++step) {
       const WatcherId watcher{static_cast<std::uint32_t>(random.below(6))};
@@ -303,7 +303,7 @@ TEST(Watches, BehaveLikeAListOfRegistrations) {
 }
 
 TEST(Watches, OfOneConnectionAreListedWithTheirModes) {
-  Watches watches;
+  Watches watches{HashKey{}};
   watches.add(kA, "/n", WatchTable::kData, kStandard);
   watches.add(kA, "/n", WatchTable::kChild, kPersistent);
   watches.add(kB, "/other", WatchTable::kData, kStandard);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/memory_disk.h"
+#include "wire/testing.h"
 
 namespace drover::storage {
 namespace {
@@ -66,6 +67,18 @@ TEST_F(LogLinksTest, AreNoEvidenceWhereTheyAreUnreadable) {
   EXPECT_TRUE(evidence().links.empty());
   disk.set_contents(path, "short");
   EXPECT_TRUE(evidence().links.empty());
+}
+
+TEST_F(LogLinksTest, OfEarlierVersionsAreRead) {
+  std::string bytes = "DROVERLK" + wire::testing::from_hex("00000001");
+  bytes.resize(512, '\0');
+  bytes += wire::testing::from_hex("0000000000000064 0000000000000070 b2c2a114ba5c1b19");
+  bytes.resize(1024, '\0');
+  bytes += wire::testing::from_hex(
+      "0000000000000064 0000000000000001 0000000000000063 0000000000abcdef b597af039100a4d9");
+  disk.set_contents("/d/drover.links", bytes);
+  EXPECT_EQ(evidence().watermark, (Watermark{Zxid{0x64}, Zxid{0x70}}));
+  EXPECT_EQ(evidence().links, std::vector{second});
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ struct ContentHash {
 };
 ContentHash hash_of(const wire::Nullable& data) {
   if (!data) return {};
-  return {hash_bytes(*data, 0x6469666631), hash_bytes(*data, 0x6469666632)};
+  return {hash_bytes(*data, {0x6469666631, 0}), hash_bytes(*data, {0x6469666632, 0})};
 }
 
 struct Known {

@@ -10,7 +10,7 @@
 namespace drover::zab {
 namespace {
 
-constexpr std::uint64_t kHashSeed = 0x6a09'e667'f3bc'c908;
+constexpr HashKey kHashKey{0x6a09'e667'f3bc'c908, 0};
 
 }  // namespace
 
@@ -77,7 +77,7 @@ void Invariants::agree(Zxid before, Zxid zxid, std::string_view entry, Check& ch
   check.expect(!next || *next == zxid, "what is committed comes in one order");
   next = zxid;
   std::optional<std::uint64_t>& hash = order_[raw(zxid)].hash;
-  const std::uint64_t here = hash_bytes(entry, kHashSeed);
+  const std::uint64_t here = hash_bytes(entry, kHashKey);
   check.expect(!hash || *hash == here, "a zxid is one transaction");
   hash = here;
   last_agreed_ = std::max(last_agreed_, zxid);

@@ -119,7 +119,7 @@ class Subject {
 
   Machine machine_{all_features()};
   PendingChanges pending_{machine_.tree};
-  Watches watches_;
+  Watches watches_{HashKey{}};
   TreeEvents events_;
   Zxid last_{};
   std::vector<std::string> proposed_;
