@@ -56,7 +56,19 @@ struct SipState {
     rounds<kRounds>();
     v0 ^= block;
   }
+  template <int kBlockRounds, int kFinalRounds>
+  std::uint64_t finish(std::uint64_t last_block) {
+    absorb<kBlockRounds>(last_block);
+    v2 ^= 0xff;
+    rounds<kFinalRounds>();
+    return v0 ^ v1 ^ v2 ^ v3;
+  }
 };
+
+inline SipState sip_start(const HashKey& key) {
+  return {key.k0 ^ 0x736f6d6570736575ull, key.k1 ^ 0x646f72616e646f6dull, key.k0 ^ 0x6c7967656e657261ull,
+          key.k1 ^ 0x7465646279746573ull};
+}
 
 inline std::uint64_t load_le64(const char* at) {
   static_assert(std::endian::native == std::endian::little);
@@ -82,20 +94,40 @@ inline std::uint64_t sip_last_block(std::string_view bytes) {
 
 template <int kBlockRounds, int kFinalRounds>
 std::uint64_t siphash(std::string_view bytes, const HashKey& key) {
-  detail::SipState s{key.k0 ^ 0x736f6d6570736575ull, key.k1 ^ 0x646f72616e646f6dull,
-                     key.k0 ^ 0x6c7967656e657261ull, key.k1 ^ 0x7465646279746573ull};
+  detail::SipState s = detail::sip_start(key);
   const char* p = bytes.data();
   for (const char* end = p + bytes.size() / 8 * 8; p != end; p += 8) {
     s.absorb<kBlockRounds>(detail::load_le64(p));
   }
-  s.absorb<kBlockRounds>(detail::sip_last_block(bytes));
-  s.v2 ^= 0xff;
-  s.rounds<kFinalRounds>();
-  return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
+  return s.finish<kBlockRounds, kFinalRounds>(detail::sip_last_block(bytes));
 }
 
 inline std::uint64_t hash_bytes(std::string_view bytes, const HashKey& key) {
   return siphash<1, 3>(bytes, key);
+}
+
+// A key whose hash is known already.
+struct Hashed {
+  std::string_view bytes;
+  std::uint64_t hash = 0;
+  friend bool operator==(const Hashed& a, std::string_view b) { return a.bytes == b; }
+};
+
+// Visits the path of every node above `path`, but for the root, and `path` itself, shortest first. All hashes
+// together cost as much as one of the whole and a little for each: a path may have thousands of levels, and
+// hashing each anew would take seconds.
+template <class Visit>
+void for_each_level(std::string_view path, const HashKey& key, Visit visit) {
+  detail::SipState s = detail::sip_start(key);
+  std::size_t absorbed = 0;
+  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    const std::string_view level = path.substr(0, end);
+    for (; absorbed + 8 <= level.size(); absorbed += 8)
+      s.absorb<1>(detail::load_le64(path.data() + absorbed));
+    detail::SipState last = s;
+    visit(Hashed{level, last.finish<1, 3>(detail::sip_last_block(level))});
+    if (end == std::string_view::npos) return;
+  }
 }
 
 // The hash function of a table keyed by strings; boost's tables need not mix its results again.
@@ -104,6 +136,7 @@ struct KeyedHash {
   using is_avalanching = void;
   HashKey key{};
   std::size_t operator()(std::string_view bytes) const { return hash_bytes(bytes, key); }
+  std::size_t operator()(const Hashed& known) const { return known.hash; }
 };
 
 }  // namespace drover

@@ -64,6 +64,24 @@ TEST(Hash, SimilarPathsFillBucketsEvenly) {
   }
 }
 
+TEST(Hash, OfEveryLevelOfAPathIsTheHashOfThatPath) {
+  for (const std::string& path :
+       {std::string("/a"), std::string("/a/bb/ccc"), std::string("/1234567/1234567/8"),
+        "/" + std::string(20, 'x') + "/y/z/" + std::string(9, 'w')}) {
+    std::vector<std::string> levels;
+    for_each_level(path, kKey, [&](const Hashed& level) {
+      EXPECT_EQ(level.hash, hash_bytes(level.bytes, kKey)) << level.bytes;
+      levels.emplace_back(level.bytes);
+    });
+    std::vector<std::string> expected;
+    for (std::size_t i = 1; i < path.size(); ++i) {
+      if (path[i] == '/') expected.push_back(path.substr(0, i));
+    }
+    expected.push_back(path);
+    EXPECT_EQ(levels, expected);
+  }
+}
+
 // How many slots of a table with linear probing are looked at to put all of these in.
 std::size_t probes(const std::vector<std::string>& paths, const HashKey& key) {
   std::vector<bool> taken(std::bit_ceil(paths.size() * 2));

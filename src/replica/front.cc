@@ -15,26 +15,29 @@ namespace {
 
 using wire::OpCode;
 
-// Of the names that a connection has proven. They go with every write that a follower passes on, and a leader
-// reads only so much.
-constexpr std::size_t kIdentitiesBytesMax = 256 * 1024;
 constexpr std::size_t kSpareBuffers = 256;
 constexpr std::size_t kSpareBufferBytes = 64 * 1024;
 
 state::WatcherId watcher_of(std::uint32_t slot) { return state::WatcherId{slot}; }
+
+std::size_t bytes_of(const state::Identities& identities) {
+  return std::accumulate(
+      identities.begin(), identities.end(), std::size_t{0},
+      [](std::size_t sum, const wire::Identity& id) { return sum + id.scheme.size() + id.id.size(); });
+}
 
 }  // namespace
 
 // Outside of the lock the replica's thread may be at the queue, so the I/O thread remembers how it was.
 bool Front::may_read(const Conn& c) const {
   if (c.closing || c.phase == Phase::kConnecting || c.phase == Phase::kEnding) return false;
-  return c.below_limit && c.out.size() <= config_.output_high_water_bytes;
+  return c.below_limit && !c.resting && c.out.size() <= config_.output_high_water_bytes;
 }
 
 // globalOutstandingLimit: who has something under way waits; who has nothing may always ask.
 void Front::look_at_limits(Conn& c) {
   const std::size_t mine = c.waiting ? c.waiting->size() : 0;
-  const std::size_t my_bytes = c.waiting ? c.waiting->body_bytes : 0;
+  const std::size_t my_bytes = c.waiting ? c.waiting->charged_bytes : 0;
   const bool full = outstanding_ >= config_.outstanding_total_max ||
                     outstanding_bytes_ >= config_.outstanding_total_bytes_max;
   const bool too_many_in_all = mine > 0 && full;
@@ -112,6 +115,7 @@ ConnId Front::open(const Peer& peer, Instant now) {
   c.secure = peer.secure;
   c.opened = now;
   c.who = std::make_shared<const state::Identities>(peer.identities);
+  c.who_bytes = static_cast<std::uint32_t>(bytes_of(peer.identities));
   c.last_heard = now;
   ++open_count_;
   return c.id();
@@ -139,10 +143,15 @@ std::size_t Front::on_bytes(ConnId id, std::string_view bytes, Instant now) {
   Conn* c = find(id);
   if (!c) return bytes.size();
   std::size_t taken = 0;
+  // The lock on the tree has been held for long enough; this connection is the first to be heard next time.
+  if (round_work_ >= config_.work_per_round && !c->resting) rest(*c, turned_back_);
   borrow_buffer(*c);
   while (may_read(*c) && bytes.size() - taken >= 4) {
     const auto length = wire::load_be<std::int32_t>(bytes.data() + taken);
-    if (length < 0 || length > config_.frame_bytes_max) {
+    const std::int32_t most = c->phase == Phase::kHandshake
+                                  ? std::min(client_limits::kHandshakeBytes, config_.frame_bytes_max)
+                                  : config_.frame_bytes_max;
+    if (length < 0 || length > most) {
       ++stats_.frames_too_large;
       end(*c);
       return bytes.size();
@@ -232,7 +241,39 @@ void Front::on_request(Conn& c, const wire::RequestHeader& header, std::string_v
   }
   if (!state::is_read(header.op)) return refuse(c, header, ErrorCode::kUnimplemented, Zxid{-1});
   if (c.waiting) return wait(c, header, body, now);
-  answer(c, {header.xid, header.op, body, c.who.get(), now}, now, c.out);
+  const std::size_t work = answer(c, {header.xid, header.op, body, c.who.get(), now}, now, c.out);
+  if (work > 0) count_work(c, work);
+}
+
+// Few reads look at more than one node, but those that do may come in thousands. Whoever has had its share
+// waits until the lock on the tree was free for a moment.
+void Front::count_work(Conn& c, std::size_t work) {
+  if (c.work_round != round_) c.work = 0;
+  c.work_round = round_;
+  c.work += static_cast<std::uint32_t>(work);
+  round_work_ += work;
+  const bool enough = c.work >= config_.work_per_connection || round_work_ >= config_.work_per_round;
+  if (enough && !c.resting) rest(c, worked_off_);
+}
+
+void Front::rest(Conn& c, std::vector<ConnId>& list) {
+  c.resting = true;
+  list.push_back(c.id());
+  ++totals_.rested;
+}
+
+void Front::begin_round() {
+  ++round_;
+  round_work_ = 0;
+  for (std::vector<ConnId>* resting : {&turned_back_, &worked_off_}) {
+    for (const ConnId id : *resting) {
+      Conn* c = find(id);
+      if (!c) continue;
+      c->resting = false;
+      list(*c);
+    }
+    resting->clear();
+  }
 }
 
 // Answers with an error and closes the connection behind it.
@@ -276,14 +317,15 @@ void Front::on_auth(Conn& c, const wire::RequestHeader&, std::string_view body) 
         identities->push_back(id);
     }
   }
-  const std::size_t bytes = std::accumulate(
-      identities->begin(), identities->end(), std::size_t{0},
-      [](std::size_t sum, const wire::Identity& id) { return sum + id.scheme.size() + id.id.size(); });
-  if (!proven || identities->size() > config_.identities_max || bytes > kIdentitiesBytesMax) {
+  const std::size_t bytes = bytes_of(*identities);
+  const bool too_many = identities->size() > config_.identities_max || bytes > client_limits::kIdentityBytes;
+  if (proven && too_many) ++totals_.identities_refused;
+  if (!proven || too_many) {
     ++stats_.auth_failures;
     return refuse(c, {wire::kAuthXid, OpCode::kAuth}, ErrorCode::kAuthFailed, Zxid{});
   }
   c.who = std::move(identities);
+  c.who_bytes = static_cast<std::uint32_t>(bytes);
   wire::append_bare_reply(c.out, {wire::kAuthXid, Zxid{}, ErrorCode::kOk});
   ++stats_.sent;
   ++c.sent;
@@ -322,11 +364,13 @@ void Front::enqueue(Conn& c, Waiting::Entry entry, std::string_view body) {
   entry.offset = waiting.bytes.size();
   // A sync is answered like a read, once the leader has had its say.
   if (!entry.is_write || entry.op == OpCode::kSync) waiting.bytes.append(body);
-  waiting.body_bytes += body.size();
+  // A follower sends the identities along with every write.
+  entry.charged_bytes = static_cast<std::uint32_t>(body.size() + (entry.is_write ? c.who_bytes : 0));
+  waiting.charged_bytes += entry.charged_bytes;
   waiting.reply_bytes += entry.reply_bytes;
+  outstanding_bytes_ += entry.charged_bytes;
   waiting.entries.push_back(std::move(entry));
   ++outstanding_;
-  outstanding_bytes_ += body.size();
   look_at_limits(c);
 }
 
@@ -355,24 +399,30 @@ void Front::wait(Conn& c, const wire::RequestHeader& header, std::string_view bo
            .xid = header.xid,
            .op = header.op,
            .received = now,
-           .reply_bytes = state::reply_bytes_estimate(machine_, header.op, body),
+           .reply_bytes = state::reply_bytes_estimate(machine_, c.session, header.op, body),
            .who = c.who},
           body);
 }
 
-void Front::answer(Conn& c, const Read& read, Instant now, std::string& out) {
+std::size_t Front::answer(Conn& c, const Read& read, Instant now, std::string& out) {
   ++stats_.reads;
   const std::int32_t xid = read.op == OpCode::kPing ? wire::kPingXid : read.xid;
   const std::size_t from = out.size();
-  state::answer_read(machine_, watches_, config_.watches,
-                     {.session = c.session,
-                      .xid = xid,
-                      .op = read.op,
-                      .body = read.body,
-                      .who = read.who,
-                      .watcher = watcher_of(c.slot)},
-                     out);
+  const state::ReadOutcome outcome = state::answer_read(machine_, watches_, config_.watches,
+                                                        {.session = c.session,
+                                                         .xid = xid,
+                                                         .op = read.op,
+                                                         .body = read.body,
+                                                         .who = read.who,
+                                                         .watcher = watcher_of(c.slot),
+                                                         .reply_bytes_max = config_.output_max_bytes},
+                                                        out);
+  if (outcome.error == ErrorCode::kQuotaExceeded) {
+    const bool large = read.op == OpCode::kMultiRead || read.op == OpCode::kGetEphemerals;
+    ++(large ? totals_.replies_refused : totals_.watches_refused);
+  }
   count_reply(c, {read.op, read.xid, read.received, /*is_write=*/false, out.size() - from}, now);
+  return outcome.looked_at;
 }
 
 void Front::on_sent(ConnId id) {

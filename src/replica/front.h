@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/client_limits.h"
 #include "base/error_code.h"
 #include "base/ids.h"
 #include "base/measures.h"
@@ -36,16 +37,20 @@
 namespace drover::replica {
 
 struct FrontConfig {
-  std::int32_t frame_bytes_max = 0xfffff;  // jute.maxbuffer
+  std::int32_t frame_bytes_max = client_limits::kFrameBytes;  // jute.maxbuffer
   std::int32_t session_timeout_min_ms = 6000;
   std::int32_t session_timeout_max_ms = 60'000;
-  std::size_t outstanding_max = 1000;           // per connection, then it is not read
-  std::size_t outstanding_total_max = 20'000;   // of this front; then those who have any are not read
-  std::size_t outstanding_bytes_max = 4 << 20;  // of their bodies, per connection, then it is not read
-  std::size_t outstanding_total_bytes_max = 512 << 20;
-  std::size_t output_high_water_bytes = 1 << 20;  // then it is not read
-  std::size_t output_max_bytes = 8 << 20;         // events piled up for somebody who does not read: close
-  std::size_t identities_max = 128;               // per connection
+  // base/client_limits.h says what each is; totals are those of this front.
+  std::size_t outstanding_max = client_limits::kOutstanding;
+  std::size_t outstanding_total_max = client_limits::kOutstandingTotal;
+  std::size_t outstanding_bytes_max = client_limits::kOutstandingBytes;
+  std::size_t outstanding_total_bytes_max = client_limits::kOutstandingBytesTotal;
+  std::size_t output_high_water_bytes = client_limits::kOutputHighWaterBytes;
+  std::size_t output_max_bytes = client_limits::kOutputBytes;
+  std::size_t staged_total_max_bytes = client_limits::kStagedBytesTotal;
+  std::size_t work_per_connection = client_limits::kWorkOfConnection;
+  std::size_t work_per_round = client_limits::kWorkOfRound;
+  std::size_t identities_max = client_limits::kIdentities;
   state::WatchLimits watches;
   std::vector<std::string> required_schemes;  // enforce.auth.schemes; empty: none
 };
@@ -62,6 +67,12 @@ struct FrontTotals {
   std::uint64_t writes = 0;         // handed to the replica
   std::uint64_t stale_replies = 0;  // answers that found their connection gone
   std::uint64_t not_served = 0;     // connections that asked while nobody was served
+  // Clients that reached a limit (base/client_limits.h).
+  std::uint64_t watches_refused = 0;     // requests for watches
+  std::uint64_t replies_refused = 0;     // requests whose answer would be too large
+  std::uint64_t identities_refused = 0;  // requests to add one
+  std::uint64_t rested = 0;              // times that a connection had to wait for the next round
+  std::uint64_t event_overflows = 0;     // connections closed for the events that one batch had for them
   // How many watches one change fired, when any.
   Extremes created_watches;
   Extremes deleted_watches;
@@ -139,6 +150,8 @@ class Front {
   // Closes so many of every hundred connections that have a session, spread evenly; returns how many.
   std::size_t shed(std::size_t percentage);
   bool has_staged() const { return !staged_.empty(); }
+  // Some connections wait for the next collect() to be read on.
+  bool has_resting() const { return !turned_back_.empty() || !worked_off_.empty(); }
 
   // --- by the I/O thread, without a lock ---
   // What the replica should get now; the caller takes it.
@@ -208,12 +221,13 @@ class Front {
       Instant received;
       std::size_t reply_bytes = 0;  // of a read's answer, as far as can be told
       state::IdentitiesPtr who;     // of a read: who it was when it came
+      std::uint32_t charged_bytes = 0;
     };
     std::vector<Entry> entries;
     std::size_t head = 0;
     std::string bytes;
-    std::size_t body_bytes = 0;   // of all entries, writes too
-    std::size_t reply_bytes = 0;  // of all entries
+    std::size_t charged_bytes = 0;  // of all entries, writes too
+    std::size_t reply_bytes = 0;    // of all entries
     std::size_t size() const { return entries.size() - head; }
     void forget_answered();
   };
@@ -232,11 +246,16 @@ class Front {
     bool dropped = false;  // by the replica's thread, which has more to say than this connection may take
     bool listed = false;   // in changed_
     bool touched = false;  // heard of since the last report
+    bool resting = false;  // until the next round: it, or all together, had enough work in this one
     bool secure = false;
     SessionId session{};
     std::int32_t timeout_ms = 0;
     Instant last_heard;
     state::IdentitiesPtr who;
+    std::uint32_t who_bytes = 0;  // of the names in `who`
+    std::uint32_t work = 0;       // in round `work_round`
+    std::uint32_t work_round = 0;
+    std::uint32_t staged_bytes = 0;  // of events for it that collect() has not seen
     std::string ip;
     std::string remote;
     Instant opened;
@@ -292,7 +311,11 @@ class Front {
     const state::Identities* who = nullptr;
     Instant received;
   };
-  void answer(Conn& c, const Read& read, Instant now, std::string& out);
+  // Returns how many nodes and watches were looked at.
+  std::size_t answer(Conn& c, const Read& read, Instant now, std::string& out);
+  void count_work(Conn& c, std::size_t work);
+  void rest(Conn& c, std::vector<ConnId>& list);
+  void begin_round();
   void wait(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now);
   void enqueue(Conn& c, Waiting::Entry entry, std::string_view body);
   Waiting::Entry dequeue(Conn& c);
@@ -300,6 +323,7 @@ class Front {
   void recycle(Conn& c);
   void forget_waiting(Conn& c);
   void drop(Conn& c);
+  bool has_room_for_event(Conn& c, std::size_t bytes);
   void stage_bytes(Conn& c, std::size_t from, Staged::Kind kind);
   struct Replied {
     wire::OpCode op;
@@ -324,11 +348,17 @@ class Front {
   std::vector<std::string> spare_buffers_;       // likewise for output
   std::vector<ConnId> changed_;
   std::vector<ConnId> throttled_;
+  // Resting connections: those that did nothing in this round go first in the next.
+  std::vector<ConnId> turned_back_;
+  std::vector<ConnId> worked_off_;
+  std::uint32_t round_ = 1;
+  std::size_t round_work_ = 0;
   std::vector<state::WatcherId> fired_;  // scratch
   state::Watches watches_;
   ToReplica outbox_;
   std::string staged_bytes_;
   std::vector<Staged> staged_;
+  std::size_t staged_event_bytes_ = 0;  // as they will be in the outputs
   FrontStats stats_;
   FrontTotals totals_;
   std::size_t open_count_ = 0;

@@ -54,6 +54,11 @@ void FrontTotals::add(const FrontTotals& other) {
   writes += other.writes;
   stale_replies += other.stale_replies;
   not_served += other.not_served;
+  watches_refused += other.watches_refused;
+  replies_refused += other.replies_refused;
+  identities_refused += other.identities_refused;
+  rested += other.rested;
+  event_overflows += other.event_overflows;
   created_watches.add(other.created_watches);
   deleted_watches.add(other.deleted_watches);
   changed_watches.add(other.changed_watches);

@@ -16,6 +16,7 @@ constexpr std::size_t kSpareQueues = 64;
 constexpr std::size_t kSpareQueueBytes = 64 * 1024;
 constexpr std::size_t kStagedKeptBytes = 4 << 20;
 constexpr std::size_t kAnsweredKept = 64;
+constexpr std::size_t kBytesPerLook = 32;  // a node looked at counts as so much output
 
 }  // namespace
 
@@ -47,7 +48,9 @@ void Front::on_events(const state::TreeEvents& events, Zxid zxid) {
     const std::size_t bytes = staged_bytes_.size() - from;
     for (const state::WatcherId watcher : fired_) {
       Conn& c = *conns_[static_cast<std::size_t>(watcher)];
+      if (c.dropped) continue;
       if (event.acl && !state::is_allowed(*event.acl, wire::kRead, *c.who, machine_.options)) continue;
+      if (!has_room_for_event(c, bytes)) continue;
       stage_bytes(c, from, Staged::Kind::kBytes);
       ++stats_.events;
       totals_.watch_bytes += bytes;
@@ -55,6 +58,19 @@ void Front::on_events(const state::TreeEvents& events, Zxid zxid) {
       ++c.sent;
     }
   }
+}
+
+// One batch of transactions may have any number of events for any number of watchers. Whoever is to get more
+// than an output may hold is closed while they are gathered: afterwards there may be no memory left.
+bool Front::has_room_for_event(Conn& c, std::size_t bytes) {
+  c.staged_bytes += static_cast<std::uint32_t>(bytes);
+  staged_event_bytes_ += bytes + sizeof(Staged);
+  const bool all_have_too_much = staged_event_bytes_ > config_.staged_total_max_bytes;
+  const std::size_t most = all_have_too_much ? config_.output_high_water_bytes : config_.output_max_bytes;
+  if (c.staged_bytes <= most) return true;
+  ++totals_.event_overflows;
+  drop(c);
+  return false;
 }
 
 void Front::on_result(ConnId id, const WriteResult& result, Instant now) {
@@ -93,22 +109,25 @@ void Front::on_result(ConnId id, const WriteResult& result, Instant now) {
 
 Front::Waiting::Entry Front::dequeue(Conn& c) {
   Waiting::Entry entry = std::move(c.waiting->entries[c.waiting->head++]);
-  c.waiting->body_bytes -= entry.body_bytes;
+  c.waiting->charged_bytes -= entry.charged_bytes;
   c.waiting->reply_bytes -= entry.reply_bytes;
   --outstanding_;
-  outstanding_bytes_ -= entry.body_bytes;
+  outstanding_bytes_ -= entry.charged_bytes;
   return entry;
 }
 
 // The reads up to the next write, from the state that the write before them made. False when they say more
-// than a connection may have in its output: small requests must not fill the memory with large answers.
+// than a connection may have in its output, or look at as much as that: small requests must neither fill the
+// memory with large answers nor keep everybody else waiting.
 bool Front::answer_waiting(Conn& c, std::size_t from, Instant now) {
   Waiting& waiting = *c.waiting;
+  std::size_t looked_at = 0;
   while (waiting.size() > 0 && !waiting.entries[waiting.head].is_write) {
     if (staged_bytes_.size() - from > config_.output_max_bytes) return false;
+    if (looked_at > config_.output_max_bytes / kBytesPerLook) return false;
     const Waiting::Entry read = dequeue(c);
     const std::string_view body = std::string_view(waiting.bytes).substr(read.offset, read.body_bytes);
-    answer(c, {read.xid, read.op, body, read.who.get(), read.received}, now, staged_bytes_);
+    looked_at += answer(c, {read.xid, read.op, body, read.who.get(), read.received}, now, staged_bytes_);
   }
   return true;
 }
@@ -137,7 +156,7 @@ void Front::Waiting::forget_answered() {
 void Front::forget_waiting(Conn& c) {
   if (!c.waiting) return;
   outstanding_ -= c.waiting->size();
-  outstanding_bytes_ -= c.waiting->body_bytes;
+  outstanding_bytes_ -= c.waiting->charged_bytes;
   c.waiting.reset();
 }
 
@@ -185,10 +204,12 @@ void Front::on_session_answer(const SessionAnswer& answer) {
 }
 
 void Front::collect() {
+  begin_round();
   const std::string_view bytes = staged_bytes_;
   for (const Staged& item : staged_) {
     Conn* c = find(item.conn);
     if (!c) continue;
+    c->staged_bytes = 0;
     switch (item.kind) {
       case Staged::Kind::kBytes:
       case Staged::Kind::kLastBytes:
@@ -211,6 +232,7 @@ void Front::collect() {
   release_throttled();
   staged_.clear();
   staged_bytes_.clear();
+  staged_event_bytes_ = 0;
   if (staged_bytes_.capacity() > kStagedKeptBytes) std::string().swap(staged_bytes_);
 }
 

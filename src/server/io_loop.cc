@@ -53,7 +53,7 @@ void IoLoop::run() {
 }
 
 int IoLoop::timeout() const {
-  if (!again_.empty()) return 0;
+  if (!again_.empty() || front_.has_resting()) return 0;
   Instant next = std::min(next_tick_, next_sweep_);
   if (hosts_core_) {
     if (const auto core = core_->next_time()) next = std::min(next, *core);

@@ -48,18 +48,20 @@ void append_ages(const replica::TxnAges& ages, std::vector<Metric>& metrics) {
 }
 
 void append_connections(const FactSources& s, std::vector<Metric>& metrics) {
-  std::uint64_t stale = 0;
-  std::uint64_t not_served = 0;
-  for (const replica::Front* front : s.fronts) {
-    stale += front->totals().stale_replies;
-    not_served += front->totals().not_served;
-  }
+  replica::FrontTotals all;
+  for (const replica::Front* front : s.fronts) all.add(front->totals());
   metrics.push_back({"non_mtls_local_conn_count", s.plain_from_here});
   metrics.push_back({"non_mtls_remote_conn_count", s.plain_from_elsewhere});
   metrics.push_back(counter_metric("insecure_admin_count", s.insecure_admin));
-  metrics.push_back(counter_metric("stale_replies", stale));
-  metrics.push_back(counter_metric("cnxn_closed_without_zk_server_running", not_served));
+  metrics.push_back(counter_metric("stale_replies", all.stale_replies));
+  metrics.push_back(counter_metric("cnxn_closed_without_zk_server_running", all.not_served));
   metrics.push_back(counter_metric("revalidate_count", s.replica.stats().revalidations));
+  // Clients that reached a limit.
+  metrics.push_back(counter_metric("client_watches_refused", all.watches_refused));
+  metrics.push_back(counter_metric("client_replies_refused", all.replies_refused));
+  metrics.push_back(counter_metric("client_identities_refused", all.identities_refused));
+  metrics.push_back(counter_metric("client_event_overflows", all.event_overflows));
+  metrics.push_back(counter_metric("client_work_paused", all.rested));
 }
 
 }  // namespace

@@ -74,6 +74,9 @@ IoLoopConfig io_loop_config(const ServerConfig& config, std::size_t fronts) {
   io.front.outstanding_max = positive_or(config.limits.outstanding_per_connection, kNoLimit);
   io.front.outstanding_total_max =
       positive_or(config.limits.outstanding_requests / static_cast<std::int64_t>(fronts), kNoLimit);
+  io.front.outstanding_total_bytes_max = client_limits::kOutstandingBytesTotal / fronts;
+  io.front.staged_total_max_bytes = client_limits::kStagedBytesTotal / fronts;
+  io.front.watches.bytes_per_table = client_limits::kWatchBytesTotal / fronts;
   io.front.output_high_water_bytes = static_cast<std::size_t>(config.limits.output_high_water_bytes);
   io.front.output_max_bytes = positive_or(config.limits.output_max_bytes, kNoLimit);
   io.front.identities_max = positive_or(config.limits.auth_ids_per_connection, kNoLimit);

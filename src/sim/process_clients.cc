@@ -22,6 +22,7 @@ void Process::run_front(std::size_t i) {
   feed_front(i);
   flush_front(i);
   post(i);
+  if (fronts_[i]->has_resting()) wake(i);
 }
 
 void Process::feed_front(std::size_t i) {

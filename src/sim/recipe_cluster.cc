@@ -130,7 +130,7 @@ std::vector<std::string> RecipeCluster::children(const std::string& path) const 
 
 std::size_t RecipeCluster::descendants(const std::string& path) const {
   const state::Node* node = parts_->node(path);
-  return node ? parts_->tree()->descendant_count(parts_->tree()->find(path)) : 0;
+  return node ? parts_->tree()->below(parts_->tree()->find(path)).nodes : 0;
 }
 
 bool RecipeCluster::has_session(SessionId session) const {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/client_limits.h"
 #include "base/hash.h"
 
 namespace drover::state {
@@ -28,11 +29,11 @@ struct Options {
   std::vector<std::string> ensemble_names;  // zookeeper.ensembleAuthName; empty: any
   std::string super_digest;                 // zookeeper.DigestAuthenticationProvider.superDigest
   std::string x509_super_user;              // zookeeper.X509AuthenticationProvider.superUser
-  std::size_t path_bytes_max = 65536;
+  std::size_t path_bytes_max = client_limits::kPathBytes;
   std::size_t acl_entries_max = 10000;
   std::size_t acl_bytes_max =
       0xfffff - 1024;  // `auth` may expand; with the largest request still one transaction
-  std::size_t multi_ops_max = 100000;
+  std::size_t multi_ops_max = client_limits::kMultiOperations;
   std::size_t txn_bytes_max = 2 * 0xfffff;  // what a Java follower can still read
 };
 

@@ -42,10 +42,9 @@ void recount(Tree& tree, std::string_view path) {
   std::int64_t nodes = 0;
   std::int64_t bytes = 0;
   if (const NodeRef top = tree.find(path); top != kNoNode) {
-    tree.for_subtree(top, [&](const Node& node) {
-      ++nodes;
-      bytes += static_cast<std::int64_t>(node.data_bytes());
-    });
+    const Tree::Below below = tree.below(top);
+    nodes = 1 + static_cast<std::int64_t>(below.nodes);
+    bytes = static_cast<std::int64_t>(tree.at(top).data_bytes()) + below.data_bytes;
   }
   text.set_count(nodes);
   text.set_bytes(bytes);
@@ -111,13 +110,14 @@ void Quotas::on_set_data(Tree& tree, std::string_view path, std::int64_t bytes_m
   add_usage(tree, path, {bytes_more, 0});
 }
 
+// The lowest quota above the node, or on it. One on the root is ignored, as in Java.
 std::optional<std::string_view> Quotas::governing(std::string_view path) const {
-  if (limited_.empty()) return std::nullopt;
-  // A quota on the root is ignored, as in Java, hence the walk ends before it.
-  for (; !path.empty() && path != kRootPath; path = parent_path(path)) {
-    if (const auto found = limited_.find(path); found != limited_.end()) return *found;
-  }
-  return std::nullopt;
+  if (limited_.empty() || path.empty() || path == kRootPath) return std::nullopt;
+  std::optional<std::string_view> lowest;
+  for_each_level(path, limited_.hash_function().key, [&](const Hashed& level) {
+    if (const auto found = limited_.find(level); found != limited_.end()) lowest = *found;
+  });
+  return lowest;
 }
 
 void Quotas::add_usage(Tree& tree, std::string_view path, Growth growth) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "state/read.h"
 
+#include <algorithm>
+
 #include "base/path.h"
 #include "base/result.h"
 #include "base/utf8.h"
@@ -12,23 +14,39 @@ namespace {
 
 using wire::OpCode;
 
-// Registers a watch if there is room; one more mode of a watch that is there needs none.
-Result<void> add_within(const WatchLimits& limits, Watches& watches, WatcherId watcher, std::string_view path,
-                        WatchTable table, WatchMode mode) {
-  const bool full =
-      watches.watch_count(watcher) >= limits.per_connection || watches.watch_count() >= limits.per_table;
-  if (full && !watches.contains(watcher, path, WatcherType::kAny))
-    return std::unexpected(ErrorCode::kQuotaExceeded);
-  watches.add(watcher, path, table, mode);
-  return {};
-}
+// Without any other limit: the length of a frame has 31 bits, and one more node must fit.
+constexpr std::size_t kReplyBytesMax = std::size_t{1} << 30;
+
+// The watches of all connections of a front, and how many there may be.
+struct WatchRoom {
+  Watches& watches;
+  const WatchLimits& limits;
+  std::size_t path_bytes_max;
+
+  // Registers a watch if there is room; one more mode of a watch that is there needs none.
+  Result<void> add(WatcherId watcher, std::string_view path, WatchTable table, WatchMode mode) const {
+    // There will never be such a node.
+    if (path.size() > path_bytes_max) return std::unexpected(ErrorCode::kBadArguments);
+    if (is_full(watcher, path.size()) && !watches.contains(watcher, path, WatcherType::kAny))
+      return std::unexpected(ErrorCode::kQuotaExceeded);
+    watches.add(watcher, path, table, mode);
+    return {};
+  }
+  bool is_full(WatcherId watcher, std::size_t bytes_more) const {
+    return watches.watch_count(watcher) >= limits.per_connection ||
+           watches.watch_count() >= limits.per_table ||
+           watches.path_bytes(watcher) + bytes_more > limits.bytes_per_connection ||
+           watches.path_bytes() + bytes_more > limits.bytes_per_table;
+  }
+};
 
 // One read on its way into `out`. Each op appends its reply's body, or returns why not.
 class Answer {
  public:
-  Answer(const Machine& machine, Watches& watches, const WatchLimits& limits, const ReadRequest& request,
-         std::string& out)
-      : m_(machine), watches_(watches), limits_(limits), q_(request), in_(request.body), w_(out) {}
+  Answer(const Machine& machine, const WatchRoom& room, const ReadRequest& request, std::string& out)
+      : m_(machine), room_(room), q_(request), in_(request.body), w_(out), out_(out), start_(out.size()) {}
+
+  std::size_t looked_at() const { return looked_at_; }
 
   Result<void> body() {
     switch (q_.op) {
@@ -75,13 +93,16 @@ class Answer {
     wire::encode(w_, m_.tree.stat(node));
   }
   void append_children(const Node& node);
+  bool is_too_large() const { return out_.size() - start_ > std::min(q_.reply_bytes_max, kReplyBytesMax); }
 
   const Machine& m_;
-  Watches& watches_;
-  const WatchLimits& limits_;
+  const WatchRoom& room_;
   const ReadRequest& q_;
   wire::Reader in_;
   wire::Writer w_;
+  const std::string& out_;
+  std::size_t start_;
+  std::size_t looked_at_ = 0;
 };
 
 Result<const Node*> Answer::readable(std::string_view path) const {
@@ -92,7 +113,7 @@ Result<const Node*> Answer::readable(std::string_view path) const {
 }
 
 Result<void> Answer::watch(std::string_view path, WatchTable table, WatchMode mode) {
-  return add_within(limits_, watches_, q_.watcher, path, table, mode);
+  return room_.add(q_.watcher, path, table, mode);
 }
 
 Result<void> Answer::exists() {
@@ -118,6 +139,7 @@ Result<void> Answer::get_data() {
 }
 
 void Answer::append_children(const Node& node) {
+  looked_at_ += node.child_count;
   w_.i32(static_cast<std::int32_t>(node.child_count));
   for (NodeRef ref = node.first_child; ref != kNoNode; ref = m_.tree.at(ref).next_sibling) {
     w_.string(m_.tree.at(ref).name());
@@ -167,7 +189,7 @@ Result<void> Answer::get_all_children_number() {
   if (ref == kNoNode) return std::unexpected(ErrorCode::kNoNode);
   if (!may(m_.tree.at(ref), wire::kRead)) return std::unexpected(ErrorCode::kNoAuth);
   // Java's table holds the root as "" and as "/", and counts the latter as below the former.
-  std::size_t count = ref == m_.tree.root() ? m_.tree.node_count() - 2 : m_.tree.descendant_count(ref);
+  std::size_t count = m_.tree.below(ref).nodes;
   if (path->empty()) ++count;
   w_.i32(static_cast<std::int32_t>(count));
   return {};
@@ -185,15 +207,21 @@ Result<void> Answer::get_ephemerals() {
   if (!in_.ok()) return std::unexpected(ErrorCode::kMarshallingError);
   const std::string_view core = trimmed(prefix);
   const bool all = core.empty() || core == "/";
-  std::vector<std::string> paths;
-  if (const NodeSet* owned = m_.tree.ephemerals_of(q_.session)) {
-    for (const NodeRef ref : *owned) {
-      std::string path = m_.tree.path_of(ref);
-      if (all || path.starts_with(prefix)) paths.push_back(std::move(path));
-    }
+  const std::size_t count_at = out_.size();
+  std::int32_t count = 0;
+  w_.i32(count);
+  const NodeSet* owned = m_.tree.ephemerals_of(q_.session);
+  if (!owned) return {};
+  looked_at_ += owned->size();
+  for (const NodeRef ref : *owned) {
+    const std::string path = m_.tree.path_of(ref);
+    if (!all && !path.starts_with(prefix)) continue;
+    w_.string(path);
+    ++count;
+    // Nodes share what is above them, their paths do not: a small tree may have a very large list of paths.
+    if (is_too_large()) return std::unexpected(ErrorCode::kQuotaExceeded);
   }
-  w_.i32(static_cast<std::int32_t>(paths.size()));
-  for (const std::string& path : paths) w_.string(path);
+  wire::store_be(w_.out().data() + count_at, count);
   return {};
 }
 
@@ -230,7 +258,10 @@ Result<void> Answer::multi_read_element(const wire::MultiOp& op) {
 Result<void> Answer::multi_read() {
   const auto ops = wire::decode_multi(in_, m_.options.multi_ops_max);
   if (!ops) return std::unexpected(ErrorCode::kMarshallingError);
+  looked_at_ += ops->size();
   for (const wire::MultiOp& op : *ops) {
+    // The same large node may be asked for thousands of times.
+    if (is_too_large()) return std::unexpected(ErrorCode::kQuotaExceeded);
     const auto done = multi_read_element(op);
     if (done) continue;
     if (done.error() == ErrorCode::kMarshallingError) return done;
@@ -251,7 +282,7 @@ Result<void> Answer::add_watch() {
     TRY(watch(path, WatchTable::kData, kPersistentRecursive));
   } else {
     TRY(watch(path, WatchTable::kData, kPersistent));
-    watches_.add(q_.watcher, path, WatchTable::kChild, kPersistent);
+    room_.watches.add(q_.watcher, path, WatchTable::kChild, kPersistent);
   }
   w_.i32(0);
   return {};
@@ -262,7 +293,8 @@ Result<void> Answer::check_watches() {
   if (!request || !request->path || !is_watcher_type(request->type)) {
     return std::unexpected(ErrorCode::kMarshallingError);
   }
-  const bool found = watches_.contains(q_.watcher, *request->path, static_cast<WatcherType>(request->type));
+  const bool found =
+      room_.watches.contains(q_.watcher, *request->path, static_cast<WatcherType>(request->type));
   if (!found) return std::unexpected(ErrorCode::kNoWatcher);
   return {};
 }
@@ -271,7 +303,7 @@ Result<void> Answer::remove_watches() {
   const auto request = wire::decode_path_type(in_);
   if (!request || !is_watcher_type(request->type)) return std::unexpected(ErrorCode::kMarshallingError);
   const auto type = static_cast<WatcherType>(request->type);
-  if (!request->path || !watches_.remove(q_.watcher, *request->path, type)) {
+  if (!request->path || !room_.watches.remove(q_.watcher, *request->path, type)) {
     return std::unexpected(ErrorCode::kNoWatcher);
   }
   return {};
@@ -281,9 +313,8 @@ Result<void> Answer::remove_watches() {
 // is watched again. Its events come before its reply, so it does not fit the shape of the others.
 class WatchReset {
  public:
-  WatchReset(const Machine& machine, Watches& watches, const WatchLimits& limits, WatcherId watcher,
-             std::string& out)
-      : tree_(machine.tree), watches_(watches), limits_(limits), watcher_(watcher), out_(out) {}
+  WatchReset(const Machine& machine, const WatchRoom& room, WatcherId watcher, std::string& out)
+      : tree_(machine.tree), room_(room), watcher_(watcher), out_(out) {}
 
   Result<void> run(const wire::SetWatchesRequest& q) {
     for (const auto path : q.data) TRY(data_watch(path, q.relative_zxid));
@@ -319,26 +350,31 @@ class WatchReset {
     return {};
   }
   Result<void> watch(std::string_view path, WatchTable table, WatchMode mode) {
-    return add_within(limits_, watches_, watcher_, path, table, mode);
+    return room_.add(watcher_, path, table, mode);
   }
 
   const Tree& tree_;
-  Watches& watches_;
-  const WatchLimits& limits_;
+  const WatchRoom& room_;
   WatcherId watcher_;
   std::string& out_;
 };
 
-void answer_set_watches(const Machine& machine, Watches& watches, const WatchLimits& limits,
-                        const ReadRequest& q, std::string& out) {
+std::size_t path_count(const wire::SetWatchesRequest& q) {
+  return q.data.size() + q.exist.size() + q.child.size() + q.persistent.size() +
+         q.persistent_recursive.size();
+}
+
+ReadOutcome answer_set_watches(const Machine& machine, const WatchRoom& room, const ReadRequest& q,
+                               std::string& out) {
   wire::Reader r(q.body);
   const auto request = wire::decode_set_watches(r, q.op);
-  ErrorCode error = ErrorCode::kMarshallingError;
+  ReadOutcome outcome{ErrorCode::kMarshallingError, 0};
   if (request) {
-    const auto done = WatchReset(machine, watches, limits, q.watcher, out).run(*request);
-    error = done ? ErrorCode::kOk : done.error();
+    const auto done = WatchReset(machine, room, q.watcher, out).run(*request);
+    outcome = {done ? ErrorCode::kOk : done.error(), path_count(*request)};
   }
-  wire::append_bare_reply(out, {q.xid, machine.last_zxid, error});
+  wire::append_bare_reply(out, {q.xid, machine.last_zxid, outcome.error});
+  return outcome;
 }
 
 }  // namespace
@@ -350,14 +386,22 @@ constexpr std::size_t kChildBytesEstimate = 32;
 std::size_t node_bytes_estimate(const Tree& tree, OpCode op, std::string_view path) {
   const Node* node = tree.get(path);
   if (!node) return 0;
+  if (op == OpCode::kGetAcl) return tree.acl(*node)->bytes.size();
   return op == OpCode::kGetData ? node->data_bytes() : node->child_count * kChildBytesEstimate;
 }
 
 }  // namespace
 
-std::size_t reply_bytes_estimate(const Machine& machine, OpCode op, std::string_view body) {
+std::size_t reply_bytes_estimate(const Machine& machine, SessionId session, OpCode op,
+                                 std::string_view body) {
   wire::Reader r(body);
   switch (op) {
+    case OpCode::kGetAcl: return node_bytes_estimate(machine.tree, op, wire::decode_path(r).value_or(""));
+    case OpCode::kGetEphemerals: {
+      // All are looked at, however few have the prefix.
+      const NodeSet* owned = machine.tree.ephemerals_of(session);
+      return owned ? owned->size() * kChildBytesEstimate : 0;
+    }
     case OpCode::kGetData:
     case OpCode::kGetChildren:
     case OpCode::kGetChildren2: {
@@ -399,22 +443,28 @@ bool is_read(OpCode op) {
   }
 }
 
-void answer_read(const Machine& machine, Watches& watches, const WatchLimits& limits, const ReadRequest& q,
-                 std::string& out) {
+ReadOutcome answer_read(const Machine& machine, Watches& watches, const WatchLimits& limits,
+                        const ReadRequest& q, std::string& out) {
+  const WatchRoom room{watches, limits, machine.options.path_bytes_max};
   if (q.op == OpCode::kSetWatches || q.op == OpCode::kSetWatches2) {
-    return answer_set_watches(machine, watches, limits, q, out);
+    return answer_set_watches(machine, room, q, out);
   }
   const std::size_t start = out.size();
   Result<void> done;
+  ReadOutcome outcome;
   {
     wire::Frame frame(out);
     wire::Writer w(out);
     wire::encode(w, wire::ReplyHeader{q.xid, machine.last_zxid, ErrorCode::kOk});
-    done = Answer(machine, watches, limits, q, out).body();
+    Answer answer(machine, room, q, out);
+    done = answer.body();
+    outcome.looked_at = answer.looked_at();
   }
-  if (done) return;
+  if (done) return outcome;
+  outcome.error = done.error();
   out.resize(start);
-  wire::append_bare_reply(out, {q.xid, machine.last_zxid, done.error()});
+  wire::append_bare_reply(out, {q.xid, machine.last_zxid, outcome.error});
+  return outcome;
 }
 
 }  // namespace drover::state

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/client_limits.h"
+#include "base/error_code.h"
 #include "base/ids.h"
 #include "state/acl.h"
 #include "state/machine.h"
@@ -25,21 +27,31 @@ struct ReadRequest {
   std::string_view body;
   const Identities* who = nullptr;
   WatcherId watcher{};
+  // Of one that is put together from many nodes; a reply about one node is as large as the node.
+  std::size_t reply_bytes_max = client_limits::kOutputBytes;
 };
 
 struct WatchLimits {
-  std::size_t per_connection = 100'000;
-  std::size_t per_table = 1'000'000;
+  std::size_t per_connection = client_limits::kWatches;
+  std::size_t per_table = client_limits::kWatchesTotal;
+  std::size_t bytes_per_connection = client_limits::kWatchBytes;  // of paths
+  std::size_t bytes_per_table = client_limits::kWatchBytesTotal;
+};
+
+struct ReadOutcome {
+  ErrorCode error = ErrorCode::kOk;
+  std::size_t looked_at = 0;  // nodes and watches, by reads that look at many
 };
 
 // Whether answer_read() knows the op.
 bool is_read(wire::OpCode op);
 
-// About how large the reply would be now; 0 for those that are always small.
-std::size_t reply_bytes_estimate(const Machine& machine, wire::OpCode op, std::string_view body);
+// About how large the reply would be now, or the work if that is more; 0 for those that are always small.
+std::size_t reply_bytes_estimate(const Machine& machine, SessionId session, wire::OpCode op,
+                                 std::string_view body);
 
 // Appends the reply frame; before it, for setWatches, the events that the client has missed.
-void answer_read(const Machine& machine, Watches& watches, const WatchLimits& limits,
-                 const ReadRequest& request, std::string& out);
+ReadOutcome answer_read(const Machine& machine, Watches& watches, const WatchLimits& limits,
+                        const ReadRequest& request, std::string& out);
 
 }  // namespace drover::state

@@ -49,7 +49,14 @@ class Connection {
   std::vector<Reply> ask_all(OpCode op, std::string_view body) {
     std::string out;
     answer_read(machine_, watches, limits,
-                {.session = session, .xid = 7, .op = op, .body = body, .who = &who, .watcher = watcher}, out);
+                {.session = session,
+                 .xid = 7,
+                 .op = op,
+                 .body = body,
+                 .who = &who,
+                 .watcher = watcher,
+                 .reply_bytes_max = reply_bytes_max},
+                out);
     return replies_in(out);
   }
   Reply ask(OpCode op, std::string_view body) {
@@ -65,6 +72,7 @@ class Connection {
 
   Watches watches{HashKey{}};
   WatchLimits limits;
+  std::size_t reply_bytes_max = client_limits::kOutputBytes;
   Identities who{{"ip", "127.0.0.1"}};
   SessionId session{1};
   WatcherId watcher{0};

@@ -102,6 +102,14 @@ inline std::string broken_invariant(const Tree& tree) {
     }
     if (children != node.child_count) broken = "child_count is not the number of children";
     if (tree.find(tree.path_of(ref)) != ref) broken = "a node is not found under its path";
+    Tree::Below below;
+    tree.for_subtree(ref, [&](const Node& each) {
+      if (&each == &node) return;
+      ++below.nodes;
+      below.data_bytes += static_cast<std::int64_t>(each.data_bytes());
+    });
+    if (tree.below(ref).nodes != below.nodes || tree.below(ref).data_bytes != below.data_bytes)
+      broken = "below() is not what is below";
     const NodeKind kind = kind_of(node.ephemeral_owner, tree.options());
     if (kind == NodeKind::kEphemeral) {
       ++ephemerals;

@@ -62,6 +62,8 @@ void Tree::clear() {
   digest_ = 0;
   data_bytes_ = 0;
   ephemeral_count_ = 0;
+  below_root_ = {};
+  below_.clear();
 
   root_ = nodes_.allocate();
   Node& root = nodes_.at(root_);
@@ -154,10 +156,22 @@ wire::Stat Tree::stat(const Node& n) const {
   return s;
 }
 
-std::size_t Tree::descendant_count(NodeRef top) const {
-  std::size_t count = 0;
-  for_subtree_refs(top, [&](NodeRef) { ++count; });
-  return count - 1;
+Tree::Below Tree::below(NodeRef ref) const {
+  if (ref == root_) return below_root_;
+  const auto found = below_.find(ref);
+  return found == below_.end() ? Below{} : found->second;
+}
+
+// Removing is adding a negative number; for the count that works modulo 2^64.
+void Tree::count_below(NodeRef parent, const Below& change) {
+  for (; parent != root_; parent = nodes_.at(parent).parent) {
+    const auto entry = below_.try_emplace(parent).first;
+    entry->second.nodes += change.nodes;
+    entry->second.data_bytes += change.data_bytes;
+    if (entry->second.nodes == 0) below_.erase(entry);
+  }
+  below_root_.nodes += change.nodes;
+  below_root_.data_bytes += change.data_bytes;
 }
 
 const NodeSet* Tree::ephemerals_of(SessionId session) const {
@@ -177,6 +191,7 @@ NodeRef Tree::insert(NodeRef parent, const NewNode& fresh) {
   track(ref, node);
   digest_ += digest_part(fresh.path, node);
   data_bytes_ += fresh.path.size() + node.data_bytes();
+  count_below(parent, {1, static_cast<std::int64_t>(node.data_bytes())});
   return ref;
 }
 
@@ -187,6 +202,7 @@ void Tree::remove(NodeRef ref, std::string_view path) {
   if (walks_.any()) step_off(ref);
   digest_ -= digest_part(path, node);
   data_bytes_ -= path.size() + node.data_bytes();
+  count_below(node.parent, {static_cast<std::size_t>(-1), -static_cast<std::int64_t>(node.data_bytes())});
   untrack(ref, node);
   acls_.release(node.acl);
   index_.erase(hash(path), ref);
@@ -216,11 +232,14 @@ void Tree::change_counted(NodeRef ref, std::string_view path, Change change) {
 void Tree::set_data(NodeRef ref, std::string_view path, const wire::Nullable& data,
                     const wire::StatPersisted& stat) {
   change_counted(ref, path, [&](Node& node, std::string_view key) {
+    const auto before = static_cast<std::int64_t>(node.data_bytes());
     data_bytes_ -= node.data_bytes();
     assign_stat(node, stat);
     replace_data(node, data);
     node.content_crc = content_crc(key, data);
     data_bytes_ += node.data_bytes();
+    const std::int64_t more = static_cast<std::int64_t>(node.data_bytes()) - before;
+    if (more != 0 && ref != root_) count_below(node.parent, {0, more});
   });
 }
 

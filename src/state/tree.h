@@ -6,7 +6,8 @@
 // keeps its indexes true. Reads are const and may run on many threads while nobody writes.
 //
 // Always true: every node but the root has a parent in the tree; child_count is the length of the child
-// list; the digest is the sum of the node digests; ephemerals, containers and ttl nodes are listed.
+// list; below() is what a walk would count; the digest is the sum of the node digests; ephemerals, containers
+// and ttl nodes are listed.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +55,13 @@ class Tree {
 
   // As ZooKeeper counts: its table holds the root twice.
   std::size_t node_count() const { return index_.size() + 2; }
-  std::size_t descendant_count(NodeRef ref) const;
+  // What is below a node, without the node itself. Kept up to date with every change, because a client may
+  // ask for it, and set a quota, as often as it likes.
+  struct Below {
+    std::size_t nodes = 0;
+    std::int64_t data_bytes = 0;
+  };
+  Below below(NodeRef ref) const;
   std::size_t data_bytes() const { return data_bytes_; }
   std::uint64_t digest() const { return digest_; }
 
@@ -166,6 +173,7 @@ class Tree {
   void change_counted(NodeRef ref, std::string_view path, Change change);
   NodeRef successor(NodeRef ref, bool with_children) const;
   void step_off(NodeRef ref);
+  void count_below(NodeRef parent, const Below& change);
 
   Options options_;
   NodeStore nodes_;
@@ -177,6 +185,8 @@ class Tree {
   std::uint64_t digest_ = 0;
   std::size_t data_bytes_ = 0;
   std::size_t ephemeral_count_ = 0;
+  Below below_root_;
+  boost::unordered_flat_map<NodeRef, Below> below_;  // of every other node that has children
   boost::unordered_flat_map<SessionId, NodeSet> ephemerals_;
   NodeSet containers_;
   NodeSet ttl_nodes_;

@@ -39,40 +39,51 @@ Watches::Watched* Watches::find(std::string_view path) const {
   return found == paths_.end() ? nullptr : found->second.get();
 }
 
-Watches::ModesByPath& Watches::of(WatcherId watcher) {
+Watches::Watcher* Watches::find(WatcherId watcher) const {
+  const auto index = static_cast<std::size_t>(watcher);
+  return index < by_watcher_.size() ? by_watcher_[index].get() : nullptr;
+}
+
+Watches::Watcher& Watches::of(WatcherId watcher) {
   const auto index = static_cast<std::size_t>(watcher);
   if (index >= by_watcher_.size()) by_watcher_.resize(index + 1);
-  if (!by_watcher_[index]) by_watcher_[index] = std::make_unique<ModesByPath>();
+  if (!by_watcher_[index]) by_watcher_[index] = std::make_unique<Watcher>();
   return *by_watcher_[index];
 }
 
 Watches::Modes Watches::modes_of(WatcherId watcher, Watched* watched) const {
-  const auto index = static_cast<std::size_t>(watcher);
-  if (!watched || index >= by_watcher_.size() || !by_watcher_[index]) return {};
-  const auto found = by_watcher_[index]->find(watched);
-  return found == by_watcher_[index]->end() ? Modes{} : found->second;
+  const Watcher* mine = find(watcher);
+  if (!watched || !mine) return {};
+  const auto found = mine->modes.find(watched);
+  return found == mine->modes.end() ? Modes{} : found->second;
 }
 
 std::size_t Watches::watch_count(WatcherId watcher) const {
-  const auto index = static_cast<std::size_t>(watcher);
-  return index < by_watcher_.size() && by_watcher_[index] ? by_watcher_[index]->size() : 0;
+  const Watcher* mine = find(watcher);
+  return mine ? mine->modes.size() : 0;
+}
+
+std::size_t Watches::path_bytes(WatcherId watcher) const {
+  const Watcher* mine = find(watcher);
+  return mine ? mine->path_bytes : 0;
 }
 
 void Watches::add(WatcherId watcher, std::string_view path, WatchTable table, WatchMode mode) {
   auto found = paths_.find(path);
   if (found == paths_.end()) {
-    found = paths_
-                .emplace(std::string(path),
-                         std::make_unique<Watched>(std::string(path), std::vector<WatcherId>{}))
-                .first;
+    auto fresh = std::make_unique<Watched>(std::string(path), std::vector<WatcherId>{});
+    const std::string_view key = fresh->path;
+    found = paths_.emplace(key, std::move(fresh)).first;
   }
   Watched* watched = found->second.get();
-  ModesByPath& mine = of(watcher);
-  const auto [entry, is_new] = mine.try_emplace(watched);
+  Watcher& mine = of(watcher);
+  const auto [entry, is_new] = mine.modes.try_emplace(watched);
   if (is_new) {
     entry->second.position = static_cast<std::uint32_t>(watched->watchers.size());
     watched->watchers.push_back(watcher);
     ++watch_count_;
+    mine.path_bytes += path.size();
+    path_bytes_ += path.size();
   }
   std::uint8_t& modes = table == WatchTable::kData ? entry->second.data : entry->second.child;
   if (mode == kPersistentRecursive && !(modes & kPersistentRecursive)) ++recursive_count_;
@@ -82,7 +93,7 @@ void Watches::add(WatcherId watcher, std::string_view path, WatchTable table, Wa
 
 // Leaves exactly these modes; none at all removes the watch.
 void Watches::change(WatcherId watcher, Watched* watched, std::uint8_t data, std::uint8_t child) {
-  Modes& modes = of(watcher).at(watched);
+  Modes& modes = of(watcher).modes.at(watched);
   if ((modes.data & kPersistentRecursive) && !(data & kPersistentRecursive)) --recursive_count_;
   if (modes.data != 0 && data == 0) --table_entries_;
   if (modes.child != 0 && child == 0) --table_entries_;
@@ -92,14 +103,16 @@ void Watches::change(WatcherId watcher, Watched* watched, std::uint8_t data, std
 }
 
 void Watches::drop(WatcherId watcher, Watched* watched) {
-  ModesByPath& mine = of(watcher);
-  const std::uint32_t position = mine.at(watched).position;
-  mine.erase(watched);
+  Watcher& mine = of(watcher);
+  const std::uint32_t position = mine.modes.at(watched).position;
+  mine.modes.erase(watched);
   --watch_count_;
+  mine.path_bytes -= watched->path.size();
+  path_bytes_ -= watched->path.size();
   const WatcherId last = watched->watchers.back();
   watched->watchers[position] = last;
   watched->watchers.pop_back();
-  if (last != watcher) of(last).at(watched).position = position;
+  if (last != watcher) of(last).modes.at(watched).position = position;
   if (watched->watchers.empty()) paths_.erase(paths_.find(std::string_view(watched->path)));
 }
 
@@ -121,7 +134,8 @@ bool Watches::remove(WatcherId watcher, std::string_view path, WatcherType type)
 void Watches::forget(WatcherId watcher) {
   const auto index = static_cast<std::size_t>(watcher);
   if (index >= by_watcher_.size() || !by_watcher_[index]) return;
-  while (!by_watcher_[index]->empty()) change(watcher, by_watcher_[index]->begin()->first, 0, 0);
+  const ModesByPath& left = by_watcher_[index]->modes;
+  while (!left.empty()) change(watcher, left.begin()->first, 0, 0);
   by_watcher_[index].reset();
 }
 
@@ -129,7 +143,7 @@ void Watches::fire_at(Watched* watched, bool data, bool child, std::vector<Watch
   // Spending a watch moves the last watcher into its place, hence backwards.
   for (std::size_t i = watched->watchers.size(); i-- > 0;) {
     const WatcherId watcher = watched->watchers[i];
-    const Modes modes = of(watcher).at(watched);
+    const Modes modes = of(watcher).modes.at(watched);
     const bool hit = (data && modes.data != 0) || (child && modes.child != 0);
     if (!hit) continue;
     out.push_back(watcher);
@@ -141,16 +155,22 @@ void Watches::fire_at(Watched* watched, bool data, bool child, std::vector<Watch
   }
 }
 
+void Watches::fire_recursive_at(Watched* above, std::vector<WatcherId>& out) {
+  if (!above) return;
+  for (const WatcherId watcher : above->watchers) {
+    if (modes_of(watcher, above).data & kPersistentRecursive) out.push_back(watcher);
+  }
+}
+
 void Watches::fire_recursive(std::string_view path, std::vector<WatcherId>& out) {
+  if (path == kRootPath || path.empty()) return;
   const std::size_t exact = out.size();
-  while (path != kRootPath && !path.empty()) {
-    path = parent_path(path);
-    if (path.empty()) path = kRootPath;
-    Watched* above = find(path);
-    if (!above) continue;
-    for (const WatcherId watcher : above->watchers) {
-      if (modes_of(watcher, above).data & kPersistentRecursive) out.push_back(watcher);
-    }
+  fire_recursive_at(find(kRootPath), out);
+  if (const std::string_view parent = parent_path(path); !parent.empty()) {
+    for_each_level(parent, paths_.hash_function().key, [&](const Hashed& level) {
+      const auto found = paths_.find(level);
+      if (found != paths_.end()) fire_recursive_at(found->second.get(), out);
+    });
   }
   if (out.size() == exact) return;
   // A watcher that waits at several levels hears of it once.
@@ -170,18 +190,18 @@ void Watches::fire(wire::EventType event, std::string_view path, std::vector<Wat
 }
 
 void Watches::append_refs(WatcherId watcher, std::vector<Ref>& out) const {
-  const auto index = static_cast<std::size_t>(watcher);
-  if (index >= by_watcher_.size() || !by_watcher_[index]) return;
-  out.reserve(out.size() + by_watcher_[index]->size());
-  for (const auto& [watched, modes] : *by_watcher_[index]) out.push_back(watched);
+  const Watcher* mine = find(watcher);
+  if (!mine) return;
+  out.reserve(out.size() + mine->modes.size());
+  for (const auto& [watched, modes] : mine->modes) out.push_back(watched);
 }
 
 std::optional<std::string_view> Watches::data_watch(WatcherId watcher, Ref ref) const {
-  const auto index = static_cast<std::size_t>(watcher);
-  if (index >= by_watcher_.size() || !by_watcher_[index]) return std::nullopt;
+  const Watcher* mine = find(watcher);
+  if (!mine) return std::nullopt;
   // Looked up before it is looked at: what it pointed to may be gone.
-  const auto found = by_watcher_[index]->find(const_cast<Watched*>(ref));
-  if (found == by_watcher_[index]->end() || found->second.data == 0) return std::nullopt;
+  const auto found = mine->modes.find(const_cast<Watched*>(ref));
+  if (found == mine->modes.end() || found->second.data == 0) return std::nullopt;
   return std::string_view(found->first->path);
 }
 

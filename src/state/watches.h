@@ -60,6 +60,9 @@ class Watches {
   // As ZooKeeper counts: its data table and its child table have an entry each.
   std::size_t table_entries() const { return table_entries_; }
   std::size_t watch_count(WatcherId watcher) const;
+  // Bytes of the paths that this connection, and all together, watch.
+  std::size_t path_bytes(WatcherId watcher) const;
+  std::size_t path_bytes() const { return path_bytes_; }
 
   // What one connection watches: visit(path, modes in the data table, modes in the child table), in no order,
   // until it says false.
@@ -67,7 +70,7 @@ class Watches {
   void for_each_of(WatcherId watcher, Visit visit) const {
     const auto index = static_cast<std::size_t>(watcher);
     if (index >= by_watcher_.size() || !by_watcher_[index]) return;
-    for (const auto& [watched, modes] : *by_watcher_[index]) {
+    for (const auto& [watched, modes] : by_watcher_[index]->modes) {
       if (!visit(std::string_view(watched->path), modes.data, modes.child)) return;
     }
   }
@@ -90,18 +93,26 @@ class Watches {
     std::uint32_t position = 0;  // in Watched::watchers
   };
   using ModesByPath = boost::unordered_flat_map<Watched*, Modes>;
+  struct Watcher {
+    ModesByPath modes;
+    std::size_t path_bytes = 0;
+  };
 
   Watched* find(std::string_view path) const;
   Modes modes_of(WatcherId watcher, Watched* watched) const;
-  ModesByPath& of(WatcherId watcher);
+  Watcher* find(WatcherId watcher) const;
+  Watcher& of(WatcherId watcher);
   void change(WatcherId watcher, Watched* watched, std::uint8_t data, std::uint8_t child);
   void drop(WatcherId watcher, Watched* watched);
   void fire_at(Watched* watched, bool data, bool child, std::vector<WatcherId>& out);
   void fire_recursive(std::string_view path, std::vector<WatcherId>& out);
+  void fire_recursive_at(Watched* above, std::vector<WatcherId>& out);
 
-  boost::unordered_flat_map<std::string, std::unique_ptr<Watched>, KeyedHash, std::equal_to<>> paths_;
-  std::vector<std::unique_ptr<ModesByPath>> by_watcher_;
+  // Keys are views of Watched::path.
+  boost::unordered_flat_map<std::string_view, std::unique_ptr<Watched>, KeyedHash, std::equal_to<>> paths_;
+  std::vector<std::unique_ptr<Watcher>> by_watcher_;
   std::size_t watch_count_ = 0;
+  std::size_t path_bytes_ = 0;
   std::size_t table_entries_ = 0;
   std::size_t recursive_count_ = 0;
 };
