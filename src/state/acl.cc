@@ -192,17 +192,60 @@ bool ip_matches(std::string_view address, std::string_view acl_id) {
   return true;
 }
 
+namespace {
+
+// Who a connection is, for lists of many entries. A thousand entries times a hundred identities would be
+// milliseconds for every look at the node, and any client can have both.
+class SortedIdentities {
+ public:
+  SortedIdentities(const Identities& who, const Options& options) : options_(options) {
+    for (const wire::Identity& id : who) (is_by_name(id) ? by_name_ : others_).push_back(&id);
+    std::sort(by_name_.begin(), by_name_.end(), less);
+  }
+
+  bool match(const wire::Identity& entry) const {
+    for (const wire::Identity* id : others_) {
+      if (matches(*id, entry, options_)) return true;
+    }
+    return std::binary_search(by_name_.begin(), by_name_.end(), &entry, less);
+  }
+
+ private:
+  // The others, of which a connection has at most two, match more than their own name.
+  bool is_by_name(const wire::Identity& id) const {
+    return id.scheme != "ip" && !(id.scheme == "x509" && id.id == options_.x509_super_user);
+  }
+  static bool less(const wire::Identity* a, const wire::Identity* b) {
+    return std::tie(a->scheme, a->id) < std::tie(b->scheme, b->id);
+  }
+
+  const Options& options_;
+  std::vector<const wire::Identity*> by_name_;
+  std::vector<const wire::Identity*> others_;
+};
+
+template <class Match>
+bool any_entry_allows(const AclList& acl, std::int32_t perms, const Options& options, Match match) {
+  return std::any_of(acl.entries.begin(), acl.entries.end(), [&](const wire::Acl& entry) {
+    if ((entry.perms & perms) == 0) return false;
+    return is_world(entry.who) || (has_provider(entry.who.scheme, options) && match(entry.who));
+  });
+}
+
+constexpr std::size_t kFewIdentities = 4;
+
+}  // namespace
+
 bool is_allowed(const AclList& acl, std::int32_t perms, const Identities& who, const Options& options) {
   if (options.skip_acl || acl.entries.empty() || is_super(who)) return true;
-  for (const wire::Acl& entry : acl.entries) {
-    if ((entry.perms & perms) == 0) continue;
-    if (is_world(entry.who)) return true;
-    if (!has_provider(entry.who.scheme, options)) continue;
-    for (const wire::Identity& id : who) {
-      if (matches(id, entry.who, options)) return true;
-    }
+  if (who.size() <= kFewIdentities || acl.entries.size() <= kFewIdentities) {
+    return any_entry_allows(acl, perms, options, [&](const wire::Identity& entry) {
+      return std::any_of(who.begin(), who.end(), [&](const auto& id) { return matches(id, entry, options); });
+    });
   }
-  return false;
+  const SortedIdentities sorted(who, options);
+  return any_entry_allows(acl, perms, options,
+                          [&](const wire::Identity& entry) { return sorted.match(entry); });
 }
 
 bool is_super(const Identities& who) {

@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "base/random.h"
 #include "wire/testing.h"
 
 namespace drover::state {
@@ -55,6 +56,35 @@ TEST(IsAllowed, AnEmptyListAndSkipAclLetEverybodyIn) {
   Options options;
   options.skip_acl = true;
   EXPECT_TRUE(allowed({{0, {"world", "anyone"}}}, wire::kWrite, {}, options));
+}
+
+TEST(IsAllowed, WhoeverHasManyIdentitiesMayWhatOneOfThemMay) {
+  Options options;
+  options.x509_scheme = true;
+  options.x509_super_user = "CN=2";
+  Random random(7);
+  const auto somebody = [&]() -> wire::Identity {
+    const std::string n = std::to_string(random.below(30));
+    switch (random.below(4)) {
+      case 0: return {"ip", "10.0.0." + n};
+      case 1: return {"x509", "CN=" + n};
+      case 2: return {"unknown", n};
+      default: return {"digest", "user" + n + ":hash"};
+    }
+  };
+  int yes = 0;
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<Acl> acl;
+    Identities who;
+    while (acl.size() < 8) acl.push_back({random.below(2) == 0 ? wire::kRead : wire::kWrite, somebody()});
+    while (who.size() < 6) who.push_back(somebody());
+    bool one_may = false;
+    for (const wire::Identity& id : who) one_may |= allowed(acl, wire::kRead, {id}, options);
+    EXPECT_EQ(allowed(acl, wire::kRead, who, options), one_may);
+    yes += one_may ? 1 : 0;
+  }
+  EXPECT_GT(yes, 200);
+  EXPECT_LT(yes, 1800);
 }
 
 TEST(IsAllowed, SuperMayEverything) {
