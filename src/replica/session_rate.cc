@@ -3,23 +3,14 @@
 
 #include <algorithm>
 
+#include "base/client_address.h"
+
 namespace drover::replica {
 namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 // More addresses than this within a second are a crowd, and the limit for all is the one that counts.
 constexpr std::size_t kAddressesMax = 16'384;
-
-// Whoever has an IPv6 address usually has the 2^64 beside it too: one client is one network of 64 bits.
-std::string_view client_of(std::string_view address) {
-  std::size_t end = 0;
-  for (int groups = 0; groups < 4; ++groups) {
-    end = address.find(':', end);
-    if (end == std::string_view::npos) return address;  // IPv4
-    ++end;
-  }
-  return address.substr(0, end);
-}
 
 }  // namespace
 
@@ -37,7 +28,7 @@ bool SessionRate::allow(std::string_view address, Instant now) {
   if (!has_token(all_busy_until_, limits_.per_second, now_ns)) return false;
   if (limits_.per_second_per_address > 0) {
     if (busy_until_.size() >= kAddressesMax) forget_full_buckets(now_ns);
-    const std::string_view client = client_of(address);
+    const std::string_view client = client_network(address);
     const auto found = busy_until_.find(client);
     const BusyUntil until = found == busy_until_.end() ? 0 : found->second;
     if (!has_token(until, limits_.per_second_per_address, now_ns)) return false;

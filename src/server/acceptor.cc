@@ -61,7 +61,8 @@ void Acceptor::admit(net::Accepted accepted) {
   if (verdict != ConnectionCounter::Verdict::kWelcome) {
     const char* limit = verdict == ConnectionCounter::Verdict::kTooMany ? "maxCnxns" : "maxClientCnxns";
     if (worth_a_line(++turned_away_))
-      log_warn("io", "{} turned away: {} is reached", accepted.peer.to_text(), limit);
+      log_warn("io", "{} turned away: {} is reached ({} connections; {} turned away so far)",
+               accepted.peer.to_text(), limit, counter_.total(), counter_.rejected());
     return;
   }
   IoLoop::Newcomer newcomer;

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/client_limits.h"
 #include "base/result.h"
 #include "server/ensemble_config.h"
 #include "server/four_letter_words.h"
@@ -50,26 +51,31 @@ struct StorageSettings {
 };
 
 // What one client, or all of them, may make this server hold. 0 means no limit, except where said.
+// As many connections as the process may have open files, but for those that it needs itself.
+inline constexpr int kConnectionsByDescriptors = -1;
+
 struct Limits {
-  int jute_max_buffer = 0xfffff;  // bytes of a request frame; never 0
-  int jute_extra_size = 0xfffff;  // what a transaction may add to it in the log; never 0
+  int jute_max_buffer = client_limits::kFrameBytes;  // bytes of a request frame; never 0
+  int jute_extra_size = 0xfffff;                     // what a transaction may add to it in the log; never 0
   int connections_per_ip = 60;
-  int connections = 10'000;
+  int connections = kConnectionsByDescriptors;
   int sessions_per_second = 10'000;  // a token bucket of one second; each new session is a write
   int sessions_per_second_per_address = 1000;
   // Whole server; beyond it busy connections are not read. What the requests may hold is bounded in bytes
   // for each connection, so this is only about their number: Java's 1000 would stop the pipelines of two
   // dozen asynchronous clients while the log could take many more in one sync.
-  int outstanding_requests = 20'000;
-  int outstanding_per_connection = 1000;           // beyond it this connection is not read
-  std::int64_t output_high_water_bytes = 1 << 20;  // stop reading requests; never 0
-  std::int64_t output_max_bytes = 8 << 20;         // close, when more than one reply or event waits
-  int watches = 1'000'000;
-  int watches_per_session = 100'000;
-  int multi_operations = 100'000;
-  int path_bytes = 65'536;
+  int outstanding_requests = client_limits::kOutstandingTotal;
+  int outstanding_per_connection = client_limits::kOutstanding;  // beyond it this connection is not read
+  std::int64_t output_high_water_bytes =
+      client_limits::kOutputHighWaterBytes;  // stop reading requests; never 0
+  std::int64_t output_max_bytes =
+      client_limits::kOutputBytes;  // close, when more than one reply or event waits
+  int watches = client_limits::kWatchesTotal;
+  int watches_per_session = client_limits::kWatches;
+  int multi_operations = client_limits::kMultiOperations;
+  int path_bytes = client_limits::kPathBytes;
   int acl_entries = 1024;
-  int auth_ids_per_connection = 128;
+  int auth_ids_per_connection = client_limits::kIdentities;
 };
 
 // How long a connection without a session may take; a TLS handshake has its own (TlsSettings). A session's

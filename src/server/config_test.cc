@@ -43,6 +43,7 @@ TEST(ConfigDefaults, AFileHasZooKeepersDefaultsWhereTheyAreSafe) {
   EXPECT_EQ(c.min_session_timeout_ms, 6000);
   EXPECT_EQ(c.max_session_timeout_ms, 60000);
   EXPECT_EQ(c.limits.connections_per_ip, 60);
+  EXPECT_EQ(c.limits.connections, kConnectionsByDescriptors);
   EXPECT_EQ(c.limits.jute_max_buffer, 1048575);
   EXPECT_EQ(c.limits.outstanding_requests, 20'000);
   EXPECT_EQ(c.storage.purge_interval_ms, 3'600'000);

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many connections there are, in all and from each address, and whether one more is welcome.
+// How many connections there are, in all and from each address, and whether one more is welcome. An IPv6
+// network of 64 bits counts as one address.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
+
+#include "base/client_address.h"
 
 namespace drover::server {
 
@@ -18,33 +22,35 @@ class ConnectionCounter {
 
   enum class Verdict { kWelcome, kTooManyFromThere, kTooMany };
   // Counts it when it is welcome; leave() must follow.
-  Verdict enter(const std::string& ip) {
+  Verdict enter(std::string_view ip) {
     std::lock_guard lock(mutex_);
     if (total_max_ != 0 && total_ >= total_max_) {
       ++rejected_;
       return Verdict::kTooMany;
     }
-    std::size_t& from_there = by_ip_[ip];
-    if (per_ip_max_ != 0 && from_there >= per_ip_max_) {
+    const std::string_view client = client_network(ip);
+    const auto found = by_client_.find(client);
+    if (per_ip_max_ != 0 && found != by_client_.end() && found->second >= per_ip_max_) {
       ++rejected_;
       return Verdict::kTooManyFromThere;
     }
-    ++from_there;
+    ++(found != by_client_.end() ? found : by_client_.emplace(client, 0).first)->second;
     ++total_;
     return Verdict::kWelcome;
   }
 
-  void leave(const std::string& ip) {
+  void leave(std::string_view ip) {
     std::lock_guard lock(mutex_);
     --total_;
-    const auto found = by_ip_.find(ip);
-    if (--found->second == 0) by_ip_.erase(found);
+    const auto found = by_client_.find(client_network(ip));
+    if (--found->second == 0) by_client_.erase(found);
   }
 
   std::size_t total() const {
     std::lock_guard lock(mutex_);
     return total_;
   }
+  std::size_t total_max() const { return total_max_; }
   std::uint64_t rejected() const {
     std::lock_guard lock(mutex_);
     return rejected_;
@@ -54,7 +60,7 @@ class ConnectionCounter {
   const std::size_t per_ip_max_;
   const std::size_t total_max_;
   mutable std::mutex mutex_;
-  std::map<std::string, std::size_t> by_ip_;
+  std::map<std::string, std::size_t, std::less<>> by_client_;
   std::size_t total_ = 0;
   std::uint64_t rejected_ = 0;
 };

@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -42,6 +44,23 @@ std::size_t io_thread_count(const ServerConfig& config) {
   return cores <= 2 ? 1 : cores - 1;
 }
 
+// For files, listeners, links to other servers and HTTP; of a small limit a quarter.
+constexpr std::size_t kOwnDescriptors = 512;
+
+// Java has no limit by default, and ends up without descriptors: then it can open no log file either.
+std::size_t connections_max(const ServerConfig& config) {
+  if (config.limits.connections != kConnectionsByDescriptors)
+    return static_cast<std::size_t>(config.limits.connections);
+  rlimit descriptors{};
+  if (getrlimit(RLIMIT_NOFILE, &descriptors) != 0 || descriptors.rlim_cur == RLIM_INFINITY) return 0;
+  const std::size_t most = descriptors.rlim_cur;
+  const std::size_t left = most - std::min(kOwnDescriptors, most / 4);
+  log_info("server",
+           "at most {} client connections, for a limit of {} open files (maxCnxns sets another number)", left,
+           most);
+  return left;
+}
+
 // A failed write or sync of the log: what was promised can no longer be kept, so nothing more is promised.
 [[noreturn]] void die_of_storage(const IoError& error) {
   log_error("log", "{}: the process ends, because what is not durable must not be acknowledged", error.what);
@@ -61,8 +80,7 @@ ServerProcess::ServerProcess(const ServerConfig& config, Host host)
       io_count_(io_thread_count(config)),
       machine_(state_options(config, HashKey{random_seed(), random_seed()})),
       lock_(io_count_ + 4),
-      counter_(static_cast<std::size_t>(config.limits.connections_per_ip),
-               static_cast<std::size_t>(config.limits.connections)) {}
+      counter_(static_cast<std::size_t>(config.limits.connections_per_ip), connections_max(config)) {}
 
 IoResult<void> ServerProcess::open() {
   TRY(recover());
