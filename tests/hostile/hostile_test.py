@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# Real servers under each attack of attacks.py: another client's calls stay short, memory stays below a bound, and
+# afterwards the tree is whole on every server. `hostile_test.py standalone` or `hostile_test.py ensemble`; further
+# words choose attacks by a part of their name.
+
+import pathlib
+import subprocess
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "durability"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "ensemble"))
+
+import attacks  # noqa: E402
+from ensemble import DROVER, Ensemble  # noqa: E402
+from harness import OK, Drover, Session, check, check_equal, p, run  # noqa: E402
+
+# Of one call of somebody else. The machines of CI are slow and busy; the attacks made it 10 to 40 s.
+CALL_SECONDS_MAX = 1.0
+# Resident memory at its peak, beyond what was in use before the attack. The attacks took up to 3 GB.
+ATTACK_MB = 256
+
+SETTINGS = {"maxClientCnxns": 100}
+PROPERTIES = {"zookeeper.4lw.commands.whitelist": "*", "zookeeper.preAllocSize": 1024}
+
+
+class Victim:
+    """victim.py, from the start of an attack to its end."""
+
+    def __init__(self, port):
+        program = pathlib.Path(__file__).with_name("victim.py")
+        self.process = subprocess.Popen([sys.executable, str(program), str(port)], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        check_equal(self.process.stdout.readline().strip(), "ready", "the victim")
+
+    def longest_call(self):
+        said, _ = self.process.communicate(timeout=120)
+        check_equal(self.process.returncode, 0, "the victim's exit code")
+        return float(said)
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+class Memory:
+    """The peak of a process since it was last asked."""
+
+    def __init__(self, process):
+        self.folder = pathlib.Path(f"/proc/{process.pid}")
+        self.folder.joinpath("clear_refs").write_text("5")
+        self.before = self.megabytes("VmRSS")
+
+    def megabytes(self, field):
+        for line in self.folder.joinpath("status").read_text().splitlines():
+            if line.startswith(field + ":"):
+                return int(line.split()[1]) / 1024
+        raise AssertionError(f"no {field} in {self.folder}")
+
+    def grown(self):
+        return self.megabytes("VmHWM") - self.before
+
+
+class World:
+    """The servers, which of them is attacked, and where victims are."""
+
+    def __init__(self, processes, attacked, victims_at, check_whole):
+        self.processes, self.attacked, self.victims_at, self.check_whole = processes, attacked, victims_at, check_whole
+
+    def survives(self, attack):
+        memories = [Memory(process) for process in self.processes]
+        victims = [Victim(port) for port in self.victims_at]
+        try:
+            attack(self.attacked)
+            longest = max(victim.longest_call() for victim in victims)
+        finally:
+            for victim in victims:
+                victim.end()
+        check(all(process.poll() is None for process in self.processes), "every server lives")
+        grown = max(memory.grown() for memory in memories)
+        print(f"  longest call {longest:.3f} s, memory +{grown:.0f} MB", flush=True)
+        check(longest < CALL_SECONDS_MAX, f"a victim waited {longest:.2f} s, {CALL_SECONDS_MAX} are allowed")
+        check(grown < ATTACK_MB, f"the attack cost {grown:.0f} MB at its peak, {ATTACK_MB} are allowed")
+        self.check_whole()
+
+
+def tree_of(port):
+    """What one server shows: every name, and the nodes that attacks change. That the rest is the same everywhere,
+    the servers find out themselves: each transaction carries a digest of the whole tree."""
+    session = Session(port)
+    check_equal(session.call(p.SYNC, p.buffer("/"))[0], OK, "sync")
+    tree = {path: sorted(session.children(path)) for path in ("/", "/wide", "/zookeeper/quota")}
+    for path, (data, stat) in session.nodes(["/", "/wide", "/victim", "/large"]).items():
+        tree["data and stat of " + path] = (data, tuple(stat.values()))
+    session.call(p.CLOSE_SESSION)
+    session.close()
+    return tree
+
+
+def cases_in(world, names):
+    chosen = [attack for attack in attacks.ATTACKS if not names or any(name in attack.__name__ for name in names)]
+
+    def case_of(attack):
+        def case():
+            world.survives(attack)
+        case.__name__ = attack.__name__
+        return case
+
+    return [case_of(attack) for attack in chosen]
+
+
+def standalone(names):
+    with Drover(PROPERTIES, SETTINGS) as server:
+        server.start()
+        attacks.prepare(server.port)
+
+        def check_whole():
+            check_equal(len(tree_of(server.port)["/wide"]), attacks.WIDE_NODES, "children of /wide")
+
+        return run("hostile standalone", cases_in(World([server.process], server.port, [server.port], check_whole), names))
+
+
+def ensemble(names):
+    with Ensemble([DROVER] * 3, config=SETTINGS, properties=PROPERTIES) as servers:
+        leader = servers.start().leader()
+        attacked, other = servers.followers()
+        attacks.prepare(attacked.port)
+
+        def check_whole():
+            check(servers.leader() is leader, "the leader leads on")
+            check_equal(set(servers.followers()), {attacked, other}, "followers")
+            trees = [tree_of(member.port) for member in servers]
+            check(trees[0] == trees[1] == trees[2], "the tree is the same on every server")
+            for member in servers:
+                member.check_not_diverged()
+
+        world = World([member.process for member in servers], attacked.port, [attacked.port, other.port], check_whole)
+        return run("hostile ensemble", cases_in(world, names))
+
+
+WORLDS = {"standalone": standalone, "ensemble": ensemble}
+
+if __name__ == "__main__":
+    sys.exit(WORLDS[sys.argv[1]](sys.argv[2:]))
