@@ -232,6 +232,8 @@ void Front::on_request(Conn& c, const wire::RequestHeader& header, std::string_v
   if (serving_ == Serving::kNo) return end(c);
   if (!is_authenticated(c)) return refuse(c, header, ErrorCode::kSessionClosedRequireSaslAuth, Zxid{});
   if (header.op == OpCode::kCreateSession) return refuse(c, header, ErrorCode::kUnimplemented, Zxid{-1});
+  // The servers' own: it asks no ACL. Java (3.9.6) closes without a word, too.
+  if (header.op == OpCode::kDeleteContainer) return end(c);
   // A sync shows everything that was asked before it, also by the session's earlier connections: it waits
   // in the same line as the writes.
   if (state::is_write(header.op) || header.op == OpCode::kSync) {
@@ -301,10 +303,13 @@ bool Front::is_authenticated(const Conn& c) const {
 
 // Handled as it comes, even while earlier requests wait, as Java does: requests keep the identities that
 // the connection had when they were received.
-void Front::on_auth(Conn& c, const wire::RequestHeader&, std::string_view body) {
+void Front::on_auth(Conn& c, const wire::RequestHeader& header, std::string_view body) {
   wire::Reader r(body);
   const auto request = wire::decode_auth(r);
   if (!request) return end(c);
+  if (request->scheme == "ensemble" && machine_.options.ensemble_scheme) {
+    return on_ensemble_name(c, header, request->auth.value_or(""));
+  }
   const bool null_digest = request->scheme == "digest" && !request->auth;
   const auto proven =
       request->scheme && !null_digest
@@ -322,11 +327,29 @@ void Front::on_auth(Conn& c, const wire::RequestHeader&, std::string_view body) 
   if (proven && too_many) ++totals_.identities_refused;
   if (!proven || too_many) {
     ++stats_.auth_failures;
-    return refuse(c, {wire::kAuthXid, OpCode::kAuth}, ErrorCode::kAuthFailed, Zxid{});
+    return refuse(c, header, ErrorCode::kAuthFailed, Zxid{});
   }
   c.who = std::move(identities);
   c.who_bytes = static_cast<std::uint32_t>(bytes);
-  wire::append_bare_reply(c.out, {wire::kAuthXid, Zxid{}, ErrorCode::kOk});
+  // Java's and C's clients send xid -4 and wait for it; Go's waits for the ordinary xid that it sent.
+  wire::append_bare_reply(c.out, {header.xid, Zxid{}, ErrorCode::kOk});
+  ++stats_.sent;
+  ++c.sent;
+}
+
+// Proves nothing about the client: it makes sure that the client meant this ensemble. To one that meant
+// another an error would be final; a closed connection makes it try its next server.
+void Front::on_ensemble_name(Conn& c, const wire::RequestHeader& header, std::string_view name) {
+  const auto& names = machine_.options.ensemble_names;
+  if (name.empty() || names.empty()) {
+    ++totals_.ensemble_names.skipped;
+  } else if (std::find(names.begin(), names.end(), name) != names.end()) {
+    ++totals_.ensemble_names.right;
+  } else {
+    ++totals_.ensemble_names.wrong;
+    return end(c);
+  }
+  wire::append_bare_reply(c.out, {header.xid, Zxid{}, ErrorCode::kOk});
   ++stats_.sent;
   ++c.sent;
 }

@@ -59,6 +59,13 @@ struct FrontConfig {
 // it may show its last state to clients that said that this is better than nothing.
 enum class Serving : std::uint8_t { kNo, kYes, kReadOnly };
 
+// What clients said with the scheme `ensemble`.
+struct EnsembleNames {
+  std::uint64_t skipped = 0;  // no name, or none is configured
+  std::uint64_t right = 0;
+  std::uint64_t wrong = 0;  // their connections were closed
+};
+
 // Counted since start; the server adds up all fronts.
 // Since the start; srst does not reset them, as in Java.
 struct FrontTotals {
@@ -73,6 +80,7 @@ struct FrontTotals {
   std::uint64_t identities_refused = 0;  // requests to add one
   std::uint64_t rested = 0;              // times that a connection had to wait for the next round
   std::uint64_t event_overflows = 0;     // connections closed for the events that one batch had for them
+  EnsembleNames ensemble_names;
   // How many watches one change fired, when any.
   Extremes created_watches;
   Extremes deleted_watches;
@@ -299,6 +307,7 @@ class Front {
   void answer_connect(Conn& c, bool valid);
   void on_request(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now);
   void on_auth(Conn& c, const wire::RequestHeader& header, std::string_view body);
+  void on_ensemble_name(Conn& c, const wire::RequestHeader& header, std::string_view name);
   void on_sasl(Conn& c, const wire::RequestHeader& header, std::string_view body);
   bool is_authenticated(const Conn& c) const;
   void refuse(Conn& c, const wire::RequestHeader& header, ErrorCode error, Zxid zxid);

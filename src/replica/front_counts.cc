@@ -59,6 +59,9 @@ void FrontTotals::add(const FrontTotals& other) {
   identities_refused += other.identities_refused;
   rested += other.rested;
   event_overflows += other.event_overflows;
+  ensemble_names.skipped += other.ensemble_names.skipped;
+  ensemble_names.right += other.ensemble_names.right;
+  ensemble_names.wrong += other.ensemble_names.wrong;
   created_watches.add(other.created_watches);
   deleted_watches.add(other.deleted_watches);
   changed_watches.add(other.changed_watches);

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 
 #include "replica/testing.h"
@@ -224,7 +225,7 @@ TEST(Totals, CountWhatWasAnsweredAndWhatFired) {
   EXPECT_EQ(h.front(0).totals().writes, 2u) << "srst leaves them alone";
 }
 
-TEST(Auth, IsAnsweredAtOnceWithItsOwnXidAndNoZxid) {
+TEST(Auth, IsAnsweredAtOnceWithTheRequestsXidAndNoZxid) {
   Harness h(by_hand());
   Client c(h);
   c.send_hello({});
@@ -233,8 +234,23 @@ TEST(Auth, IsAnsweredAtOnceWithItsOwnXidAndNoZxid) {
   c.send(OpCode::kCreate, create_body("/a"));
   c.send(OpCode::kAuth, auth_body("digest", "bob:pw"));
   const auto replies = c.take();
-  EXPECT_EQ(story(replies), Story{"-4 Ok"}) << "before the write in front of it";
+  EXPECT_EQ(story(replies), Story{"2 Ok"}) << "before the write in front of it";
   EXPECT_EQ(replies[0].header.zxid, Zxid{0});
+}
+
+TEST(Auth, EchoesWhateverXidTheClientSends) {
+  // Most clients send -4 and wait for -4; go-zookeeper sends an ordinary xid and waits for that.
+  Harness h;
+  Client c = connected(h);
+  for (const std::int32_t xid : {-4, 0, 7, -1, -2, -8, std::numeric_limits<std::int32_t>::min()}) {
+    c.send_frame(Client::request(xid, OpCode::kAuth, auth_body("digest", "bob:pw")));
+    const auto replies = c.take();
+    ASSERT_EQ(replies.size(), 1u);
+    EXPECT_EQ(replies[0].header.xid, xid);
+    EXPECT_EQ(replies[0].header.error, ErrorCode::kOk);
+  }
+  c.send_frame(Client::request(9, OpCode::kAuth, auth_body("nosuch", "x")));
+  EXPECT_EQ(story(c.take()), Story{"9 AuthFailed"});
 }
 
 TEST(Auth, ARequestHasTheIdentitiesOfTheMomentItCame) {
@@ -251,7 +267,7 @@ TEST(Auth, ARequestHasTheIdentitiesOfTheMomentItCame) {
   c.queue(OpCode::kGetData, path_watch_body("/a"));
   c.send(OpCode::kSetData, set_data_body("/a", "x"));
   h.durable();
-  EXPECT_EQ(story(c.take()), (Story{"-4 Ok", "1 Ok", "2 NoAuth", "3 NoAuth", "5 Ok", "6 Ok"}));
+  EXPECT_EQ(story(c.take()), (Story{"4 Ok", "1 Ok", "2 NoAuth", "3 NoAuth", "5 Ok", "6 Ok"}));
 }
 
 TEST(Auth, FailuresAreAnsweredAndEndTheConnection) {
@@ -262,7 +278,7 @@ TEST(Auth, FailuresAreAnsweredAndEndTheConnection) {
   for (const auto& [scheme, auth] : failing) {
     Client c = connected(h);
     c.send(OpCode::kAuth, auth_body(scheme, auth));
-    EXPECT_EQ(story(c.take()), Story{"-4 AuthFailed"}) << scheme.value_or("null");
+    EXPECT_EQ(story(c.take()), Story{"1 AuthFailed"}) << scheme.value_or("null");
     EXPECT_TRUE(c.closed());
   }
   Client truncated = connected(h);
@@ -304,6 +320,48 @@ TEST(Auth, WhereASchemeIsRequiredNothingElseIsHeardBefore) {
   Client with = connected(h);
   with.ask(OpCode::kAuth, auth_body("digest", "a:1"));
   EXPECT_EQ(with.error(OpCode::kExists, path_watch_body("/")), ErrorCode::kOk);
+}
+
+TEST(Auth, WhoMeansAnotherEnsembleIsSentToTheNextServer) {
+  HarnessConfig config;
+  config.state.ensemble_scheme = true;
+  config.state.ensemble_names = {"east", "west"};
+  Harness h(config);
+  Client c = connected(h);
+  EXPECT_EQ(c.error(OpCode::kAuth, auth_body("ensemble", "west")), ErrorCode::kOk);
+  EXPECT_EQ(c.error(OpCode::kAuth, auth_body("ensemble", "")), ErrorCode::kOk);
+  EXPECT_EQ(c.error(OpCode::kAuth, auth_body("ensemble", std::nullopt)), ErrorCode::kOk);
+  c.send(OpCode::kAuth, auth_body("ensemble", "north"));
+  EXPECT_EQ(story(c.take()), Story{}) << "AUTHFAILED would end the client";
+  EXPECT_TRUE(c.closed());
+  const EnsembleNames& names = h.front().totals().ensemble_names;
+  EXPECT_EQ(names.skipped, 2u);
+  EXPECT_EQ(names.right, 1u);
+  EXPECT_EQ(names.wrong, 1u);
+}
+
+TEST(Auth, WithoutAConfiguredNameEveryEnsembleIsTheRightOne) {
+  HarnessConfig config;
+  config.state.ensemble_scheme = true;
+  Harness h(config);
+  Client c = connected(h);
+  EXPECT_EQ(c.error(OpCode::kAuth, auth_body("ensemble", "north")), ErrorCode::kOk);
+}
+
+TEST(Auth, WithoutTheProviderTheSchemeIsUnknown) {
+  Harness h;
+  Client c = connected(h);
+  EXPECT_EQ(c.error(OpCode::kAuth, auth_body("ensemble", "north")), ErrorCode::kAuthFailed);
+}
+
+TEST(Requests, DeleteContainerIsTheServersOwnAndEndsTheConnection) {
+  Harness h;
+  Client c = connected(h);
+  const Zxid before = h.replica->last_proposed();
+  c.send(OpCode::kDeleteContainer, wire::testing::path_body("/zookeeper"));
+  EXPECT_EQ(story(c.take()), Story{});
+  EXPECT_TRUE(c.closed());
+  EXPECT_EQ(h.replica->last_proposed(), before);
 }
 
 // A client that is told OK would answer the empty token with another request, and never stop.

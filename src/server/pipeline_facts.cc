@@ -55,6 +55,9 @@ void append_connections(const FactSources& s, std::vector<Metric>& metrics) {
   metrics.push_back(counter_metric("insecure_admin_count", s.insecure_admin));
   metrics.push_back(counter_metric("stale_replies", all.stale_replies));
   metrics.push_back(counter_metric("cnxn_closed_without_zk_server_running", all.not_served));
+  metrics.push_back(counter_metric("ensemble_auth_skip", all.ensemble_names.skipped));
+  metrics.push_back(counter_metric("ensemble_auth_success", all.ensemble_names.right));
+  metrics.push_back(counter_metric("ensemble_auth_fail", all.ensemble_names.wrong));
   metrics.push_back(counter_metric("revalidate_count", s.replica.stats().revalidations));
   // Clients that reached a limit.
   metrics.push_back(counter_metric("client_watches_refused", all.watches_refused));

@@ -7,13 +7,10 @@
 namespace drover::server {
 namespace {
 
-constexpr std::array<std::string_view, 16> kCounters{
+constexpr std::array<std::string_view, 13> kCounters{
     "add_dead_watcher_stall_time",
     "dead_watchers_cleared",
     "dead_watchers_queued",
-    "ensemble_auth_fail",
-    "ensemble_auth_skip",
-    "ensemble_auth_success",
     "quit_leading_due_to_disloyal_voter",
     "requests_not_forwarded_to_commit_processor",
     "response_packet_cache_hits",

@@ -310,21 +310,12 @@ std::optional<Identities> authenticate_digest(std::string_view auth, const Optio
   return proven;
 }
 
-// Proves nothing about the client: it makes sure that the client meant this ensemble.
-std::optional<Identities> authenticate_ensemble(std::string_view auth, const Options& options) {
-  const auto& names = options.ensemble_names;
-  const bool meant =
-      auth.empty() || names.empty() || std::find(names.begin(), names.end(), auth) != names.end();
-  return meant ? std::optional(Identities{}) : std::nullopt;
-}
-
 }  // namespace
 
 std::optional<Identities> authenticate(std::string_view scheme, std::string_view auth,
                                        std::string_view peer_ip, const Options& options) {
   if (scheme == "ip") return Identities{{"ip", std::string(peer_ip)}};
   if (scheme == "digest" && options.digest_scheme) return authenticate_digest(auth, options);
-  if (scheme == "ensemble" && options.ensemble_scheme) return authenticate_ensemble(auth, options);
   return std::nullopt;
 }
 
