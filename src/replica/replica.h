@@ -250,6 +250,7 @@ class Replica {
   void answer_awaiting(const wire::TxnHeader& header, const state::ApplyResult& result, Instant now);
   void answer_synced(Instant now);
   std::optional<InFlight> take_awaiting(SessionId session, std::int32_t xid);
+  bool is_awaited(const wire::TxnHeader& header) const;
 
   // replica_local.cc
   void read_only_front(FrontId front, ToReplica& batch, Instant now, Effects& effects);

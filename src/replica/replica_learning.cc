@@ -148,8 +148,16 @@ std::optional<Replica::InFlight> Replica::take_awaiting(SessionId session, std::
   return waiting;
 }
 
+// Session and xid are not enough: what the leader does by itself has xid 0, and a client may use that one,
+// too. The end of an expired session must not be taken for the success of such a client's write.
+bool Replica::is_awaited(const wire::TxnHeader& header) const {
+  const auto found = awaiting_.find(header.session);
+  if (found == awaiting_.end()) return false;
+  return header.type == OpCode::kError || header.type == found->second.front().op;
+}
+
 void Replica::answer_awaiting(const wire::TxnHeader& header, const state::ApplyResult& result, Instant now) {
-  const auto waiting = take_awaiting(header.session, header.cxid);
+  const auto waiting = is_awaited(header) ? take_awaiting(header.session, header.cxid) : std::nullopt;
   if (result.type == OpCode::kCloseSession) {
     InFlight ending{.session = header.session, .op = OpCode::kCloseSession};
     if (waiting) ending = *waiting;
