@@ -24,6 +24,7 @@ Replica::Replica(const ReplicaConfig& config, state::Machine& machine, std::vect
       last_proposed_(machine.last_zxid),
       next_session_(raw(config.first_session)),
       next_reap_(now + config.container_check_ms),
+      reap_paced_(now),
       session_rate_(config.session_rate, machine.options.hash_key) {
   if (service_ == Service::kAlone) {
     track_sessions(now);

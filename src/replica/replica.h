@@ -234,7 +234,8 @@ class Replica {
                            WallTime wall);
   InFlight waiting_for(FrontId front, const ClientWrite& write) const;
   void track_sessions(Instant now);
-  void reap(WallTime wall);
+  void pace_reaping(Instant now, WallTime wall);
+  std::size_t reap(std::size_t most, WallTime wall);
   void propose(const state::WriteRequest& request, const InFlight& waiting, WallTime wall);
   void hand_over(Effects& effects);
   SessionId new_session_id();
@@ -248,9 +249,9 @@ class Replica {
   ErrorCode upgrade(SessionMap::iterator session, Effects& effects);
   void announce_session(SessionId session, std::int32_t timeout_ms, InFlight waiting, Effects& effects);
   void answer_awaiting(const wire::TxnHeader& header, const state::ApplyResult& result, Instant now);
+  bool is_awaited(const wire::TxnHeader& header) const;
   void answer_synced(Instant now);
   std::optional<InFlight> take_awaiting(SessionId session, std::int32_t xid);
-  bool is_awaited(const wire::TxnHeader& header) const;
 
   // replica_local.cc
   void read_only_front(FrontId front, ToReplica& batch, Instant now, Effects& effects);
@@ -284,6 +285,9 @@ class Replica {
   Zxid last_proposed_{};
   std::int64_t next_session_ = 0;
   Instant next_reap_;
+  Instant reap_paced_;  // when the pace of deleting was last looked at
+  std::int64_t reap_credit_ = 0;
+  bool reaping_ = false;  // a check has found more than could be deleted so far
   SessionRate session_rate_;
   bool disk_full_ = false;
   bool exhausted_ = false;

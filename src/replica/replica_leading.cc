@@ -50,6 +50,7 @@ void Replica::begin_leading(std::uint32_t epoch, Instant now, WallTime wall, Eff
   pending_ =
       std::make_unique<state::PendingChanges>(machine_.tree, state::ChangeCounts{ever_pending, ever_pending});
   next_reap_ = now + config_.container_check_ms;
+  reap_paced_ = now;
   track_sessions(now);
   const auto serving = config_.leader_serves ? Serving::kYes : Serving::kNo;
   for (Front* each : fronts_) each->set_serving(serving, last_proposed_);
@@ -235,18 +236,32 @@ void Replica::on_tick(Instant now, WallTime wall, Effects& effects) {
     }
   }
   if (!decides()) return;
-  if (now >= next_reap_) {
-    next_reap_ = now + config_.container_check_ms;
-    reap(wall);
-  }
+  pace_reaping(now, wall);
   hand_over(effects);
 }
 
-void Replica::reap(WallTime wall) {
+// As Java's ContainerManager: each check finds all nodes whose time is over, and they are deleted at the pace
+// of container_max_per_minute. What does not fit into this tick is deleted in the next ones, not at the next
+// check.
+void Replica::pace_reaping(Instant now, WallTime wall) {
+  constexpr std::int64_t kCostOfOne = 60'000;  // in milliseconds times nodes per minute
+  // What is not used up is lost, but for one node: nobody saves up for a stampede.
+  const std::int64_t elapsed_ms = now - std::exchange(reap_paced_, now);
+  reap_credit_ = std::min(reap_credit_, kCostOfOne) + elapsed_ms * config_.container_max_per_minute;
+  if (now >= next_reap_) {
+    next_reap_ = now + config_.container_check_ms;
+    reaping_ = true;
+  }
+  const auto most = static_cast<std::size_t>(reap_credit_ / kCostOfOne);
+  if (!reaping_ || most == 0) return;
+  const std::size_t deleted = reap(most, wall);
+  reap_credit_ -= static_cast<std::int64_t>(deleted) * kCostOfOne;
+  reaping_ = deleted == most;  // Then there may be more.
+}
+
+std::size_t Replica::reap(std::size_t most, WallTime wall) {
   const state::Tree& tree = machine_.tree;
   std::vector<std::string> candidates;
-  const auto most = static_cast<std::size_t>(
-      std::max<std::int64_t>(1, config_.container_max_per_minute * config_.container_check_ms / 60'000));
   const auto consider = [&](state::NodeRef ref, bool due) {
     if (!due || tree.at(ref).child_count > 0 || candidates.size() >= most) return;
     // A change in flight may have made the node young, or another one; then it is looked at next time.
@@ -280,6 +295,7 @@ void Replica::reap(WallTime wall) {
              .refusal = ErrorCode::kOk},
             wall);
   }
+  return candidates.size();
 }
 
 void Replica::propose(const state::WriteRequest& request, const InFlight& waiting, WallTime wall) {

@@ -401,7 +401,7 @@ void IoLoop::turn_away(const ClientConnection& c, const IoError& why) {
 void IoLoop::tick() {
   const Instant now = loop_->now();
   if (now >= next_tick_) {
-    next_tick_ = now + std::max<std::int64_t>(10, std::min<std::int64_t>(config_.tick_ms / 2, 1000));
+    next_tick_ = now + config_.tick_period_ms;
     front_.on_tick(now);
     core_->post(id_, std::move(front_.outbox()));
     front_.outbox() = replica::ToReplica{};

@@ -32,7 +32,7 @@ namespace drover::server {
 
 struct IoLoopConfig {
   replica::FrontConfig front;
-  std::int64_t tick_ms = 3000;
+  std::int64_t tick_period_ms = 1000;
   int first_frame_ms = 10'000;
   int started_frame_ms = 30'000;
   int tls_handshake_ms = 5'000;

@@ -281,7 +281,7 @@ void ServerProcess::start_threads() {
 
 void ServerProcess::run_core_thread() {
   pthread_setname_np(pthread_self(), "drover-core");
-  const std::int64_t period_ms = std::max(10, std::min(config_.tick_time_ms / 2, 1000));
+  const std::int64_t period_ms = tick_period_ms(config_);
   Instant next_tick = core_loop_->refresh_now();
   while (!core_stopping_.load(std::memory_order_acquire)) {
     Instant next = next_tick;

@@ -66,6 +66,11 @@ replica::ReplicaConfig replica_config(const ServerConfig& config, WallTime now) 
   return r;
 }
 
+std::int64_t tick_period_ms(const ServerConfig& config) {
+  const int wanted = std::min(config.tick_time_ms / 2, config.features.container_check_interval_ms);
+  return std::clamp(wanted, 10, 1000);
+}
+
 IoLoopConfig io_loop_config(const ServerConfig& config, std::size_t fronts) {
   IoLoopConfig io;
   io.front.frame_bytes_max = config.limits.jute_max_buffer;
@@ -84,7 +89,7 @@ IoLoopConfig io_loop_config(const ServerConfig& config, std::size_t fronts) {
   io.front.watches.per_table =
       positive_or(config.limits.watches / static_cast<std::int64_t>(fronts), kNoLimit);
   if (config.auth.enforce_auth) io.front.required_schemes = config.auth.enforce_schemes;
-  io.tick_ms = config.tick_time_ms;
+  io.tick_period_ms = tick_period_ms(config);
   io.first_frame_ms = config.deadlines.first_frame_ms;
   io.started_frame_ms = config.deadlines.started_frame_ms;
   io.tls_handshake_ms = config.tls.handshake_timeout_ms;

@@ -17,6 +17,9 @@ namespace drover::server {
 state::Options state_options(const ServerConfig& config, const HashKey& hash_key);
 replica::ReplicaConfig replica_config(const ServerConfig& config, WallTime now);
 IoLoopConfig io_loop_config(const ServerConfig& config, std::size_t fronts);
+// How often the core looks at its clocks: sessions, containers and TTL nodes. Half a tick, unless the latter
+// are to be looked at more often.
+std::int64_t tick_period_ms(const ServerConfig& config);
 LogThreadOptions log_thread_options(const ServerConfig& config, std::uint64_t seed, bool core_on_io_thread);
 SnapshotThreadOptions snapshot_options(const ServerConfig& config);
 storage::TxnLogOptions txn_log_options(const ServerConfig& config);

@@ -29,5 +29,18 @@ TEST(Settings, AnAccessListNeverOutgrowsATransaction) {
   }
 }
 
+TEST(Settings, TheCoreLooksAtItsClocksAsOftenAsContainersAreChecked) {
+  ServerConfig config;
+  config.tick_time_ms = 1000;
+  EXPECT_EQ(tick_period_ms(config), 500);
+  config.features.container_check_interval_ms = 100;
+  EXPECT_EQ(tick_period_ms(config), 100);
+  config.features.container_check_interval_ms = 1;
+  EXPECT_EQ(tick_period_ms(config), 10) << "docs/configuration.md names this limit";
+  config = {};
+  config.tick_time_ms = 60'000;
+  EXPECT_EQ(tick_period_ms(config), 1000);
+}
+
 }  // namespace
 }  // namespace drover::server
