@@ -218,7 +218,7 @@ class Replica {
   // replica_leading.cc: alone, too
   void on_write(FrontId front, const ClientWrite& write, std::string_view body, WallTime wall,
                 Effects& effects);
-  ErrorCode refusal_of(wire::OpCode op, std::string_view body);
+  ErrorCode refusal_of(wire::OpCode op);
   void on_session_request(FrontId front, const SessionRequest& request, Instant now, WallTime wall,
                           Effects& effects);
   void create_session(FrontId front, const SessionRequest& request, Instant now, WallTime wall);
@@ -237,6 +237,7 @@ class Replica {
   void pace_reaping(Instant now, WallTime wall);
   std::size_t reap(std::size_t most, WallTime wall);
   void propose(const state::WriteRequest& request, const InFlight& waiting, WallTime wall);
+  void refuse_undecodable(std::size_t start, const InFlight& waiting);
   void hand_over(Effects& effects);
   SessionId new_session_id();
   // What must be applied before something that is asked now can be answered.

@@ -113,7 +113,7 @@ void Replica::on_write(FrontId front, const ClientWrite& write, std::string_view
     effects.answers.push_back({SessionAnswer::Kind::kDropped, front, write.conn, {}});
     return;
   }
-  waiting.refusal = refusal_of(write.op, body);
+  waiting.refusal = refusal_of(write.op);
   waiting.closes_local = known && found->second.local && write.op == OpCode::kCloseSession;
   if (write.op == OpCode::kCloseSession && known) found->second.closing = true;
   if (waiting.refusal != ErrorCode::kOk || waiting.closes_local) {
@@ -147,13 +147,11 @@ Replica::SessionVerdict Replica::judge_own(SessionMap::iterator found, const Cli
 }
 
 // What must not become a transaction at all.
-ErrorCode Replica::refusal_of(OpCode op, std::string_view body) {
+ErrorCode Replica::refusal_of(OpCode op) {
   if (disk_full_ && grows_state(op)) {
     ++stats_.writes_refused_disk_full;
     return ErrorCode::kSystemError;
   }
-  // Java reads a reconfig before it takes a zxid for it, unlike every other write.
-  if (op == OpCode::kReconfig && !wire::is_reconfig_request(body)) return ErrorCode::kMarshallingError;
   return ErrorCode::kOk;
 }
 
@@ -305,13 +303,27 @@ void Replica::propose(const state::WriteRequest& request, const InFlight& waitin
     return;
   }
   if (!gathering_) gathering_ = std::make_shared<LogAppend>();
-  last_proposed_ = next(last_proposed_);
+  const std::size_t start = gathering_->bytes.size();
+  const Zxid zxid = next(last_proposed_);
+  const auto prepared = state::prepare(machine_, *pending_, request, zxid, wall, gathering_->bytes);
+  // A learner waits for a transaction, whatever it says.
+  if (prepared.undecodable && waiting.front) return refuse_undecodable(start, waiting);
+  last_proposed_ = zxid;
   if (gathering_->ends.empty()) gathering_->first = last_proposed_;
-  state::prepare(machine_, *pending_, request, last_proposed_, wall, gathering_->bytes);
   gathering_->ends.push_back(static_cast<std::uint32_t>(gathering_->bytes.size()));
   gathering_->last = last_proposed_;
   in_flight_.push_back(waiting);
   in_flight_.back().zxid = last_proposed_;
+}
+
+// Takes back the entry that begins at `start`: the request is answered in its turn, but takes no zxid.
+void Replica::refuse_undecodable(std::size_t start, const InFlight& waiting) {
+  gathering_->bytes.resize(start);
+  if (gathering_->ends.empty()) gathering_.reset();
+  InFlight refused = waiting;
+  refused.zxid = last_in_flight();
+  refused.refusal = ErrorCode::kMarshallingError;
+  in_flight_.push_back(std::move(refused));
 }
 
 void Replica::hand_over(Effects& effects) {
@@ -364,7 +376,7 @@ void Replica::on_forwarded(zab::LinkId learner, const wire::ForwardedRequest& re
     if (verdict.error == ErrorCode::kOk && request.op == OpCode::kCloseSession && found != sessions_.end())
       found->second.closing = true;
     // The learner waits for a transaction, so that a refusal must become one.
-    if (verdict.error == ErrorCode::kOk) verdict.error = refusal_of(request.op, request.body);
+    if (verdict.error == ErrorCode::kOk) verdict.error = refusal_of(request.op);
     if (verdict.ephemeral_error == ErrorCode::kOk) verdict.ephemeral_error = verdict.error;
   }
   propose({.session = request.session,

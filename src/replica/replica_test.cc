@@ -17,6 +17,7 @@ using wire::testing::create_body;
 using wire::testing::create_ttl_body;
 using wire::testing::from_hex;
 using wire::testing::multi_body;
+using wire::testing::MultiPart;
 using wire::testing::path_body;
 using wire::testing::path_version_body;
 using wire::testing::path_watch_body;
@@ -138,31 +139,49 @@ TEST(Durability, WritesOfAllFrontsShareOneOrder) {
 
 // ---- failed writes and their zxids (facts of the Java server) ----
 
-TEST(Zxids, EveryFailedWriteTakesOneAndReadsTakeNone) {
+TEST(Zxids, AFailedWriteTakesOneUnlessItCannotBeDecodedAndReadsTakeNone) {
   Harness h;
   Client c = connected(h);
   const auto zxid_of = [&](OpCode op, const std::string& body) { return raw(c.ask(op, body).header.zxid); };
   const std::int64_t start = raw(h.machine.last_zxid);
   EXPECT_EQ(zxid_of(OpCode::kDelete, path_version_body("/none")), start + 1);
-  EXPECT_EQ(zxid_of(OpCode::kCreate, "junk"), start + 2);
-  EXPECT_EQ(zxid_of(OpCode::kMulti, "junk"), start + 3);
+  EXPECT_EQ(zxid_of(OpCode::kDelete, path_version_body(std::nullopt)), start + 2) << "Java can decode it";
+  EXPECT_EQ(zxid_of(OpCode::kMulti, "junk"), start + 3) << "which Java reads after it has taken a zxid";
   EXPECT_EQ(zxid_of(OpCode::kMulti, multi_body({})), start + 4);
-  EXPECT_EQ(zxid_of(OpCode::kDeleteContainer, path_body("/x")), start + 5);
-  EXPECT_EQ(zxid_of(OpCode::kReconfig, from_hex("ffffffff ffffffff ffffffff 0000000000000000")), start + 6);
-  EXPECT_EQ(zxid_of(OpCode::kReconfig, "junk"), start + 6) << "which Java reads before it takes a zxid";
+  EXPECT_EQ(zxid_of(OpCode::kReconfig, from_hex("ffffffff ffffffff ffffffff 0000000000000000")), start + 5);
+  for (const OpCode op : {OpCode::kCreate, OpCode::kCreate2, OpCode::kCreateContainer, OpCode::kCreateTtl,
+                          OpCode::kDelete, OpCode::kSetData, OpCode::kSetAcl, OpCode::kReconfig}) {
+    EXPECT_EQ(zxid_of(op, "junk"), start + 5) << static_cast<int>(op);
+  }
+  const MultiPart without_acl{OpCode::kCreate2, create_body("/a", {.acl = from_hex("ffffffff")})};
+  EXPECT_EQ(zxid_of(OpCode::kMulti, multi_body({without_acl})), start + 5);
   for (const OpCode op :
        {OpCode::kGetData, OpCode::kSync, OpCode::kMultiRead, OpCode::kAddWatch, OpCode::kPing}) {
-    EXPECT_EQ(zxid_of(op, "junk"), start + 6) << static_cast<int>(op);
+    EXPECT_EQ(zxid_of(op, "junk"), start + 5) << static_cast<int>(op);
   }
+  EXPECT_EQ(h.machine.last_zxid, h.replica->last_proposed());
 }
 
-TEST(Zxids, DeleteContainerFromAClientIsAlwaysRefused) {
+TEST(Zxids, WhatCannotBeDecodedIsAnsweredInItsTurn) {
   HarnessConfig config;
+  config.durable_at_once = false;
   Harness h(config);
-  Client c = connected(h);
-  c.ask(OpCode::kCreateContainer, create_body("/box", {.flags = wire::kContainer}));
-  EXPECT_EQ(c.error(OpCode::kDeleteContainer, path_body("/box")), ErrorCode::kBadArguments);
-  EXPECT_NE(h.machine.tree.get("/box"), nullptr);
+  Client c(h);
+  c.send_hello({});
+  h.durable();
+  c.take_hello();
+  const Zxid start = h.machine.last_zxid;
+  c.queue(OpCode::kCreate, create_body("/a"));
+  c.queue(OpCode::kSetData, "junk");
+  c.queue(OpCode::kCreate, create_body("/b"));
+  c.send(OpCode::kDelete, "junk");
+  EXPECT_EQ(story(c.take()), Story{});
+  h.durable();
+  const auto replies = c.take();
+  EXPECT_EQ(story(replies), (Story{"1 Ok", "2 MarshallingError", "3 Ok", "4 MarshallingError"}));
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    EXPECT_EQ(raw(replies[i].header.zxid), raw(start) + 1 + static_cast<std::int64_t>(i / 2));
+  }
 }
 
 // ---- a full disk ----

@@ -27,8 +27,12 @@ class Preparation {
   Result<void> single(std::string& out);
   // Unlike the others a multi succeeds in saying how it failed; `first_error` tells.
   Result<void> multi(std::string& out, ErrorCode& first_error);
+  bool is_undecodable() const { return undecodable_; }
 
  private:
+  template <class Request, class Handler>
+  Result<void> decoded(const std::optional<Request>& request, Handler handler);
+  Result<void> decoded_delete(wire::Reader r, std::string& out);
   Result<void> create(OpCode op, const wire::CreateRequest& create, std::string& out);
   Result<void> remove(const wire::DeleteRequest& request, std::string& out);
   Result<void> remove_container(std::string_view path, std::string& out);
@@ -58,6 +62,7 @@ class Preparation {
   const WriteRequest& request_;
   Zxid zxid_;
   WallTime now_;
+  bool undecodable_ = false;
 };
 
 }  // namespace drover::state

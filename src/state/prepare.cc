@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "state/digest.h"
 #include "state/preparation.h"
+#include "wire/multi_flaw.h"
 
 namespace drover::state {
 namespace {
@@ -13,13 +14,24 @@ void append_error(std::string& out, ErrorCode error) {
   wire::encode(w, wire::ErrorTxn{error});
 }
 
+}  // namespace
+
 template <class Request, class Handler>
-Result<void> decoded(const std::optional<Request>& request, Handler handler) {
-  if (!request) return std::unexpected(ErrorCode::kMarshallingError);
-  return handler(*request);
+Result<void> Preparation::decoded(const std::optional<Request>& request, Handler handler) {
+  if (request) return handler(*request);
+  undecodable_ = true;
+  return std::unexpected(ErrorCode::kMarshallingError);
 }
 
-}  // namespace
+// A null path is the same error to the client, but Java can decode it.
+Result<void> Preparation::decoded_delete(wire::Reader r, std::string& out) {
+  wire::Reader fields = r;
+  fields.buffer();
+  fields.i32();
+  const auto done = decoded(wire::decode_delete(r), [&](const auto& q) { return remove(q, out); });
+  undecodable_ = !fields.ok();
+  return done;
+}
 
 Result<void> Preparation::session_alive() const {
   if (request_.session_error != ErrorCode::kOk) return std::unexpected(request_.session_error);
@@ -86,8 +98,7 @@ Result<void> Preparation::single(std::string& out) {
     case OpCode::kCreateTtl:
       return decoded(wire::decode_create(r, request_.op),
                      [&](const auto& q) { return create(request_.op, q, out); });
-    case OpCode::kDelete:
-      return decoded(wire::decode_delete(r), [&](const auto& q) { return remove(q, out); });
+    case OpCode::kDelete: return decoded_delete(r, out);
     case OpCode::kDeleteContainer:
       return decoded(wire::decode_path(r), [&](const auto& path) { return remove_container(path, out); });
     case OpCode::kSetData:
@@ -115,7 +126,11 @@ Result<void> Preparation::multi_element(const wire::MultiOp& op, std::string& re
 Result<void> Preparation::multi(std::string& out, ErrorCode& first_error) {
   wire::Reader r(request_.body);
   const auto ops = wire::decode_multi(r, m_.options.multi_ops_max);
-  if (!ops) return std::unexpected(ErrorCode::kMarshallingError);
+  if (!ops) {
+    const auto flaw = wire::flaw_of_multi(request_.body, m_.options.multi_ops_max);
+    undecodable_ = flaw == wire::MultiFlaw::kNullAcl;
+    return std::unexpected(ErrorCode::kMarshallingError);
+  }
   // A multi of reads is multiRead's business.
   if (!ops->empty() && (ops->front().op == OpCode::kGetData || ops->front().op == OpCode::kGetChildren)) {
     return std::unexpected(ErrorCode::kMarshallingError);
@@ -193,12 +208,12 @@ Prepared prepare(const Machine& machine, PendingChanges& pending, const WriteReq
     header.type = OpCode::kError;
     wire::encode(w, header);
     append_error(out, done.error());
-    return {done.error()};
+    return {done.error(), preparation.is_undecodable()};
   }
   if (machine.options.digest_enabled) {
     wire::encode(w, wire::TxnDigest{wire::kDigestVersion, pending.digest()});
   }
-  return {multi_error};
+  return {.error = multi_error};
 }
 
 }  // namespace drover::state

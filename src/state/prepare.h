@@ -3,7 +3,8 @@
 // A request becomes a transaction: every check is made here, once, on the leader.
 //
 // The order of checks decides which error a client sees, so it is ZooKeeper's (client-protocol §7.2). A
-// request that fails becomes an error transaction: it takes a zxid and is logged like any other.
+// request that fails becomes an error transaction: it takes a zxid and is logged like any other. Only one
+// that cannot be decoded need not.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +38,8 @@ bool is_write(wire::OpCode op);
 
 struct Prepared {
   ErrorCode error = ErrorCode::kOk;  // of the request; for a multi, of its first failing part
+  // The bytes are no such request. As of 3.9 Java takes no zxid for it, so the caller may drop the entry.
+  bool undecodable = false;
 };
 
 // Appends the entry (header, record, digest) of transaction `zxid` to `out`, and records its changes as

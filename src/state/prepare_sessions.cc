@@ -46,6 +46,8 @@ Result<void> Preparation::close_session(std::string& out) {
 
 // The operation itself belongs to ensembles; a server of its own answers as Java's does.
 Result<void> Preparation::reconfig() {
+  undecodable_ = !wire::is_reconfig_request(request_.body);
+  if (undecodable_) return std::unexpected(ErrorCode::kMarshallingError);
   if (!m_.options.reconfig_enabled) return std::unexpected(ErrorCode::kReconfigDisabled);
   TRY(session_alive());
   return std::unexpected(ErrorCode::kUnimplemented);

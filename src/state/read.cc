@@ -313,8 +313,8 @@ Result<void> Answer::remove_watches() {
 // is watched again. Its events come before its reply, so it does not fit the shape of the others.
 class WatchReset {
  public:
-  WatchReset(const Machine& machine, const WatchRoom& room, WatcherId watcher, std::string& out)
-      : tree_(machine.tree), room_(room), watcher_(watcher), out_(out) {}
+  WatchReset(const Machine& machine, const WatchRoom& room, const ReadRequest& q, std::string& out)
+      : m_(machine), room_(room), q_(q), out_(out) {}
 
   Result<void> run(const wire::SetWatchesRequest& q) {
     for (const auto path : q.data) TRY(data_watch(path, q.relative_zxid));
@@ -330,32 +330,39 @@ class WatchReset {
 
  private:
   Result<void> data_watch(std::string_view path, Zxid since) {
-    const Node* node = tree_.get(path);
+    const Node* node = m_.tree.get(path);
     if (!node) return tell(wire::EventType::kNodeDeleted, path);
-    if (node->mzxid > since) return tell(wire::EventType::kNodeDataChanged, path);
+    if (node->mzxid > since) return tell_of(*node, wire::EventType::kNodeDataChanged, path);
     return watch(path, WatchTable::kData, kStandard);
   }
   Result<void> exist_watch(std::string_view path) {
-    if (tree_.get(path)) return tell(wire::EventType::kNodeCreated, path);
+    const Node* node = m_.tree.get(path);
+    if (node) return tell_of(*node, wire::EventType::kNodeCreated, path);
     return watch(path, WatchTable::kData, kStandard);
   }
   Result<void> child_watch(std::string_view path, Zxid since) {
-    const Node* node = tree_.get(path);
+    const Node* node = m_.tree.get(path);
     if (!node) return tell(wire::EventType::kNodeDeleted, path);
-    if (node->pzxid > since) return tell(wire::EventType::kNodeChildrenChanged, path);
+    if (node->pzxid > since) return tell_of(*node, wire::EventType::kNodeChildrenChanged, path);
     return watch(path, WatchTable::kChild, kStandard);
+  }
+  // A client that may not read the node does not hear of it, and the watch is spent: as when an event fires.
+  Result<void> tell_of(const Node& node, wire::EventType type, std::string_view path) {
+    const bool readable =
+        node.acl == kOpenAcl || is_allowed(*m_.tree.acl(node), wire::kRead, *q_.who, m_.options);
+    return readable ? tell(type, path) : Result<void>{};
   }
   Result<void> tell(wire::EventType type, std::string_view path) {
     wire::append_event(out_, type, to_valid_utf8(path), Zxid{-1});
     return {};
   }
   Result<void> watch(std::string_view path, WatchTable table, WatchMode mode) {
-    return room_.add(watcher_, path, table, mode);
+    return room_.add(q_.watcher, path, table, mode);
   }
 
-  const Tree& tree_;
+  const Machine& m_;
   const WatchRoom& room_;
-  WatcherId watcher_;
+  const ReadRequest& q_;
   std::string& out_;
 };
 
@@ -370,7 +377,7 @@ ReadOutcome answer_set_watches(const Machine& machine, const WatchRoom& room, co
   const auto request = wire::decode_set_watches(r, q.op);
   ReadOutcome outcome{ErrorCode::kMarshallingError, 0};
   if (request) {
-    const auto done = WatchReset(machine, room, q.watcher, out).run(*request);
+    const auto done = WatchReset(machine, room, q, out).run(*request);
     outcome = {done ? ErrorCode::kOk : done.error(), path_count(*request)};
   }
   wire::append_bare_reply(out, {q.xid, machine.last_zxid, outcome.error});

@@ -127,6 +127,18 @@ TEST_F(ReadWatches, AfterAReconnectWhatChangedIsToldAndTheRestIsWatched) {
   }
 }
 
+TEST_F(ReadWatches, NobodyCatchesUpOnNodesThatTheyMayNotRead) {
+  // Otherwise setWatches would tell anybody whether a node is there, and when it changes.
+  leader_.run(OpCode::kCreate, wire::testing::create_body(
+                                   "/secret", {.acl = wire::testing::acl_bytes({{31, {"digest", "a:b"}}})}));
+  const std::string body = set_watches_body(Zxid{0}, {{"/secret"}, {"/secret"}, {"/secret"}});
+  EXPECT_EQ(set_watches(OpCode::kSetWatches, body), Story{"Ok"});
+  EXPECT_TRUE(c_.watches.empty()) << "as a watch that fired";
+  c_.who.push_back({"digest", "a:b"});
+  EXPECT_EQ(set_watches(OpCode::kSetWatches, body),
+            (Story{"changed /secret", "created /secret", "children /secret", "Ok"}));
+}
+
 TEST_F(ReadWatches, PersistentWatchesComeBackWithoutCatchUp) {
   const std::string body = set_watches_body(Zxid{0}, {{}, {}, {}, {"/a", "/none"}, {"/r"}});
   EXPECT_EQ(set_watches(OpCode::kSetWatches2, body), Story{"Ok"});

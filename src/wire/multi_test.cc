@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "wire/multi_flaw.h"
 #include "wire/requests.h"
 #include "wire/testing.h"
 
@@ -154,6 +155,21 @@ TEST(CreatesEphemeral, TellsARequestThatNeedsAGlobalSession) {
   EXPECT_TRUE(creates_ephemeral(OpCode::kMulti, multi(kEphemeral), 10));
   EXPECT_FALSE(creates_ephemeral(OpCode::kMulti, multi(kPersistent), 10));
   EXPECT_FALSE(creates_ephemeral(OpCode::kMulti, multi(kEphemeral), 1)) << "more than one request may bring";
+}
+
+TEST(Multi, ANullAclSpoilsAllOfIt) {
+  const std::string null_list = from_hex("ffffffff");
+  for (const OpCode op : {OpCode::kCreate, OpCode::kCreate2, OpCode::kCreateContainer}) {
+    const MultiPart part{op, create_body("/a", {.acl = null_list})};
+    EXPECT_FALSE(decoded(multi_body({{OpCode::kCheck, path_version_body("/a")}, part})));
+    EXPECT_EQ(flaw_of_multi(multi_body({part}), 100), MultiFlaw::kNullAcl);
+    EXPECT_EQ(flaw_of_multi(multi_body({part, {OpCode::kSetAcl, ""}}), 100), MultiFlaw::kNullAcl)
+        << "the first flaw counts";
+    EXPECT_EQ(flaw_of_multi(multi_body({{OpCode::kSetAcl, ""}, part}), 100), MultiFlaw::kMalformed);
+  }
+  const MultiPart impossible{OpCode::kCreate, create_body("/a", {.acl = null_list, .flags = 9})};
+  EXPECT_EQ(flaw_of_multi(multi_body({impossible}), 100), MultiFlaw::kMalformed);
+  EXPECT_EQ(flaw_of_multi(multi_body({{OpCode::kCreate, create_body("/a")}}), 100), MultiFlaw::kNone);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "wire/multi_flaw.h"
+
 namespace drover::wire {
 namespace {
 
@@ -30,15 +32,23 @@ std::vector<std::string_view> decode_paths(Reader& r) {
 
 bool is_read(OpCode op) { return op == OpCode::kGetData || op == OpCode::kGetChildren; }
 
+bool is_null_list(std::string_view list) { return Reader(list).i32() == -1; }
+
 // Java rebuilds the op from its mode (as of 3.9): a container mode makes it createContainer, a TTL mode
-// needs createTTL, and createTTL with another mode is a plain create whose ttl is not looked at.
-std::optional<MultiOp> multi_create(OpCode op, CreateRequest request) {
-  if (!request.path) return std::nullopt;
+// needs createTTL, and createTTL with another mode is a plain create whose ttl is not looked at. Only for
+// createTTL it does without a list of ACLs, and refuses that later.
+std::optional<MultiOp> multi_create(OpCode op, CreateRequest request, MultiFlaw& flaw) {
   if (op == OpCode::kCreateTtl) {
+    if (!request.path) return std::nullopt;
     if (is_ttl(request.flags)) return MultiOp{op, request};
     request.ttl_ms = -1;
     op = OpCode::kCreate;
-  } else if (!is_create_flag(request.flags) || is_ttl(request.flags)) {
+  } else if (!is_create_flag(request.flags)) {
+    return std::nullopt;
+  } else if (is_null_list(request.acl)) {
+    flaw = MultiFlaw::kNullAcl;
+    return std::nullopt;
+  } else if (is_ttl(request.flags) || !request.path) {
     return std::nullopt;
   }
   return MultiOp{request.flags == kContainer ? OpCode::kCreateContainer : op, request};
@@ -50,14 +60,14 @@ std::optional<MultiOp> element(OpCode op, const std::optional<Request>& request)
   return MultiOp{op, *request};
 }
 
-std::optional<MultiOp> decode_multi_op(Reader& r, OpCode op) {
+std::optional<MultiOp> decode_multi_op(Reader& r, OpCode op, MultiFlaw& flaw) {
   switch (op) {
     case OpCode::kCreate:
     case OpCode::kCreate2:
     case OpCode::kCreateContainer:
     case OpCode::kCreateTtl: {
       const auto request = decode_create(r, op);
-      return request ? multi_create(op, *request) : std::nullopt;
+      return request ? multi_create(op, *request, flaw) : std::nullopt;
     }
     case OpCode::kDelete: return element(op, decode_delete(r));
     case OpCode::kSetData: return element(op, decode_set_data(r));
@@ -66,6 +76,23 @@ std::optional<MultiOp> decode_multi_op(Reader& r, OpCode op) {
     case OpCode::kGetChildren: return element(op, decode_path_watch(r));
     default: return std::nullopt;
   }
+}
+
+// All elements, or nullopt and why.
+std::optional<std::vector<MultiOp>> read_multi(Reader& r, std::size_t ops_max, MultiFlaw& flaw) {
+  std::vector<MultiOp> ops;
+  flaw = MultiFlaw::kMalformed;
+  for (;;) {
+    const MultiHeader header = decode_multi_header(r);
+    if (!r.ok()) return std::nullopt;
+    if (header.done) break;
+    auto op = decode_multi_op(r, header.type, flaw);
+    if (!op || ops.size() >= ops_max) return std::nullopt;
+    if (!ops.empty() && is_read(op->op) != is_read(ops.front().op)) return std::nullopt;
+    ops.push_back(std::move(*op));
+  }
+  flaw = MultiFlaw::kNone;
+  return ops;
 }
 
 }  // namespace
@@ -216,16 +243,15 @@ MultiHeader decode_multi_header(Reader& r) {
 }
 
 std::optional<std::vector<MultiOp>> decode_multi(Reader& r, std::size_t ops_max) {
-  std::vector<MultiOp> ops;
-  for (;;) {
-    const MultiHeader header = decode_multi_header(r);
-    if (!r.ok()) return std::nullopt;
-    if (header.done) return ops;
-    auto op = decode_multi_op(r, header.type);
-    if (!op || ops.size() >= ops_max) return std::nullopt;
-    if (!ops.empty() && is_read(op->op) != is_read(ops.front().op)) return std::nullopt;
-    ops.push_back(std::move(*op));
-  }
+  MultiFlaw flaw{};
+  return read_multi(r, ops_max, flaw);
+}
+
+MultiFlaw flaw_of_multi(std::string_view body, std::size_t ops_max) {
+  MultiFlaw flaw{};
+  Reader r(body);
+  (void)read_multi(r, ops_max, flaw);
+  return flaw;
 }
 
 std::vector<std::uint32_t> create2_in_multi(std::string_view body, std::size_t ops_max) {

@@ -178,9 +178,9 @@ MUTANTS = [
          "    answer_awaiting(txn->header, result, now);\n  }\n"
          "  for (Front* each : fronts_) each->on_events(events_, txn->header.zxid);\n}")]),
     Mutant("set-watches-off-by-one", "1412, 1667", "state/read.cc", [
-        ("    if (node->mzxid > since) return tell(", "    if (node->mzxid >= since) return tell(")]),
+        ("    if (node->mzxid > since) return tell_of(", "    if (node->mzxid >= since) return tell_of(")]),
     Mutant("watches-not-set-again", "1412", "state/read.cc", [
-        ("    if (node->pzxid > since) return tell(wire::EventType::kNodeChildrenChanged, path);\n", "")]),
+        ("    if (node->pzxid > since) return tell_of(*node, wire::EventType::kNodeChildrenChanged, path);\n", "")]),
     Mutant("reads-overtake-writes", "session FIFO", "replica/front.cc", [
         ("  if (c.waiting) return wait(c, header, body, now);\n", "")]),
     Mutant("older-server-is-good-enough", "single system image", "replica/front.cc", [
