@@ -169,8 +169,9 @@ void IoLoop::begin_client(ClientConnection& c) {
 
 void IoLoop::begin_word(ClientConnection& c, Word word) {
   std::string_view behind = std::string_view(c.in).substr(4);
-  // The one word with an argument waits for it.
-  if (word == Word::kStmk && behind.size() < kTraceMaskBytes) return;
+  // The one word with an argument waits for it, unless it is refused anyway.
+  const bool allowed = config_.words.allows(word);
+  if (word == Word::kStmk && allowed && behind.size() < kTraceMaskBytes) return;
   ++stats_.words;
   c.phase = ClientConnection::Phase::kWord;
   asking_.push_back({c.index, word, std::string(behind.substr(0, kTraceMaskBytes))});
