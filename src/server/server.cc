@@ -297,11 +297,10 @@ void ServerProcess::run_core_thread() {
 
 void ServerProcess::run() {
   start_threads();
-  // After a crash the log may be long; a fresh snapshot makes the next start short.
-  const bool long_log = recovered_.txns_replayed > static_cast<std::uint64_t>(config_.storage.snap_count) / 2;
-  if (long_log && core_->may_snapshot()) snapshots_->request();
+  bool snapshot_due = wants_snapshot_at_start();
   Instant next_look = accept_loop_->refresh_now();
   while (!stopping_.load(std::memory_order_acquire)) {
+    if (snapshot_due && core_->may_snapshot()) snapshot_due = !snapshots_->request();
     accept_loop_->run_once(1000);
     if (accept_loop_->now() < next_look) continue;
     next_look = accept_loop_->now() + 1000;
@@ -323,6 +322,13 @@ void ServerProcess::run() {
   drain();
   shut_down();
   log_info("server", "stopped");
+}
+
+// After a crash the log may be long: a fresh snapshot makes the next start short. And logs that began with
+// the empty tree because of snapshot.trust.empty need one, so that the next start can do without that key.
+bool ServerProcess::wants_snapshot_at_start() const {
+  const bool long_log = recovered_.txns_replayed > static_cast<std::uint64_t>(config_.storage.snap_count) / 2;
+  return long_log || (recovered_.txns_replayed > 0 && !recovered_.snapshot);
 }
 
 // Those who have sent a write get their answer, within reason.

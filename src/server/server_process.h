@@ -68,6 +68,8 @@ class ServerProcess final : public Server, public IoLoopHost {
   void start_threads();
   void run_core_thread();
   void log_what_is_served() const;
+  bool wants_snapshot_at_start() const;
+  AdminLimits& limits() { return host_.limits != nullptr ? *host_.limits : own_limits_; }
   void drain();
   void shut_down();
   std::string answer_word(Word word, std::string_view bytes_behind, const std::string& remote) override;

@@ -283,8 +283,32 @@ def drover_snappy_snapshots_then_java():
     hand_over(["drover", "java"], SNAPPY, expect_files=[("snapshot.*.snappy", 2)])
 
 
+def logs_without_a_snapshot_are_trusted_once():
+    """snapshot.trust.empty is for one start: it leaves a snapshot, and the next start needs the key no more."""
+    trusting = {"zookeeper.snapshot.trust.empty": "true"}
+    directory = tempfile.mkdtemp(prefix="compat-data-")
+    try:
+        with KINDS["drover"](data_dir=directory, config=CONFIG) as server:
+            owner = build(server)
+            tree = dump(server)
+            server.kill()
+        for name in files(directory, "snapshot.*"):
+            (pathlib.Path(directory) / "version-2" / name).unlink()
+        with KINDS["drover"](properties=trusting, data_dir=directory, config=CONFIG) as server:
+            deadline = time.monotonic() + PATIENCE
+            while not files(directory, "snapshot.*"):
+                check(time.monotonic() < deadline, "no snapshot was written")
+            server.kill()
+        with KINDS["drover"](data_dir=directory, config=CONFIG) as server:
+            check_same_tree(tree, dump(server))
+            Session(server, session_id=owner.connection.session_id, password=owner.connection.password)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
 CASES = [
-    java_killed_then_drover, drover_killed_then_java, java_with_many_snapshots_stopped_then_drover_then_java,
+    logs_without_a_snapshot_are_trusted_once, java_killed_then_drover, drover_killed_then_java,
+    java_with_many_snapshots_stopped_then_drover_then_java,
     drover_with_many_snapshots_stopped_then_java_then_drover, java_gzip_snapshots_then_drover,
     drover_gzip_snapshots_then_java, java_snappy_snapshots_then_drover, drover_snappy_snapshots_then_java,
 ]
