@@ -32,12 +32,14 @@ class RestoreSink : public BodySink {
         command_(command),
         busy_(busy),
         dirs_(storage::data_dirs(inside.config.data_dir, inside.config.data_log_dir)),
-        name_(storage::temporary_name("restore")) {}
+        name_(storage::temporary_name("restore")),
+        begun_(monotonic_now()) {}
   ~RestoreSink() override {
     file_.reset();
     (void)storage::unlink_if_exists(disk_, path());
     // Once it is marked, this server takes no other: it ends.
     if (marked_) return;
+    inside_.limits.counts.count([](auto& values) { ++values.restores_failed; });
     inside_.limits.restores.give_back();
     if (!stopped_) busy_ = false;
   }
@@ -104,6 +106,8 @@ class RestoreSink : public BodySink {
     inside_.stop_serving();
     TRY(storage::set_replacing_mark(disk_, dirs_, storage::Replacing::kTrying));
     marked_ = true;
+    const auto took_ms = static_cast<std::uint64_t>(monotonic_now() - begun_);
+    inside_.limits.counts.count([&](auto& values) { values.restore_ms.add(took_ms); });
     return *info.last_processed;
   }
 
@@ -122,6 +126,7 @@ class RestoreSink : public BodySink {
   storage::PosixDisk disk_;
   const storage::DataDirs dirs_;
   const std::string name_;
+  const Instant begun_;
   std::unique_ptr<storage::File> file_;
   storage::Compression compression_ = storage::Compression::kNone;
   bool too_large_ = false;
@@ -147,6 +152,7 @@ UploadStart Restore::begin(const AdminCommand& command) {
     return json_response(429, bare_answer(command.name, "another restore is under way"));
   if (!inside_.limits.restores.allow(monotonic_now(), inside_.config.admin.rate_limit_interval_ms)) {
     busy_ = false;
+    inside_.limits.counts.count([](auto& values) { ++values.restores_limited; });
     return json_response(429,
                          bare_answer(command.name, "one restore in every admin.rateLimiterIntervalInMS"));
   }

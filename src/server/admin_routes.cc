@@ -119,11 +119,15 @@ HttpResponse AdminRoutes::take_snapshot(const AdminCommand& command, const HttpR
   if (!inside_.config.admin.snapshot_enabled)
     return failure(503, command.name, "admin.snapshot.enabled is false");
   RateLimit& limit = inside_.limits.snapshots;
-  if (!limit.allow(monotonic_now(), inside_.config.admin.rate_limit_interval_ms))
+  AdminCounts& counts = inside_.limits.counts;
+  if (!limit.allow(monotonic_now(), inside_.config.admin.rate_limit_interval_ms)) {
+    counts.count([](auto& values) { ++values.snapshots_limited; });
     return failure(429, command.name, "one snapshot in every admin.rateLimiterIntervalInMS");
+  }
   const auto taken = inside_.snapshots.take();
   if (!taken) {
     limit.give_back();
+    counts.count([](auto& values) { ++values.snapshots_failed; });
     return failure(500, command.name, taken.error().what);
   }
   // Whoever restores it must find it on the disk, not only in an answer; and the file is the answer.

@@ -67,6 +67,14 @@ void append_connections(const FactSources& s, std::vector<Metric>& metrics) {
   metrics.push_back(counter_metric("client_work_paused", all.rested));
 }
 
+void append_admin(const AdminCounts::Values& admin, std::vector<Metric>& metrics) {
+  metrics.push_back(counter_metric("snapshot_error_count", admin.snapshots_failed));
+  metrics.push_back(counter_metric("snapshot_rate_limited_count", admin.snapshots_limited));
+  metrics.push_back({"restore_time", summary_of(admin.restore_ms)});
+  metrics.push_back(counter_metric("restore_error_count", admin.restores_failed));
+  metrics.push_back(counter_metric("restore_rate_limited_count", admin.restores_limited));
+}
+
 }  // namespace
 
 void append_pipeline_metrics(const FactSources& sources, std::vector<Metric>& metrics) {
@@ -75,6 +83,7 @@ void append_pipeline_metrics(const FactSources& sources, std::vector<Metric>& me
   append_applying(sources, metrics);
   append_ages(sources.replica.stats().ages, metrics);
   append_connections(sources, metrics);
+  append_admin(sources.admin, metrics);
 }
 
 }  // namespace drover::server

@@ -222,7 +222,7 @@ IoResult<void> ServerProcess::open_http() {
                       .shed_connections = [this](int percentage) { return shed_connections(percentage); },
                       .stop_serving = [this] { stop_serving(); },
                       .start_anew = {},
-                      .limits = host_.limits != nullptr ? *host_.limits : own_limits_,
+                      .limits = limits(),
                       .trace_mask = trace_mask_,
                       .insecure_admin = insecure_admin_,
                       .started = started_,

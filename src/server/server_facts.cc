@@ -85,6 +85,7 @@ Facts ServerProcess::facts(const Needs& needs, const std::string& remote) {
                         .core = core_->stats(),
                         .log = log_thread_->stats(),
                         .snapshots = snapshots_->stats(),
+                        .admin = limits().counts.values(),
                         .now = monotonic_now(),
                         .wall = wall_now(),
                         .started = started_};

@@ -19,6 +19,7 @@
 #include "server/four_letter_words.h"
 #include "server/log_thread.h"
 #include "server/monitor_facts.h"
+#include "server/rate_limit.h"
 #include "server/snapshot_thread.h"
 #include "state/machine.h"
 
@@ -45,6 +46,7 @@ struct FactSources {
   CoreStats core;
   LogThread::Stats log;
   SnapshotThread::Stats snapshots;
+  AdminCounts::Values admin;
   Instant now;
   WallTime wall;
   Instant started;

@@ -25,6 +25,8 @@ sessions = {}
 
 # Newer than 3.8: only ours has them.
 NEW_COMMANDS = {"restore", "shed_connections", "snapshot"}
+NEW_METRICS = {"snapshot_error_count", "snapshot_rate_limited_count", "restore_error_count", "restore_rate_limited_count",
+               *(f"{part}_restore_time" for part in ("avg", "min", "max", "cnt", "sum"))}
 # Numbers of one process: times, sizes, what has happened so far.
 PROCESS_KEYS = """
     uptime avg_latency max_latency min_latency last_latency packets_sent packets_received established
@@ -118,7 +120,7 @@ def the_monitor_says_what_mntr_says_and_in_javas_words():
     check_equal([*mntr, "command", "error"], list(ours))
     own = set(ours) - set(theirs)
     own = {name for name in own if not name.startswith("client_")}  # limits that Java does not have either
-    check_equal(own, {"disk_full_refusals"}, "metrics that Java does not have")
+    check_equal(own, {"disk_full_refusals", *NEW_METRICS}, "metrics that Java does not have")
     for key in "znode_count watch_count ephemerals_count global_sessions server_state".split():
         check_equal(ours[key], theirs[key], key)
 
@@ -299,6 +301,12 @@ def only_restores_that_succeed_count():
         nodes = fields(drover, "/commands/srvr")["node_count"]
         wait_until(lambda: restored(other, nodes), "the server starts anew")
         check_equal(restore(snapshot), 429)
+        take = lambda: get(other, "/commands/snapshot", headers=SUPER).status  # noqa: E731
+        check_equal([take(), take(), take()], [200, 429, 429])
+        counted = fields(other, "/commands/monitor")
+        names = "restore_error_count cnt_restore_time restore_rate_limited_count snapshot_error_count " \
+                "snapshot_rate_limited_count".split()
+        check_equal([counted[name] for name in names], [2, 1, 1, 0, 2], "what was counted, before the new start too")
 
 
 def restored(server, nodes):
