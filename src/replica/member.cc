@@ -213,6 +213,11 @@ void Member::after(Instant now, WallTime wall, Effects& effects) {
   handle_messages(now, wall, effects);
   note_orders(now, effects);
   if (effects.zab.discard_history) state_unusable_ = true;
+  if (effects.zab.halt) {
+    halted_ = true;
+    effects.halt = std::move(effects.zab.halt);
+    effects.zab.halt.reset();
+  }
   // A transfer that its link did not survive.
   if (receiving_ && !(peer_.learner() && peer_.learner()->is_receiving_snapshot())) receiving_.reset();
   const zab::History& history = peer_.history();

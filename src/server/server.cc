@@ -27,7 +27,7 @@ namespace drover::server {
 namespace {
 
 constexpr int kStorageFailureExit = 3;
-constexpr int kDivergedExit = 4;
+constexpr int kHaltedExit = 4;
 constexpr int kDrainMs = 5000;
 
 std::uint64_t random_seed() {
@@ -67,9 +67,9 @@ std::size_t connections_max(const ServerConfig& config) {
   _exit(kStorageFailureExit);
 }
 
-[[noreturn]] void die_of_divergence(const std::string& why) {
+[[noreturn]] void halt_at_once(const std::string& why) {
   log_error("ensemble", "{}", why);
-  _exit(kDivergedExit);
+  _exit(kHaltedExit);
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ IoResult<void> ServerProcess::open_log_and_threads() {
           .finished = [this](const SnapshotResult& done) { snapshot_bytes_ = done.bytes; },
           .may_begin = [this] { return core_->may_snapshot(); },
           .fatal = die_of_storage});
-  core_->set_halt(die_of_divergence);
+  core_->set_halt(halt_at_once);
   // The core may be woken as soon as the log thread runs.
   if (io_count_ > 1) {
     TRY_ASSIGN(core_loop_, net::EventLoop::create());

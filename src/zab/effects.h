@@ -87,6 +87,8 @@ struct Effects {
   // The history here does not fit the leader's and cannot be cut to fit: put it away, begin as one who knows
   // nothing (on_history_discarded).
   bool discard_history = false;
+  // This server must end, and say this to its operator.
+  std::optional<std::string> halt;
   std::vector<std::string> log;  // lines for the operator
 
   std::string& to(LinkId link) {

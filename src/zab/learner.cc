@@ -5,6 +5,7 @@
 
 #include "base/ensure.h"
 #include "wire/txns.h"
+#include "zab/membership_text.h"
 
 namespace drover::zab {
 namespace {
@@ -15,6 +16,21 @@ using wire::PacketType;
 // has no leader any more; one that does not answer at all has until connectToLearnerMasterLimit.
 constexpr int kFailedDialsMax = 20;
 constexpr std::int64_t kRedialMs = 50;
+
+// The text of a reconfiguration; of any other transaction, nothing.
+std::string_view membership_in(std::string_view entry) {
+  constexpr std::size_t kTypeAt = wire::kTxnHeaderBytes - sizeof(std::int32_t);
+  if (wire::OpCode{wire::load_be<std::int32_t>(entry.data() + kTypeAt)} != wire::OpCode::kReconfig) return {};
+  const auto txn = wire::decode_entry(entry);
+  const auto* set = txn ? std::get_if<wire::SetDataTxn>(&txn->record) : nullptr;
+  return set ? set->data.value_or(std::string_view{}) : std::string_view{};
+}
+
+std::string on_one_line(std::string_view text) {
+  std::string line(text);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return line;
+}
 
 Zxid epoch_start(std::uint32_t epoch) { return Zxid{static_cast<std::int64_t>(epoch) << 32}; }
 
@@ -115,10 +131,11 @@ void Learner::on_epoch_saved(EpochKind kind, std::uint32_t epoch, Effects& effec
 void Learner::on_sync_packet(const wire::QuorumPacket& packet, Effects& effects) {
   if (!sync_begun_) return begin_sync(packet, effects);
   switch (packet.type) {
-    case PacketType::kProposal: return on_proposal(packet);
+    case PacketType::kProposal: return on_proposal(packet, effects);
     case PacketType::kCommit:
     case PacketType::kCommitAndActivate: return on_commit(packet.zxid);
-    case PacketType::kInform: on_proposal(packet); return on_commit(packet.zxid);
+    case PacketType::kInform: on_proposal(packet, effects); return on_commit(packet.zxid);
+    case PacketType::kInformAndActivate: return on_inform_and_activate(packet, effects);
     case PacketType::kNewLeader: return on_new_leader(packet, effects);
     case PacketType::kUpToDate: return on_up_to_date(effects);
     // Nothing is asked of the leader yet, so these speak to nobody; Java's learners ignore them here too.
@@ -186,7 +203,7 @@ bool Learner::is_in_snapshot(Zxid zxid) const {
   return phase_ != Phase::kBroadcast && snapshot_zxid_ && raw(zxid) > 0 && zxid <= *snapshot_zxid_;
 }
 
-void Learner::on_proposal(const wire::QuorumPacket& packet) {
+void Learner::on_proposal(const wire::QuorumPacket& packet, Effects& effects) {
   const std::string_view entry = packet.data.value_or(std::string_view{});
   if (entry.size() < wire::kTxnHeaderBytes || wire::zxid_of_entry(entry) != packet.zxid)
     return end("a proposal does not carry the transaction it names");
@@ -194,9 +211,40 @@ void Learner::on_proposal(const wire::QuorumPacket& packet) {
   if (!follows(packet.zxid, received_)) return end("the leader leaves a transaction out");
   // Or we could one day lead an epoch before that of our own last transaction.
   if (epoch_of(packet.zxid) > epoch_) return end("a proposal is of a later epoch than its leader");
+  // Before NEWLEADER it may be one that was long since followed by others, and is not acknowledged yet.
+  if (new_leader_seen_) look_at_membership(membership_in(entry), effects);
+  if (over()) return;
   if (!gathering_) gathering_ = std::make_shared<TxnBatch>();
   gathering_->add(packet.zxid, entry);
   received_ = packet.zxid;
+}
+
+// The leader's choice of the next leader comes before the transaction.
+void Learner::on_inform_and_activate(const wire::QuorumPacket& packet, Effects& effects) {
+  if (!packet.data || packet.data->size() < 8) return end("INFORMANDACTIVATE without its transaction");
+  wire::QuorumPacket plain = packet;
+  plain.data = packet.data->substr(8);
+  on_proposal(plain, effects);
+  on_commit(packet.zxid);
+}
+
+// Reconfiguration is not followed here. Who goes on with the old membership would take part in quorums that
+// are none any more, so it neither acknowledges the new one nor stays. Versions are zxids of
+// reconfigurations: with equal ones both sides have it from a file, and the operator is about to change them
+// one by one.
+void Learner::look_at_membership(std::string_view text, Effects& effects) {
+  const auto theirs = parse_membership(text);
+  if (!theirs || is_same_membership(*theirs, membership_)) return;
+  if (theirs->version <= membership_.version) {
+    effects.log.push_back("the leader's configuration has other members than ours: " + on_one_line(text));
+    return;
+  }
+  end("the ensemble was reconfigured");
+  effects.halt =
+      "the ensemble was reconfigured, and this server cannot follow that: the leader's members are not "
+      "those of its configuration. It stops, because votes of the old members could split the ensemble. "
+      "Write the new members into its configuration, or remove it. They are: " +
+      on_one_line(text);
 }
 
 void Learner::on_commit(Zxid zxid) {
@@ -221,6 +269,8 @@ void Learner::flush(Effects& effects) {
 void Learner::on_new_leader(const wire::QuorumPacket& packet, Effects& effects) {
   if (new_leader_seen_) return end("the leader says NEWLEADER twice");
   if (packet.zxid != epoch_start(epoch_)) return end("NEWLEADER names another epoch than LEADERINFO");
+  look_at_membership(packet.data.value_or(std::string_view{}), effects);
+  if (over()) return;
   flush(effects);
   if (over()) return;
   new_leader_seen_ = true;
@@ -242,18 +292,11 @@ void Learner::on_up_to_date(Effects& effects) {
 void Learner::on_broadcast_packet(const wire::QuorumPacket& packet, Effects& effects) {
   count(packet.type);
   switch (packet.type) {
-    case PacketType::kProposal: return on_proposal(packet);
+    case PacketType::kProposal: return on_proposal(packet, effects);
     case PacketType::kCommit:
     case PacketType::kCommitAndActivate: return on_commit(packet.zxid);
-    case PacketType::kInform: on_proposal(packet); return on_commit(packet.zxid);
-    case PacketType::kInformAndActivate: {
-      // The leader's choice of the next leader comes first; reconfiguration is not followed here.
-      wire::QuorumPacket plain = packet;
-      if (!packet.data || packet.data->size() < 8) return end("INFORMANDACTIVATE without its transaction");
-      plain.data = packet.data->substr(8);
-      on_proposal(plain);
-      return on_commit(packet.zxid);
-    }
+    case PacketType::kInform: on_proposal(packet, effects); return on_commit(packet.zxid);
+    case PacketType::kInformAndActivate: return on_inform_and_activate(packet, effects);
     case PacketType::kPing:
     case PacketType::kSync:
     case PacketType::kRevalidate:

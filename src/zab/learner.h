@@ -101,9 +101,11 @@ class Learner {
   void on_sync_packet(const wire::QuorumPacket& packet, Effects& effects);
   void begin_sync(const wire::QuorumPacket& packet, Effects& effects);
   void truncate(Zxid last, Effects& effects);
-  void on_proposal(const wire::QuorumPacket& packet);
+  void on_proposal(const wire::QuorumPacket& packet, Effects& effects);
+  void on_inform_and_activate(const wire::QuorumPacket& packet, Effects& effects);
   void on_commit(Zxid zxid);
   bool is_in_snapshot(Zxid zxid) const;
+  void look_at_membership(std::string_view text, Effects& effects);
   void on_new_leader(const wire::QuorumPacket& packet, Effects& effects);
   void on_up_to_date(Effects& effects);
   void on_broadcast_packet(const wire::QuorumPacket& packet, Effects& effects);

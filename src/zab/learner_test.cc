@@ -358,6 +358,72 @@ TEST(Learner, RefusesANewLeaderOfAnotherEpochAndASecondOne) {
   EXPECT_EQ(twice.learner.why_over(), "the leader says NEWLEADER twice");
 }
 
+// The one it knows is 1, 2 and 3 with the observer 4, from a file.
+const std::string kSame =
+    "server.1=a:1:2:participant\nserver.2=b:1:2:participant\nserver.3=c:1:2:participant\nserver.4=d:1:2:"
+    "observer\n";
+const std::string kReconfigured = "server.2=b:1:2:participant\nserver.3=c:1:2:participant\nversion=500000001";
+
+std::string reconfig(Zxid zxid, const std::string& text) {
+  return wire::testing::written([&](wire::Writer& w) {
+    wire::encode(w, wire::TxnHeader{.zxid = zxid, .type = wire::OpCode::kReconfig});
+    wire::encode(w, wire::SetDataTxn{"/zookeeper/config", text, -1});
+  });
+}
+
+TEST(Learner, StopsWhenItsLeaderHasOtherMembers) {
+  Following joining;
+  joining.to_sync().hear(PacketType::kDiff, zx(4, 3)).hear(PacketType::kNewLeader, zx(5, 0), kReconfigured);
+  EXPECT_TRUE(joining.learner.over());
+  ASSERT_TRUE(joining.effects.halt);
+  EXPECT_EQ(joining.orders(), Story{}) << "the epoch is not acknowledged";
+}
+
+TEST(Learner, StopsWhenTheMembersAreChangedAndDoesNotAcknowledgeIt) {
+  Following serving;
+  serving.to_broadcast().hear(PacketType::kProposal, zx(5, 1), reconfig(zx(5, 1), kReconfigured)).flush();
+  EXPECT_TRUE(serving.effects.halt);
+  EXPECT_EQ(serving.orders(), Story{});
+  Following observer({.observer = true});
+  const std::string next_leader(8, '\0');
+  observer.to_broadcast()
+      .hear(PacketType::kInformAndActivate, zx(5, 1), next_leader + reconfig(zx(5, 1), kReconfigured))
+      .flush();
+  EXPECT_TRUE(observer.effects.halt);
+  EXPECT_EQ(observer.orders(), Story{});
+}
+
+TEST(Learner, GoesOnWhenOnlyTheTextIsAnother) {
+  Following f;
+  f.to_sync()
+      .hear(PacketType::kDiff, zx(4, 3))
+      .hear(PacketType::kNewLeader, zx(5, 0), kSame + "version=400000001");
+  f.flush().saved(EpochKind::kCurrent, 5).hear(PacketType::kUpToDate, Zxid{-1});
+  f.hear(PacketType::kProposal, zx(5, 1), reconfig(zx(5, 1), kSame + "version=500000001"))
+      .commit(zx(5, 1))
+      .flush();
+  EXPECT_FALSE(f.effects.halt);
+  EXPECT_EQ(f.h.committed(), zx(5, 1));
+}
+
+TEST(Learner, GoesOnWhenFilesAreChangedOneByOne) {
+  Following f;
+  f.to_sync().hear(PacketType::kDiff, zx(4, 3));
+  f.hear(PacketType::kNewLeader, zx(5, 0), kSame + "server.5=e:1:2:participant\nversion=0").flush();
+  EXPECT_FALSE(f.learner.over());
+  EXPECT_FALSE(f.effects.halt);
+}
+
+TEST(Learner, AReconfigurationOfThePastSaysNothing) {
+  Following f;
+  f.to_sync()
+      .hear(PacketType::kDiff, zx(4, 5))
+      .hear(PacketType::kProposal, zx(4, 4), reconfig(zx(4, 4), kReconfigured));
+  f.commit(zx(4, 4)).hear(PacketType::kNewLeader, zx(5, 0), kSame + "version=400000005").flush();
+  EXPECT_FALSE(f.learner.over());
+  EXPECT_EQ(f.h.last(), zx(4, 4));
+}
+
 TEST(Learner, DoesNotServeBeforeItAcknowledgedNewLeader) {
   Following f;
   f.to_sync().hear(PacketType::kDiff, zx(4, 3)).hear(PacketType::kNewLeader, zx(5, 0));
