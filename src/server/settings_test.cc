@@ -9,7 +9,7 @@ namespace {
 state::Options with_buffer(int bytes) {
   ServerConfig config;
   config.limits.jute_max_buffer = bytes;
-  return state_options(config, 1);
+  return state_options(config, HashKey{});
 }
 
 TEST(Settings, AnAccessListMayGrowAsLargeAsTheLargestRequestAllows) {
