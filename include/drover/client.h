@@ -145,8 +145,9 @@ class Client {
                                          Wait wait = {}) const;
   // Removes the node through lost connections; that it is not there is success. When the wait ends before, or
   // the task is destroyed, it is done in the background. A name that others use too may be theirs by the
-  // second try: give `czxid` then, and only that node is removed. On a bound() client it ends with the
-  // session.
+  // second try. With `czxid`, each try first looks whether that node is still there. A node that replaces it
+  // between that look and the removal, and has the same version, is removed too: where that matters, put a
+  // check_op() and Op::remove() into one multi(). On a bound() client it ends with the session.
   Task<Result<void>> remove_surely(std::string path, std::optional<Zxid> czxid = {}, Wait wait = {}) const;
   // The same, all of it in the background.
   void ensure_deleted(std::string path, std::optional<Zxid> czxid = {}) const;
@@ -170,13 +171,21 @@ class Client {
   SessionId session() const;  // 0: none yet
   ConnectionState state() const;
   std::chrono::milliseconds session_timeout() const;  // as the server decided
-  // Until then the session is certain to exist, if nothing more is heard; min() when it does not.
+  // Until then the session is certain to exist, if nothing more is heard; min() when it does not. Any
+  // server's answer counts, also that of a follower which has lost its leader without noticing;
+  // hold_session() is stricter.
   Clock::time_point valid_until() const;
   // Every change of state in order, beginning with the present one.
   Stream<StateEvent> states() const;
   // Calls back for each, on the executor, until what is returned is destroyed.
   class Subscription;
   Subscription on_state(std::function<void(const StateEvent&)> callback) const;
+  // While what is returned exists, the session holds something that nobody else may have, such as a lock:
+  // only answers that a quorum stands behind extend valid_until(). The client sends a sync where it would
+  // send a ping, moves to another server when it is not answered in two thirds of the timeout, and ends the
+  // session (kExpired) when no server answers in time. Guards, elections and queue items do this by
+  // themselves.
+  Subscription hold_session() const;
   // Leaves this server for the next one; the session goes along.
   void move_on() const;
   // Ends the session and waits until a server has confirmed it.

@@ -144,6 +144,12 @@ Clock::time_point Client::valid_until() const {
   return Clock::time_point(std::chrono::milliseconds(ms));
 }
 
+Client::Subscription Client::hold_session() const {
+  const auto core = handle_->core;
+  core->board().holders.fetch_add(1, std::memory_order_relaxed);
+  return Subscription([core] { core->board().holders.fetch_sub(1, std::memory_order_relaxed); });
+}
+
 Client::Subscription Client::on_state(std::function<void(const StateEvent&)> callback) const {
   const auto core = handle_->core;
   const auto id = std::make_shared<std::uint64_t>(0);  // the executor's; 0: not there, or not any more

@@ -37,6 +37,7 @@ struct Board {
   std::atomic<SessionId> session{};
   std::atomic<std::int64_t> valid_until_ms{kNotValid};
   std::atomic<std::int32_t> timeout_ms{0};
+  std::atomic<int> holders{0};  // of Client::hold_session()
 
   // Of the executor: behind the above by what is still on its way.
   StateEvent told{};

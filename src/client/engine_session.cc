@@ -95,6 +95,7 @@ void Engine::digest(Instant now) {
     digest(now);
   }
   if (!unwanted_.empty()) unwatch_unwanted(now);
+  session_->set_holding(board_->holders.load(std::memory_order_relaxed) > 0);
   publish();
 }
 

@@ -124,16 +124,51 @@ void Session::finish(SessionState state, Effects& effects) {
   watches_.clear();
 }
 
+// The answer to such a request comes from a leader that a quorum followed after the request was sent.
+bool Session::proves_quorum(wire::OpCode op) {
+  switch (op) {
+    case wire::OpCode::kCreate:
+    case wire::OpCode::kCreate2:
+    case wire::OpCode::kCreateContainer:
+    case wire::OpCode::kCreateTtl:
+    case wire::OpCode::kDelete:
+    case wire::OpCode::kSetData:
+    case wire::OpCode::kSetAcl:
+    case wire::OpCode::kMulti:
+    case wire::OpCode::kSync: return true;
+    default: return false;
+  }
+}
+
+void Session::set_holding(bool holding) {
+  if (holding && !holding_ && answered_ && !answered_read_only_) note_proved(*answered_);
+  holding_ = holding;
+}
+
 std::optional<Instant> Session::valid_until() const {
-  if (!answered_) return std::nullopt;
-  return *answered_ + timeout_ms_;
+  const std::optional<Instant>& sign = holding_ ? proved_ : answered_;
+  if (!sign || (!holding_ && answered_read_only_)) return std::nullopt;
+  return *sign + timeout_ms_;
+}
+
+// When the session gives itself up. Without anything held, a server that cannot vouch for the session is
+// still worth talking to.
+std::optional<Instant> Session::expires_at() const {
+  const std::optional<Instant>& sign = holding_ && proved_ ? proved_ : answered_;
+  if (!sign) return std::nullopt;
+  return *sign + timeout_ms_;
 }
 
 // A session that only a read-only server knows holds nothing that could expire.
 bool Session::is_past_expiry(Instant now) const {
   if (!options_.expire_locally || !seen_read_write_) return false;
-  const auto until = valid_until();
+  const auto until = expires_at();
   return until && now >= *until;
+}
+
+// A third of the timeout before it expires, so that there is time to try another server.
+Instant Session::proof_deadline() const {
+  return std::max(proved_.value_or(opened_), opened_) + read_timeout_ms();
 }
 
 void Session::on_time(Instant now, Effects& effects) {
@@ -149,8 +184,9 @@ void Session::on_time(Instant now, Effects& effects) {
       return;
     case Phase::kOpen:
       if (now - last_heard_ >= read_timeout_ms()) return hang_up(now, effects);
-      if (now - last_sent_ >= ping_interval_ms()) send_ping(now, effects);
-      return;
+      if (holding_ && now >= proof_deadline()) return hang_up(now, effects);
+      if (now < next_ping()) return;
+      return holding_ ? send_probe(now, effects) : send_ping(now, effects);
     case Phase::kOver: return;
   }
 }
@@ -160,10 +196,12 @@ std::optional<Instant> Session::next_time() const {
   Instant due = next_dial_;
   if (phase_ == Phase::kDialling || phase_ == Phase::kHandshake) due = connect_deadline_;
   if (phase_ == Phase::kOpen) {
-    due = std::min(last_heard_ + read_timeout_ms(), last_sent_ + ping_interval_ms());
+    due = std::min(last_heard_ + read_timeout_ms(), next_ping());
+    if (holding_) due = std::min(due, proof_deadline());
   }
-  const bool may_expire = options_.expire_locally && seen_read_write_ && answered_;
-  return may_expire ? std::min(due, *valid_until()) : due;
+  const auto until = expires_at();
+  const bool may_expire = options_.expire_locally && seen_read_write_ && until;
+  return may_expire ? std::min(due, *until) : due;
 }
 
 }  // namespace drover::client

@@ -12,6 +12,7 @@
 // connection, unless it is withdrawn.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -130,6 +131,12 @@ class Session {
   void abandon(Effects& effects);
   // Leaves this server for the next one; the session goes along.
   void move_on(Instant now, Effects& effects);
+  // The session holds something exclusive, such as a lock. From here on only answers that a quorum stands
+  // behind count as signs of life: to writes and to sync. The session sends a sync where it would send a
+  // ping, leaves a server that does not answer it in time, and gives itself up when no server does. What was
+  // answered before counts as it did until now: to get hold of something the session must have heard of a
+  // change that a quorum agreed on.
+  void set_holding(bool holding);
 
   // --- what is known ---
   // A server has answered close(): the session is over and so are its ephemerals.
@@ -140,8 +147,9 @@ class Session {
   SessionId id() const { return session_; }
   std::string_view password() const { return password_; }
   std::int32_t timeout_ms() const { return timeout_ms_; }
-  // The server has heard of us not earlier than when we sent the last request that it answered. Until then
-  // plus the timeout the session is certain to exist.
+  // Until then the session is certain to exist, if nothing more is heard. A server counts the timeout from a
+  // moment that is not earlier than when we sent the last request that it answered. Any server, a follower
+  // that is cut off from its leader too: see set_holding().
   std::optional<Instant> valid_until() const;
   Zxid last_zxid_seen() const { return last_zxid_seen_; }
   std::size_t outstanding() const { return sent_.size() + queued_.size(); }
@@ -186,7 +194,11 @@ class Session {
   void finish(SessionState state, Effects& effects);
   void enter(SessionState state, Effects& effects);
   void fail_all(Outcome of_sent, ErrorCode error, Effects& effects);
+  static bool proves_quorum(wire::OpCode op);
   bool is_past_expiry(Instant now) const;
+  std::optional<Instant> expires_at() const;
+  Instant proof_deadline() const;
+  Instant next_ping() const { return (holding_ ? proof_asked_ : last_sent_) + ping_interval_ms(); }
   SessionId session_to_ask_for() const { return seen_read_write_ ? session_ : SessionId{}; }
   std::int64_t connect_timeout_ms() const;
   std::int64_t read_timeout_ms() const { return std::int64_t{timeout_ms_} * 2 / 3; }
@@ -196,6 +208,7 @@ class Session {
   void send_request(Sent request, std::string_view body, Instant now, Effects& effects);
   void send_auth(const Auth& auth, Instant now, Effects& effects);
   void send_ping(Instant now, Effects& effects);
+  void send_probe(Instant now, Effects& effects);
   void send_close(Instant now, Effects& effects);
   void resume(Instant now, Effects& effects);
   std::int32_t take_xid();
@@ -209,7 +222,8 @@ class Session {
   bool on_auth_reply(ErrorCode error, Effects& effects);
   bool on_set_watches_reply(const wire::ReplyHeader& header);
   void note_interest(const Sent& request, ErrorCode error);
-  void note_answered(Instant sent_at);
+  void note_answered(Instant sent_at, bool read_only);
+  void note_proved(Instant sent_at) { proved_ = std::max(proved_.value_or(sent_at), sent_at); }
 
   SessionOptions options_;
   ServerOrder servers_;
@@ -226,6 +240,11 @@ class Session {
   Zxid last_zxid_seen_{};            // by any reply or event: no server that is behind it will do
   Zxid watch_zxid_{};                // everything up to here that we watch has been told
   std::optional<Instant> answered_;  // when the last request that was answered had been sent
+  bool answered_read_only_ = false;  // by a server without a quorum
+  bool holding_ = false;
+  std::optional<Instant> proved_;  // as answered_, of requests that a quorum stands behind
+  Instant proof_asked_;            // when the last such request was sent
+  Instant opened_;                 // when this connection was accepted
 
   Instant next_dial_;
   Instant connect_deadline_;

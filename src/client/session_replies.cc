@@ -78,19 +78,29 @@ bool Session::on_handshake(std::string_view frame, Instant now, Effects& effects
   password_ = response->password;
   timeout_ms_ = std::max(3, response->timeout_ms);
   seen_read_write_ = seen_read_write_ || !response->read_only;
-  note_answered(last_sent_);
+  note_answered(last_sent_, response->read_only);
+  // A new session is a transaction. An old one is confirmed by a leader, who may not know that it leads no
+  // more.
+  if (raw(asked) == 0 && !response->read_only) {
+    note_proved(last_sent_);
+    proof_asked_ = last_sent_;
+  }
   servers_.on_success();
   phase_ = Phase::kOpen;
+  opened_ = now;
   enter(response->read_only ? SessionState::kConnectedReadOnly : SessionState::kConnected, effects);
   resume(now, effects);
   return true;
 }
 
-void Session::note_answered(Instant sent_at) { answered_ = std::max(answered_.value_or(sent_at), sent_at); }
+void Session::note_answered(Instant sent_at, bool read_only) {
+  answered_ = std::max(answered_.value_or(sent_at), sent_at);
+  answered_read_only_ = read_only;
+}
 
 bool Session::on_ping_reply() {
   if (pings_.empty()) return false;
-  note_answered(pings_.front());
+  note_answered(pings_.front(), state_ == SessionState::kConnectedReadOnly);
   pings_.pop_front();
   return true;
 }
@@ -135,7 +145,8 @@ bool Session::on_reply(const wire::ReplyHeader& header, std::string_view body, E
   if (sent_.empty() || sent_.front().xid != header.xid) return false;
   const Sent request = std::move(sent_.front());
   sent_.pop_front();
-  note_answered(request.at);
+  note_answered(request.at, state_ == SessionState::kConnectedReadOnly);
+  if (proves_quorum(request.op) && header.error == ErrorCode::kOk) note_proved(request.at);
   if (raw(header.zxid) > 0) {
     last_zxid_seen_ = std::max(last_zxid_seen_, header.zxid);
     watch_zxid_ = std::max(watch_zxid_, header.zxid);

@@ -67,6 +67,7 @@ void Session::resume(Instant now, Effects& effects) {
     queued_bytes_ -= next.body.size();
     send_request(std::move(next.request), next.body, now, effects);
   }
+  if (holding_) send_probe(now, effects);
   if (closing_) send_close(now, effects);
 }
 
@@ -121,6 +122,7 @@ void Session::send_request(Sent request, std::string_view body, Instant now, Eff
   append_request(effects.send, request.xid, request.op, body);
   request.at = now;
   last_sent_ = now;
+  if (proves_quorum(request.op)) proof_asked_ = now;
   sent_.push_back(std::move(request));
 }
 
@@ -159,6 +161,13 @@ void Session::send_ping(Instant now, Effects& effects) {
   append_request(effects.send, wire::kPingXid, OpCode::kPing, {});
   pings_.push_back(now);
   last_sent_ = now;
+}
+
+// In the place of a ping. Its answer interests nobody else.
+void Session::send_probe(Instant now, Effects& effects) {
+  std::string body;
+  wire::Writer(body).string("/");
+  send_request({Token{}, take_xid(), OpCode::kSync, now, {}}, body, now, effects);
 }
 
 void Session::close(Instant now, Effects& effects) {

@@ -127,6 +127,37 @@ TEST(Session, HangsUpAfterTwoThirdsOfTheTimeoutWithoutAWord) {
   EXPECT_EQ(b.session.state(), SessionState::kSuspended);
 }
 
+TEST(Session, OnlyAnswersThatAQuorumStandsBehindCountWhileItHoldsSomething) {
+  Bench b({.timeout_ms = 9000});
+  b.open(9000);
+  const Instant opened = b.now;
+  EXPECT_EQ(b.session.valid_until(), opened + 9000);
+  b.session.set_holding(true);
+  b.pass(1000);
+  b.hear(Bench::reply(b.submit(1, OpCode::kGetData, t::path_watch_body("/a")), 5, ErrorCode::kOk, "x"));
+  EXPECT_EQ(b.session.valid_until(), opened + 9000) << "a read is any server's answer";
+  b.take_request();
+  b.pass(2000);
+  const testing::Request probe = b.take_request();
+  EXPECT_EQ(probe.op, OpCode::kSync) << "where a ping would be";
+  b.hear(Bench::reply(probe.xid, 5, ErrorCode::kOk));
+  EXPECT_EQ(b.session.valid_until(), opened + 3000 + 9000);
+}
+
+TEST(Session, LeavesAServerThatDoesNotReachAQuorumWhileItHoldsSomething) {
+  Bench b({.timeout_ms = 9000});
+  b.open(9000);
+  b.session.set_holding(true);
+  for (int i = 0; i < 5; ++i) {  // It answers reads.
+    b.pass(1000);
+    b.sent.clear();
+    b.hear(Bench::event(EventType::kNodeDataChanged, "/a", 6));
+  }
+  EXPECT_EQ(b.session.state(), SessionState::kConnected);
+  b.pass(1000);
+  EXPECT_EQ(b.session.state(), SessionState::kSuspended);
+}
+
 TEST(Session, HangsUpOnWhatNoServerWouldSay) {
   const auto hangs_up_on = [](std::string_view bytes) {
     Bench b;

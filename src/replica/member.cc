@@ -310,6 +310,7 @@ void Member::on_learner_message(const zab::PeerMessage& message, Instant now, Wa
   } else {
     const auto request = wire::decode_forwarded(message.data);
     if (!request) return lose_link(message.link, "a REQUEST cannot be read", now, effects);
+    replica_.touch_through(message.link, request->session, now);
     if (request->op == wire::OpCode::kSync) {
       propose_all(now, effects);
       peer_.leader()->sync(message.link, now, effects.zab);

@@ -139,6 +139,10 @@ class Replica {
                     const state::IdentitiesPtr& who, Instant now, WallTime wall, Effects& effects);
   bool revalidate(zab::LinkId learner, const wire::TouchedSession& session, Instant now, Effects& effects);
   void touch(const wire::TouchedSession& session, Instant now) { expiry_.touch(session.session, now); }
+  // A learner forwards a request, so the session's client was there. Clients rely on it: the answer to a
+  // write or a sync means that the lease began when the request was sent or later. A ping tells only after a
+  // while.
+  void touch_through(zab::LinkId learner, SessionId session, Instant now);
   // The oldest sync that has none yet gets its number; it is answered once `released` reaches it.
   void set_sync_ticket(std::uint64_t ticket);
   void set_released_syncs(std::uint64_t released) { released_syncs_ = released; }

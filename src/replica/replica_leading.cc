@@ -408,6 +408,11 @@ bool Replica::revalidate(zab::LinkId learner, const wire::TouchedSession& asked,
   return true;
 }
 
+void Replica::touch_through(zab::LinkId learner, SessionId session, Instant now) {
+  const auto found = sessions_.find(session);
+  if (found != sessions_.end() && found->second.learner == learner) expiry_.touch(session, now);
+}
+
 void Replica::set_sync_ticket(std::uint64_t ticket) {
   for (InFlight& waiting : in_flight_) {
     if (waiting.op != OpCode::kSync || waiting.ticket != 0) continue;
