@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "cli/observe_text.h"
@@ -202,11 +203,16 @@ class Reader {
     return {};
   }
 
-  // Claims have the names of their items, in another directory.
-  Result<std::unordered_map<std::string, Stand>> claims(const std::string& directory) {
+  // Claims have the names of their items, in another directory. Other nodes there are the takers' own
+  // business.
+  Result<std::unordered_map<std::string, Stand>> claims(const std::string& directory,
+                                                        const std::vector<Part>& items) {
     std::unordered_map<std::string, Stand> claims;
     auto names = names_in(client_, directory);
     if (!names) return std::unexpected(names.error());
+    std::unordered_set<std::string_view> of_items;
+    for (const Part& item : items) of_items.insert(item.name);
+    std::erase_if(*names, [&](const std::string& name) { return !of_items.contains(name); });
     std::sort(names->begin(), names->end());
     if (names->size() > limits_.line_max) names->resize(limits_.line_max);
     std::vector<std::string> paths;
@@ -230,7 +236,7 @@ class Reader {
       parts = recognise(*names).parts;
     }
     view.items_total = parts.size();
-    auto claimed = claims(claims_at);
+    auto claimed = claims(claims_at, parts);
     if (!claimed) return std::unexpected(claimed.error());
     return fill_items(directory, parts, *claimed, view);
   }

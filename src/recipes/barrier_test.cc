@@ -114,6 +114,7 @@ TEST(Barrier, IsWaitedForThroughEveryFault) {
   testing::for_every_step(testing::kAllFaults, {.clients = 2}, [](Trial& trial) {
     const Barrier there(trial.world.client(1), kPath);
     ASSERT_TRUE(trial.world.get(there.set()));
+    trial.world.run_for(Time(1000));  // Every server knows of it.
     const auto waited = trial.start(Barrier(trial.world.client(0), kPath).wait(trial.wait()));
     trial.world.run_for(Time(12'000));
     EXPECT_EQ(waited->has_value(), trial.is_given_up());

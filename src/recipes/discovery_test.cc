@@ -100,6 +100,18 @@ TEST(Registry, SomebodyElsesIdIsNeitherTakenNorRemoved) {
   EXPECT_EQ(world.data("/d/svc/a"), to_json(instance("a", 1)));
 }
 
+TEST(Registry, AProcessThatCrashedGetsItsIdBack) {
+  RecipeWorld world({.clients = 2});
+  Registry crashed(world.client(0), "/d");
+  ASSERT_TRUE(world.get(crashed.add(instance("a", 1))));
+  const SessionId before = world.client(0).session();
+  world.cut(0);  // Nobody closes the session; the server has to let it expire.
+  Registry again(world.client(1), "/d");
+  ASSERT_TRUE(world.get(again.add(instance("a", 2))));
+  EXPECT_FALSE(world.has_session(before));
+  EXPECT_EQ(world.data("/d/svc/a"), to_json(instance("a", 2)));
+}
+
 TEST(Registry, APermanentOneReplacesNobodyWhoIsAlive) {
   RecipeWorld world({.clients = 2});
   Registry theirs(world.client(1), "/d");

@@ -23,24 +23,35 @@ struct Entry {
   std::string ready_path() const { return child_path(path, kReady); }
 };
 
-Task<Result<std::size_t>> count_members(Entry entry) {
-  auto listing = until_answered(entry.client, [&] { return entry.client.children(entry.path, entry.wait); });
+Task<Result<std::size_t>> count_members(Entry entry, const Watch* watch = nullptr) {
+  auto listing = until_answered(entry.client, [&] {
+    return watch ? entry.client.children(entry.path, *watch, entry.wait)
+                 : entry.client.children(entry.path, entry.wait);
+  });
   const Result<Children> children = co_await std::move(listing);
   if (!children && children.error() == Errc::kNoNode) co_return std::size_t{0};
   if (!children) co_return std::unexpected(children.error());
   co_return static_cast<std::size_t>(std::ranges::count_if(children->names, is_member));
 }
 
-// Left behind by a round whose last party died: it would let us in alone.
-Task<Result<void>> remove_stale_ready(Entry entry) {
-  CO_TRY_ASSIGN(const std::optional<Stat> ready, until_answered(entry.client, [&] {
-                  return entry.client.exists(entry.ready_path(), entry.wait);
-                }));
-  if (!ready) co_return Result<void>{};
-  CO_TRY_ASSIGN(const std::size_t members, count_members(entry));
-  if (members > 0) co_return Result<void>{};
-  auto removing = entry.client.remove_surely(entry.ready_path(), ready->czxid, entry.wait);
-  co_return co_await std::move(removing);
+// All parties of a round register before its `ready` is created. So a `ready` that we find is of a round that
+// began without us: an earlier one, or one that this party was in before its process restarted. It would let
+// us in alone. We wait until that round's parties have left or died, and remove what they left behind.
+Task<Result<void>> wait_for_last_round(Entry entry, Wait wait) {
+  Signal changed(entry.client.scheduler());
+  const Watch watch = changed.watch();
+  for (;;) {
+    CO_TRY_ASSIGN(const std::optional<Stat> ready, until_answered(entry.client, [&] {
+                    return entry.client.exists(entry.ready_path(), watch, entry.wait);
+                  }));
+    if (!ready) co_return Result<void>{};
+    CO_TRY_ASSIGN(const std::size_t members, count_members(entry, &watch));
+    if (members == 0) {
+      auto removing = entry.client.remove_surely(entry.ready_path(), ready->czxid, entry.wait);
+      co_return co_await std::move(removing);
+    }
+    CO_TRY(changed.wait(wait));
+  }
 }
 
 // Nobody else uses the name: that it is there already means that an answer was lost.
@@ -127,7 +138,7 @@ Task<Result<void>> DoubleBarrier::State::enter_shared(std::shared_ptr<State> sta
   CO_TRY_ASSIGN(const Client client, bind_to_session(state->client, for_steps(state->client, wait)));
   const Entry entry{client, state->path, static_cast<std::size_t>(state->options.parties),
                     for_steps(client, wait)};
-  CO_TRY(remove_stale_ready(entry));
+  CO_TRY(wait_for_last_round(entry, wait));
   OwnNode own(client, child_path(state->path, client.new_uuid()));
   CO_TRY(register_party(entry, own.path()));
   CO_TRY_ASSIGN(state->ready, wait_for_ready(entry, wait));

@@ -195,6 +195,23 @@ TEST(DoubleBarrier, IsNotOpenedByWhatADeadRoundLeftBehind) {
   EXPECT_TRUE(parties.all_done());
 }
 
+TEST(DoubleBarrier, APartyThatRestartedBelongsToTheNextRound) {
+  RecipeWorld world({.clients = 4});
+  Parties parties(world, 4, {.parties = 2});
+  parties.enter(0);
+  parties.enter(1);
+  ASSERT_TRUE(parties.all_done());
+  // Both processes crash. The first comes back while the sessions of the dead round still live.
+  world.cut(0);
+  world.cut(1);
+  parties.outcomes.clear();
+  parties.enter(2);
+  world.run_for(Time(20'000));
+  EXPECT_EQ(parties.done(), 0) << "it passed alone";
+  parties.enter(3);
+  EXPECT_TRUE(parties.all_done());
+}
+
 TEST(DoubleBarrier, LooksAsCuratorsDoes) {
   RecipeWorld world({.clients = 1});
   Parties parties(world, 1, {.parties = 1});

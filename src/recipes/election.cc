@@ -74,35 +74,53 @@ void Election::end(std::optional<Error> why) {
 Task<Result<void>> Election::run(std::shared_ptr<Election> election) {
   auto there = election->client_.scheduler().enter();
   co_await there;
-  std::optional<Error> why;
-  while (!why) {
-    auto taking = election->take_(election->client_, election->until_stopped());
-    Result<Ticket> ticket = co_await std::move(taking);
-    if (!ticket) {
-      if (!can_begin_again(election->client_, ticket.error())) why = ticket.error();
+  GrowingPause pause;
+  for (;;) {
+    auto standing = stand(election.get());
+    const Result<void> stood = co_await std::move(standing);
+    const Error& why = stood.error();
+    if (!may_stand_again(election->client_, why)) {
+      election->end(election->stop_.stop_requested() ? std::nullopt : std::optional(why));
+      co_return Result<void>{};
+    }
+    if (can_begin_again(election->client_, why)) {
+      pause.reset();
       continue;
     }
-    auto leading = lead(election.get(), &*ticket);
-    const Result<void> led = co_await std::move(leading);
-    election->lose();
-    if (can_begin_again(election->client_, led.error())) continue;
-    why = led.error();
-    ticket->hand_on();
-    auto removing = ticket->client().remove_surely(ticket->path(), ticket->only());
-    const Result<void> removed = co_await std::move(removing);
+    election->failure_ = why;
+    election->wake();
+    auto sleeping = election->client_.scheduler().sleep(
+        Wait::until(Clock::now() + pause.next(), election->stop_.get_token()));
+    const Result<void> slept = co_await std::move(sleeping);
   }
-  election->end(election->stop_.stop_requested() ? std::nullopt : std::move(why));
-  co_return Result<void>{};
+}
+
+// One place in the line, from taking it to losing it. Always ends with an error.
+Task<Result<void>> Election::stand(Election* election) {
+  election->failure_.reset();
+  auto taking = election->take_(election->client_, election->until_stopped());
+  Result<Ticket> ticket = co_await std::move(taking);
+  if (!ticket) co_return std::unexpected(ticket.error());
+  auto leading = lead(election, &*ticket);
+  Result<void> led = co_await std::move(leading);
+  election->lose();
+  if (can_begin_again(election->client_, led.error())) co_return led;
+  ticket->hand_on();
+  auto removing = remove_owned(ticket->client(), ticket->path(), ticket->guard(), Wait{});
+  const Result<void> removed = co_await std::move(removing);
+  co_return led;
 }
 
 // It leads as long as its node is there: so after an interruption a look at that is enough. Always ends with
 // an error: the place is lost, or it is to stop.
 Task<Result<void>> Election::lead(Election* election, const Ticket* ticket) {
   const Client& client = ticket->client();
+  const Client::Subscription held = client.hold_session();
   Waker waker(client);
   const auto states = client.on_state([election, session = client.bound_session()](const StateEvent& event) {
-    const bool suspended =
-        event.state == ConnectionState::kSuspended && election->loss_ == LossPolicy::kOnSuspend;
+    const bool unsure =
+        event.state == ConnectionState::kSuspended || event.state == ConnectionState::kReadOnly;
+    const bool suspended = unsure && election->loss_ == LossPolicy::kOnSuspend;
     if (suspended || is_over(event.state) || event.session != session) election->lose();
   });
   Watch watch;
@@ -138,6 +156,7 @@ Task<Result<Leadership>> Election::await(std::shared_ptr<Election> election, Wai
   for (;;) {
     if (election->term_) co_return election->leadership_;
     if (election->ended_) co_return std::unexpected(election->why_.value_or(Error{.code = Errc::kClosed}));
+    if (election->failure_) co_return std::unexpected(*election->failure_);
     auto changing = signal.wait(wait);
     const Result<void> changed = co_await std::move(changing);
     if (!changed) co_return std::unexpected(changed.error());

@@ -46,6 +46,7 @@ class Election {
   void end(std::optional<Error> why);
   Wait until_stopped() const { return Wait::forever(stop_.get_token()); }
   static Task<Result<void>> run(std::shared_ptr<Election> election);
+  static Task<Result<void>> stand(Election* election);
   static Task<Result<void>> lead(Election* election, const Ticket* ticket);
 
   const Client client_;
@@ -59,6 +60,7 @@ class Election {
   Leadership leadership_;
   bool ended_ = false;
   std::optional<Error> why_;
+  std::optional<Error> failure_;  // of the last try, while the next one waits
   std::list<StreamSource<bool>> sources_;
   std::set<Signal*> waiting_;
 };

@@ -19,7 +19,8 @@ void on_state(Holding& holding, const StateEvent& event) {
     holding.lost.request_stop();
     holding.suspect.load()->request_stop();
     if (holding.waker) holding.waker->notify();
-  } else if (event.state == ConnectionState::kSuspended) {
+  } else if (event.state !=
+             ConnectionState::kConnected) {  // A read-only server knows nothing of the present.
     holding.suspect.load()->request_stop();
   } else if (holding.suspect.load()->stop_requested()) {
     holding.suspect.store(std::make_shared<std::stop_source>());
@@ -83,7 +84,7 @@ void Guard::let_go() {
   const auto holding = std::exchange(holding_, nullptr);
   if (!holding) return;
   if (!holding->take()) return;
-  holding->client.ensure_deleted(holding->node, holding->only);
+  remove_owned_later(holding->client, holding->node, holding->guard);
   forget(holding);
 }
 
@@ -97,7 +98,7 @@ Task<Result<void>> Guard::release(Wait wait) {
         if (was_lost) co_return fail(Errc::kLockLost, held->node);
         co_return Result<void>{};
       }
-      auto removing = held->client.remove_surely(held->node, held->only, until);
+      auto removing = remove_owned(held->client, held->node, held->guard, until);
       Result<void> removed = co_await std::move(removing);
       forget(held);
       const bool gone = !removed && removed.error() == Errc::kSessionExpired;

@@ -21,17 +21,19 @@ struct Holding {
       : client(ticket.client()),
         node(ticket.path()),
         czxid(ticket.czxid()),
-        only(ticket.only()),
+        guard(ticket.guard()),
         fence(given_fence.value_or(ticket.czxid())),
-        check(ticket.check()) {}
+        check(ticket.check()),
+        session(client.hold_session()) {}
 
   // Of any thread.
   const Client client;  // bound to the session
   const std::string node;
-  const Zxid czxid;                // of the node
-  const std::optional<Zxid> only;  // what its removal has to make sure of
+  const Zxid czxid;               // of the node
+  const std::optional<Op> guard;  // part of its removal
   const Zxid fence;
   const Op check;
+  const Client::Subscription session;  // counts only what a quorum stands behind
   std::stop_source lost;
   std::stop_source revoked;
   std::atomic<int> guards{1};

@@ -167,14 +167,31 @@ TEST(LeaderLatch, ChangesAlternate) {
   EXPECT_EQ(world.get(changes.next()).error(), Errc::kEndOfStream);
 }
 
-TEST(LeaderLatch, WhatCannotBeHelpedEndsItWithAReason) {
+TEST(LeaderLatch, AnotherLibrarysNodeIsReportedAndDoesNotEndTheElection) {
   RecipeWorld world({.clients = 1});
-  ASSERT_TRUE(world.get(world.client(0).create(kPath + "/somebodys-lock-", "",
-                                               {.mode = CreateMode::kEphemeralSequential, .parents = true})));
+  const auto stray = world.get(world.client(0).create(
+      kPath + "/somebodys-lock-", "", {.mode = CreateMode::kEphemeralSequential, .parents = true}));
+  ASSERT_TRUE(stray);
   LeaderLatch latch(world.client(0), kPath, "me");
   EXPECT_EQ(world.get(latch.await()).error(), Errc::kLayoutMismatch);
-  world.run_for(milliseconds(500));
-  EXPECT_EQ(world.children(kPath).size(), 1u);
+  world.run_for(milliseconds(30'000));
+  EXPECT_FALSE(latch.is_leader());
+  EXPECT_EQ(world.get(latch.await()).error(), Errc::kLayoutMismatch);
+  ASSERT_TRUE(world.get(world.client(0).remove(stray->path)));
+  EXPECT_TRUE(world.run_until([&] { return latch.is_leader(); }, milliseconds(5000)));
+  EXPECT_TRUE(world.get(latch.await()));
+}
+
+TEST(LeaderLatch, APermissionThatIsMissingForNowDoesNotEndTheElection) {
+  RecipeWorld world({.clients = 2});
+  ASSERT_TRUE(world.get(world.client(0).create(kPath, "", {.parents = true})));
+  ASSERT_TRUE(
+      world.get(world.client(0).set_acl(kPath, {{.permissions = Permission::kRead | Permission::kAdmin}})));
+  LeaderLatch latch(world.client(1), kPath, "me");
+  EXPECT_EQ(world.get(latch.await()).error(), Errc::kNoAuth);
+  world.run_for(milliseconds(10'000));
+  ASSERT_TRUE(world.get(world.client(0).set_acl(kPath, open_acl())));
+  EXPECT_TRUE(world.run_until([&] { return latch.is_leader(); }, milliseconds(5000)));
 }
 
 TEST(LeaderLatch, SurvivesEveryFaultAtEveryMessage) {

@@ -37,6 +37,7 @@ struct LeaderSelector::State {
       : client(std::move(c)), line(std::move(l)), work(std::move(w)), options(o) {}
 
   static Task<Result<void>> run(std::shared_ptr<State> state);
+  static Task<Result<Ticket>> stand(State* state);
   static Task<Result<void>> one_term(State* state, Guard* guard);
   static Task<Result<void>> ended_of(std::shared_ptr<State> state, Wait wait);
   static Task<Result<void>> close(std::shared_ptr<State> state, Wait wait);
@@ -101,12 +102,29 @@ Task<Result<void>> LeaderSelector::State::one_term(State* state, Guard* guard) {
   co_return Result<void>{};
 }
 
+// Until it is elected, through errors that may pass.
+Task<Result<Ticket>> LeaderSelector::State::stand(State* state) {
+  GrowingPause pause;
+  for (;;) {
+    auto acquiring = acquire_turn(state->client, state->line, Wait::forever(state->stop.get_token()));
+    Result<Ticket> ticket = co_await std::move(acquiring);
+    if (ticket || !may_stand_again(state->client, ticket.error())) co_return ticket;
+    {
+      const std::lock_guard lock(state->mutex);
+      state->last_error = ticket.error();
+    }
+    auto sleeping =
+        state->client.scheduler().sleep(Wait::until(Clock::now() + pause.next(), state->stop.get_token()));
+    const Result<void> slept = co_await std::move(sleeping);
+  }
+}
+
 Task<Result<void>> LeaderSelector::State::run(std::shared_ptr<State> state) {
   auto there = state->client.scheduler().enter();
   co_await there;
   for (bool again = true; again && !state->stop.stop_requested(); again = state->options.requeue) {
-    auto acquiring = acquire_turn(state->client, state->line, Wait::forever(state->stop.get_token()));
-    Result<Ticket> ticket = co_await std::move(acquiring);
+    auto standing = stand(state.get());
+    Result<Ticket> ticket = co_await std::move(standing);
     if (!ticket) {
       if (!state->stop.stop_requested()) state->why = ticket.error();
       break;

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipes/loop.h"
 
-#include <algorithm>
 #include <utility>
+
+#include "recipes/steps.h"
 
 namespace drover::recipes {
 namespace {
-
-using std::chrono::milliseconds;
-
-constexpr milliseconds kPauseMin{20};
-constexpr milliseconds kPauseMax{2000};
 
 // Errors that a new connection, or a new session, makes good.
 bool passes(const Error& error) {
@@ -42,18 +38,17 @@ void Loop::tell() {
 
 // A round is a look and a wait. It ends when the recipe does, or the client.
 Task<Result<void>> Loop::rounds(std::shared_ptr<Loop> self) {
-  milliseconds pause = kPauseMin;
+  GrowingPause pause;
   while (!self->is_ending()) {
     self->wake_at_ = Clock::time_point::max();
     auto looking = self->look(Wait::forever(self->stop_.get_token()));
     const Result<void> looked = co_await std::move(looking);
     if (self->is_ending()) break;
     if (looked) {
-      pause = kPauseMin;
+      pause.reset();
     } else {
       if (!passes(looked.error())) self->on_failure(looked.error());
-      self->wake_at(Clock::now() + pause);
-      pause = std::min(2 * pause, kPauseMax);
+      self->wake_at(Clock::now() + pause.next());
     }
     self->tell();
     auto waiting = self->changed_.wait(Wait::until(self->wake_at_, self->stop_.get_token()));

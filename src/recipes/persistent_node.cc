@@ -132,6 +132,8 @@ class PersistentNode::State final : public Loop {
   bool removed_ = false;
   std::optional<Error> removal_failure_;
   Clock::time_point touch_at_ = Clock::time_point::min();
+  Zxid foreign_{};  // somebody else's node that is in the way, and how long it may belong to a dead session
+  Clock::time_point foreign_until_;
 
   mutable std::mutex mutex_;  // of what follows
   std::string path_;          // empty: it has no name yet
@@ -215,11 +217,18 @@ Task<Result<void>> PersistentNode::State::write(State& self, Client c, Stat stat
   co_return Result<void>{};
 }
 
-// Our own earlier session's is going to be deleted by the server, which the watch tells.
+// The server deletes the node of our own earlier session, and the watch tells. So it does with the node that
+// this process left behind when it crashed, and we cannot tell that one from a stranger's: a node that
+// outlives the session timeout belongs to a process that is alive.
 void PersistentNode::State::on_foreign(const Stat& stat) {
   set_there(false, written_);
   new_ = true;
   if (sessions_.contains(stat.ephemeral_owner) || options_.on_conflict == OnConflict::kWait) return;
+  if (foreign_ != stat.czxid) {
+    foreign_ = stat.czxid;
+    foreign_until_ = Clock::now() + 2 * client().session_timeout();
+  }
+  if (stat.is_ephemeral() && Clock::now() < foreign_until_) return wake_at(foreign_until_);
   set_failure(Error{Errc::kIdConflict, Applied::kNo, path(), "another session owns the node"});
 }
 

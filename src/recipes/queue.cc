@@ -42,7 +42,6 @@ SharedConfig fifo_queue(Client client, std::string path, QueueOptions options, s
                   .options = std::move(options),
                   .parse = [layout](std::string_view name) { return parse_name(layout, name); },
                   .framed = layout == QueueLayout::kCurator,
-                  .shared = layout != QueueLayout::kNative,
                   .now_ms = {},
                   .side = std::move(side)});
 }

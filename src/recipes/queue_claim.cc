@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Claims: an item is worked on by whoever has made the ephemeral of its name, and is removed together with
-// it.
+// Claims. A taker owns an item while its claim exists, and removes both in one transaction.
 //
-// The name is the item's, so that Curator's consumers respect it; what tells ours from that of another try
-// or another taker of the same session is a word in its data.
+// A claim is two ephemeral nodes, created and removed together. The first has the item's name, so that
+// Curator's consumers respect it and nobody else can claim the item. That name says nothing about its owner:
+// the next taker uses it too. The second node has a name that no other claim uses, so its existence proves
+// that this claim exists.
 #include "recipes/queue_claim.h"
 
 #include <utility>
@@ -32,8 +33,9 @@ QueueClaim::QueueClaim(SharedConfig queue, Client bound, ItemName item)
 
 void QueueClaim::let_go() {
   const Stage stage = std::exchange(stage_, Stage::kNone);
-  if (stage == Stage::kHeld) client_.ensure_deleted(path(), czxid_);
-  if (stage == Stage::kTried) remove_if_ours(client_, path(), word_);
+  held_.reset();
+  if (stage == Stage::kHeld || stage == Stage::kTried)
+    remove_owned_later(client_, path(), Op::remove(proof_path()));
 }
 
 // Is the claim that is there ours? Taken note of, if so.
@@ -59,6 +61,7 @@ Task<Result<std::vector<Op>>> QueueClaim::ops_of(std::shared_ptr<QueueClaim> c, 
     ops.push_back(Op::check(item));
   }
   ops.push_back(Op::create(c->path(), c->word_, {.mode = CreateMode::kEphemeral}));
+  ops.push_back(Op::create(c->proof_path(), "", {.mode = CreateMode::kEphemeral}));
   co_return ops;
 }
 
@@ -105,6 +108,7 @@ Task<Result<void>> QueueClaim::bury(std::shared_ptr<QueueClaim> c, NodeData node
   const std::string grave = c->queue_->beside(".dead");
   for (;;) {
     std::vector<Op> ops;
+    ops.push_back(Op::remove(c->proof_path()));
     ops.push_back(Op::remove(c->path()));
     ops.push_back(Op::remove(c->queue_->item_path(c->item_.name)));
     ops.push_back(Op::create(child_path(grave, c->item_.name + "-"), node.data,
@@ -112,7 +116,7 @@ Task<Result<void>> QueueClaim::bury(std::shared_ptr<QueueClaim> c, NodeData node
     auto burying = c->client_.multi(std::move(ops), wait);
     const Result<std::vector<OpResult>> buried = co_await std::move(burying);
     if (buried) break;
-    if (buried.error() == Errc::kNoNode && buried.error().op_index == 2) {
+    if (buried.error() == Errc::kNoNode && buried.error().op_index == 3) {
       CO_TRY(
           until_answered(c->client_, [&] { return c->client_.create(grave, "", {.parents = true}, wait); }));
       continue;
@@ -141,6 +145,7 @@ Task<Result<bool>> QueueClaim::load(std::shared_ptr<QueueClaim> c, Wait wait) {
     co_return false;
   }
   c->values_ = *std::move(values);
+  c->held_ = c->client_.hold_session();
   c->states_ =
       c->client_.on_state([lost = c->lost_, session = c->client_.bound_session()](const StateEvent& e) {
         if (is_over(e, session)) std::stop_source(lost).request_stop();
@@ -155,6 +160,7 @@ Task<Result<void>> QueueClaim::finish(std::shared_ptr<QueueClaim> c, Wait wait) 
   if (c->stage_ == Stage::kNone) co_return fail(Errc::kNotOwner, c->path(), "it was given back");
   for (bool unknown = false;;) {
     std::vector<Op> ops;
+    ops.push_back(Op::remove(c->proof_path()));
     ops.push_back(Op::remove(c->path()));
     ops.push_back(Op::remove(c->queue_->item_path(c->item_.name)));
     auto finishing = c->client_.multi(std::move(ops), steps);
@@ -164,6 +170,7 @@ Task<Result<void>> QueueClaim::finish(std::shared_ptr<QueueClaim> c, Wait wait) 
     const bool was_done = unknown && claim_is_gone;  // by the try whose answer was lost
     if (finished || was_done) {
       c->stage_ = Stage::kDone;
+      c->held_.reset();
       co_return Result<void>{};
     }
     Error error = finished.error();
@@ -183,8 +190,9 @@ Task<Result<void>> QueueClaim::give_back(std::shared_ptr<QueueClaim> c, Wait wai
   if (!c) co_return fail(Errc::kNotOwner, {}, "there is no item");
   const Wait steps = for_steps(c->client_, wait);
   if (c->stage_ == Stage::kDone) co_return fail(Errc::kNotOwner, c->path(), "it is gone from the queue");
-  c->stage_ = Stage::kNone;  // remove_surely() sees to it, however it ends.
-  auto removing = c->client_.remove_surely(c->path(), c->czxid_, steps);
+  c->stage_ = Stage::kNone;  // However the call ends, the claim is removed.
+  c->held_.reset();
+  auto removing = remove_owned(c->client_, c->path(), Op::remove(c->proof_path()), steps);
   Result<void> removed = co_await std::move(removing);
   if (!removed && removed.error() == Errc::kSessionExpired) co_return Result<void>{};
   co_return removed;
@@ -213,7 +221,7 @@ const std::vector<std::string>& QueueItem::values() const { return claim_->value
 const std::string& QueueItem::name() const { return claim_->item().name; }
 int QueueItem::deliveries() const { return claim_->deliveries(); }
 std::stop_token QueueItem::lost() const { return claim_->lost(); }
-Op QueueItem::check_op() const { return Op::check(claim_->path()); }
+Op QueueItem::check_op() const { return Op::check(claim_->proof_path()); }
 Zxid QueueItem::fence() const { return claim_->czxid(); }
 
 void QueueItem::let_go() { claim_.reset(); }

@@ -34,6 +34,8 @@ class QueueClaim {
   std::stop_token lost() const { return lost_.get_token(); }
   Zxid czxid() const { return czxid_; }
   std::string path() const { return queue_->claim_path(item_.name); }
+  // The node that exists exactly as long as this claim does.
+  std::string proof_path() const { return queue_->claim_path(item_.name + "-" + word_); }
 
  private:
   enum class Stage : std::uint8_t {
@@ -56,6 +58,7 @@ class QueueClaim {
   std::vector<std::string> values_;
   std::stop_source lost_;
   Client::Subscription states_;
+  Client::Subscription held_;  // counts only what a quorum stands behind
 };
 
 }  // namespace drover::recipes

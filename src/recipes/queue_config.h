@@ -22,7 +22,6 @@ struct QueueConfig {
   QueueOptions options;
   std::function<std::optional<ItemName>(std::string_view)> parse;
   bool framed = true;                    // Curator's frame around the values
-  bool shared = true;                    // with those who compare names as strings
   std::function<std::int64_t()> now_ms;  // set: an item's rank is the time it is due
   std::string side = {};                 // of what is beside the queue; empty: its path
 

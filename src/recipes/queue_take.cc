@@ -177,9 +177,6 @@ Task<Result<std::vector<ItemName>>> list_items(SharedConfig queue, Client client
       auto item = queue->parse(name);
       if (!item)
         co_return fail(Errc::kLayoutMismatch, queue->item_path(name), "not an item of this kind of queue");
-      if (queue->shared && !is_safe_to_share(item->sequence)) {
-        co_return fail(Errc::kSequenceExhausted, queue->item_path(name));
-      }
       items.push_back(*std::move(item));
     }
     std::ranges::sort(items, comes_first);

@@ -46,6 +46,7 @@ TEST_P(QueueLayouts, GiveInTheOrderOfPutting) {
     all.push_back(std::to_string(i));
     ASSERT_TRUE(world.get((i % 2 == 0 ? queue : other).put(all.back())));
   }
+  world.run_for(Time(1000));  // Every server knows of them.
   EXPECT_EQ(world.get(queue.size()), 12);
   EXPECT_EQ(drain(world, queue), all);
   EXPECT_EQ(world.get(queue.size()), 0);
@@ -139,6 +140,38 @@ TEST(Queue, GivesWhatATakerLostToAnother) {
   EXPECT_EQ(world.descendants(kPath), 0u);
 }
 
+TEST(Queue, CheckOpFailsForATakerThatLostTheItemToAnother) {
+  RecipeWorld world({.clients = 3});
+  const Queue mine(world.client(0), kPath);
+  ASSERT_TRUE(world.get(mine.put("job")));
+  ASSERT_TRUE(world.get(world.client(2).create("/report")));
+  auto item = world.get(mine.take());
+  ASSERT_TRUE(item);
+  const Op check = item->check_op();
+  // A third client writes for both takers, as a storage service does.
+  const auto write = [&](const Op& guard) {
+    return world.get(world.client(2).multi({guard, Op::set("/report", "x")}));
+  };
+  EXPECT_TRUE(write(check));
+  world.kill_session(0);
+  auto next = world.get(Queue(world.client(1), kPath).take());
+  ASSERT_TRUE(next);
+  EXPECT_EQ(write(check).error(), Errc::kNoNode);
+  EXPECT_TRUE(write(next->check_op()));
+  EXPECT_TRUE(world.get(next->done()));
+  EXPECT_EQ(write(next->check_op()).error(), Errc::kNoNode);
+}
+
+TEST(Queue, GoesOnWhereTheSequenceWraps) {
+  RecipeWorld world({.clients = 1});
+  const Queue queue(world.client(0), kPath, {.layout = QueueLayout::kSimple});
+  ASSERT_TRUE(world.get(world.client(0).create(kPath, "", {.parents = true})));
+  const Names names{"qn-2147483646", "qn-2147483647", "qn--2147483648", "qn--2147483647"};
+  for (const std::string& name : names)
+    ASSERT_TRUE(world.get(world.client(0).create(kPath + "/" + name, name)));
+  EXPECT_EQ(drain(world, queue), names);
+}
+
 TEST(Queue, TakesBackWhatIsForgotten) {
   RecipeWorld world({.clients = 2});
   const Queue queue(world.client(0), kPath);
@@ -166,7 +199,7 @@ TEST(Queue, LeavesTheNextTakersClaimAlone) {
   auto item = world.get(mine.take());
   ASSERT_TRUE(item);
   const std::string claim = kPath + ".claims/" + item->name();
-  world.lose_reply(0, "delete");
+  world.lose_reply(0, "multi");
   const auto back = world.start(item->give_back());
   ASSERT_TRUE(world.run_until([&] { return !world.exists(claim); }));
   auto other = world.get(Queue(world.client(1), kPath).take());

@@ -82,6 +82,7 @@ class SnowflakeIds::State final : public Loop {
   void lose() {
     const std::lock_guard lock(mutex_);
     slot_.reset();
+    held_.reset();
   }
 
   const std::string workers_;
@@ -93,6 +94,7 @@ class SnowflakeIds::State final : public Loop {
 
   mutable std::mutex mutex_;  // of what follows
   std::optional<int> slot_;
+  Client::Subscription held_;  // while there is a slot: only what a quorum stands behind counts
   std::int64_t floor_ms_ = 0;  // from here on ids are ours to give
   std::int64_t limit_ms_ = 0;  // and up to here
   std::int64_t last_ms_ = 0;
@@ -253,7 +255,10 @@ std::int64_t SnowflakeIds::State::limit_after(std::int64_t stored) const {
 
 void SnowflakeIds::State::hold(int slot, std::int64_t stored, std::int64_t limit) {
   const std::lock_guard lock(mutex_);
-  if (!slot_) floor_ms_ = stored;
+  if (!slot_) {
+    floor_ms_ = stored;
+    held_ = client().hold_session();
+  }
   slot_ = slot;
   limit_ms_ = limit;
   failure_.reset();

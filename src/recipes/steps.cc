@@ -64,6 +64,60 @@ Task<Result<void>> make_directory(Client client, std::string path, Wait wait) {
 
 namespace {
 
+Task<Result<void>> remove_if_guard_holds(Client client, std::string path, Op guard, Wait wait) {
+  for (;;) {
+    std::vector<Op> ops;
+    ops.push_back(guard);
+    ops.push_back(Op::remove(path));
+    auto removing = client.multi(std::move(ops), wait);
+    const Result<std::vector<OpResult>> removed = co_await std::move(removing);
+    const bool gone = !removed && (removed.error() == Errc::kNoNode || removed.error() == Errc::kBadVersion);
+    if (removed || gone) co_return Result<void>{};
+    if (!is_recoverable(removed.error())) co_return std::unexpected(removed.error());
+    CO_TRY(pause_before_retry(client, removed.error(), wait));
+  }
+}
+
+// Removes in the background what it was not told to leave alone.
+class GuardedRemoval {
+ public:
+  GuardedRemoval(Client client, std::string path, Op guard)
+      : client_(std::move(client)), path_(std::move(path)), guard_(std::move(guard)) {}
+  GuardedRemoval(const GuardedRemoval&) = delete;
+  GuardedRemoval& operator=(const GuardedRemoval&) = delete;
+  ~GuardedRemoval() {
+    if (open_) remove_owned_later(client_, path_, guard_);
+  }
+  void settle() { open_ = false; }
+
+ private:
+  Client client_;
+  std::string path_;
+  Op guard_;
+  bool open_ = true;
+};
+
+}  // namespace
+
+Task<Result<void>> remove_owned(Client client, std::string path, std::optional<Op> guard, Wait wait) {
+  if (!guard) {
+    auto plainly = client.remove_surely(path, {}, wait);
+    co_return co_await std::move(plainly);
+  }
+  GuardedRemoval rest(client, path, *guard);
+  auto removing = remove_if_guard_holds(client, path, *guard, wait);
+  const Result<void> removed = co_await std::move(removing);
+  if (removed || removed.error().error_class() != ErrorClass::kCancelled) rest.settle();
+  co_return removed;
+}
+
+void remove_owned_later(const Client& client, const std::string& path, const std::optional<Op>& guard) {
+  if (!guard) return client.ensure_deleted(path);
+  start(remove_if_guard_holds(client, path, *guard, Wait{}));
+}
+
+namespace {
+
 // Synced: what was sent through a connection that is lost may be known to another server only.
 Task<Result<void>> remove_own(Client client, std::string path, std::string word) {
   CO_TRY(until_answered(client, [&] { return client.sync(path, Wait{}); }));

@@ -4,6 +4,9 @@
 // names of nodes.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -45,6 +48,18 @@ inline bool has_next_session(const Client& client, const Error& error) {
 // takes no longer than a session can be without its servers.
 Wait for_steps(const Client& client, const Wait& wait);
 
+// The pause before the next try, longer each time. For errors that only time or an administrator cures.
+class GrowingPause {
+ public:
+  std::chrono::milliseconds next() { return std::exchange(pause_, std::min(2 * pause_, kMax)); }
+  void reset() { pause_ = kMin; }
+
+ private:
+  static constexpr std::chrono::milliseconds kMin{20};
+  static constexpr std::chrono::milliseconds kMax{2000};
+  std::chrono::milliseconds pause_ = kMin;
+};
+
 // Before something is tried again that failed with a recoverable error. Without a connection the next try
 // waits by itself. What a server refuses for now (kThrottledOp, kNotReadOnly) takes a while, and whoever asks
 // again at once makes it worse.
@@ -72,6 +87,12 @@ Task<Result<Client>> bind_to_session(Client client, Wait wait);
 // A directory that goes some time after its last child, where the server knows such; with its parents. That
 // it is there is success.
 Task<Result<void>> make_directory(Client client, std::string path, Wait wait);
+
+// Removes a node of ours. Where others use its name too, `guard` is an operation that fails once the node is
+// no longer ours; it is part of the same transaction, and its failure is success. When the wait ends early or
+// the task is destroyed, the removal goes on in the background for as long as the client's session lasts.
+Task<Result<void>> remove_owned(Client client, std::string path, std::optional<Op> guard, Wait wait);
+void remove_owned_later(const Client& client, const std::string& path, const std::optional<Op>& guard);
 
 // Removes the node, in the background and as long as the session lasts, if it has this word for data: of a
 // name that others use too, where it may be unknown whether ours was made.

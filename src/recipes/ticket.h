@@ -34,7 +34,7 @@ class Ticket {
   // A name that nobody else uses.
   Ticket(Client bound, std::string path, Zxid czxid)
       : client_(std::move(bound)), path_(std::move(path)), czxid_(czxid), check_(Op::check(path_)) {}
-  // One that others use too, so that only `czxid` says whose it is, and only `check` that it still is.
+  // A name that others use too: only `check` tells whether the node is still this ticket's.
   Ticket(Client bound, std::string path, Zxid czxid, Op check)
       : client_(std::move(bound)),
         path_(std::move(path)),
@@ -50,7 +50,7 @@ class Ticket {
         open_(std::exchange(other.open_, false)) {}
   Ticket& operator=(Ticket&&) = delete;
   ~Ticket() {
-    if (open_) client_.ensure_deleted(path_, only());
+    if (open_) remove_owned_later(client_, path_, guard());
   }
 
   const Client& client() const { return client_; }  // bound to the session of the node
@@ -58,8 +58,8 @@ class Ticket {
   std::string_view name() const { return std::string_view(path_).substr(path_.rfind('/') + 1); }
   Zxid czxid() const { return czxid_; }
   const Op& check() const { return check_; }
-  // What a removal has to make sure of.
-  std::optional<Zxid> only() const { return shared_ ? std::optional(czxid_) : std::nullopt; }
+  // For a name that others use too: the removal must be one transaction with this.
+  std::optional<Op> guard() const { return shared_ ? std::optional(check_) : std::nullopt; }
   // The node is somebody else's business now.
   void hand_on() { open_ = false; }
 
@@ -76,6 +76,16 @@ class Ticket {
 // the next one if this client has one.
 inline bool can_begin_again(const Client& client, const Error& error) {
   return error == Errc::kLockLost || has_next_session(client, error);
+}
+
+// Another try may succeed where this one failed: somebody's node is in the way, a permission is missing for
+// now. Not when the caller stops, when the client has no session to try in, or when the call itself is wrong.
+inline bool may_stand_again(const Client& client, const Error& error) {
+  if (can_begin_again(client, error)) return true;
+  const bool wrong_call =
+      error == Errc::kBadArguments || error == Errc::kInvalidAcl || error == Errc::kUnimplemented;
+  const ErrorClass kind = error.error_class();
+  return !wrong_call && (kind == ErrorClass::kState || kind == ErrorClass::kRecoverable);
 }
 
 // Wakes whoever waits for a change of the tree on each change of the connection too: what was missed

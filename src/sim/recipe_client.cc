@@ -125,6 +125,7 @@ void RecipeClient::on_session(std::string_view frame) {
 // --- the client's side ---
 
 void RecipeClient::dial(std::size_t server) {
+  server_ = server;
   socket_ = parts_.network.dial(host_, parts_.servers[server], Port::kClient);
   greeted_ = introduced_ = broken_ = false;
   out_.clear();
@@ -171,8 +172,10 @@ bool RecipeClient::on_request(std::string_view frame) {
   if (!std::exchange(greeted_, true)) return true;
   wire::Reader r(frame);
   const std::int32_t xid = r.i32();
-  const std::string op(word_of(static_cast<OpCode>(r.i32())));
-  if (xid <= 0) return true;  // pings, watches set again, credentials
+  const auto code = static_cast<OpCode>(r.i32());
+  const std::string op(word_of(code));
+  const bool is_probe = code == OpCode::kSync && r.string() == "/";  // in the place of a ping
+  if (xid <= 0 || is_probe) return true;                             // pings, watches set again, credentials
   ++requests_;
   ++requests_by_op_[op];
   asked_[xid] = op;

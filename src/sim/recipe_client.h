@@ -59,6 +59,8 @@ class RecipeClient final : private Network::Host, private client::VirtualWire {
   void disarm();
   void disconnect();
   HostId host() const { return host_; }
+  // The server that it dialled last.
+  HostId server() const { return parts_.servers[server_]; }
 
   // --- looks ---
   std::uint64_t requests() const { return requests_; }
@@ -98,6 +100,7 @@ class RecipeClient final : private Network::Host, private client::VirtualWire {
   std::shared_ptr<client::VirtualDriver> driver_;
   std::optional<Client> client_;
   std::optional<SocketId> socket_;
+  std::size_t server_ = 0;
   bool greeted_ = false;                       // this connection's question for a session has been sent
   bool introduced_ = false;                    // and answered
   bool broken_ = false;                        // what is sent on this connection is lost

@@ -147,6 +147,24 @@ void RecipeWorld::cut_for(std::size_t i, Time time) {
   heal(i);
 }
 
+void RecipeWorld::cut_off_server_of(std::size_t i) {
+  Network& network = parts_->cluster.network();
+  const HostId alone = parts_->client(i).server();
+  for (const HostId other : parts_->cluster.hosts()) {
+    if (other == alone) continue;
+    network.set_cut(alone, other, true);
+    network.set_cut(other, alone, true);
+  }
+}
+void RecipeWorld::cut_off_with_server(std::size_t i) {
+  cut_off_server_of(i);
+  set_cut(i, true);
+  Network& network = parts_->cluster.network();
+  network.set_cut(parts_->client(i).host(), parts_->client(i).server(), false);
+  network.set_cut(parts_->client(i).server(), parts_->client(i).host(), false);
+}
+void RecipeWorld::heal_all() { parts_->cluster.network().heal(); }
+
 void RecipeWorld::kill_session(std::size_t i) {
   const HostId host{static_cast<std::uint32_t>(kFirstKiller + parts_->killers.size())};
   parts_->killers.push_back(std::make_unique<SessionKiller>(parts_->shared(), host, parts_->client(i).key()));

@@ -97,6 +97,12 @@ class RecipeWorld {
   void cut(std::size_t i);
   void heal(std::size_t i);
   void cut_for(std::size_t i, Time time);  // runs for that long
+  // Nothing passes between the client's server and the other servers, and nobody is told. The looks below
+  // need a healed ensemble.
+  void cut_off_server_of(std::size_t i);
+  // The same, and the client reaches only that server.
+  void cut_off_with_server(std::size_t i);
+  void heal_all();
   // Begins to end the client's session from elsewhere, as an administrator does.
   void kill_session(std::size_t i);
   // The leader's process ends and comes back; with several servers another one leads by then.

@@ -71,8 +71,9 @@ class Registry {
   Registry& operator=(Registry&&) noexcept = default;
 
   // Returns when it is registered. The same name and id again: what is said now replaces what was. So it does
-  // if somebody else has left a kStatic or kPermanent one: those have no owner. kIdConflict: a live process
-  // has registered it.
+  // if somebody else has left a kStatic or kPermanent one: those have no owner. If another session has
+  // registered it, waits for that to end, for twice the session timeout at most: a process that crashed gets
+  // its id back. kIdConflict: the other one is alive.
   Task<Result<void>> add(Instance instance, Wait wait = {});
   // Removes it, also one that a Registry of another time has left (kStatic, kPermanent).
   Task<Result<void>> remove(std::string name, std::string id, Wait wait = {});

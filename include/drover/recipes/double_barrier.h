@@ -25,8 +25,9 @@
 namespace drover::recipes {
 
 enum class DoubleBarrierLayout : std::uint8_t {
-  // <path>/<uuid> and <path>/ready. Whoever comes when it is open goes in, whether expected or not. A new
-  // round must not begin before all have left the last one.
+  // <path>/<uuid> and <path>/ready. A party that comes while a round is going on waits until all of that
+  // round have
+  // left or died, and belongs to the next one.
   kShared,
   // A directory for each round: at the instant it opens all its members are there, one too many is the first
   // of the next round, and rounds may follow each other as they like.

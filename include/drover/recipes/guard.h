@@ -36,7 +36,9 @@ class Guard {
   // Still held, as far as can be known here. Nothing but check_op() makes a write safe.
   bool is_held() const;
   // It is gone: the session, or the node itself where the recipe watches it. Stops before a server gives it
-  // to somebody else, as far as clocks run equally fast.
+  // to somebody else, as far as clocks run equally fast: only what a quorum has confirmed counts as a sign of
+  // life. A Java leader answers for up to syncLimit after it has lost its quorum, so with Java servers it can
+  // come that much too late.
   std::stop_token lost() const;
   // The connection is lost, and nobody can tell at the moment. Once there is one again, and it is still held,
   // this gives a new token.

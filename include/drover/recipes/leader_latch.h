@@ -12,8 +12,8 @@
 //
 // Failures: a lost connection ends the term (LossPolicy::kOnSuspend) but not the place in line: the node is
 // kept, and a new term begins when the session turns out to have survived. A lost session or a node that was
-// deleted means a new place at the end. What cannot be helped (no permission, a closed client, another
-// library's nodes) ends the latch; await() says why.
+// deleted means a new place at the end. An error that may pass (no permission, another library's node in the
+// directory) is returned by await(); the latch goes on trying, less and less often. A closed client ends it.
 //
 // Curator: LeaderLatch (same nodes; ids are read by both). kazoo: Election, by a lock (other names).
 #pragma once

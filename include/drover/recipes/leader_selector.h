@@ -15,7 +15,9 @@
 //
 // Failures: a lost connection (LossPolicy::kOnSuspend), session or node requests the stop of the running
 // term, and of no other. Work that fails or throws is recorded (last_error()) and changes nothing about
-// standing again. What cannot be helped ends the selector; ended() says why.
+// standing again. The selector goes on trying after an error that may pass, such as a missing permission or
+// another library's node in the directory; last_error() tells. A closed client or a wrong call ends it;
+// ended() says why.
 //
 // Curator: LeaderSelector (same nodes; it is a mutex, and does not see a LeaderLatch on the same path).
 // kazoo: Election.run().
@@ -56,11 +58,11 @@ class LeaderSelector {
   std::uint64_t terms() const;  // that have begun
   // Requests the stop of the running term; the next one is not affected.
   void interrupt() const;
-  // What the last term's work ended with, if with an error.
+  // The error that the last term's work ended with, or that keeps the selector from being elected.
   std::optional<Error> last_error() const;
   // Stands down, and waits until work and node are gone.
   Task<Result<void>> close(Wait wait = {}) const;
-  // Until it stands no more: after its one term, after close(), or because it cannot.
+  // Until it stands no more: after its one term, after close(), or because the client is closed.
   Task<Result<void>> ended(Wait wait = {}) const;
 
  private:

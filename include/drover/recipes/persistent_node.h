@@ -37,7 +37,10 @@ struct PersistentNodeOptions {
   std::chrono::milliseconds ttl{0};
   enum class OnConflict : std::uint8_t {
     kWait,  // until the other one is gone
-    kFail,  // start() and failure() say kIdConflict; it is still taken when it becomes free
+    // If it is still there after twice the session timeout, start() and failure() say kIdConflict. Until then
+    // it may belong to a process that crashed, perhaps this one. The node is still taken when it becomes
+    // free.
+    kFail,
   };
   OnConflict on_conflict = OnConflict::kWait;
 };
