@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 #include "base/ensure.h"
 #include "replica/session_password.h"
@@ -459,13 +460,17 @@ void Front::on_sent(ConnId id) {
   }
 }
 
-void Front::on_tick(Instant now) {
+void Front::on_tick(Instant read_until) {
   for (const auto& c : conns_) {
-    if (!c->in_use || !c->touched) continue;
-    c->touched = false;
-    if (c->phase == Phase::kConnected) outbox_.touched.push_back({c->session, c->last_heard});
+    if (!c->in_use || c->phase != Phase::kConnected) continue;
+    if (std::exchange(c->touched, false)) outbox_.touched.push_back({c->session, c->last_heard});
+    // Clients ping three times as often, so this one is gone. Its session may live on at another server; then
+    // nobody else would close the connection.
+    if (c->closing || read_until - c->last_heard <= c->timeout_ms) continue;
+    ++stats_.silent_closed;
+    end(*c);
   }
-  outbox_.heard_until = now;
+  outbox_.heard_until = read_until;
 }
 
 }  // namespace drover::replica

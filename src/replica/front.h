@@ -102,6 +102,7 @@ struct FrontStats {
   std::uint64_t events = 0;
   std::uint64_t frames_too_large = 0;
   std::uint64_t output_overflows = 0;
+  std::uint64_t silent_closed = 0;  // connections whose client said nothing for its timeout
   std::uint64_t auth_failures = 0;
   std::uint64_t zxid_ahead = 0;
   std::uint64_t bad_passwords = 0;
@@ -135,8 +136,9 @@ class Front {
   std::size_t on_bytes(ConnId id, std::string_view bytes, Instant now);
   // Moves what the replica has staged into the outputs.
   void collect();
-  // Reports which sessions were heard of; call at least every half tick.
-  void on_tick(Instant now);
+  // Reports which sessions were heard of, and closes connections that are silent for their session's timeout.
+  // Call at least every half tick. What came before `read_until` has been read.
+  void on_tick(Instant read_until);
   // Output has been sent, perhaps all of it: a connection that was not read because of it may be read again.
   void on_sent(ConnId id);
 

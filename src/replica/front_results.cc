@@ -2,6 +2,8 @@
 //
 // The front as the replica sees it: transactions become events, replies, and answers to reads that waited.
 // All but collect() run on the replica's thread, under the writer lock.
+#include <algorithm>
+
 #include "base/ensure.h"
 #include "replica/front.h"
 #include "replica/reply.h"
@@ -17,6 +19,11 @@ constexpr std::size_t kSpareQueueBytes = 64 * 1024;
 constexpr std::size_t kStagedKeptBytes = 4 << 20;
 constexpr std::size_t kAnsweredKept = 64;
 constexpr std::size_t kBytesPerLook = 32;  // a node looked at counts as so much output
+
+bool says_moved(const state::ApplyResult& result) {
+  if (result.type == OpCode::kError) return result.error == ErrorCode::kSessionMoved;
+  return std::any_of(result.multi.begin(), result.multi.end(), says_moved);
+}
 
 }  // namespace
 
@@ -83,9 +90,8 @@ void Front::on_result(ConnId id, const WriteResult& result, Instant now) {
          "a write's result finds the write at the head of the queue");
   const Waiting::Entry write = dequeue(*c);
   const std::size_t from = staged_bytes_.size();
-  const bool moved = result.applied && result.applied->type == OpCode::kError &&
-                     result.applied->error == ErrorCode::kSessionMoved;
-  if (moved) return drop(*c);  // Another server has this session now; Java closes without a word, too.
+  // Another server has this session now; Java closes without a word, too.
+  if (result.applied && says_moved(*result.applied)) return drop(*c);
   if (result.op == OpCode::kSync) {
     const std::string_view body = std::string_view(c->waiting->bytes).substr(write.offset, write.body_bytes);
     answer(*c, {write.xid, write.op, body, write.who.get(), write.received}, now, staged_bytes_);

@@ -176,7 +176,9 @@ TEST(LocalSessions, ThatBecameGlobalAreTheLeadersToExpire) {
   Pair p(local(true));
   PairClient c(p, p.learner);
   EXPECT_EQ(c.error(OpCode::kCreate, ephemeral("/e")), ErrorCode::kOk);
-  p.learner.advance(14'000);
+  p.learner.advance(8000);
+  EXPECT_EQ(c.error(OpCode::kPing), ErrorCode::kOk);
+  p.learner.advance(8000);
   EXPECT_EQ(c.error(OpCode::kCreate, create_body("/still-here", {})), ErrorCode::kOk);
   p.leader.advance(14'000);
   p.settle();

@@ -299,7 +299,7 @@ void Member::on_learner_message(const zab::PeerMessage& message, Instant now, Wa
   if (message.type == PacketType::kPing) {
     const auto touched = wire::decode_touched(message.data);
     if (!touched) return lose_link(message.link, "a ping's sessions cannot be read", now, effects);
-    for (const wire::TouchedSession& session : *touched) replica_.touch(session, now);
+    for (const wire::TouchedSession& session : *touched) replica_.touch(message.link, session, now);
   } else if (message.type == PacketType::kRevalidate) {
     const auto asked = wire::decode_touched(message.data);
     if (!asked || asked->size() != 1)

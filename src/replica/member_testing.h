@@ -212,8 +212,8 @@ inline void Cluster::run() {
       if (!n->member) continue;
       n->only_front->collect();
       ToReplica batch = std::exchange(n->only_front->outbox(), ToReplica{});
-      if (batch.empty()) continue;
-      more = true;
+      if (batch.empty() && batch.heard_until == Instant{}) continue;
+      more |= !batch.empty();
       input(id, [&](Member& member, Effects& effects) {
         member.on_front(FrontId{0}, batch, now_, wall_, effects);
       });

@@ -187,7 +187,9 @@ void Replica::end_session(const InFlight& waiting) {
 void Replica::tell(const InFlight& waiting, const state::ApplyResult& result, Instant now) {
   const FrontId where = *waiting.front;
   if (waiting.op == OpCode::kCreateSession) {
-    front(where).on_session_answer({SessionAnswer::Kind::kThere, where, waiting.conn, waiting.session});
+    const bool made = result.type == OpCode::kCreateSession;
+    const auto kind = made ? SessionAnswer::Kind::kThere : SessionAnswer::Kind::kDropped;
+    front(where).on_session_answer({kind, where, waiting.conn, waiting.session});
   } else if (!waiting.create2.empty()) {
     state::ApplyResult with_stats = result;
     for (const std::uint32_t i : waiting.create2) {

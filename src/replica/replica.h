@@ -138,7 +138,8 @@ class Replica {
   void on_forwarded(zab::LinkId learner, const wire::ForwardedRequest& request,
                     const state::IdentitiesPtr& who, Instant now, WallTime wall, Effects& effects);
   bool revalidate(zab::LinkId learner, const wire::TouchedSession& session, Instant now, Effects& effects);
-  void touch(const wire::TouchedSession& session, Instant now) { expiry_.touch(session.session, now); }
+  // A learner has heard of the session.
+  void touch(zab::LinkId learner, const wire::TouchedSession& touched, Instant now);
   // A learner forwards a request, so the session's client was there. Clients rely on it: the answer to a
   // write or a sync means that the lease began when the request was sent or later. A ping tells only after a
   // while.
@@ -234,6 +235,8 @@ class Replica {
     ErrorCode ephemeral_error = ErrorCode::kOk;  // when it wants an ephemeral node
   };
   SessionVerdict check_owner(zab::LinkId learner, SessionId session);
+  void renew(SessionMap::iterator session, std::int32_t timeout_ms, Instant now);
+  ErrorCode track_learners(zab::LinkId learner, const wire::TouchedSession& created, Instant now);
   SessionVerdict judge_own(SessionMap::iterator found, const ClientWrite& write, std::string_view body,
                            WallTime wall);
   InFlight waiting_for(FrontId front, const ClientWrite& write) const;
@@ -254,7 +257,6 @@ class Replica {
   ErrorCode upgrade(SessionMap::iterator session, Effects& effects);
   void announce_session(SessionId session, std::int32_t timeout_ms, InFlight waiting, Effects& effects);
   void answer_awaiting(const wire::TxnHeader& header, const state::ApplyResult& result, Instant now);
-  bool is_awaited(const wire::TxnHeader& header) const;
   void answer_synced(Instant now);
   std::optional<InFlight> take_awaiting(SessionId session, std::int32_t xid);
 

@@ -356,6 +356,18 @@ Replica::SessionVerdict Replica::check_owner(zab::LinkId learner, SessionId sess
   return s.learner == learner ? SessionVerdict{} : kMoved;
 }
 
+// A learner's new session, or a local one that becomes global.
+ErrorCode Replica::track_learners(zab::LinkId learner, const wire::TouchedSession& created, Instant now) {
+  Session& session = sessions_[created.session];
+  // A session that begins again behind its own end would be one that nobody watches over.
+  if (session.closing) return ErrorCode::kSessionExpired;
+  if (session.local) --local_count_;
+  session = Session{created.timeout_ms, false, std::nullopt, {}, learner};
+  expiry_.set(created.session, created.timeout_ms, now);
+  ++stats_.sessions_created;
+  return ErrorCode::kOk;
+}
+
 void Replica::on_forwarded(zab::LinkId learner, const wire::ForwardedRequest& request,
                            const state::IdentitiesPtr& who, Instant now, WallTime wall, Effects& effects) {
   if (service_ != Service::kLeading) return;
@@ -367,14 +379,13 @@ void Replica::on_forwarded(zab::LinkId learner, const wire::ForwardedRequest& re
     wire::Reader r(request.body);
     const std::int32_t timeout_ms = r.i32();
     if (!r.ok()) return;
-    sessions_.insert_or_assign(request.session, Session{timeout_ms, false, std::nullopt, {}, learner});
-    expiry_.set(request.session, timeout_ms, now);
-    ++stats_.sessions_created;
+    verdict.error = track_learners(learner, {request.session, timeout_ms}, now);
   } else {
     verdict = check_owner(learner, request.session);
     const auto found = sessions_.find(request.session);
-    if (verdict.error == ErrorCode::kOk && request.op == OpCode::kCloseSession && found != sessions_.end())
-      found->second.closing = true;
+    // Carried out whoever asks, also a server that the session has left, as in Java: its client wanted it to
+    // end. From here on nothing of the session may pass, or it would make ephemerals that nobody removes.
+    if (request.op == OpCode::kCloseSession && found != sessions_.end()) found->second.closing = true;
     // The learner waits for a transaction, so that a refusal must become one.
     if (verdict.error == ErrorCode::kOk) verdict.error = refusal_of(request.op);
     if (verdict.ephemeral_error == ErrorCode::kOk) verdict.ephemeral_error = verdict.error;
@@ -404,13 +415,33 @@ bool Replica::revalidate(zab::LinkId learner, const wire::TouchedSession& asked,
     session.front.reset();
   }
   session.learner = learner;
-  expiry_.touch(asked.session, now);
+  renew(found, asked.timeout_ms, now);
   return true;
 }
 
 void Replica::touch_through(zab::LinkId learner, SessionId session, Instant now) {
   const auto found = sessions_.find(session);
   if (found != sessions_.end() && found->second.learner == learner) expiry_.touch(session, now);
+}
+
+void Replica::touch(zab::LinkId learner, const wire::TouchedSession& touched, Instant now) {
+  const auto found = sessions_.find(touched.session);
+  if (found == sessions_.end() || found->second.closing || found->second.local) return;
+  // Only the server that holds the connection knows what was agreed with the client. Another one speaks of a
+  // connection that the client has left.
+  const Session& session = found->second;
+  const bool holds = !session.front && (session.learner == learner || session.learner == zab::kNoLink);
+  if (holds) {
+    renew(found, touched.timeout_ms, now);
+  } else {
+    expiry_.touch(touched.session, now);
+  }
+}
+
+// The timeout is what the client agreed on with its server when it last connected, as in Java.
+void Replica::renew(SessionMap::iterator session, std::int32_t timeout_ms, Instant now) {
+  if (timeout_ms > 0) session->second.timeout_ms = timeout_ms;
+  expiry_.set(session->first, session->second.timeout_ms, now);
 }
 
 void Replica::set_sync_ticket(std::uint64_t ticket) {

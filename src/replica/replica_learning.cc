@@ -85,6 +85,12 @@ void Replica::ask_for_session(FrontId front, const SessionRequest& request, Inst
     return;
   }
   if (config_.local_sessions) return create_local_session(front, request, now, effects);
+  // Each server limits its own clients: the leader cannot tell whose address a forwarded session has.
+  if (!session_rate_.allow(request.address, now)) {
+    ++stats_.sessions_throttled;
+    effects.answers.push_back({SessionAnswer::Kind::kDropped, front, request.conn, {}});
+    return;
+  }
   const SessionId session = new_session_id();
   sessions_.emplace(session, Session{request.timeout_ms, false, front, request.conn, zab::kNoLink});
   announce_session(session, request.timeout_ms, {.front = front, .conn = request.conn}, effects);
@@ -135,6 +141,18 @@ void Replica::take_touched(std::string& out) {
 
 // --- answers ---
 
+namespace {
+
+// The xid alone does not tell whose transaction it is: a session's connections at two servers may both use
+// it, and what the leader does by itself has xid 0, which a client may use too.
+bool may_answer(OpCode asked, OpCode type) {
+  if (type == OpCode::kError) return true;
+  return (asked == OpCode::kCloseSession) == (type == OpCode::kCloseSession) &&
+         (asked == OpCode::kCreateSession) == (type == OpCode::kCreateSession);
+}
+
+}  // namespace
+
 std::optional<Replica::InFlight> Replica::take_awaiting(SessionId session, std::int32_t xid) {
   const auto found = awaiting_.find(session);
   if (found == awaiting_.end() || found->second.front().xid != xid) return std::nullopt;
@@ -148,16 +166,10 @@ std::optional<Replica::InFlight> Replica::take_awaiting(SessionId session, std::
   return waiting;
 }
 
-// Session and xid are not enough: what the leader does by itself has xid 0, and a client may use that one,
-// too. The end of an expired session must not be taken for the success of such a client's write.
-bool Replica::is_awaited(const wire::TxnHeader& header) const {
-  const auto found = awaiting_.find(header.session);
-  if (found == awaiting_.end()) return false;
-  return header.type == OpCode::kError || header.type == found->second.front().op;
-}
-
 void Replica::answer_awaiting(const wire::TxnHeader& header, const state::ApplyResult& result, Instant now) {
-  const auto waiting = is_awaited(header) ? take_awaiting(header.session, header.cxid) : std::nullopt;
+  const auto awaited = awaiting_.find(header.session);
+  const bool ours = awaited != awaiting_.end() && may_answer(awaited->second.front().op, result.type);
+  const auto waiting = ours ? take_awaiting(header.session, header.cxid) : std::nullopt;
   if (result.type == OpCode::kCloseSession) {
     InFlight ending{.session = header.session, .op = OpCode::kCloseSession};
     if (waiting) ending = *waiting;

@@ -37,6 +37,7 @@ replica::FrontStats total_of(const std::vector<const replica::Front*>& fronts) {
     total.events += s.events;
     total.frames_too_large += s.frames_too_large;
     total.output_overflows += s.output_overflows;
+    total.silent_closed += s.silent_closed;
     total.auth_failures += s.auth_failures;
     total.latency_count += s.latency_count;
     total.latency_sum_ms += s.latency_sum_ms;
@@ -225,7 +226,7 @@ std::vector<Metric> metrics_of(const FactSources& s, const replica::FrontStats& 
       static_cast<std::int64_t>(r.sessions_created + r.reconnects + r.reconnects_refused);
   m.connection_revalidate_count = static_cast<std::int64_t>(r.reconnects + r.reconnects_refused);
   m.connection_rejected = static_cast<std::int64_t>(s.connections_rejected + r.sessions_throttled);
-  m.connection_drop_count = static_cast<std::int64_t>(total.output_overflows);
+  m.connection_drop_count = static_cast<std::int64_t>(total.output_overflows + total.silent_closed);
   m.sessionless_connections_expired = static_cast<std::int64_t>(s.sessionless_expired);
   m.stale_sessions_expired = static_cast<std::int64_t>(r.sessions_expired);
   m.large_requests_rejected = static_cast<std::int64_t>(total.frames_too_large);

@@ -9,6 +9,7 @@
 namespace drover::state {
 
 Result<void> Preparation::create_session(std::string& out) {
+  TRY(session_alive());
   wire::Reader r(request_.body);
   const std::int32_t timeout_ms = r.i32();
   if (!r.ok()) return std::unexpected(ErrorCode::kMarshallingError);
