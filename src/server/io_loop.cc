@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "net/tls_context.h"
 #include "server/clock.h"
@@ -48,7 +49,7 @@ void IoLoop::add(Newcomer newcomer) {
 }
 
 void IoLoop::run() {
-  next_tick_ = next_sweep_ = loop_->refresh_now();
+  last_tick_ = next_tick_ = next_sweep_ = loop_->refresh_now();
   while (!stopping_.load(std::memory_order_acquire)) round(timeout());
 }
 
@@ -290,6 +291,9 @@ void IoLoop::flush(ClientConnection& c) {
   if (!out.empty()) {
     if (!write_out(c, out)) return close(c);
     front_.on_sent(c.id);
+  } else {
+    c.unsent = false;  // The front has dropped the rest, and waiting to send nothing would never end.
+    c.sent = 0;
   }
   if (front_.closing(c.id)) {
     if (!c.unsent) return close(c);
@@ -403,7 +407,9 @@ void IoLoop::tick() {
   const Instant now = loop_->now();
   if (now >= next_tick_) {
     next_tick_ = now + config_.tick_period_ms;
-    front_.on_tick(now);
+    // What came before the last tick has been read since. Of what came later nobody can be sure: after a
+    // pause of the process more sockets may be ready than one round takes.
+    front_.on_tick(std::exchange(last_tick_, now));
     core_->post(id_, std::move(front_.outbox()));
     front_.outbox() = replica::ToReplica{};
     if (hosts_core_) core_->tick(now);

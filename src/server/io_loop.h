@@ -156,6 +156,7 @@ class IoLoop {
   std::vector<Asking> asking_;
   std::vector<replica::ConnId> changed_;
   Instant next_tick_;
+  Instant last_tick_;
   Instant next_sweep_;
 
   std::atomic<bool> stopping_{false};

@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -110,6 +112,16 @@ class Client {
   }
   int events = 0;
 
+  // Reads to the end. False when the server goes on for too long without closing.
+  bool reads_to_the_end() {
+    const timeval patience{.tv_sec = 30, .tv_usec = 0};
+    setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    std::string bytes(1 << 16, '\0');
+    ssize_t n = 0;
+    while ((n = recv(fd_, bytes.data(), bytes.size(), 0)) > 0) continue;
+    return n == 0 || errno == ECONNRESET;
+  }
+
  private:
   std::string frame() {
     std::string length = take(4);
@@ -133,7 +145,7 @@ class Client {
 
 class RunningServer {
  public:
-  explicit RunningServer(int io_threads) {
+  explicit RunningServer(int io_threads, const std::function<void(ServerConfig&)>& change = {}) {
     char name[] = "/tmp/drover-server-test-XXXXXX";
     directory_ = mkdtemp(name);
     ServerConfig config;
@@ -145,6 +157,7 @@ class RunningServer {
     config.storage.snap_count = 200;  // snapshots all the while
     config.storage.prealloc_kb = 64;
     config.words = Whitelist::parse("*");
+    if (change) change(config);
     auto started = Server::start(config);
     if (!started) throw std::runtime_error(started.error().what);
     server_ = std::move(*started);
@@ -192,21 +205,26 @@ void expect_reads_between_writes(int port, int me) {
   EXPECT_GT(client.events, 0);
 }
 
+std::string answer_to(int port, const char* word) {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<std::uint16_t>(port));
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+  EXPECT_EQ(send(fd, word, 4, MSG_NOSIGNAL), 4);
+  char buffer[4096];
+  std::string answer;
+  for (ssize_t n = 0; (n = recv(fd, buffer, sizeof buffer, 0)) > 0;)
+    answer.append(buffer, static_cast<std::size_t>(n));
+  ::close(fd);
+  return answer;
+}
+
 void ask_words(int port, const std::atomic<bool>& stop) {
   for (int i = 0; !stop.load(); ++i) {
     const char* words[] = {"srvr", "mntr", "cons", "dump", "wchp", "stat"};
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_port = htons(static_cast<std::uint16_t>(port));
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    ASSERT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
-    ASSERT_EQ(send(fd, words[i % 6], 4, MSG_NOSIGNAL), 4);
-    char buffer[4096];
-    std::size_t bytes = 0;
-    for (ssize_t n = 0; (n = recv(fd, buffer, sizeof buffer, 0)) > 0;) bytes += static_cast<std::size_t>(n);
-    EXPECT_GT(bytes, 0u) << words[i % 6];
-    ::close(fd);
+    EXPECT_FALSE(answer_to(port, words[i % 6]).empty()) << words[i % 6];
   }
 }
 
@@ -229,6 +247,33 @@ void work_together(int io_threads) {
 
 TEST(Server, ServesManyClientsOnSeveralIoThreads) { work_together(3); }
 TEST(Server, ServesManyClientsWhileOneThreadDoesItAll) { work_together(1); }
+
+TEST(Server, ClosesAConnectionWhoseOutputItHasThrownAway) {
+  RunningServer server(1, [](ServerConfig& config) {
+    config.limits.output_high_water_bytes = config.limits.output_max_bytes = 64 << 10;
+    config.deadlines.first_frame_ms = 3'600'000;  // nothing else closes it
+  });
+  Client writer(server.port());
+  writer.create("/large", std::string(900'000, 'x'));
+  writer.create("/watched", "");
+  writer.flush();
+  ASSERT_EQ(writer.reply().header.error, ErrorCode::kOk);
+  ASSERT_EQ(writer.reply().header.error, ErrorCode::kOk);
+  // Asks for more than the kernel takes, reads nothing, and is told of changes besides.
+  Client deaf(server.port());
+  deaf.request(OpCode::kAddWatch, [](wire::Writer& w) {
+    w.string("/watched");
+    w.i32(0);  // persistent
+  });
+  for (int i = 0; i < 40; ++i) deaf.get("/large", /*watch=*/false);
+  deaf.flush();
+  while (answer_to(server.port(), "mntr").find("zk_connection_drop_count\t1") == std::string::npos) {
+    writer.set("/watched", "");
+    writer.flush();
+    ASSERT_EQ(writer.reply().header.error, ErrorCode::kOk);
+  }
+  EXPECT_TRUE(deaf.reads_to_the_end());
+}
 
 TEST(Server, RefusesADirectoryThatAnotherServerUses) {
   char name[] = "/tmp/drover-server-test-XXXXXX";
