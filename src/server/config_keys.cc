@@ -298,6 +298,7 @@ void add_quorum_tuning_keys(KeyTable& table, EnsembleConfig& e) {
            decoded(e.notification_interval_min_ms, kMillisecondsFromOne))
       .key("fastleader.maxNotificationInterval",
            decoded(e.notification_interval_max_ms, kMillisecondsFromOne))
+      .key("leader.silenceLimitMs", decoded(e.leader_silence_limit_ms, kMillisecondsOrUnset))
       .key("leader.maxTimeToWaitForEpoch", decoded(e.wait_for_epoch_max_ms, kMillisecondsOrUnset))
       .key("electionPortBindRetry", decoded(e.election_port_bind_retries))
       .key("forceSnapshotSync", lenient_switch(e.force_snapshot_sync))

@@ -104,6 +104,7 @@ struct EnsembleConfig {
   bool multi_address = false;
   // Must servers connect from where they are configured? (net/peer_origins.h)
   net::OriginCheck origin_check = net::OriginCheck::kLearned;
+  int leader_silence_limit_ms = -1;       // -1: a tick, but not less than two seconds; 0: syncLimit alone
   int connect_timeout_ms = 5000;          // cnxTimeout: opening an election link
   int quorum_connection_timeout_ms = -1;  // -1: tickTime * syncLimit
   int notification_interval_min_ms = 200;

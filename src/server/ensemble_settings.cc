@@ -27,6 +27,13 @@ zab::WindowLimits window_limits(const ServerConfig& config) {
   return {.txns = static_cast<std::size_t>(config.ensemble.commit_log_count)};
 }
 
+// Short ticks do not make machines quicker: a leader may be held up for a second by its machine alone.
+std::int64_t silence_limit_ms(const ServerConfig& config) {
+  constexpr std::int64_t kLeastMs = 2000;
+  const std::int64_t limit_ms = config.ensemble.leader_silence_limit_ms;
+  return limit_ms >= 0 ? limit_ms : std::max<std::int64_t>(config.tick_time_ms, kLeastMs);
+}
+
 replica::MemberConfig member_config(const ServerConfig& config) {
   const EnsembleConfig& e = config.ensemble;
   replica::MemberConfig m;
@@ -35,7 +42,8 @@ replica::MemberConfig member_config(const ServerConfig& config) {
   m.peer.timing = {.tick_ms = config.tick_time_ms,
                    .init_limit_ticks = e.init_limit_ticks,
                    .sync_limit_ticks = e.sync_limit_ticks,
-                   .connect_limit_ticks = e.connect_to_learner_master_limit_ticks};
+                   .connect_limit_ticks = e.connect_to_learner_master_limit_ticks,
+                   .silence_limit_ms = silence_limit_ms(config)};
   m.peer.notification_min_ms = e.notification_interval_min_ms;
   m.peer.notification_max_ms = e.notification_interval_max_ms;
   m.peer.force_snapshot = e.force_snapshot_sync;

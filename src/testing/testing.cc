@@ -130,6 +130,7 @@ struct Cluster::State {
     std::vector<std::string> config = common_config(options);
     config.emplace_back("initLimit=100");
     config.emplace_back("syncLimit=50");
+    config.emplace_back("leader.silenceLimitMs=0");
     for (int i = 0; i < servers; ++i) {
       const auto port = [&](int which) {
         return std::to_string(held[static_cast<std::size_t>(3 * i + which)].port());

@@ -6,6 +6,7 @@
 #include "base/ensure.h"
 #include "wire/quorum.h"
 #include "zab/leader.h"
+#include "zab/ping_promise.h"
 
 namespace drover::zab {
 
@@ -119,11 +120,14 @@ void Leader::commit_until(Zxid until, Effects& effects) {
 // --- pings ---
 
 void Leader::ping_all(Instant, Effects& effects) {
+  const bool promises = config_.timing.silence_limit_ms > 0;
+  const std::string promise = promises ? encode_ping_promise(config_.timing.ping_ms()) : "";
+  const wire::Nullable data = promises ? wire::Nullable(promise) : wire::Nullable();
   for (auto& [link, learner] : learners_) {
     if (learner.stage != Stage::kActive) continue;
     ++learner.pings_sent;
     ++learner.traffic.packets_sent;
-    wire::append_packet(effects.to(link), PacketType::kPing, history_.last());
+    wire::append_packet(effects.to(link), PacketType::kPing, history_.last(), data);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "base/ensure.h"
 #include "wire/txns.h"
 #include "zab/membership_text.h"
+#include "zab/ping_promise.h"
 
 namespace drover::zab {
 namespace {
@@ -74,7 +75,7 @@ void Learner::on_link_up(Instant now, Effects& effects) {
 }
 
 void Learner::on_packet(const wire::QuorumPacket& packet, Instant now, Effects& effects) {
-  last_heard_ = now;
+  on_heard(now);
   switch (phase_) {
     case Phase::kDiscovery: return on_leader_info(packet, effects);
     case Phase::kSync:
@@ -300,6 +301,7 @@ void Learner::on_broadcast_packet(const wire::QuorumPacket& packet, Effects& eff
     case PacketType::kPing:
     case PacketType::kSync:
     case PacketType::kRevalidate:
+      if (packet.type == PacketType::kPing) promised_ping_ms_ = decode_ping_promise(packet.data);
       // What was committed before it is known before it is looked at.
       flush(effects);
       effects.messages.push_back(
@@ -349,14 +351,31 @@ void Learner::send_request(std::string_view data, const std::vector<wire::Identi
 void Learner::on_time(Instant now, Effects& effects) {
   if (over() || now < next_time()) return;
   if (phase_ == Phase::kDialling && now < dialled_until()) return dial(now, effects);
+  if (phase_ == Phase::kBroadcast && now - last_heard_ < config_.timing.sync_ms()) {
+    if (suspected_) return end("the leader has not pinged for " + std::to_string(now - last_heard_) + " ms");
+    // If it was this server that stood still, what the leader said meanwhile is about to be read.
+    suspected_ = now;
+    return;
+  }
   if (phase_ == Phase::kBroadcast) return end("nothing was heard of the leader within syncLimit");
   end(phase_ == Phase::kDialling ? "the elected leader was not reached in time"
                                  : "the leader did not bring us level within initLimit");
 }
 
+// Java's leaders promise nothing and may pause for syncLimit. Leaving early costs nothing but an election:
+// who left a leader that a quorum still follows is told so, and comes back.
+bool Learner::may_lose_patience() const {
+  return phase_ == Phase::kBroadcast && config_.timing.silence_limit_ms > 0 && promised_ping_ms_;
+}
+
 Instant Learner::next_time() const {
   if (phase_ == Phase::kDialling) return std::min(dialled_until(), redial_at_.value_or(dialled_until()));
-  return last_heard_ + (phase_ == Phase::kBroadcast ? config_.timing.sync_ms() : config_.timing.init_ms());
+  if (phase_ != Phase::kBroadcast) return last_heard_ + config_.timing.init_ms();
+  const Instant limit = last_heard_ + config_.timing.sync_ms();
+  if (!may_lose_patience()) return limit;
+  const std::int64_t patience =
+      std::max(config_.timing.silence_limit_ms, Timing::kPingsInSilence * *promised_ping_ms_);
+  return std::min(limit, suspected_ ? *suspected_ + *promised_ping_ms_ : last_heard_ + patience);
 }
 
 }  // namespace drover::zab

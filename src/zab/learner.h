@@ -60,7 +60,10 @@ class Learner {
   // The end of one read from the network.
   void flush(Effects& effects);
   // Bytes came: of the leader's state, or of a packet that is not yet whole.
-  void on_heard(Instant now) { last_heard_ = now; }
+  void on_heard(Instant now) {
+    last_heard_ = now;
+    suspected_.reset();
+  }
   // The leader's state is complete in memory.
   void on_snapshot_received(Effects& effects);
   void on_link_down() { end("the link to the leader is lost"); }
@@ -111,6 +114,7 @@ class Learner {
   void on_broadcast_packet(const wire::QuorumPacket& packet, Effects& effects);
   void count(wire::PacketType type);
   void acknowledge(Effects& effects);
+  bool may_lose_patience() const;
   std::string& out(Effects& effects) { return effects.to(start_.link); }
 
   LearnerConfig config_;
@@ -137,6 +141,8 @@ class Learner {
   LearnerCounts counts_;
   Instant phase_began_;
   Instant last_heard_;
+  std::optional<std::int64_t> promised_ping_ms_;  // by a leader of drover's
+  std::optional<Instant> suspected_;              // the leader, of standing still
 };
 
 }  // namespace drover::zab

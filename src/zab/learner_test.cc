@@ -7,6 +7,7 @@
 
 #include <optional>
 
+#include "zab/ping_promise.h"
 #include "zab/testing.h"
 
 namespace drover::zab {
@@ -546,6 +547,59 @@ TEST(Learner, WaitsInitLimitToBecomeLevelAndSyncLimitAfterwards) {
   EXPECT_FALSE(serving.learner.over());
   serving.learner.on_time(serving.now + kTiming.sync_ms(), serving.effects);
   EXPECT_EQ(serving.learner.why_over(), "nothing was heard of the leader within syncLimit");
+}
+
+// syncLimit is 500 ms.
+constexpr Timing kImpatient{
+    .tick_ms = 100, .init_limit_ticks = 10, .sync_limit_ticks = 5, .silence_limit_ms = 100};
+
+TEST(Learner, LeavesALeaderThatPromisedToPingSoonAndDoesNot) {
+  Following f({.timing = kImpatient});
+  f.to_broadcast().hear(PacketType::kPing, Zxid{0}, encode_ping_promise(25));
+  f.learner.on_time(f.now + 99, f.effects);
+  EXPECT_EQ(f.learner.next_time(), f.now + 100);
+  f.learner.on_time(f.now + 100, f.effects);
+  EXPECT_FALSE(f.learner.over()) << "it may be this server that stood still";
+  EXPECT_EQ(f.learner.next_time(), f.now + 125);
+  f.learner.on_time(f.now + 125, f.effects);
+  EXPECT_EQ(f.learner.why_over(), "the leader has not pinged for 125 ms");
+}
+
+TEST(Learner, StaysWithALeaderThatIsHeardBeforeTheLastChance) {
+  Following f({.timing = kImpatient});
+  f.to_broadcast().hear(PacketType::kPing, Zxid{0}, encode_ping_promise(25));
+  f.learner.on_time(f.now + 100, f.effects);
+  f.now = f.now + 110;
+  f.hear(PacketType::kPing, Zxid{0}, encode_ping_promise(25));
+  f.learner.on_time(f.now + 25, f.effects);
+  EXPECT_FALSE(f.learner.over());
+  EXPECT_EQ(f.learner.next_time(), f.now + 100);
+}
+
+TEST(Learner, GivesALeaderThatPingsSeldomTheTimeForSeveralPings) {
+  Following f({.timing = kImpatient});
+  f.to_broadcast().hear(PacketType::kPing, Zxid{0}, encode_ping_promise(50));
+  EXPECT_EQ(f.learner.next_time(), f.now + 200);
+}
+
+TEST(Learner, WaitsSyncLimitForALeaderThatPromisesNothing) {
+  // Java's leaders send no data, and this learner may have been told to be patient.
+  Following java({.timing = kImpatient});
+  java.to_broadcast().hear(PacketType::kPing, Zxid{0});
+  EXPECT_EQ(java.learner.next_time(), java.now + 500);
+  Following strange({.timing = kImpatient});
+  strange.to_broadcast().hear(PacketType::kPing, Zxid{0}, "12345678");
+  EXPECT_EQ(strange.learner.next_time(), strange.now + 500);
+  Following patient;
+  patient.to_broadcast().hear(PacketType::kPing, Zxid{0}, encode_ping_promise(25));
+  EXPECT_EQ(patient.learner.next_time(), patient.now + 500);
+}
+
+TEST(Timing, PingsComeSoOftenThatSeveralFitIntoTheSilenceLimit) {
+  EXPECT_EQ(kTiming.ping_ms(), 50);
+  EXPECT_EQ(kImpatient.ping_ms(), 25);
+  EXPECT_EQ((Timing{.tick_ms = 100, .silence_limit_ms = 10'000}.ping_ms()), 50);
+  EXPECT_EQ((Timing{.tick_ms = 1, .silence_limit_ms = 1}.ping_ms()), 1);
 }
 
 TEST(Learner, AStateThatKeepsComingIsNotSilence) {

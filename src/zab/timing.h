@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The three numbers of zoo.cfg that say how long servers wait for each other.
+// The numbers of zoo.cfg that say how long servers wait for each other.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace drover::zab {
@@ -12,8 +13,18 @@ struct Timing {
   std::int64_t init_limit_ticks = 10;
   std::int64_t sync_limit_ticks = 5;
   std::int64_t connect_limit_ticks = 0;  // 0: init_limit_ticks
+  // A leader that promises to ping often, and then says nothing for this long, stands still. 0: only
+  // syncLimit counts.
+  std::int64_t silence_limit_ms = 0;
 
-  std::int64_t ping_ms() const { return tick_ms / 2 > 0 ? tick_ms / 2 : 1; }
+  // So often that several pings in a row must be missing before the limit is reached.
+  static constexpr std::int64_t kPingsInSilence = 4;
+
+  std::int64_t ping_ms() const {
+    const std::int64_t usual = std::max<std::int64_t>(1, tick_ms / 2);
+    if (silence_limit_ms == 0) return usual;
+    return std::clamp<std::int64_t>(silence_limit_ms / kPingsInSilence, 1, usual);
+  }
   // Until a learner is level with its leader, and a leader has its quorum.
   std::int64_t init_ms() const { return tick_ms * init_limit_ticks; }
   // Of it, until a learner has reached its leader.
