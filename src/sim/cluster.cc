@@ -2,6 +2,7 @@
 #include "sim/cluster.h"
 
 #include <algorithm>
+#include <map>
 
 #include "wire/jute.h"
 #include "wire/records.h"
@@ -34,6 +35,25 @@ std::string describe_entry(std::string_view entry) {
     if (c >= ' ' && c <= '~') text += c;
   }
   return text;
+}
+
+template <class Visit>
+void for_each_session(const Process& process, Visit visit) {
+  for (std::size_t i = 0; i < process.front_count(); ++i) {
+    process.front(i).for_each_connection([&](const replica::Front::ConnFacts& facts) {
+      if (raw(facts.session) != 0) visit(facts.session);
+    });
+  }
+}
+
+// Connections count once they have a session: whoever never says a word is the socket's business.
+Leftovers leftovers(const Process& process) {
+  Leftovers left;
+  left.requests = process.member().replica().in_flight();
+  for (std::size_t i = 0; i < process.front_count(); ++i)
+    left.watches += process.front(i).watches().watch_count();
+  for_each_session(process, [&](SessionId) { ++left.connections; });
+  return left;
 }
 
 OracleOptions oracle_options(const Plan& plan) {
@@ -115,6 +135,8 @@ void Cluster::add_client(std::uint32_t number) {
   config.workload.ttl_nodes = true;
   // A server whose clients all want to write soon has something undecided, behind which nothing is answered.
   if (one_in(random, 3)) config.workload.write_percent = 3;
+  if (one_in(random, 3)) config.workload.move_in = static_cast<std::uint32_t>(between(random, 10, 200));
+  if (one_in(random, 3)) config.resume_timeout_max_ms = static_cast<std::int32_t>(20 * plan_.timing.tick_ms);
   clients_.push_back(std::make_unique<SimClient>(
       SimClient::Parts{.world = world_, .network = network_, .oracle = oracle_}, config));
 }
@@ -146,10 +168,23 @@ void Cluster::keep_sessions() {
         known.contains(client->client().session()))
       there.emplace_back(client.get(), client->client().sessions());
   }
-  run_for(4 * plan_.session_timeout_ms * kMillisecond);
+  run_for(std::max(4 * std::int64_t{plan_.session_timeout_ms}, 24 * plan_.timing.tick_ms) * kMillisecond);
   for (const auto& [client, sessions] : there) {
     if (client->client().sessions() != sessions)
       world_.fail("I8: the session of " + client->describe() + " has expired though it was there");
+  }
+  look_for_left_connections();
+}
+
+// A session is used over one connection. Whatever it has left behind is closed by now.
+void Cluster::look_for_left_connections() {
+  std::map<SessionId, int> connections;
+  for (const auto& server : servers_) {
+    if (!server->is_up()) continue;
+    for_each_session(*server->process(), [&](SessionId session) {
+      if (++connections[session] > 1)
+        world_.fail("I13: session " + std::to_string(raw(session)) + " has left a connection behind");
+    });
   }
 }
 
@@ -180,11 +215,7 @@ void Cluster::drain() {
              "nothing is left of clients that have left", [this] { return everything_drained(); });
   if (world_.failed()) return;
   for (const auto& each : servers_) {
-    Leftovers left;
-    left.requests = each->process()->member().replica().in_flight();
-    for (std::size_t i = 0; i < each->process()->front_count(); ++i)
-      left.watches += each->process()->front(i).watches().watch_count();
-    oracle_.on_drained(each->id(), each->process()->machine(), left);
+    oracle_.on_drained(each->id(), each->process()->machine(), leftovers(*each->process()));
   }
   judge();
 }
@@ -234,11 +265,9 @@ bool Cluster::everything_drained() const {
            // What is still under way may be the servers' own doing: containers and nodes whose time is over.
            const Process& process = *server->process();
            const replica::Replica& replica = process.member().replica();
-           std::size_t watches = 0;
-           for (std::size_t i = 0; i < process.front_count(); ++i)
-             watches += process.front(i).watches().watch_count();
+           const Leftovers left = leftovers(process);
            return process.machine().sessions.empty() && replica.local_session_count() == 0 &&
-                  replica.in_flight() == 0 && watches == 0;
+                  left.requests == 0 && left.watches == 0 && left.connections == 0;
          });
 }
 

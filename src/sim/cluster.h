@@ -65,6 +65,7 @@ class Cluster final : private ServerObserver {
   void add_client(std::uint32_t number);
   void try_a_new_client();
   void keep_sessions();
+  void look_for_left_connections();
   void drain();
   Micros patience() const { return 10 * plan_.init_time() + 30 * kSecond; }
   bool everybody_serves() const;

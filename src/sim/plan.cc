@@ -129,6 +129,7 @@ Plan plan_of(std::uint64_t seed) {
   choose_windows(random, plan);
   plan.local_sessions = one_in(random, 6);
   choose_slow_states(random, plan);
+  plan.timing.silence_limit_ms = plan.timing.tick_ms * pick<std::int64_t>(random, {0, 1, 2});
   return plan;
 }
 

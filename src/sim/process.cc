@@ -310,6 +310,7 @@ void Process::tick() {
   const Instant heard_until = std::exchange(last_tick_, parts_.clock.now());
   for (std::size_t i = 0; i < fronts_.size(); ++i) {
     fronts_[i]->on_tick(heard_until);
+    flush_front(i);
     post(i);
   }
   input([&](replica::Member& member, replica::Effects& effects) {

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "wire/jute.h"
+#include "wire/records.h"
+
 namespace drover::sim {
 namespace {
 
@@ -17,7 +20,8 @@ SimClient::SimClient(const Parts& parts, const WorkloadClientConfig& config)
       host_{kFirstClient + config.number},
       servers_(config.servers),
       actor_(parts.world.new_actor()),
-      client_(config, parts.oracle) {}
+      client_(config, parts.oracle),
+      random_(parts.world.fork(kFirstClient * 100 + config.number)) {}
 
 SimClient::~SimClient() {
   parts_.world.stop(actor_);
@@ -28,6 +32,11 @@ void SimClient::start() {
   if (leaving_) return;
   parts_.network.attach(host_, *this, actor_);
   input([this](Instant now, client::Effects& effects) { client_.start(now, effects); });
+}
+
+void SimClient::rest() {
+  resting_ = true;
+  client_.rest();
 }
 
 void SimClient::leave() {
@@ -50,16 +59,45 @@ void SimClient::on_bytes(SocketId socket, std::string_view bytes) {
 }
 
 void SimClient::on_closed(SocketId socket) {
+  half_open_.erase(socket);
   if (socket_ != socket) return;
   socket_.reset();
   input([this](Instant now, client::Effects& effects) { client_.on_disconnected(now, effects); });
 }
 
 void SimClient::carry_out(const client::Effects& effects) {
-  if (effects.hang_up && socket_) parts_.network.close(*std::exchange(socket_, std::nullopt));
+  if (effects.hang_up && socket_) {
+    const SocketId left = *std::exchange(socket_, std::nullopt);
+    client_.take_left_open() ? leave_open(left) : parts_.network.close(left);
+  }
   if (effects.dial) socket_ = parts_.network.dial(host_, host_of(servers_[*effects.dial]), Port::kClient);
   if (socket_) parts_.network.send(*socket_, effects.send);
+  if (closes_late_ && client_.is_connected()) close_late(*std::exchange(closes_late_, std::nullopt));
   arm_timer();
+}
+
+void SimClient::leave_open(SocketId socket) {
+  parts_.world.count(Did::kLeftOpen);
+  half_open_.insert(socket);
+  if (one_in(random_, 3)) closes_late_ = socket;
+}
+
+// The client has gone on elsewhere, and something that it said before, or another owner of its password,
+// still ends the session over the old connection.
+void SimClient::close_late(SocketId socket) {
+  constexpr std::int32_t kXid = 0x7fff'0000;  // never asked for by the session itself
+  parts_.world.after(between(random_, 0, 50 * kMillisecond), actor_, [this, socket] {
+    if (resting_ || !half_open_.contains(socket)) return;
+    parts_.world.count(Did::kLateClose);
+    std::string bytes;
+    {
+      wire::Frame frame(bytes);
+      wire::Writer w(bytes);
+      w.i32(kXid);
+      w.i32(static_cast<std::int32_t>(wire::OpCode::kCloseSession));
+    }
+    parts_.network.send(socket, bytes);
+  });
 }
 
 void SimClient::arm_timer() {

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/ids.h"
+#include "base/random.h"
 #include "client/session.h"
 #include "sim/election_net.h"
 #include "sim/network.h"
@@ -32,7 +34,7 @@ class SimClient final : private Network::Host {
 
   // Nothing, if it has been told to leave.
   void start();
-  void rest() { client_.rest(); }
+  void rest();
   void leave();
   // A write out of turn.
   void probe(wire::OpCode op, std::string_view body);
@@ -56,6 +58,8 @@ class SimClient final : private Network::Host {
   }
   void carry_out(const client::Effects& effects);
   void arm_timer();
+  void leave_open(SocketId socket);
+  void close_late(SocketId socket);
 
   Parts parts_;
   HostId host_;
@@ -64,7 +68,11 @@ class SimClient final : private Network::Host {
   WorkloadClient client_;
   std::optional<SocketId> socket_;
   bool leaving_ = false;
-  std::uint64_t timer_ = 0;  // the one that counts
+  bool resting_ = false;
+  Random random_;
+  std::set<SocketId> half_open_;         // left without closing them: their servers still believe in them
+  std::optional<SocketId> closes_late_;  // one of them that will carry a closeSession
+  std::uint64_t timer_ = 0;              // the one that counts
   std::optional<Instant> timer_at_;
 };
 

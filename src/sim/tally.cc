@@ -54,6 +54,8 @@ const char* name_of(Did what) {
     case Did::kSession: return "session";
     case Did::kExpiry: return "expiry";
     case Did::kMove: return "session moved";
+    case Did::kLeftOpen: return "connection left half-open";
+    case Did::kLateClose: return "closeSession from a server that was left";
     case Did::kReap: return "container reaped";
     case Did::kRefusedFull: return "write refused, disk full";
     case Did::kEnd: break;

@@ -69,6 +69,8 @@ enum class Did : std::uint8_t {
   kSession,
   kExpiry,
   kMove,
+  kLeftOpen,
+  kLateClose,
   kReap,
   kRefusedFull,
   kEnd  // how many there are

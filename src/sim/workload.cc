@@ -49,6 +49,8 @@ WorkloadStep Workload::next() {
     return {WorkloadStep::Kind::kClose, {}, {}};
   if (options_.vanish_in != 0 && random_.below(options_.vanish_in) == 0)
     return {WorkloadStep::Kind::kVanish, {}, {}};
+  if (options_.move_in != 0 && random_.below(options_.move_in) == 0)
+    return {WorkloadStep::Kind::kMove, {}, {}};
   return chance(options_.write_percent) ? write() : read();
 }
 

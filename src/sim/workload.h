@@ -28,11 +28,12 @@ struct WorkloadOptions {
   std::uint32_t watch_percent = 50;    // of the reads that can
   std::uint32_t close_in = 400;        // one in so many steps closes the session; 0: none
   std::uint32_t vanish_in = 800;       // and one in so many falls silent
+  std::uint32_t move_in = 0;           // and one in so many takes the session to another server
   std::uint32_t value_bytes_max = 12;  // behind the part that makes it unique
 };
 
 struct WorkloadStep {
-  enum class Kind : std::uint8_t { kCall, kClose, kVanish };
+  enum class Kind : std::uint8_t { kCall, kClose, kVanish, kMove };
   Kind kind = Kind::kCall;
   wire::OpCode op{};
   std::string body;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/ensure.h"
+#include "wire/jute.h"
 
 namespace drover::sim {
 
@@ -51,7 +52,16 @@ void WorkloadClient::on_connected(Instant now, client::Effects& effects) {
   if (!session_ || silent_until_) return;
   asked_ = oracle_.now();
   session_->on_connected(now, effects);
+  if (raw(session_->id()) != 0 && config_.resume_timeout_max_ms > 0) ask_for_another_timeout(effects);
   digest(now, effects);
+}
+
+// As another process does that takes the session over, or a client whose configuration has changed.
+void WorkloadClient::ask_for_another_timeout(client::Effects& effects) {
+  constexpr std::size_t kTimeoutAt = 4 + 4 + 8;  // behind the frame's length, version and last zxid
+  const auto span = static_cast<std::uint64_t>(config_.resume_timeout_max_ms - config_.timeout_ms + 1);
+  const auto timeout_ms = config_.timeout_ms + static_cast<std::int32_t>(random_.below(span));
+  wire::store_be<std::int32_t>(effects.send.data() + kTimeoutAt, timeout_ms);
 }
 
 void WorkloadClient::on_bytes(std::string_view bytes, Instant now, client::Effects& effects) {
@@ -100,6 +110,7 @@ void WorkloadClient::step(Instant now, client::Effects& effects) {
   switch (next.kind) {
     case WorkloadStep::Kind::kCall: return call(next.op, std::move(next.body), now, effects);
     case WorkloadStep::Kind::kVanish: return vanish(now);
+    case WorkloadStep::Kind::kMove: return move(now, effects);
     case WorkloadStep::Kind::kClose: session_->close(now, effects); return digest(now, effects);
   }
 }
@@ -108,6 +119,15 @@ void WorkloadClient::step(Instant now, client::Effects& effects) {
 void WorkloadClient::vanish(Instant now) {
   oracle_.on_over(id_);
   silent_until_ = now + config_.timeout_ms + pause_ms(config_.timeout_ms);
+}
+
+// The session goes to another server. The old one is not told: a machine that changed its network leaves its
+// connections behind like this.
+void WorkloadClient::move(Instant now, client::Effects& effects) {
+  if (!session_->is_connected()) return;
+  left_open_ = true;
+  session_->move_on(now, effects);
+  digest(now, effects);
 }
 
 void WorkloadClient::call(wire::OpCode op, std::string body, Instant now, client::Effects& effects) {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -28,8 +29,9 @@ struct WorkloadClientConfig {
   std::uint32_t number = 0;       // makes its values unique
   std::vector<ServerId> servers;  // what the session's indexes mean
   std::int32_t timeout_ms = 10'000;
-  std::int64_t step_ms = 100;    // between steps, on average
-  std::size_t pipeline_max = 8;  // calls under way
+  std::int32_t resume_timeout_max_ms = 0;  // a resumed session asks for up to this; 0: for the same
+  std::int64_t step_ms = 100;              // between steps, on average
+  std::size_t pipeline_max = 8;            // calls under way
   bool expire_locally = true;
   WorkloadOptions workload;
 };
@@ -54,6 +56,9 @@ class WorkloadClient {
   // Ends the session, and begins no other.
   void leave(Instant now, client::Effects& effects);
 
+  // It has left its connection without closing it; asked once after each input that hangs up.
+  bool take_left_open() { return std::exchange(left_open_, false); }
+
   bool is_gone() const { return left_ && !session_; }
   bool is_connected() const { return session_ && !silent_until_ && session_->is_connected(); }
   SessionId session() const { return session_ ? session_->id() : SessionId{}; }
@@ -75,7 +80,9 @@ class WorkloadClient {
   void begin_session(Instant now, client::Effects& effects);
   void end_session(Instant now);
   void step(Instant now, client::Effects& effects);
+  void ask_for_another_timeout(client::Effects& effects);
   void vanish(Instant now);
+  void move(Instant now, client::Effects& effects);
   void call(wire::OpCode op, std::string body, Instant now, client::Effects& effects);
   // Takes what has happened out of the effects.
   void digest(Instant now, client::Effects& effects);
@@ -94,6 +101,7 @@ class WorkloadClient {
   bool resting_ = false;
   bool left_ = false;
   bool over_ = false;  // the session is final
+  bool left_open_ = false;
   Instant next_step_;
   Instant next_session_;
   std::optional<Instant> silent_until_;

@@ -191,6 +191,16 @@ MUTANTS = [
         ("    expiry_.set(session, timeout_ms, now);\n  }\n}", "    expiry_.set(session, timeout_ms, Instant{now.ms - timeout_ms});\n  }\n}")]),
     Mutant("moved-session-still-speaks", "710, 2886", "replica/replica_leading.cc", [
         ("  return s.learner == learner ? SessionVerdict{} : kMoved;", "  return raw(session) == 0 ? kMoved : SessionVerdict{};")]),
+    Mutant("late-close-lets-the-session-go-on", "closeSession from a server that was left", "replica/replica_leading.cc", [
+        ("    if (request.op == OpCode::kCloseSession && found != sessions_.end()) found->second.closing = true;\n",
+         "    if (request.op == OpCode::kCloseSession && found != sessions_.end() && verdict.error == ErrorCode::kOk)\n"
+         "      found->second.closing = true;\n")]),
+    Mutant("resumed-timeout-is-ignored", "REVALIDATE carries a timeout", "replica/replica_leading.cc", [
+        ("  if (timeout_ms > 0) session->second.timeout_ms = timeout_ms;\n",
+         "  if (timeout_ms == 0) session->second.timeout_ms = timeout_ms;\n")]),
+    Mutant("left-connections-stay", "connections whose client vanished", "replica/front.cc", [
+        ("    if (c->closing || read_until - c->last_heard <= c->timeout_ms) continue;\n",
+         "    if (c->closing || read_until.ms >= 0) continue;\n")]),
 ]
 
 
