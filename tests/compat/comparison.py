@@ -14,6 +14,9 @@ import rules
 from model import Identity, Model
 
 LONG_TIMEOUT_MS = 600000
+# What no client sends: 0, the xids of events, pings, auth and setWatches, the ends of the range, and repetition.
+ODD_XIDS = [0, p.EVENT_XID, p.PING_XID, -3, p.AUTH_XID, p.SET_WATCHES_XID, 1, 2**31 - 1, -2**31]
+ODD_VERSIONS = [0, 0, 0, 1, 9, -1, 2**31 - 1, -2**31]
 NOTHING_SENT = "nothing within 15 s"
 WATCH_MODES = ["standard", "standard", "persistent", "recursive"]
 
@@ -34,10 +37,13 @@ class Client:
     identity: Identity = dataclasses.field(default_factory=Identity)
     connections: list = None
     old_client: bool = False
+    odd_xids: object = None  # Draws an xid; None: the client counts, as clients do.
     xid: int = 0
     watched: list = dataclasses.field(default_factory=list)
 
     def next_xid(self):
+        if self.odd_xids is not None:
+            return self.odd_xids()
         self.xid += 1
         return self.xid
 
@@ -58,6 +64,7 @@ class Comparison:
         self.rng = random.Random(seed)
         self.servers = servers
         self.same_kind = servers[0].name == servers[1].name
+        self.differences = rules.Differences(*servers)
         self.model = Model()
         self.clients = []
         self.names = [rules.SessionNames() for _ in servers]
@@ -78,17 +85,22 @@ class Comparison:
 
     def connect(self, client, session_ids=(0, 0), passwords=(b"\0" * 16,) * 2, **fields):
         """Opens both connections and compares the handshakes, without ids and passwords."""
+        self.doing = f"connect of {client.name} {fields} password={passwords[0]!r}"
+        return self.greet(client, [
+            p.frame(p.connect_request(session_id=session_id, password=password, **fields))
+            for session_id, password in zip(session_ids, passwords)])
+
+    def greet(self, client, frames):
         answers = []
         client.connections = [p.Connection(server.port) for server in self.servers]
         for side, connection in enumerate(client.connections):
-            answer = connection.handshake(session_id=session_ids[side], password=passwords[side], **fields)
+            answer = connection.greet(frames[side])
             if answer is not None:
                 if connection.session_id and connection.session_id not in self.names[side].names:
                     self.names[side].learn(connection.session_id, client.session)
                 answer = (answer[:8], self.names[side].owner(connection.session_id),
                           len(connection.password), answer[36:], connection.password == b"\0" * 16)
             answers.append(answer)
-        self.doing = f"connect of {client.name} {fields}"
         self.compare("ConnectResponse", *answers)
         return answers[0]
 
@@ -100,8 +112,13 @@ class Comparison:
         client.identity = Identity()
         client.watched = []
         client.watch_mode = self.rng.choice(WATCH_MODES)
+        self.vary_handshake(client)
+        self.connect(client, session_ids, passwords, timeout_ms=LONG_TIMEOUT_MS, old_client=client.old_client,
+                     read_only=self.rng.randrange(4) == 0, version=self.rng.choice(ODD_VERSIONS))
+
+    def vary_handshake(self, client):
         client.old_client = self.rng.randrange(6) == 0
-        self.connect(client, session_ids, passwords, timeout_ms=LONG_TIMEOUT_MS, old_client=client.old_client)
+        client.odd_xids = (lambda: self.rng.choice(ODD_XIDS)) if self.rng.randrange(4) == 0 else None
 
     def close_connections(self, client):
         for connection in client.connections:
@@ -117,7 +134,8 @@ class Comparison:
             frames.append(p.frame(struct.pack(">ii", request.xid, request.op) + request.body))
         for connection in client.connections:
             connection.send(b"".join(frames))
-        streams = [[self.collect(connection) for _ in requests] for connection in client.connections]
+        streams = [[self.collect(connection, request.xid) for request in requests]
+                   for connection in client.connections]
         possible = []
         for index, request in enumerate(requests):
             self.doing = f"{client.name} ({client.watch_mode}) request {index + 1} of {len(requests)}: " \
@@ -132,12 +150,14 @@ class Comparison:
         self.stale_watches = False
         self.barrier(client, possible)
 
-    def collect(self, connection):
-        """Events until the next reply, and that reply."""
+    def collect(self, connection, xid=None):
+        """Events until the next reply, and that reply. A reply to xid -1 is told from an event by its shape."""
         events = []
         while True:
             payload = receive(connection)
             if payload is None or payload == NOTHING_SENT or payload[:4] != b"\xff\xff\xff\xff":
+                return events, payload
+            if xid == p.EVENT_XID and not rules.Event.read(payload).is_one():
                 return events, payload
             events.append(payload)
 
@@ -147,26 +167,40 @@ class Comparison:
             silent = payload == NOTHING_SENT
             replies.append((NOTHING_SENT,) if silent else self.readers[side].read(request.op, payload))
         own = self.follow(client, request, replies[0])
-        self.compare_events(client, mine[0], theirs[0], own)
+        self.compare_events(client, self.told(client, request, mine[0]), theirs[0], own)
         possible += own
         self.compare("reply", self.explain(client, request, *replies), replies[1])
         if request.alone and replies[0][2:3] != ("OK",):
             self.compare("end of the connection", *[receive(connection) for connection in client.connections])
 
+    def told(self, client, request, events):
+        """The catch-up events of setWatches that the second server sends where the first sent `events`."""
+        if (request.op not in (p.SET_WATCHES, p.SET_WATCHES2)
+                or not self.differences.has("catch-up-needs-read-permission")):
+            return events
+        readable = [payload for payload in events if self.may_read(client, rules.Event.read(payload).path)]
+        if len(readable) < len(events):
+            rules.use("catch-up-needs-read-permission")
+        return readable
+
+    def may_read(self, client, path):
+        node = self.model.nodes.get(path.decode("utf-8", "surrogateescape"))
+        return node is None or client.identity.may_read(node.acl)
+
     def explain(self, client, request, mine, theirs):
         """What the second server must answer where the first answered `mine`."""
-        if self.same_kind:
-            return mine
         node = self.model.nodes.get(request.path) if isinstance(request.path, str) else None
-        if request.op == p.EXISTS and mine[2] == "OK" and node and not client.identity.may_read(node.acl):
+        unreadable = node is not None and not client.identity.may_read(node.acl)
+        if (self.differences.has("exists-needs-read-permission") and request.op == p.EXISTS
+                and mine[2:3] == ("OK",) and unreadable):
             rules.use("exists-needs-read-permission")
             self.stale_watches = request.watch  # 3.8.0 has registered it.
             return (*mine[:2], "NOAUTH", b"")
-        return rules.explain_reply(request, mine, theirs)
+        return self.differences.explain_reply(request, mine, theirs)
 
     def compare_events(self, client, mine, theirs, possible):
         mine, theirs = [[rules.Event.read(payload) for payload in payloads] for payloads in (mine, theirs)]
-        expected = mine if self.same_kind else rules.explain_events(mine, theirs, possible)
+        expected = self.differences.explain_events(mine, theirs, possible)
         if any(event.unordered for event in possible):
             expected, theirs = [sorted(events, key=repr) for events in (expected, theirs)]
         self.compare(f"events at {client.name} ({client.watch_mode})", expected, theirs)

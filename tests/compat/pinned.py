@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The differences that a random history cannot contain: requests on which 3.8.0 dies, answers nothing, or
-# leaves the history that both servers share. Each is sent on purpose, and both behaviours are checked:
-# drover's because it is a promise, 3.8.0's so that this list stays honest.
+# The differences that a random history cannot contain: requests on which a Java server dies, answers nothing, or
+# leaves the history that both servers share. Each is sent on purpose, and every server's behaviour is checked:
+# drover's because it is a promise, Java's so that this list stays honest.
 
 import re
 import socket
 
 import protocol as p
-from servers import DroverServer, JavaServer, four_letter_word, start_together
+from servers import KINDS, four_letter_word, start_together
 
 DIES = "the server dies"
 
@@ -99,12 +99,27 @@ def limits_that_are_no_number(server):
     return client.error(p.CREATE, p.create_body("/l/x"))
 
 
-def null_path_in_multi(server):
+def _with_zxids_taken(server, op, body):
     client = Client(server)
     client.call(p.SYNC, p.buffer("/"))
     before = client.zxid
-    error, body, _ = client.call(p.MULTI, p.multi_body([(p.DELETE, p.path_version_body(None))]))
-    return error, body, client.zxid - before
+    error, answer, _ = client.call(op, body)
+    return error, answer, client.zxid - before
+
+
+def null_path_in_multi(server):
+    return _with_zxids_taken(server, p.MULTI, p.multi_body([(p.DELETE, p.path_version_body(None))]))
+
+
+def create_without_acl_in_multi(server):
+    error, _, zxids = _with_zxids_taken(server, p.MULTI, p.multi_body([(p.CREATE2, p.create_body("/n", acl=None))]))
+    return error, zxids
+
+
+def write_that_cannot_be_decoded(server):
+    answers = [_with_zxids_taken(server, op, b"junk") for op in
+               (p.CREATE, p.CREATE2, p.CREATE_CONTAINER, p.CREATE_TTL, p.DELETE, p.SET_DATA, p.SET_ACL)]
+    return {(error, zxids) for error, _, zxids in answers}
 
 
 def watch_modes_on_one_path(server):
@@ -140,8 +155,8 @@ def refused_exists_leaves_no_watch(server):
 def delete_container_of_an_empty_container(server):
     client = Client(server)
     client.call(p.CREATE_CONTAINER, p.create_body("/container", b"", p.OPEN_ACL, p.CONTAINER))
-    client.call(p.DELETE_CONTAINER, p.buffer("/container"))
-    return client.error(p.EXISTS, p.path_watch_body("/container"))
+    answer = client.error(p.DELETE_CONTAINER, p.buffer("/container"))
+    return answer, Client(server).error(p.EXISTS, p.path_watch_body("/container"))
 
 
 def write_behind_close_session(server):
@@ -179,6 +194,13 @@ def sasl_without_configuration(server):
     return client.call(p.SASL, p.buffer(b""))[:2], client.error(p.EXISTS, p.path_watch_body("/"))
 
 
+def wrong_ensemble_name(server):
+    """The client that is at the wrong door shall try another one, and not give up."""
+    client = Client(server)
+    answers = [client.error(p.AUTH, p.auth_body("ensemble", name)) for name in (b"here", b"", b"elsewhere")]
+    return answers
+
+
 def create_session_from_a_client(server):
     client = Client(server)
     client.connection.request(1, -10, p.int32(30000))
@@ -186,28 +208,39 @@ def create_session_from_a_client(server):
     return Client(server).error(p.EXISTS, p.path_watch_body("/"))
 
 
-# (scenario, what 3.8.0 does, what drover does). Those on which 3.8.0 dies get a server of their own.
+# (scenario, what 3.8.0 does, what drover does, what 3.9 does if that is not what drover does). Those on which a
+# server dies get one of their own.
 PINS = [
     (top_level_check, "no reply", "UNIMPLEMENTED"),
-    (negative_ttl_without_ttl_flag, DIES, "BADARGUMENTS"),
-    (quota_on_the_root, DIES, "OK"),
-    (usage_that_is_no_number, DIES, "OK"),
-    (quota_below_a_blank_name, b"count=2,bytes=4", b"count=1,bytes=0"),
-    (limits_that_are_no_number, "MARSHALLINGERROR", "OK"),
+    (negative_ttl_without_ttl_flag, DIES, "BADARGUMENTS", DIES),
+    (quota_on_the_root, DIES, "OK", DIES),
+    (usage_that_is_no_number, DIES, "OK", DIES),
+    (quota_below_a_blank_name, b"count=2,bytes=4", b"count=1,bytes=0", b"count=2,bytes=4"),
+    (limits_that_are_no_number, "MARSHALLINGERROR", "OK", "MARSHALLINGERROR"),
     (null_path_in_multi, ("MARSHALLINGERROR", p.MULTI_END, 0), ("MARSHALLINGERROR", b"", 1)),
+    (create_without_acl_in_multi, ("OK", 1), ("MARSHALLINGERROR", 0)),
+    (write_that_cannot_be_decoded, {("MARSHALLINGERROR", 1)}, {("MARSHALLINGERROR", 0)}),
     (watch_modes_on_one_path, [1, 0, 0], [1, 1, 1]),
     (persistent_watcher_types,
      ["OK", "OK", "OK", "MARSHALLINGERROR", "MARSHALLINGERROR", "MARSHALLINGERROR", "MARSHALLINGERROR"],
      ["NOWATCHER", "NOWATCHER", "OK", "OK", "NOWATCHER", "OK", "NOWATCHER"]),
     (checking_for_somebody_elses_watch, "OK", "NOWATCHER"),
     (refused_exists_leaves_no_watch, ("OK", 1), ("NOAUTH", 0)),
-    (delete_container_of_an_empty_container, "OK", "OK"),
+    (delete_container_of_an_empty_container, ("BADARGUMENTS", "OK"), ("closed", "OK")),
+    (wrong_ensemble_name, ["OK", "OK", "closed"], ["OK", "OK", "closed"]),
     (write_behind_close_session, "NONODE", "NONODE"),
     (pipelined_reads_see_no_later_write, True, True),
     (the_largest_frame_is_accepted_and_one_byte_more_is_not, ["OK", "closed"], ["OK", "closed"]),
     (create_session_from_a_client, "OK", "OK"),
-    (sasl_without_configuration, (("OK", p.buffer(None)), "OK"), (("AUTHFAILED", p.buffer(None)), "closed")),
+    (sasl_without_configuration, (("OK", p.buffer(None)), "OK"), (("AUTHFAILED", p.buffer(None)), "closed"),
+     (("OK", p.buffer(None)), "OK")),
 ]
+# For all of them: what they look at needs it, and no other scenario does.
+PROPERTIES = {
+    "zookeeper.enforceQuota": "true",
+    "zookeeper.authProvider.1": "org.apache.zookeeper.server.auth.EnsembleAuthenticationProvider",
+    "zookeeper.ensembleAuthName": "here,there",
+}
 
 
 def _outcome(scenario, server):
@@ -232,12 +265,20 @@ def _observe(kind, scenario, shared, expected):
             return outcome
 
 
-def run_all(kinds=(JavaServer, DroverServer)):
+def _expected(kind, old, drover, new=None):
+    if kind.release < (3, 9):
+        return old
+    return drover if kind.name == "drover" or new is None else new
+
+
+def run_all(names):
+    """Every scenario on each of the servers named."""
     passed = failed = 0
-    shared = start_together(*[kind(properties={"zookeeper.enforceQuota": "true"}) for kind in kinds])
+    kinds = [KINDS[name] for name in names]
+    shared = start_together(*[kind(properties=PROPERTIES) for kind in kinds])
     for scenario, *expectations in PINS:
         for kind, server in zip(kinds, shared):
-            expected = expectations[0 if kind is JavaServer else 1]
+            expected = _expected(kind, *expectations)
             outcome = _observe(kind, scenario, server, expected)
             if outcome == expected:
                 passed += 1

@@ -212,8 +212,11 @@ class Connection:
         self.closed = False
 
     def handshake(self, **fields):
+        return self.greet(frame(connect_request(**fields)))
+
+    def greet(self, request):
         """Returns the ConnectResponse's payload, or None if the server closed instead."""
-        self.send(frame(connect_request(**fields)))
+        self.send(request)
         answer = self.receive()
         if answer is not None:
             decoder = Decoder(answer)

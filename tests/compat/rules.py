@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # When are two replies equal? Bytes are compared after three things are made neutral: session ids, times, and
-# the order of lists that ZooKeeper keeps in hash sets. Beyond that the table RULES names each difference
-# between 3.8.0, which is what Debian has, and 3.9, which drover follows. A rule is as narrow as its reason,
-# counts how often it was needed, and is explained to users in docs/compatibility.md.
+# the order of lists that ZooKeeper keeps in hash sets. Beyond that the table RULES names each difference:
+# of 3.8.0, which is what Debian has, to 3.9, which drover follows; and of every release to drover. A rule is as
+# narrow as its reason, counts how often it was needed, and is explained to users in docs/compatibility.md.
 
 import dataclasses
 import re
@@ -17,22 +17,29 @@ import protocol as p
 class Rule:
     name: str
     reason: str
+    until_3_9: bool = False  # of 3.8.0 only; otherwise of every release to drover
     used: int = 0
 
 
 RULES = {rule.name: rule for rule in [
     Rule("event-zxid",
-         "3.9 puts the zxid of the transaction into a watch event, 3.8.0 always -1 (ZOOKEEPER-4655)"),
+         "3.9 puts the zxid of the transaction into a watch event, 3.8.0 always -1 (ZOOKEEPER-4655)",
+         until_3_9=True),
     Rule("exists-needs-read-permission",
-         "3.8.4 and 3.9.2 refuse exists on a node that the client may not read (ZOOKEEPER-2590)"),
+         "3.8.4 and 3.9.2 refuse exists on a node that the client may not read (ZOOKEEPER-2590)",
+         until_3_9=True),
     Rule("create2-in-multi",
          "3.8.2 and 3.9.0 answer a create2 inside a multi with type 15 and a Stat, 3.8.0 with type 1 "
-         "(ZOOKEEPER-4026)"),
+         "(ZOOKEEPER-4026)", until_3_9=True),
     Rule("multi-create-flags",
-         "3.9 rejects a multi with an impossible create flag as undecodable, 3.8.0 one element of it"),
+         "3.9 rejects a multi with an impossible create flag as undecodable, 3.8.0 one element of it",
+         until_3_9=True),
     Rule("watcher-types-4-and-5",
          "3.9 knows the watcher types Persistent and PersistentRecursive, 3.8.0 cannot decode them "
-         "(ZOOKEEPER-4472)"),
+         "(ZOOKEEPER-4472)", until_3_9=True),
+    Rule("catch-up-needs-read-permission",
+         "3.9.6 tells the events that setWatches missed only to who may read the node, 3.8.0 to everybody",
+         until_3_9=True),
     Rule("wrong-password-disconnects-nobody",
          "3.8.0 closes a session's connection for anybody who names its id; drover asks for the password"),
     Rule("utf-8-echo",
@@ -156,23 +163,48 @@ class Event:
         except (struct.error, IndexError):
             return Event(0, 0, 0, 0, 0, b"undecodable", payload)
 
+    def is_one(self):
+        return self.kind in p.EVENT_NAMES and self.state == 3 and not self.rest
+
     def __repr__(self):
         name = p.EVENT_NAMES.get(self.kind, self.kind)
         return f"event {name} {self.path!r} zxid={self.zxid} state={self.state}" + (
             f" err={self.err} rest={self.rest!r}" if self.err or self.rest else "")
 
 
-def explain_reply(request, java, other):
-    """What the 3.9 server must answer where the 3.8.0 server answered `java`. Returns `java` if no rule
-    applies, so that any further difference stays a difference."""
-    if len(java) < 4 or len(other) < 4:
+class Differences:
+    """The rules that hold between two servers. The first is Java's."""
+
+    def __init__(self, java, other):
+        newer = java.release < other.release
+        foreign = other.name == "drover" and java.name != "drover"
+        self.rules = {rule.name for rule in RULES.values() if (newer if rule.until_3_9 else foreign)}
+
+    def has(self, name):
+        return name in self.rules
+
+    def explain_reply(self, request, java, other):
+        """What the second server must answer where the first answered `java`. Returns `java` if no rule
+        applies, so that any further difference stays a difference."""
+        if len(java) < 4 or len(other) < 4:
+            return java
+        for name, rule in REPLY_RULES.items():
+            expected = rule(request, java, other) if self.has(name) else None
+            if expected is not None and expected != java:
+                use(name)
+                return expected
         return java
-    for name, rule in REPLY_RULES.items():
-        expected = rule(request, java, other)
-        if expected is not None and expected != java:
-            use(name)
-            return expected
-    return java
+
+    def explain_events(self, java_events, other_events, possible):
+        """The events that the second server must send where the first sent `java_events`. `possible` are the
+        events that the writes since the last comparison could cause, in order."""
+        expected = java_events
+        if self.has("event-zxid"):
+            expected = _with_zxids(java_events, possible)
+        if self.has("utf-8-echo"):
+            same = [_same_text(event, other) for event, other in zip(expected, other_events)]
+            expected = same + expected[len(other_events):]
+        return expected
 
 
 def _create2_in_multi(request, java, other):
@@ -229,9 +261,7 @@ REPLY_RULES = {
 }
 
 
-def explain_events(java_events, other_events, possible):
-    """The events that a 3.9 server must send where 3.8.0 sent `java_events`. `possible` are the events that
-    the writes since the last comparison could cause, in order."""
+def _with_zxids(java_events, possible):
     expected = []
     at = 0
     remaining = list(possible)
@@ -247,8 +277,7 @@ def explain_events(java_events, other_events, possible):
             at = cause + 1
         use("event-zxid")
         expected.append(dataclasses.replace(event, zxid=found.zxid))
-    same = [_same_text(event, other) for event, other in zip(expected, other_events)]
-    return same + expected[len(other_events):]
+    return expected
 
 
 def _same_text(event, other):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Starts and stops the two servers that every compatibility test talks to: Apache ZooKeeper 3.8.0 as
-# Debian packages it, and drover. Both get the same zoo.cfg and the same -D properties, so that a
-# difference seen by a client is a difference of the servers.
+# Starts and stops the servers that the compatibility tests talk to: Apache ZooKeeper 3.8.0 as Debian packages
+# it, 3.9 from Maven Central (maven.py), and drover. All get the same zoo.cfg and the same -D properties, so
+# that a difference seen by a client is a difference of the servers.
 #
 # A server lives in a temporary directory on a free loopback port, is ready when its port answers `ruok`,
 # and dies with this process. Only Python's standard library is used.
@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 
+import maven
 from ports import free_port
 
 COMPAT_DIR = pathlib.Path(__file__).resolve().parent
@@ -36,6 +37,8 @@ START_ATTEMPTS = 3
 JVM_FLAGS = ["-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx768m"]
 LOG_FLAGS = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=info", "-Dorg.slf4j.simpleLogger.showDateTime=true"]
 SERVER_JARS = ("zookeeper.jar", "slf4j-simple.jar")
+LIBRARY_JARS = ("slf4j-api.jar", "slf4j-simple.jar", "metrics-core.jar", "snappy-java.jar", "commons-cli.jar",
+                "netty-buffer.jar", "netty-common.jar", "netty-handler.jar", "netty-transport.jar")
 JAR_PACKAGES = {"curator-recipes.jar": "libcurator-recipes-java", "slf4j-simple.jar": "libslf4j-java"}
 
 _live_processes = []
@@ -85,6 +88,7 @@ class Server:
     port and data stay, which is what restart tests need."""
 
     name = "?"
+    release = (3, 9)  # whose behaviour it has
 
     def __init__(self, config=None, properties=None, data_dir=None, tick_ms=2000):
         self.base = pathlib.Path(tempfile.mkdtemp(prefix=f"compat-{self.name}-"))
@@ -192,12 +196,24 @@ class Server:
 
 class JavaServer(Server):
     name = "java"
+    release = (3, 8)
+
+    def classpath(self):
+        return java_classpath(*SERVER_JARS)
 
     def command(self, config_file):
         return [java_binary(), *JVM_FLAGS, *LOG_FLAGS,
                 *[f"-D{key}={value}" for key, value in self.properties.items()],
-                "-cp", java_classpath(*SERVER_JARS),
+                "-cp", self.classpath(),
                 "org.apache.zookeeper.server.ZooKeeperServerMain", str(config_file)]
+
+
+class Java39Server(JavaServer):
+    name = "java39"
+    release = (3, 9)
+
+    def classpath(self):
+        return ":".join([*maven.zookeeper_jars(), java_classpath(*LIBRARY_JARS)])
 
 
 class DroverServer(Server):
@@ -208,7 +224,7 @@ class DroverServer(Server):
                 *[f"-D{key}={value}" for key, value in self.properties.items()]]
 
 
-KINDS = {"java": JavaServer, "drover": DroverServer}
+KINDS = {"java": JavaServer, "java39": Java39Server, "drover": DroverServer}
 
 
 def start_together(*servers):
