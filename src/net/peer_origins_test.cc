@@ -5,6 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <memory>
+#include <mutex>
+
 #include "net/election_test_support.h"
 
 namespace drover::net {
@@ -12,28 +16,38 @@ namespace {
 
 using namespace testing;
 
-// A name service whose answers the test gives.
-struct Names {
+// A name service whose answers the test gives. The threads that look up outlive the test's interest in them.
+class Names {
+ public:
   Resolver::Lookup lookup() {
-    return [this](const std::string& host, std::uint16_t) -> Resolver::Addresses {
-      const std::lock_guard lock(mutex);
-      ++lookups;
-      const auto found = ips.find(host);
-      if (found == ips.end()) return std::unexpected(data_error("no such host"));
+    return [state = state_](const std::string& host, std::uint16_t) -> Resolver::Addresses {
+      const std::lock_guard lock(state->mutex);
+      ++state->lookups;
+      const auto found = state->ips.find(host);
+      if (found == state->ips.end()) return std::unexpected(data_error("no such host"));
       return std::vector<Address>{*Address::parse(found->second, 0)};
     };
   }
   void set(const std::string& host, const std::string& ip) {
-    const std::lock_guard lock(mutex);
-    ips[host] = ip;
+    const std::lock_guard lock(state_->mutex);
+    state_->ips[host] = ip;
   }
-  int asked() {
-    const std::lock_guard lock(mutex);
-    return lookups;
+  void forget_all() {
+    const std::lock_guard lock(state_->mutex);
+    state_->ips.clear();
   }
-  std::mutex mutex;
-  std::map<std::string, std::string> ips;
-  int lookups = 0;
+  int asked() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->lookups;
+  }
+
+ private:
+  struct State {
+    std::mutex mutex;
+    std::map<std::string, std::string> ips;
+    int lookups = 0;
+  };
+  std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
 Address from(const char* ip) { return *Address::parse(ip, 40'000); }
@@ -108,10 +122,7 @@ TEST(PeerOrigins, WhatIsKnownOutlivesTheNameService) {
   PeerOrigins origins(world.resolver(), OriginCheck::kStrict, {{kOne, {{"zk1", 3888}}}});
   const Stream plain;
   ASSERT_TRUE(world.until([&] { return !origins.objection(kOne, plain, from("10.0.0.1")); }));
-  {
-    const std::lock_guard lock(names.mutex);
-    names.ips.clear();
-  }
+  names.forget_all();
   const int before = names.asked();
   EXPECT_TRUE(origins.objection(kOne, plain, from("10.0.0.9")));
   ASSERT_TRUE(world.until([&] { return names.asked() > before; }));
