@@ -16,6 +16,8 @@ using wire::OpCode;
 
 // Without any other limit: the length of a frame has 31 bits, and one more node must fit.
 constexpr std::size_t kReplyBytesMax = std::size_t{1} << 30;
+// So many times the largest reply may be gone through in search of what belongs into it.
+constexpr std::size_t kSearchedPerAnswered = 4;
 
 // The watches of all connections of a front, and how many there may be.
 struct WatchRoom {
@@ -213,13 +215,18 @@ Result<void> Answer::get_ephemerals() {
   const NodeSet* owned = m_.tree.ephemerals_of(q_.session);
   if (!owned) return {};
   looked_at_ += owned->size();
+  std::size_t path_bytes = 0;
   for (const NodeRef ref : *owned) {
     const std::string path = m_.tree.path_of(ref);
+    path_bytes += path.size();
+    // Nodes share what is above them, their paths do not: a small tree may have a very large list of paths,
+    // and putting together those without the prefix is as much work.
+    if (is_too_large() || path_bytes / kSearchedPerAnswered > q_.reply_bytes_max) {
+      return std::unexpected(ErrorCode::kQuotaExceeded);
+    }
     if (!all && !path.starts_with(prefix)) continue;
     w_.string(path);
     ++count;
-    // Nodes share what is above them, their paths do not: a small tree may have a very large list of paths.
-    if (is_too_large()) return std::unexpected(ErrorCode::kQuotaExceeded);
   }
   wire::store_be(w_.out().data() + count_at, count);
   return {};

@@ -76,6 +76,9 @@ TEST_F(ReadLimits, EphemeralsBelowALongPathAreNotListedWithoutEnd) {
   c_.reply_bytes_max = 100'000;
   EXPECT_EQ(c_.error(OpCode::kGetEphemerals, path_body("/")), ErrorCode::kQuotaExceeded);
   EXPECT_EQ(c_.error(OpCode::kGetEphemerals, path_body("/other")), ErrorCode::kOk);
+  c_.reply_bytes_max = 40'000;
+  EXPECT_EQ(c_.error(OpCode::kGetEphemerals, path_body("/other")), ErrorCode::kQuotaExceeded)
+      << "going through all of them is work, too";
 }
 
 TEST_F(ReadLimits, TheWorkOfAReadIsWhatItLookedAt) {

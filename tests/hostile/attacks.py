@@ -55,9 +55,9 @@ def thousands_of_counts_of_a_large_subtree(port):
 def thousands_of_searches_among_ones_own_ephemerals(port):
     """The reply is small because none has the prefix; the work is not."""
     session = session_of(port)
-    session.create_all([(f"/wide/e{n:05}", b"") for n in range(20_000)], flags=p.EPHEMERAL)
+    session.create_all([(f"/wide/e{n:05}", b"") for n in range(10_000)], flags=p.EPHEMERAL)
     for first in ([], [(p.SET_DATA, p.set_data_body("/victim", b""))]):  # the second time behind a write
-        requests = first + [(p.GET_EPHEMERALS, p.buffer("/none"))] * 1500
+        requests = first + [(p.GET_EPHEMERALS, p.buffer("/none"))] * 2000
         session.send(requests)
         for _ in requests:
             check_equal(session.answer()[0], OK, "getEphemerals")
@@ -136,7 +136,7 @@ def large_identities_with_many_writes(port):
     session = session_of(port)
     session.connection.request(p.AUTH_XID, p.AUTH, p.auth_body("digest", b"u" * 16_000 + b":p"))
     check_equal(p.reply_header(session.connection.receive())[2], OK, "auth with a name of 16 kB")
-    requests = [(p.SET_DATA, p.set_data_body("/victim", b""))] * 20_000
+    requests = [(p.SET_DATA, p.set_data_body("/victim", b""))] * 8_000
     for start in range(0, len(requests), 20 * BATCH):
         part = requests[start:start + 20 * BATCH]
         session.send(part)
