@@ -20,13 +20,16 @@
 #include "net/event_loop.h"
 #include "net/input_buffer.h"
 #include "net/stream.h"
+#include "wire/txn_limits.h"
 
 namespace drover::net {
 
 struct PeerLinkOptions {
-  std::size_t read_bytes = 256 * 1024;            // received in one go
-  std::size_t input_bytes_max = 2 * 1024 * 1024;  // that may wait for the rest of their packet
-  std::size_t low_water_bytes = 256 * 1024;       // see ask_writable()
+  std::size_t read_bytes = 256 * 1024;  // received in one go
+  // Bytes that may wait for the rest of their packet. The owner knows better what it takes, and refuses a
+  // length that is too large before its bytes come; this is for an owner that does not.
+  std::size_t input_bytes_max = wire::kPacketBytesMax;
+  std::size_t low_water_bytes = 256 * 1024;  // see ask_writable()
   int unacked_timeout_ms = 0;  // the link breaks when sent bytes are not acknowledged for so long; 0: never
 };
 

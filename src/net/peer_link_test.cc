@@ -132,6 +132,15 @@ TEST(PeerLink, WhatIsNotUnderstoodYetComesAgainWithMoreBehindIt) {
   }
 }
 
+TEST(PeerLink, APacketMayBeAsLargeAsATransactionWithALargeJuteMaxbuffer) {
+  World world;
+  PacketReader reader(9'000'000);
+  Pair pair(world, {}, {}, &reader);
+  pair.say(pattern(9'000'000));
+  ASSERT_TRUE(world.until([&] { return reader.closed || !reader.received.empty(); }));
+  EXPECT_TRUE(reader.received == pattern(9'000'000));
+}
+
 TEST(PeerLink, WhatTlsHasAlreadyDecryptedIsNotLeftLying) {
   // One record, read in many small steps: epoll tells only of the first.
   const PeerCertificates certificates;

@@ -411,10 +411,9 @@ void Front::forward(Conn& c, const wire::RequestHeader& header, std::string_view
           body);
   // Nothing that comes behind it on this connection is heard.
   if (header.op == OpCode::kCloseSession) c.phase = Phase::kEnding;
-  const auto offset = static_cast<std::uint32_t>(outbox_.bytes.size());
+  const std::size_t offset = outbox_.bytes.size();
   outbox_.bytes.append(body);
-  outbox_.writes.push_back(
-      {c.id(), c.session, header.xid, header.op, offset, static_cast<std::uint32_t>(body.size()), c.who});
+  outbox_.writes.push_back({c.id(), c.session, header.xid, header.op, offset, body.size(), c.who});
 }
 
 void Front::wait(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now) {

@@ -134,7 +134,7 @@ TEST(LocalSessions, ThatPingLiveOn) {
     EXPECT_EQ(c.error(OpCode::kPing), ErrorCode::kOk);
   }
   std::string touched;
-  p.learner.replica->take_touched(touched);
+  p.learner.replica->take_touched(touched, 1000);
   EXPECT_TRUE(touched.empty()) << "a local session is not reported to the leader";
 }
 

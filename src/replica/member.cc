@@ -98,7 +98,7 @@ std::size_t Member::on_link_bytes(zab::LinkId link, std::string_view bytes, Inst
   } else {
     wire::QuorumPacket packet;
     while (!receiving_ && !contains(effects.zab.close, link)) {
-      const wire::DecodedPacket decoded = wire::decode_packet(bytes.substr(taken), config_.packets, packet);
+      const wire::DecodedPacket decoded = wire::decode_packet(bytes.substr(taken), limits_of(link), packet);
       if (decoded.status == wire::Decoded::kNeedMore) break;
       if (decoded.status == wire::Decoded::kBad) {
         lose_link(link, "what came is no packet", now, effects);
@@ -119,6 +119,17 @@ std::size_t Member::on_link_bytes(zab::LinkId link, std::string_view bytes, Inst
   }
   after(now, wall, effects);
   return contains(effects.zab.close, link) ? bytes.size() : taken;
+}
+
+// A length is refused when it comes, so this also says how much memory a link can take.
+const wire::PacketLimits& Member::limits_of(zab::LinkId link) const {
+  if (const zab::Leader* leader = peer_.leader()) {
+    const zab::LearnerLink* learner = leader->find(link);
+    const bool introduced = learner && learner->stage != zab::LearnerLink::Stage::kGreeting;
+    return introduced ? config_.from_learners : wire::kIntroductionLimits;
+  }
+  const bool to_leader = peer_.learner() && peer_.learner()->link() == link;
+  return to_leader ? config_.from_leader : wire::kIntroductionLimits;
 }
 
 std::size_t Member::feed_state(zab::LinkId link, std::string_view bytes, Instant now, Effects& effects) {
@@ -326,7 +337,7 @@ void Member::on_learner_message(const zab::PeerMessage& message, Instant now, Wa
 void Member::on_leader_message(const zab::PeerMessage& message, Effects& effects) {
   if (message.type == PacketType::kPing) {
     std::string touched;
-    replica_.take_touched(touched);
+    replica_.take_touched(touched, config_.ping_bytes_max);
     peer_.learner()->send(PacketType::kPing, message.zxid, touched, effects.zab);
   } else if (message.type == PacketType::kSync) {
     replica_.on_sync_answered(peer_.history().committed());

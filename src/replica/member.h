@@ -40,7 +40,12 @@ class StateReceiver {
 
 struct MemberConfig {
   zab::PeerConfig peer;
-  wire::PacketLimits packets;
+  // What is read from our leader: anything that a leader may have logged. And from learners, once they have
+  // introduced themselves.
+  wire::PacketLimits from_leader;
+  wire::PacketLimits from_learners;
+  // The most that a ping tells our leader; any leader with our jute.maxbuffer reads as much.
+  std::size_t ping_bytes_max = 0xfffff;
   // How long to look for a leader before clients that are content with reading get the last state. Never,
   // when not given.
   std::optional<std::int64_t> read_only_after_ms;
@@ -112,6 +117,7 @@ class Member {
 
  private:
   Service wanted_service() const;
+  const wire::PacketLimits& limits_of(zab::LinkId link) const;
   void note_looking(Instant now);
   void begin_anew(Zxid diverged_at, Instant now, Effects& effects);
   Zxid applicable() const;

@@ -32,8 +32,8 @@ struct ClientWrite {
   SessionId session{};
   std::int32_t xid = 0;
   wire::OpCode op{};
-  std::uint32_t offset = 0;  // of the body in ToReplica::bytes
-  std::uint32_t length = 0;
+  std::size_t offset = 0;  // of the body in ToReplica::bytes
+  std::size_t length = 0;
   state::IdentitiesPtr who;
 };
 

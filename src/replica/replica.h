@@ -42,6 +42,7 @@
 #include "replica/front.h"
 #include "replica/messages.h"
 #include "replica/session_rate.h"
+#include "replica/touched_sessions.h"
 #include "state/machine.h"
 #include "state/pending_changes.h"
 #include "state/prepare.h"
@@ -87,8 +88,9 @@ struct ReplicaStats {
   std::uint64_t reconnects_refused = 0;
   std::uint64_t containers_deleted = 0;
   std::uint64_t writes_refused_disk_full = 0;
-  std::uint64_t forwarded = 0;      // writes that learners passed on to this leader
-  std::uint64_t revalidations = 0;  // and sessions that they asked about
+  std::uint64_t txns_too_large = 0;  // writes refused because no follower could read what they become
+  std::uint64_t forwarded = 0;       // writes that learners passed on to this leader
+  std::uint64_t revalidations = 0;   // and sessions that they asked about
   std::uint64_t txns_applied = 0;
   std::uint64_t txns_agreed_on = 0;  // of them with others, while this server served
   TxnAges ages;
@@ -155,8 +157,8 @@ class Replica {
   void on_revalidated(const wire::Revalidated& answer, Effects& effects);
   // The leader has answered the oldest sync; `committed` is what was committed before it.
   void on_sync_answered(Zxid committed);
-  // Sessions heard of since the last time.
-  void take_touched(std::string& out);
+  // Sessions heard of since the last time; those that `bytes_max` has no room for come the next time.
+  void take_touched(std::string& out, std::size_t bytes_max);
 
   bool has_answers() const;
   std::size_t in_flight() const { return in_flight_.size() + awaiting_.size(); }
@@ -245,6 +247,8 @@ class Replica {
   std::size_t reap(std::size_t most, WallTime wall);
   void propose(const state::WriteRequest& request, const InFlight& waiting, WallTime wall);
   void refuse_undecodable(std::size_t start, const InFlight& waiting);
+  template <class Write>
+  void append_txn(InFlight waiting, Write write);
   void hand_over(Effects& effects);
   SessionId new_session_id();
   // What must be applied before something that is asked now can be answered.
@@ -309,7 +313,7 @@ class Replica {
   std::deque<SessionId> asked_syncs_;                                    // in the order of asking
   std::deque<AnsweredSync> answered_syncs_;
   boost::unordered_flat_map<SessionId, std::vector<Asking>> revalidating_;
-  boost::unordered_flat_map<SessionId, std::int32_t> touched_;
+  TouchedSessions touched_;
   std::deque<SessionId> local_closes_;  // local sessions whose end is at the head of what they await
 };
 

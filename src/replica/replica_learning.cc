@@ -25,7 +25,7 @@ void Replica::learn_front(FrontId front, ToReplica& batch, Instant now, Effects&
     if (found->second.local) {
       expiry_.touch(touch.session, touch.heard);
     } else {
-      touched_[touch.session] = found->second.timeout_ms;
+      touched_.add(touch.session, found->second.timeout_ms);
     }
   }
   for (const SessionRequest& request : batch.sessions) ask_for_session(front, request, now, effects);
@@ -130,14 +130,11 @@ void Replica::on_revalidated(const wire::Revalidated& answer, Effects& effects) 
     effects.answers.push_back(
         {SessionAnswer::Kind::kDropped, *session->second.front, session->second.conn, {}});
   session->second = Session{asking.timeout_ms, false, asking.front, asking.conn, zab::kNoLink};
-  touched_[answer.session] = asking.timeout_ms;
+  touched_.add(answer.session, asking.timeout_ms);
   effects.answers.push_back({SessionAnswer::Kind::kThere, asking.front, asking.conn, answer.session});
 }
 
-void Replica::take_touched(std::string& out) {
-  for (const auto& [session, timeout_ms] : touched_) wire::append_touched(out, {session, timeout_ms});
-  touched_.clear();
-}
+void Replica::take_touched(std::string& out, std::size_t bytes_max) { touched_.take(out, bytes_max); }
 
 // --- answers ---
 

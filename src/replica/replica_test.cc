@@ -103,8 +103,8 @@ TEST(Durability, TheLogGetsEveryTransactionOnceInOrder) {
   Zxid last{};
   for (const LogAppendPtr& batch : h.log) {
     EXPECT_EQ(batch->first, next(last));
-    std::uint32_t start = 0;
-    for (const std::uint32_t end : batch->ends) {
+    std::uint64_t start = 0;
+    for (const std::uint64_t end : batch->ends) {
       const auto txn = wire::decode_entry(std::string_view(batch->bytes).substr(start, end - start));
       ASSERT_TRUE(txn);
       EXPECT_EQ(txn->header.zxid, next(last));

@@ -24,9 +24,6 @@ constexpr std::int64_t kTakenToldEveryMs = 100;
 // Accepted links that have not said who they are. One more, and the oldest is closed: an honest learner
 // greets as soon as it is connected.
 constexpr std::ptrdiff_t kStrangersMax = 64;
-// FOLLOWERINFO has 20 bytes of data. Whatever is longer is no greeting.
-constexpr wire::PacketLimits kGreetingLimits{
-    .data_bytes_max = 1024, .identities_max = 0, .identities_bytes_max = 0};
 constexpr int kRefusalLineMs = 1000;
 
 std::vector<net::Endpoint> endpoints(const PeerSpec& server, std::uint16_t PeerAddress::* port) {
@@ -176,7 +173,9 @@ std::size_t EnsembleHost::queued_bytes(const Link& link) {
 
 void EnsembleHost::check_queue(Link& link) {
   const std::size_t queued = queued_bytes(link);
-  if (queued <= kQueuedBytesMax) return;
+  // Not counting a transaction on its way out and one behind it: however large, they are not the learner's
+  // fault.
+  if (queued <= kQueuedBytesMax + 2 * txn_bytes_max(config_)) return;
   log_warn("ensemble", "a learner does not take what it is sent ({} MB wait): its link is closed",
            queued >> 20);
   broken_.push_back(link.id);
@@ -317,7 +316,7 @@ void EnsembleHost::make_room_for_a_stranger() {
 
 bool EnsembleHost::is_greeting_accepted(Link& link, std::string_view bytes) {
   wire::QuorumPacket packet;
-  const wire::DecodedPacket decoded = wire::decode_packet(bytes, kGreetingLimits, packet);
+  const wire::DecodedPacket decoded = wire::decode_packet(bytes, wire::kIntroductionLimits, packet);
   if (decoded.status == wire::Decoded::kNeedMore) return false;
   const auto info =
       decoded.status == wire::Decoded::kComplete ? wire::decode_learner_info(packet.data) : std::nullopt;

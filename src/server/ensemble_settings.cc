@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "server/settings.h"
+#include "wire/txn_limits.h"
+
 namespace drover::server {
 namespace {
 
@@ -50,9 +53,8 @@ replica::MemberConfig member_config(const ServerConfig& config) {
   m.peer.wait_for_epoch_ms = e.wait_for_epoch_max_ms;
   if (config.features.read_only_mode)
     m.read_only_after_ms = std::max<std::int64_t>(kReadOnlyAfterMinMs, config.tick_time_ms);
-  // A transaction may be longer than the request it came from, by what jute.maxbuffer.extrasize allows.
-  m.packets.data_bytes_max = static_cast<std::size_t>(config.limits.jute_max_buffer) +
-                             static_cast<std::size_t>(config.limits.jute_extra_size) + 1024;
+  m.from_learners.data_bytes_max = wire::forwarded_bytes_max(txn_bytes_max(config));
+  m.ping_bytes_max = static_cast<std::size_t>(config.limits.jute_max_buffer) + wire::kEnvelopeBytes;
   return m;
 }
 

@@ -28,9 +28,9 @@ std::uint64_t now_ns() { return static_cast<std::uint64_t>(read_clock_ns(CLOCK_M
 void add(storage::LogBatch& batch, const zab::TxnBatch& txns) {
   if (batch.empty()) batch.first = txns.first;
   batch.last = txns.last;
-  const auto base = static_cast<std::uint32_t>(batch.bytes.size());
+  const std::uint64_t base = batch.bytes.size();
   batch.bytes.append(txns.bytes);
-  for (const std::uint32_t end : txns.ends) batch.ends.push_back(base + end);
+  for (const std::uint64_t end : txns.ends) batch.ends.push_back(base + end);
 }
 
 }  // namespace

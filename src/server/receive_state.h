@@ -8,7 +8,6 @@
 
 #include "replica/member.h"
 #include "replica/state_builder.h"
-#include "server/config.h"
 #include "storage/recovery_sink_adapter.h"
 #include "storage/snapshot_stream.h"
 
@@ -16,12 +15,9 @@ namespace drover::server {
 
 class ReceiveState final : public replica::StateReceiver {
  public:
-  explicit ReceiveState(const ServerConfig& config)
-      : limits_(storage::stream_limits(static_cast<std::size_t>(config.limits.jute_max_buffer))) {}
-
   void begin(replica::StateBuilder& builder) override {
     sink_.emplace(builder);
-    reader_.emplace(*sink_, limits_);
+    reader_.emplace(*sink_);
   }
   std::optional<std::size_t> feed(std::string_view bytes) override {
     const auto taken = reader_->feed(bytes);
@@ -30,7 +26,6 @@ class ReceiveState final : public replica::StateReceiver {
   bool done() const override { return reader_ && reader_->done(); }
 
  private:
-  storage::SnapshotLimits limits_;
   std::optional<storage::RecoverySinkAdapter<replica::StateBuilder>> sink_;
   std::optional<storage::SnapshotStreamReader> reader_;
 };

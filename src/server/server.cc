@@ -102,7 +102,7 @@ IoResult<void> ServerProcess::join_ensemble() {
   member_start_.peer.accepted_epoch = epochs.accepted;
   member_start_.peer.current_epoch = epochs.current;
   member_start_.membership = zab_membership(e.members);
-  receiver_ = std::make_unique<ReceiveState>(config_);
+  receiver_ = std::make_unique<ReceiveState>();
   auto member = core_->make_member(member_config(config_), std::move(member_start_), *receiver_);
   net::EventLoop& loop = core_loop_ ? *core_loop_ : io_loops_.front()->events();
   TRY_ASSIGN(peers_, EnsembleHost::open(config_, {loop, *core_, machine_, lock_, io_count_ + 2}));

@@ -21,6 +21,11 @@ SessionId first_session(WallTime now, std::int64_t server) {
 
 }  // namespace
 
+std::size_t txn_bytes_max(const ServerConfig& config) {
+  return wire::txn_bytes_max(static_cast<std::size_t>(config.limits.jute_max_buffer),
+                             static_cast<std::size_t>(config.limits.jute_extra_size));
+}
+
 state::Options state_options(const ServerConfig& config, const HashKey& hash_key) {
   state::Options o;
   o.hash_key = hash_key;
@@ -44,8 +49,7 @@ state::Options state_options(const ServerConfig& config, const HashKey& hash_key
   o.acl_bytes_max = std::max(buffer / 2, buffer - std::min<std::size_t>(buffer, 1024));
   o.acl_entries_max = positive_or(config.limits.acl_entries, kNoLimit);
   o.multi_ops_max = positive_or(config.limits.multi_operations, kNoLimit);
-  o.txn_bytes_max = static_cast<std::size_t>(config.limits.jute_max_buffer) +
-                    static_cast<std::size_t>(config.limits.jute_extra_size);
+  o.txn_bytes_max = txn_bytes_max(config);
   return o;
 }
 

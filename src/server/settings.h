@@ -14,6 +14,8 @@
 
 namespace drover::server {
 
+// The largest transaction that this server makes (wire/txn_limits.h).
+std::size_t txn_bytes_max(const ServerConfig& config);
 state::Options state_options(const ServerConfig& config, const HashKey& hash_key);
 replica::ReplicaConfig replica_config(const ServerConfig& config, WallTime now);
 IoLoopConfig io_loop_config(const ServerConfig& config, std::size_t fronts);

@@ -62,7 +62,7 @@ Sent send_snapshot(state::Machine& machine, TreeLock& lock, std::size_t slot) {
 // As a learner takes it, in pieces.
 void receive(replica::StateBuilder& builder, const Sent& sent) {
   storage::RecoverySinkAdapter sink(builder);
-  storage::SnapshotStreamReader reader(sink, storage::stream_limits(0xfffff));
+  storage::SnapshotStreamReader reader(sink);
   builder.reset();
   std::string buffer;
   for (std::size_t at = 0; at < sent.bytes.size(); at += 777) {

@@ -29,7 +29,7 @@ class Process::Receiver final : public replica::StateReceiver {
  public:
   void begin(replica::StateBuilder& builder) override {
     sink_.emplace(builder);
-    reader_.emplace(*sink_, storage::stream_limits(0xfffff));
+    reader_.emplace(*sink_);
   }
   std::optional<std::size_t> feed(std::string_view bytes) override {
     const auto taken = reader_->feed(bytes);

@@ -10,6 +10,7 @@
 
 #include "base/client_limits.h"
 #include "base/hash.h"
+#include "wire/txn_limits.h"
 
 namespace drover::state {
 
@@ -31,10 +32,10 @@ struct Options {
   std::string x509_super_user;              // zookeeper.X509AuthenticationProvider.superUser
   std::size_t path_bytes_max = client_limits::kPathBytes;
   std::size_t acl_entries_max = 10000;
-  std::size_t acl_bytes_max =
-      0xfffff - 1024;  // `auth` may expand; with the largest request still one transaction
+  std::size_t acl_bytes_max = 0xfffff - 1024;  // `auth` may expand
   std::size_t multi_ops_max = client_limits::kMultiOperations;
-  std::size_t txn_bytes_max = 2 * 0xfffff;  // what a Java follower can still read
+  // Of a whole entry: what a Java follower can still read (wire/txn_limits.h).
+  std::size_t txn_bytes_max = wire::txn_bytes_max(0xfffff, 0xfffff);
 };
 
 }  // namespace drover::state

@@ -13,10 +13,11 @@
 #include <string_view>
 
 #include "storage/byte_stream.h"
+#include "wire/txn_limits.h"
 
 namespace drover::storage {
 
-inline constexpr std::size_t kRecordBytesMax = std::size_t{256} << 20;
+using wire::kRecordBytesMax;
 
 class InputWindow {
  public:

@@ -24,18 +24,13 @@ inline constexpr std::string_view kSnapshotStreamSignature = "BenWasHere";
 // The end marker and the signature.
 void append_snapshot_stream_end(std::string& out);
 
-// What a Java learner with this jute.maxbuffer could read: each of path and data may be twice as long
-// (zookeeper.jute.maxbuffer.extrasize), and the rest of a node is small.
-constexpr SnapshotLimits stream_limits(std::size_t jute_maxbuffer) {
-  return {.record_bytes_max = 4 * jute_maxbuffer + 128};
-}
-
 // Takes a snapshot out of a stream as its bytes arrive. Never blocks, and allocates nothing: what is not yet
 // a whole record stays with the caller.
 class SnapshotStreamReader {
  public:
   // The sink outlives the reader.
-  SnapshotStreamReader(SnapshotSink& sink, const SnapshotLimits& limits) : body_(sink, limits) {}
+  explicit SnapshotStreamReader(SnapshotSink& sink, const SnapshotLimits& limits = {})
+      : body_(sink, limits) {}
 
   // Takes what is whole at the front of `bytes` and returns how many bytes that were; the rest must be at the
   // front of the next call's. Once done() it takes nothing. An error has code 0: what came is not a

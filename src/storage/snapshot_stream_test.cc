@@ -16,7 +16,6 @@
 namespace drover::storage::testing {
 namespace {
 
-constexpr std::size_t kMaxBuffer = 0xfffff;
 constexpr std::string_view kPacketsBehind = "\0\0\0\nthe next packets";
 
 std::string acl_list(std::size_t elements) {
@@ -55,7 +54,7 @@ std::string stream_of(int nodes) {
 
 // What a link does: it keeps what was not taken and adds what arrives.
 struct Link {
-  explicit Link(const SnapshotLimits& limits = stream_limits(kMaxBuffer)) : reader(sink, limits) {}
+  explicit Link(const SnapshotLimits& limits = {}) : reader(sink, limits) {}
 
   // False at an error.
   bool arrive(std::string_view bytes) {
@@ -238,6 +237,13 @@ TEST(SnapshotStream, HoldsNoRecordBeyondTheLimitHoweverItArrives) {
     append_snapshot_acl(bytes, 1, list);
     EXPECT_EQ(Link({.record_bytes_max = 8 + list.size() - excess}).arrive(bytes), excess == 0);
   }
+}
+
+TEST(SnapshotStream, TakesANodeOfALeaderWithALargerJuteMaxbuffer) {
+  std::string bytes = empty_tables();
+  append_snapshot_node(bytes, "/a", std::string(20 << 20, 'd'), -1, {});
+  append_snapshot_stream_end(bytes);
+  EXPECT_TRUE(Link().arrive(bytes));
 }
 
 TEST(SnapshotStream, CountsBelowZeroAreNoneAsInJava) {

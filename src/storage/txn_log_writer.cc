@@ -32,7 +32,7 @@ void LogBatch::add(std::string_view entry) {
   last = zxid_of_entry(entry);
   if (ends.empty()) first = last;
   bytes.append(entry);
-  ends.push_back(static_cast<std::uint32_t>(bytes.size()));
+  ends.push_back(bytes.size());
 }
 
 TxnLogWriter::TxnLogWriter(Disk& disk, std::string directory, const LogTail& tail,
@@ -65,8 +65,8 @@ IoResult<void> TxnLogWriter::append(const LogBatch& batch) {
 
 IoResult<void> TxnLogWriter::write_batch(const LogBatch& batch) {
   buffer_.clear();
-  std::uint32_t start = 0;
-  for (const std::uint32_t end : batch.ends) {
+  std::uint64_t start = 0;
+  for (const std::uint64_t end : batch.ends) {
     const std::string_view entry = std::string_view(batch.bytes).substr(start, end - start);
     ENSURE(entry.size() >= kEntryBytesMin, "an entry begins with a transaction header");
     const Zxid zxid = zxid_of_entry(entry);

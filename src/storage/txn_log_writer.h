@@ -25,7 +25,7 @@ namespace drover::storage {
 // Entries back to back; ends[i] is where entry i ends.
 struct LogBatch {
   std::string bytes;
-  std::vector<std::uint32_t> ends;
+  std::vector<std::uint64_t> ends;
   Zxid first{};
   Zxid last{};
 

@@ -109,19 +109,12 @@ constexpr std::int64_t kHelloManyAddresses = -65535;
 
 constexpr std::size_t kNotificationBytesOldest = 28;       // before servers told the leader's epoch
 constexpr std::size_t kNotificationBytesUnversioned = 40;  // before versions meant anything
-constexpr std::size_t kTouchedSessionBytes = 12;
 
 }  // namespace
 
 std::string_view name_of(PacketType type) {
   const auto number = static_cast<std::size_t>(type);
   return number < kPacketNames.size() ? kPacketNames[number] : kPacketNames[0];
-}
-
-bool fits(const std::vector<Identity>& identities, const PacketLimits& limits) {
-  std::size_t bytes = 0;
-  for (const Identity& who : identities) bytes += who.scheme.size() + who.id.size();
-  return identities.size() <= limits.identities_max && bytes <= limits.identities_bytes_max;
 }
 
 DecodedPacket decode_packet(std::string_view bytes, const PacketLimits& limits, QuorumPacket& packet) {

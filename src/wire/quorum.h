@@ -21,6 +21,7 @@
 #include "base/ids.h"
 #include "wire/jute.h"
 #include "wire/records.h"
+#include "wire/txn_limits.h"
 
 namespace drover::wire {
 
@@ -58,13 +59,13 @@ struct QuorumPacket {
 };
 
 struct PacketLimits {
-  std::size_t data_bytes_max = (1 << 20) + 1024;  // jute.maxbuffer and a transaction's envelope
-  std::size_t identities_max = 1024;
-  std::size_t identities_bytes_max = 4 << 20;  // of all schemes and ids together
+  std::size_t data_bytes_max = kTxnBytesMax;
+  std::size_t identities_max = 65'536;
+  std::size_t identities_bytes_max = kIdentitiesBytesMax;  // of all schemes and ids together
 };
-// Whether a leader with these limits takes a request of this client. A learner asks before it forwards:
-// otherwise one client with a long enough name could cost the learner its link.
-bool fits(const std::vector<Identity>& identities, const PacketLimits& limits);
+// Before a learner has introduced itself, nothing is known of it, and what it has to say is short.
+inline constexpr PacketLimits kIntroductionLimits{
+    .data_bytes_max = 1024, .identities_max = 0, .identities_bytes_max = 0};
 
 enum class Decoded { kComplete, kNeedMore, kBad };
 struct DecodedPacket {
@@ -111,6 +112,7 @@ struct TouchedSession {
   SessionId session{};
   std::int32_t timeout_ms = 0;
 };
+inline constexpr std::size_t kTouchedSessionBytes = 12;
 void append_touched(std::string& out, const TouchedSession& touched);
 // Nullopt when the data is null or no whole number of entries.
 std::optional<std::vector<TouchedSession>> decode_touched(const Nullable& data);

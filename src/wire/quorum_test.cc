@@ -138,16 +138,27 @@ TEST(QuorumPacket, AnImpossibleLengthIsRefusedBeforeAByteOfItIsWaitedFor) {
             Decoded::kBad);
 }
 
-TEST(QuorumPacket, WhatFitsIsWhatTheOtherSideTakes) {
-  const PacketLimits limits{.identities_max = 2, .identities_bytes_max = 8};
-  const std::vector<std::vector<Identity>> cases = {
-      {}, {{"ip", "123456"}}, {{"ip", "1234567"}}, {{"a", "b"}, {"c", "d"}}, {{"", ""}, {"", ""}, {"", ""}}};
-  for (const auto& identities : cases) {
-    std::string bytes;
-    append_request_packet(bytes, "", identities);
-    QuorumPacket packet;
-    EXPECT_EQ(decode(bytes, packet, limits) == Decoded::kComplete, fits(identities, limits));
-  }
+TEST(QuorumPacket, ALargestTransactionWithTheMostIdentitiesFitsALink) {
+  // Every identity costs two lengths besides its bytes.
+  constexpr PacketLimits limits;
+  constexpr std::size_t kFixedFields = 4 + 8 + 4 + 4;
+  static_assert(kFixedFields + limits.data_bytes_max + 8 * limits.identities_max +
+                    limits.identities_bytes_max <=
+                kPacketBytesMax);
+  static_assert(kRecordBytesMax <= kPacketBytesMax, "a snapshot's records come on the same link");
+  static_assert(txn_bytes_max(0x7fffffff, 0x7fffffff) == kTxnBytesMax,
+                "settings do not lift what readers take");
+  static_assert(txn_bytes_max(0xfffff, 0xfffff) == 2 * 0xfffff, "what Java reads by default");
+}
+
+TEST(QuorumPacket, ManyShortIdentitiesAreAsGoodAsFewLongOnes) {
+  // maxAuthIdsPerConnection=0 sets no limit to their number, so only their bytes count.
+  const std::vector<Identity> identities(20'000, Identity{"digest", "u:p"});
+  std::string bytes;
+  append_request_packet(bytes, "", identities);
+  QuorumPacket packet;
+  ASSERT_EQ(decode(bytes, packet), Decoded::kComplete);
+  EXPECT_EQ(packet.identities, identities);
 }
 
 TEST(QuorumPacket, AnUnknownTypeIsAPacketWithoutAName) {

@@ -47,8 +47,6 @@ CheckTxn decode_check_txn(Reader& r) {
   return t;
 }
 
-constexpr std::size_t kTxnDigestBytes = 12;  // version, digest
-
 // With closeSessionTxn.enabled=false, and before 3.6, the record is absent, and a digest may follow at once.
 // Java tells by its own setting; the bytes tell it too: read as a list, the twelve bytes of a digest would be
 // two empty paths.

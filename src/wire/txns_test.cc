@@ -168,7 +168,7 @@ TEST(SessionTxns, ACloseSessionWithoutRecordMayHaveADigest) {
 TEST(SessionTxns, APathAsLongAsADigestStaysAPath) {
   const std::string entry = written([](Writer& w) {
     encode(w, header_of(OpCode::kCloseSession));
-    encode_paths(w, {"/abc"});
+    encode_paths(w, std::vector<std::string>{"/abc"});
   });
   const auto decoded = decode_entry(entry);
   ASSERT_TRUE(decoded);

@@ -5,6 +5,7 @@
 
 #include "base/ensure.h"
 #include "wire/quorum.h"
+#include "wire/txn_limits.h"
 #include "zab/leader.h"
 #include "zab/ping_promise.h"
 
@@ -20,6 +21,7 @@ void Leader::propose(TxnBatchPtr batch, Instant, Effects& effects) {
   packets.reserve(batch->bytes.size() + batch->size() * 24);
   for (std::size_t i = 0; i < batch->size(); ++i) {
     const std::string_view entry = batch->entry(i);
+    ENSURE(entry.size() <= wire::kTxnBytesMax, "every server can read every transaction");
     sizes_.last = entry.size();
     sizes_.min = sizes_.max == 0 ? entry.size() : std::min(sizes_.min, entry.size());
     sizes_.max = std::max(sizes_.max, entry.size());

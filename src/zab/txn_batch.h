@@ -17,19 +17,19 @@ namespace drover::zab {
 // of recent history, and the replica that applies it; nobody changes it once it is shared.
 struct TxnBatch {
   std::string bytes;
-  std::vector<std::uint32_t> ends;  // where entry i ends
+  std::vector<std::uint64_t> ends;  // where entry i ends
   Zxid first{};
   Zxid last{};
 
   std::size_t size() const { return ends.size(); }
   std::string_view entry(std::size_t i) const {
-    const std::uint32_t start = i == 0 ? 0 : ends[i - 1];
+    const std::uint64_t start = i == 0 ? 0 : ends[i - 1];
     return std::string_view(bytes).substr(start, ends[i] - start);
   }
   void add(Zxid zxid, std::string_view entry_bytes) {
     if (ends.empty()) first = zxid;
     bytes.append(entry_bytes);
-    ends.push_back(static_cast<std::uint32_t>(bytes.size()));
+    ends.push_back(bytes.size());
     last = zxid;
   }
 };

@@ -183,7 +183,8 @@ inline void LoneMember::begin(const Options& options) {
   member.peer.me = options.me;
   member.peer.observer = membership().observers.contains(options.me);
   member.peer.timing = {.tick_ms = 100, .init_limit_ticks = 10, .sync_limit_ticks = 5};
-  member.packets = {.data_bytes_max = kRecordBytesMax, .identities_max = 8, .identities_bytes_max = 1024};
+  member.from_leader = {.data_bytes_max = kRecordBytesMax, .identities_max = 8, .identities_bytes_max = 1024};
+  member.from_learners = member.from_leader;
   member_.emplace(member, std::move(start), *replica_, machine_, receiver_);
   input([&](replica::Effects& effects) { member_->start(now_, effects); });
 }

@@ -186,7 +186,7 @@ MUTANTS = [
     Mutant("older-server-is-good-enough", "single system image", "replica/front.cc", [
         ("  if (request->last_zxid_seen > std::max(machine_.last_zxid, floor_)) {", "  if (false && request) {")]),
     Mutant("touches-are-not-forwarded", "ClickHouse 121361", "replica/replica_learning.cc", [
-        ("      touched_[touch.session] = found->second.timeout_ms;\n", "      continue;\n")]),
+        ("      touched_.add(touch.session, found->second.timeout_ms);\n", "      continue;\n")]),
     Mutant("no-new-lease-from-a-new-leader", "session expiry", "replica/replica_leading.cc", [
         ("    expiry_.set(session, timeout_ms, now);\n  }\n}", "    expiry_.set(session, timeout_ms, Instant{now.ms - timeout_ms});\n  }\n}")]),
     Mutant("moved-session-still-speaks", "710, 2886", "replica/replica_leading.cc", [
