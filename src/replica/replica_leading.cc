@@ -3,6 +3,7 @@
 // Deciding: a server alone, or the leader of an ensemble, turns requests into transactions and watches over
 // sessions.
 #include <algorithm>
+#include <span>
 
 #include "base/ensure.h"
 #include "replica/replica.h"
@@ -296,7 +297,9 @@ std::size_t Replica::reap(std::size_t most, WallTime wall) {
   return candidates.size();
 }
 
-void Replica::propose(const state::WriteRequest& request, const InFlight& waiting, WallTime wall) {
+// Gives `write` the next zxid and the batch to append the transaction to. If it returns false, there is none.
+template <class Write>
+void Replica::append_txn(InFlight waiting, Write write) {
   if (service_ == Service::kLeading && counter_of(last_proposed_) >= config_.last_counter) {
     // The leader steps down when everything so far is committed; who asked is not told, and asks again.
     exhausted_ = true;
@@ -305,15 +308,35 @@ void Replica::propose(const state::WriteRequest& request, const InFlight& waitin
   if (!gathering_) gathering_ = std::make_shared<LogAppend>();
   const std::size_t start = gathering_->bytes.size();
   const Zxid zxid = next(last_proposed_);
-  const auto prepared = state::prepare(machine_, *pending_, request, zxid, wall, gathering_->bytes);
-  // A learner waits for a transaction, whatever it says.
-  if (prepared.undecodable && waiting.front) return refuse_undecodable(start, waiting);
+  if (!write(zxid, gathering_->bytes)) return refuse_undecodable(start, waiting);
+  // What is logged once is sent to everybody who follows, for ever.
+  ENSURE(gathering_->bytes.size() - start <= machine_.options.txn_bytes_max,
+         "every follower can read every transaction");
   last_proposed_ = zxid;
   if (gathering_->ends.empty()) gathering_->first = last_proposed_;
-  gathering_->ends.push_back(static_cast<std::uint32_t>(gathering_->bytes.size()));
+  gathering_->ends.push_back(gathering_->bytes.size());
   gathering_->last = last_proposed_;
-  in_flight_.push_back(waiting);
-  in_flight_.back().zxid = last_proposed_;
+  waiting.zxid = last_proposed_;
+  in_flight_.push_back(std::move(waiting));
+}
+
+void Replica::propose(const state::WriteRequest& request, const InFlight& waiting, WallTime wall) {
+  state::Prepared prepared;
+  append_txn(waiting, [&](Zxid zxid, std::string& out) {
+    prepared = state::prepare(machine_, *pending_, request, zxid, wall, out);
+    // A learner waits for a transaction, whatever it says.
+    return !prepared.undecodable || !waiting.front;
+  });
+  if (prepared.too_large) ++stats_.txns_too_large;
+  // Right behind it, so that nobody can have made a node of such a name in between.
+  std::span<const std::string> left(prepared.unlisted);
+  while (const std::size_t n = state::count_for_sweep(left, machine_.options)) {
+    append_txn({.op = OpCode::kMulti}, [&](Zxid zxid, std::string& out) {
+      state::prepare_sweep(machine_, *pending_, left.first(n), zxid, wall, out);
+      return true;
+    });
+    left = left.subspan(n);
+  }
 }
 
 // Takes back the entry that begins at `start`: the request is answered in its turn, but takes no zxid.

@@ -25,6 +25,8 @@ void CheckSessions::before(const wire::TxnEntry& txn, Instant now) {
   if (const auto* created = std::get_if<wire::CreateSessionTxn>(&txn.record))
     return create(txn, created->timeout_ms);
   if (std::holds_alternative<wire::CloseSessionTxn>(txn.record)) return close(txn, now);
+  if (const auto* multi = std::get_if<wire::MultiTxn>(&txn.record); multi && raw(header.session) == 0)
+    return check_sweep(header.zxid, *multi);
   if (raw(header.session) == 0 || changes_nothing(txn)) return;
   if (is_live(header.session) || may_be_local(header.session)) return;
   const Zxid ended = closed_at(header.session);
@@ -32,6 +34,20 @@ void CheckSessions::before(const wire::TxnEntry& txn, Instant now) {
     failures_.add("I8: ", header.zxid, " of session ", header.session, ", which was closed at ", ended);
   } else {
     failures_.add("I8: ", header.zxid, " of session ", header.session, ", which was never created");
+  }
+}
+
+// It names again what the end of a session has deleted already.
+void CheckSessions::check_sweep(Zxid zxid, const wire::MultiTxn& sweep) {
+  for (const wire::SubTxn& sub : sweep.txns) {
+    wire::Reader r(sub.record);
+    const auto record = wire::decode_txn_record(r, sub.type, /*in_multi=*/true);
+    const auto* removed = record ? std::get_if<wire::DeleteTxn>(&*record) : nullptr;
+    if (!removed) {
+      failures_.add("I8: ", zxid, " is nobody's, and does more than delete");
+    } else if (model_.machine().tree.get(removed->path)) {
+      failures_.add("I8: ", zxid, " deletes ", removed->path, ", which is there, for a session that is over");
+    }
   }
 }
 

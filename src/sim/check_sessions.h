@@ -58,6 +58,7 @@ class CheckSessions {
   };
   void create(const wire::TxnEntry& txn, std::int32_t timeout_ms);
   void close(const wire::TxnEntry& txn, Instant now);
+  void check_sweep(Zxid zxid, const wire::MultiTxn& sweep);
   void check_not_too_early(SessionId id, const Session& session, Zxid closed, Instant now);
 
   Failures& failures_;

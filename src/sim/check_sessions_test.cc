@@ -51,6 +51,40 @@ TEST_F(SessionsTest, ASessionThatIsCreatedTwiceIsFound) {
   EXPECT_REJECTED(s, "I8: session 0x701 is created at 0x500000004 and was at 0x500000001");
 }
 
+// What a leader adds to the end of a session whose nodes it could not all list.
+std::string sweep(Story& s, const std::vector<std::string>& paths, OpCode op = OpCode::kDelete) {
+  return t::written([&](wire::Writer& w) {
+    wire::encode(w, wire::TxnHeader{SessionId{}, 0, next(s.last), 1'700'000'000'000, OpCode::kMulti});
+    w.i32(static_cast<std::int32_t>(paths.size()));
+    for (const std::string& path : paths) {
+      w.i32(static_cast<std::int32_t>(op));
+      w.string(t::written([&](wire::Writer& r) { wire::encode(r, wire::DeleteTxn{path}); }));
+    }
+  });
+}
+
+TEST_F(SessionsTest, ASweepMayNameWhatIsGoneAndNothingElse) {
+  s.ask(a, OpCode::kCreate, t::create_body("/there"));
+  s.commit_next(a.session, 1, OpCode::kCreate, t::create_body("/there"));
+  const std::string right = sweep(s, {"/gone", "/gone/too"});
+  s.apply(right);
+  s.commit(right);
+  EXPECT_TRUE(s.oracle.ok());
+  const std::string wrong = sweep(s, {"/gone", "/there"});
+  s.apply(wrong);
+  s.commit(wrong);
+  EXPECT_REJECTED(s, "I8: 0x500000005 deletes /there, which is there, for a session that is over");
+}
+
+TEST_F(SessionsTest, ATransactionThatNoFollowerCouldReadIsFound) {
+  std::string entry = sweep(s, {});
+  entry.resize(state::Options{}.txn_bytes_max, 'x');
+  s.oracle.on_known(entry);
+  EXPECT_TRUE(s.oracle.ok());
+  s.oracle.on_known(entry + "x");
+  EXPECT_REJECTED(s, "I14: 0x500000003 has 2097151 bytes, more than a follower can read: 2097150");
+}
+
 TEST_F(SessionsTest, TwoClientsCannotHaveOneSession) {
   s.oracle.on_session(b.id, a.session, 10'000, kLeader, s.oracle.now());
   EXPECT_REJECTED(s, "I8: session 0x701 belongs to client 0 and to client 1");

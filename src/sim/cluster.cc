@@ -61,6 +61,7 @@ OracleOptions oracle_options(const Plan& plan) {
   options.local_sessions = plan.local_sessions;
   options.state.hash_key = {plan.seed, 0};
   options.state.extended_types = true;
+  options.state.txn_bytes_max = plan.txn_bytes_max;
   return options;
 }
 
@@ -133,6 +134,10 @@ void Cluster::add_client(std::uint32_t number) {
   config.step_ms = std::max<std::int64_t>(1, 1000 * plan_.clients / plan_.ops_per_second);
   config.pipeline_max = static_cast<std::size_t>(between(random, 1, 16));
   config.workload.ttl_nodes = true;
+  if (plan_.has_small_txns()) {
+    config.workload.value_bytes_max = static_cast<std::uint32_t>(plan_.txn_bytes_max);
+    config.workload.crowd_percent = 25;
+  }
   // A server whose clients all want to write soon has something undecided, behind which nothing is answered.
   if (one_in(random, 3)) config.workload.write_percent = 3;
   if (one_in(random, 3)) config.workload.move_in = static_cast<std::uint32_t>(between(random, 10, 200));

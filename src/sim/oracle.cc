@@ -18,6 +18,14 @@ Oracle::Oracle(const OracleOptions& options)
 
 void Oracle::begin_with(std::string_view entry) { order_.begin_with(entry); }
 
+void Oracle::on_known(std::string_view entry) {
+  if (entry.size() > options_.state.txn_bytes_max) {
+    failures_.add("I14: ", wire::zxid_of_entry(entry), " has ", entry.size(),
+                  " bytes, more than a follower can read: ", options_.state.txn_bytes_max);
+  }
+  order_.on_known(entry);
+}
+
 void Oracle::on_committed(std::string_view entry, const wire::TxnEntry& txn) {
   sessions_.before(txn, now_);
   calls_.before(entry, txn);

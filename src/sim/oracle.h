@@ -67,7 +67,7 @@ class Oracle final : private CheckOrder::Listener {
   // A transaction that exists: proposed, logged, or replayed from a log. It may come to nothing; but if it is
   // committed without ever having been applied one by one (a server recovers it and goes on), this is where
   // its bytes come from.
-  void on_known(std::string_view entry) { order_.on_known(entry); }
+  void on_known(std::string_view entry);
   // `serving`: clients can see it, so it is committed.
   void on_applied(ServerId server, Zxid zxid, std::string_view entry,
                   std::optional<std::uint64_t> tree_digest, bool serving) {

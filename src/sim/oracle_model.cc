@@ -73,10 +73,23 @@ const state::ApplyResult& Model::apply(const wire::TxnEntry& txn) {
   last_changes_.clear();
   result_ = state::apply(machine_, txn, events_);
   for (const state::TreeEvent& event : events_.list) note_event(event);
-  // The only change that nobody is told of.
+  // Changes that nobody is told of.
   if (const auto* acl = std::get_if<wire::SetAclTxn>(&txn.record)) touch(path(acl->path));
+  touch_swept(txn);
   for (const PathId id : touched_) add_version(id);
   return result_;
+}
+
+// A sweep sets the pzxid of parents whose children are gone already, and nobody is told.
+void Model::touch_swept(const wire::TxnEntry& txn) {
+  const auto* multi = std::get_if<wire::MultiTxn>(&txn.record);
+  if (!multi || raw(txn.header.session) != 0) return;
+  for (const wire::SubTxn& sub : multi->txns) {
+    wire::Reader r(sub.record);
+    const auto record = wire::decode_txn_record(r, sub.type, /*in_multi=*/true);
+    const auto* removed = record ? std::get_if<wire::DeleteTxn>(&*record) : nullptr;
+    if (removed) touch(this->record(path(removed->path)).parent);
+  }
 }
 
 void Model::count_session(const wire::TxnEntry& txn) {

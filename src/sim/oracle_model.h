@@ -96,6 +96,7 @@ class Model {
   void touch(PathId id);
   void add_version(PathId id);
   void count_session(const wire::TxnEntry& txn);
+  void touch_swept(const wire::TxnEntry& txn);
 
   state::Machine machine_;
   state::PendingChanges pending_;

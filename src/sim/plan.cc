@@ -130,6 +130,7 @@ Plan plan_of(std::uint64_t seed) {
   plan.local_sessions = one_in(random, 6);
   choose_slow_states(random, plan);
   plan.timing.silence_limit_ms = plan.timing.tick_ms * pick<std::int64_t>(random, {0, 1, 2});
+  if (one_in(random, 4)) plan.txn_bytes_max = pick<std::size_t>(random, {250, 500, 1000});
   return plan;
 }
 
@@ -156,6 +157,7 @@ std::string Plan::describe() const {
   if (local_sessions) text += ", local sessions";
   if (network.state_bytes_per_second > 0)
     text += ", SNAP at " + std::to_string(network.state_bytes_per_second) + " byte/s";
+  if (has_small_txns()) text += ", transactions of " + std::to_string(txn_bytes_max) + " bytes";
   text += "; faults every " + std::to_string(faults.every / kMillisecond) + " ms:";
   add("crash", faults.crash);
   add("power", faults.power_loss);

@@ -16,6 +16,7 @@
 #include "sim/election_net.h"
 #include "sim/network.h"
 #include "sim/world.h"
+#include "state/options.h"
 #include "zab/history.h"
 #include "zab/membership.h"
 #include "zab/timing.h"
@@ -80,6 +81,9 @@ struct Plan {
   bool initialized = true;  // empty disks carry the operator's word that they are meant to be empty
   Zxid begins_at{};         // the history's end before the first start
   std::uint32_t last_counter = 0xffff'fffe;  // an epoch has no more transactions than this
+  // Small in some seeds: then values are near it, and sessions own more nodes than one transaction can list.
+  std::size_t txn_bytes_max = state::Options{}.txn_bytes_max;
+  bool has_small_txns() const { return txn_bytes_max < state::Options{}.txn_bytes_max; }
   Micros safety_time = 60 * kSecond;
   Micros start_spread = kSecond;     // within which servers and clients are started
   std::int64_t ops_per_second = 50;  // of all clients together

@@ -9,6 +9,7 @@
 #include "storage/epoch_files.h"
 #include "storage/recovery_sink_adapter.h"
 #include "wire/quorum.h"
+#include "wire/txns.h"
 
 namespace drover::sim {
 namespace {
@@ -20,6 +21,7 @@ state::Options state_options(const Process::Parts& parts) {
   state::Options options;
   options.hash_key = {parts.world.seed(), 0};
   options.extended_types = true;
+  options.txn_bytes_max = parts.plan.txn_bytes_max;
   return options;
 }
 
@@ -55,6 +57,7 @@ Process::~Process() {
   parts_.world.count(Did::kMove, stats.reconnects);
   parts_.world.count(Did::kReap, stats.containers_deleted);
   parts_.world.count(Did::kRefusedFull, stats.writes_refused_disk_full);
+  parts_.world.count(Did::kRefusedLarge, stats.txns_too_large);
 }
 
 void Process::say(const std::string& what) const {
@@ -236,6 +239,12 @@ void Process::count(const std::string& line) {
   }
 }
 
+void Process::count_sweep(std::string_view entry) {
+  wire::Reader r(entry);
+  const wire::TxnHeader header = wire::decode_txn_header(r);
+  if (header.type == wire::OpCode::kMulti && raw(header.session) == 0) parts_.world.count(Did::kSweep);
+}
+
 void Process::carry_out(replica::Effects& effects) {
   ENSURE(!effects.append, "a member's transactions go through agreement");
   for (const std::string& line : effects.zab.log) {
@@ -245,8 +254,10 @@ void Process::carry_out(replica::Effects& effects) {
   if (effects.halt) return end(*effects.halt);
   for (zab::DiskOrder& order : effects.zab.disk) {
     if (const auto* append = std::get_if<zab::AppendTxns>(&order)) {
-      for (std::size_t i = 0; i < append->batch->size(); ++i)
+      for (std::size_t i = 0; i < append->batch->size(); ++i) {
         parts_.observer.on_known(append->batch->entry(i));
+        if (is_leading()) count_sweep(append->batch->entry(i));
+      }
     }
     if (std::holds_alternative<zab::ReloadState>(order)) parts_.world.count(Did::kReload);
     // The leader's state is whole from here on.

@@ -133,6 +133,7 @@ class Process final : private LogDevice::Owner {
   void work_on_tree();
   void observe();
   void count(const std::string& line);
+  void count_sweep(std::string_view entry);
   void carry_out(replica::Effects& effects);
   void arm_timer();
   void tick();

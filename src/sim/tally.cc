@@ -58,6 +58,8 @@ const char* name_of(Did what) {
     case Did::kLateClose: return "closeSession from a server that was left";
     case Did::kReap: return "container reaped";
     case Did::kRefusedFull: return "write refused, disk full";
+    case Did::kRefusedLarge: return "write refused, transaction too large";
+    case Did::kSweep: return "session end with a sweep";
     case Did::kEnd: break;
   }
   return "?";

@@ -73,6 +73,8 @@ enum class Did : std::uint8_t {
   kLateClose,
   kReap,
   kRefusedFull,
+  kRefusedLarge,
+  kSweep,
   kEnd  // how many there are
 };
 

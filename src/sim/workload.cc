@@ -108,6 +108,7 @@ std::string Workload::set_body(std::string_view path) {
 std::string Workload::versioned_body(std::string_view path) { return type_body(path, version_of(path)); }
 
 WorkloadStep Workload::write() {
+  if (options_.crowd_percent != 0 && chance(options_.crowd_percent)) return join_crowd();
   const std::uint64_t die = random_.below(100);
   if (die < 40) return create();
   if (die < 65) return call(OpCode::kSetData, set_body(path()));
@@ -130,6 +131,19 @@ WorkloadStep Workload::create() {
   return call(OpCode::kCreateTtl,
               create_body(sequential ? path() + "/t-" : path(),
                           sequential ? wire::kPersistentSequentialTtl : wire::kPersistentTtl));
+}
+
+// Names long enough that a few of them fill a transaction; half of them below other parents than the root.
+WorkloadStep Workload::join_crowd() {
+  const std::string parent = chance(50) ? path() : "";
+  const std::string name = "/crowd-" + std::string(random_.below(30), 'n') + "-";
+  const std::string body = written([&](wire::Writer& w) {
+    w.string(parent + name);
+    w.null();
+    w.raw(wire::open_acl_bytes());
+    w.i32(wire::kEphemeralSequential);
+  });
+  return call(OpCode::kCreate, body);
 }
 
 WorkloadStep Workload::multi() {
@@ -198,7 +212,9 @@ void Workload::on_reply(OpCode op, std::string_view request, const wire::ReplyHe
   wire::Reader r(body);
   if (op == OpCode::kCreate || op == OpCode::kCreate2) {
     const std::string_view name = r.string();
-    if (name != asked.string() && sequential_.size() < kNamesKept) sequential_.emplace_back(name);
+    const bool in_crowd = name.find("/crowd-") != std::string_view::npos;
+    if (name != asked.string() && !in_crowd && sequential_.size() < kNamesKept)
+      sequential_.emplace_back(name);
     return;
   }
   if (op != OpCode::kGetData && op != OpCode::kExists && op != OpCode::kSetData) return;

@@ -30,6 +30,7 @@ struct WorkloadOptions {
   std::uint32_t vanish_in = 800;       // and one in so many falls silent
   std::uint32_t move_in = 0;           // and one in so many takes the session to another server
   std::uint32_t value_bytes_max = 12;  // behind the part that makes it unique
+  std::uint32_t crowd_percent = 0;     // of the writes: ephemerals that only the session's end deletes
 };
 
 struct WorkloadStep {
@@ -58,6 +59,7 @@ class Workload {
   WorkloadStep read();
   WorkloadStep watch_step();
   WorkloadStep create();
+  WorkloadStep join_crowd();
   WorkloadStep multi();
   WorkloadStep set_acl();
   std::string create_body(std::string_view path, std::int32_t flags);

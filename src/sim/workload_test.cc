@@ -15,6 +15,10 @@ namespace {
 
 using wire::OpCode;
 
+std::string create_reply(const std::string& path) {
+  return wire::testing::written([&](wire::Writer& w) { w.string(path); });
+}
+
 TEST(Workload, AsksForEverythingThatItPromises) {
   Workload workload(1, 0, {.ttl_nodes = true});
   std::set<OpCode> ops;
@@ -38,6 +42,23 @@ TEST(Workload, AsksForEverythingThatItPromises) {
     EXPECT_TRUE(ops.contains(op)) << static_cast<int>(op);
   }
   EXPECT_EQ(flags, (std::set<std::int32_t>{0, 1, 2, 3}));
+}
+
+TEST(Workload, ACrowdIsMadeOfEphemeralsThatItsClientLeavesAlone) {
+  Workload workload(3, 0, {.write_percent = 100, .crowd_percent = 50});
+  int members = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const WorkloadStep step = workload.next();
+    const bool in_crowd = step.body.find("/crowd-") != std::string::npos;
+    if (!in_crowd) continue;
+    ++members;
+    ASSERT_EQ(step.op, OpCode::kCreate);
+    wire::Reader r(step.body);
+    EXPECT_EQ(wire::decode_create(r, step.op)->flags, wire::kEphemeralSequential);
+    std::string name = step.body.substr(4, step.body.find('-') + 4) + "0000000001";
+    workload.on_reply(step.op, step.body, {}, create_reply(name));
+  }
+  EXPECT_GT(members, 700);
 }
 
 TEST(Workload, EveryRequestCanBeRead) {

@@ -186,9 +186,15 @@ void Application::apply(OpCode, const wire::CloseSessionTxn& txn, ApplyResult&) 
   m_.sessions.erase(header_.session);
   // In replay a path may by now belong to somebody's later node; its creation is still to be replayed.
   for (const std::string_view path : txn.paths) remove(path);
-  // Logs of before 3.6 do not list the paths.
-  while (const NodeSet* left = tree_.ephemerals_of(header_.session)) {
-    events_.owned.push_back(tree_.path_of(*left->begin()));
+  // Logs of before 3.6 do not list the paths, and a list that would be too long is cut.
+  const NodeSet* left = tree_.ephemerals_of(header_.session);
+  if (!left) return;
+  std::vector<std::string> unlisted;
+  unlisted.reserve(left->size());
+  for (const NodeRef ref : *left) unlisted.push_back(tree_.path_of(ref));
+  std::sort(unlisted.begin(), unlisted.end());
+  for (std::string& path : unlisted) {
+    events_.owned.push_back(std::move(path));
     remove(events_.owned.back());
   }
 }

@@ -4,8 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "state/prepare.h"
@@ -15,6 +18,9 @@
 namespace drover::state {
 
 using wire::OpCode;
+
+// What an entry has besides its record.
+inline constexpr std::size_t kAroundRecordBytes = wire::kTxnHeaderBytes + wire::kTxnDigestBytes;
 
 // One transaction being decided. Each op appends its record to `out` and puts its changes into
 // `pending`, or returns why not; what was appended is then thrown away by the caller.
@@ -28,6 +34,9 @@ class Preparation {
   // Unlike the others a multi succeeds in saying how it failed; `first_error` tells.
   Result<void> multi(std::string& out, ErrorCode& first_error);
   bool is_undecodable() const { return undecodable_; }
+  void sweep(std::span<const std::string> paths, std::string& out);
+  bool too_large() const { return too_large_; }
+  std::vector<std::string> take_unlisted() { return std::move(unlisted_); }
 
  private:
   template <class Request, class Handler>
@@ -44,6 +53,11 @@ class Preparation {
   Result<void> reconfig();
   Result<void> multi_element(const wire::MultiOp& op, std::string& record);
 
+  // Of what is appended to `out` from now on, with what an entry has around its record.
+  void begin_record(const std::string& out) { record_start_ = out.size(); }
+  Result<void> fits(const std::string& out);
+  std::vector<std::string> ephemerals() const;
+  std::vector<std::string> list_what_fits(std::vector<std::string> paths);
   Result<void> session_alive() const;
   Result<void> may_own_ephemerals() const;
   Result<void> allowed(const NodeFacts& node, std::int32_t perms) const;
@@ -63,6 +77,9 @@ class Preparation {
   Zxid zxid_;
   WallTime now_;
   bool undecodable_ = false;
+  std::size_t record_start_ = 0;
+  bool too_large_ = false;
+  std::vector<std::string> unlisted_;
 };
 
 }  // namespace drover::state

@@ -67,6 +67,13 @@ Result<void> Preparation::quota_allows(std::string_view path, Quotas::Growth gro
   return m_.quotas.check(m_.tree, path, growth);
 }
 
+// Asked before anything is recorded as pending: what is refused leaves no trace.
+Result<void> Preparation::fits(const std::string& out) {
+  if (out.size() - record_start_ + kAroundRecordBytes <= m_.options.txn_bytes_max) return {};
+  too_large_ = true;
+  return std::unexpected(ErrorCode::kMarshallingError);
+}
+
 // `node` has changed: brings its digest up to date and records it.
 void Preparation::update(std::string_view path, NodeFacts& node, std::uint64_t digest_before) {
   node.digest = counts_in_digest(path) ? node_digest(node.content_crc, node.stat) : 0;
@@ -90,6 +97,7 @@ void Preparation::forget(std::string_view path, const NodeFacts& node) {
 }
 
 Result<void> Preparation::single(std::string& out) {
+  begin_record(out);
   wire::Reader r(request_.body);
   switch (request_.op) {
     case OpCode::kCreate:
@@ -146,6 +154,7 @@ Result<void> Preparation::multi(std::string& out, ErrorCode& first_error) {
   std::string record;
   for (const wire::MultiOp& op : *ops) {
     record.clear();
+    begin_record(record);
     OpCode type = op.op;
     if (first_error != ErrorCode::kOk) {
       type = OpCode::kError;
@@ -164,10 +173,10 @@ Result<void> Preparation::multi(std::string& out, ErrorCode& first_error) {
     if (type == OpCode::kCreate2) type = OpCode::kCreate;
     w.i32(static_cast<std::int32_t>(type));
     w.string(record);
-    if (out.size() - start > m_.options.txn_bytes_max) {
-      // A transaction that followers could not read must not be proposed at all.
+    record_start_ = start;
+    if (const auto whole = fits(out); !whole) {
       if (first_error == ErrorCode::kOk) pending_.rollback();
-      return std::unexpected(ErrorCode::kMarshallingError);
+      return whole;
     }
   }
   if (first_error == ErrorCode::kOk) pending_.commit();
@@ -208,12 +217,25 @@ Prepared prepare(const Machine& machine, PendingChanges& pending, const WriteReq
     header.type = OpCode::kError;
     wire::encode(w, header);
     append_error(out, done.error());
-    return {done.error(), preparation.is_undecodable()};
+    return {.error = done.error(),
+            .undecodable = preparation.is_undecodable(),
+            .too_large = preparation.too_large()};
   }
   if (machine.options.digest_enabled) {
     wire::encode(w, wire::TxnDigest{wire::kDigestVersion, pending.digest()});
   }
-  return {.error = multi_error};
+  return {.error = multi_error, .unlisted = preparation.take_unlisted()};
+}
+
+void prepare_sweep(const Machine& machine, PendingChanges& pending, std::span<const std::string> paths,
+                   Zxid zxid, WallTime now, std::string& out) {
+  static const Identities kNobody;
+  const WriteRequest request{.op = OpCode::kMulti, .who = &kNobody};
+  wire::Writer w(out);
+  wire::encode(w, wire::TxnHeader{request.session, request.cxid, zxid, now.ms, request.op});
+  Preparation(machine, pending, request, zxid, now).sweep(paths, out);
+  if (machine.options.digest_enabled)
+    wire::encode(w, wire::TxnDigest{wire::kDigestVersion, pending.digest()});
 }
 
 }  // namespace drover::state

@@ -40,6 +40,7 @@ Result<void> Preparation::remove(const wire::DeleteRequest& request, std::string
 
   wire::Writer w(out);
   wire::encode(w, wire::DeleteTxn{request.path});
+  TRY(fits(out));
   count_child(parent_of, std::move(parent), -1);
   forget(request.path, node);
   return {};
@@ -59,6 +60,7 @@ Result<void> Preparation::remove_container(std::string_view path, std::string& o
 
   wire::Writer w(out);
   wire::encode(w, wire::DeleteTxn{path});
+  TRY(fits(out));
   count_child(parent_of, std::move(parent), -1);
   forget(path, node);
   return {};
@@ -75,6 +77,7 @@ Result<void> Preparation::set_data(const wire::SetDataRequest& request, std::str
 
   wire::Writer w(out);
   wire::encode(w, wire::SetDataTxn{request.path, request.data, version});
+  TRY(fits(out));
   const std::uint64_t digest_before = node.digest;
   node.stat.version = version;
   node.stat.mtime = now_.ms;
@@ -95,6 +98,7 @@ Result<void> Preparation::set_acl(const wire::SetAclRequest& request, std::strin
 
   wire::Writer w(out);
   wire::encode(w, wire::SetAclTxn{request.path, acl, version});
+  TRY(fits(out));
   const std::uint64_t digest_before = node.digest;
   node.stat.aversion = version;
   node.acl = acl == wire::open_acl_bytes() ? nullptr : parse_acl_list(acl);

@@ -89,6 +89,7 @@ Result<void> Preparation::create(OpCode op, const wire::CreateRequest& create, s
   wire::encode(w, op,
                wire::CreateTxn{path, create.data, acl, is_session_bound(op, create.flags), parent_cversion,
                                create.ttl_ms});
+  TRY(fits(out));
   count_child(parent_of, std::move(parent), +1);
   update(path, node, 0);
   return {};

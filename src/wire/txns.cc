@@ -163,7 +163,7 @@ void encode(Writer& w, const CreateSessionTxn& t) { w.i32(t.timeout_ms); }
 
 void encode(Writer& w, const ErrorTxn& t) { w.i32(static_cast<std::int32_t>(t.error)); }
 
-void encode_paths(Writer& w, const std::vector<std::string>& paths) {
+void encode_paths(Writer& w, std::span<const std::string> paths) {
   w.i32(static_cast<std::int32_t>(paths.size()));
   for (const std::string& path : paths) w.string(path);
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -89,13 +90,14 @@ void encode(Writer& w, const SetAclTxn& txn);
 void encode(Writer& w, const CheckTxn& txn);
 void encode(Writer& w, const CreateSessionTxn& txn);
 void encode(Writer& w, const ErrorTxn& txn);
-void encode_paths(Writer& w, const std::vector<std::string>& paths);
+void encode_paths(Writer& w, std::span<const std::string> paths);
 
 // The record of one type; nullopt when the bytes are not such a record. `in_multi` allows `check` and
 // forbids what a multi cannot hold.
 std::optional<TxnRecord> decode_txn_record(Reader& r, OpCode type, bool in_multi = false);
 
 inline constexpr std::int32_t kDigestVersion = 2;
+inline constexpr std::size_t kTxnDigestBytes = 12;
 struct TxnDigest {
   std::int32_t version = kDigestVersion;
   std::uint64_t tree_digest = 0;

@@ -229,7 +229,7 @@ TEST(TxnEntry, SurvivesAnyDamage) {
       entry_of(OpCode::kSetAcl, SetAclTxn{"/a", open_acl_bytes(), 6}),
       written([](Writer& w) {
         encode(w, header_of(OpCode::kCloseSession));
-        encode_paths(w, {"/e1", "/e2"});
+        encode_paths(w, std::vector<std::string>{"/e1", "/e2"});
       }),
   };
   Random random(8);
