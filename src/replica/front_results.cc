@@ -77,6 +77,7 @@ bool Front::has_room_for_event(Conn& c, std::size_t bytes) {
   if (c.staged_bytes <= most) return true;
   ++totals_.event_overflows;
   drop(c);
+  watches_.forget(state::WatcherId{c.slot});  // The rest of the batch need not look for it.
   return false;
 }
 
