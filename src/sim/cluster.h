@@ -46,6 +46,8 @@ class Cluster final : private ServerObserver {
   void run_for(Micros time);
   // Runs until `reached` or the time is over, which fails with `what`.
   void wait_until(Micros time, const std::string& what, const std::function<bool()>& reached);
+  // The same, but it may fail: false when the time is over.
+  bool run_until(Micros time, const std::function<bool()>& reached);
   // Nothing goes wrong any more: everything must come right.
   void heal() { nemesis_.heal(); }
   void live();

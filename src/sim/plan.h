@@ -94,6 +94,7 @@ struct Plan {
     const auto found = windows.find(server);
     return found == windows.end() ? window : found->second;
   }
+  bool has_short_epochs() const { return last_counter < 0xffff'fffe; }
   Micros init_time() const { return timing.init_ms() * kMillisecond; }
   // One line for people.
   std::string describe() const;

@@ -211,7 +211,6 @@ void Process::work_on_tree() {
 }
 
 void Process::observe() {
-  parts_.observer.on_step(member_->peer());
   if (is_serving() && !std::exchange(told_serving_, true)) parts_.owner.on_serving();
   if (!is_serving()) told_serving_ = false;
   const zab::Leader* leader = member_->peer().leader();
@@ -247,6 +246,8 @@ void Process::count_sweep(std::string_view entry) {
 
 void Process::carry_out(replica::Effects& effects) {
   ENSURE(!effects.append, "a member's transactions go through agreement");
+  // Before anything of it leaves: whoever crashes between two sends has been what the first of them says.
+  parts_.observer.on_step(member_->peer());
   for (const std::string& line : effects.zab.log) {
     say(line);
     count(line);

@@ -57,7 +57,7 @@ class ServerObserver {
                           std::optional<std::uint64_t> digest, bool serving) = 0;
   // Leads from here on, and a quorum follows.
   virtual void on_established(ServerId server, std::uint32_t epoch, Zxid last) = 0;
-  // An input has run to its end.
+  // An input has run to its end, and what comes of it has not begun.
   virtual void on_step(const zab::Peer& peer) = 0;
 };
 

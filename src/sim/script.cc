@@ -257,6 +257,7 @@ std::vector<Script> make_scripts() {
   const auto trunc = let_a_leader_go_astray_and_restart;
   return {
       {"boot-and-write", small_plan(), write_for_a_while, {Did::kElected, Did::kEstablished, Did::kSession}},
+      {"boot-of-five", small_plan(5), write_for_a_while, {Did::kElected, Did::kEstablished, Did::kSession}},
       {"alone", small_plan(1), write_for_a_while, {Did::kEstablished}},
       {"roll-snapshot-purge",
        with_small_files(),
