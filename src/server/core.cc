@@ -244,6 +244,7 @@ void Core::carry_out(replica::Effects& effects) {
   if (effects.halt) halt_(*effects.halt);
   if (member_) {
     for (const std::string& line : effects.zab.log) log_info("ensemble", "{}", line);
+    for (const std::string& line : effects.zab.warnings) log_warn("ensemble", "{}", line);
     // Others first: their disks work while ours does, even when we wait for ours ourselves.
     peers_->carry_out(effects.zab);
     if (!effects.zab.disk.empty()) peers_->flush();

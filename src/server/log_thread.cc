@@ -196,7 +196,7 @@ void LogThread::carry_out(const LogOrder& order) {
   if (const auto* save = std::get_if<zab::SaveEpoch>(&order)) {
     must(journal_.save_epoch(save->kind == zab::EpochKind::kAccepted ? storage::EpochFile::kAccepted
                                                                      : storage::EpochFile::kCurrent,
-                             save->epoch));
+                             save->epoch, save->history_id));
     callbacks_.done({.kind = LogAnswer::Kind::kEpochSaved, .epoch_kind = save->kind, .epoch = save->epoch});
   } else if (const auto* cut = std::get_if<zab::TruncateLog>(&order)) {
     const auto done = journal_.truncate(cut->last);

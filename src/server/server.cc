@@ -101,9 +101,12 @@ IoResult<void> ServerProcess::join_ensemble() {
   for (const std::string& finding : epochs.findings) log_warn("recovery", "{}", finding);
   member_start_.peer.accepted_epoch = epochs.accepted;
   member_start_.peer.current_epoch = epochs.current;
+  member_start_.peer.history_id = epochs.history_id;
   member_start_.membership = zab_membership(e.members);
   receiver_ = std::make_unique<ReceiveState>();
-  auto member = core_->make_member(member_config(config_), std::move(member_start_), *receiver_);
+  replica::MemberConfig config = member_config(config_);
+  config.peer.new_history_id = random_seed() | 1;
+  auto member = core_->make_member(config, std::move(member_start_), *receiver_);
   net::EventLoop& loop = core_loop_ ? *core_loop_ : io_loops_.front()->events();
   TRY_ASSIGN(peers_, EnsembleHost::open(config_, {loop, *core_, machine_, lock_, io_count_ + 2}));
   core_->join(std::move(member), peers_.get());

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <charconv>
 
+#include "storage/file_names.h"
+
 namespace drover::storage {
 namespace {
 
@@ -23,6 +25,9 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+// Java reads the first line and no more.
+std::string_view first_line(std::string_view text) { return trimmed(text.substr(0, text.find('\n'))); }
+
 // The epoch of the file, or of the last transaction where the file has never been written.
 IoResult<std::uint32_t> read_or_make(Disk& disk, const std::string& directory, EpochFile which,
                                      std::uint32_t otherwise) {
@@ -39,7 +44,7 @@ IoResult<std::optional<std::uint32_t>> read_epoch(Disk& disk, const std::string&
   const auto bytes = read_file(disk, path, kEpochFileBytesMax);
   if (!bytes && bytes.error().code == ENOENT) return std::nullopt;
   if (!bytes) return std::unexpected(bytes.error());
-  const std::string_view text = trimmed(*bytes);
+  const std::string_view text = first_line(trimmed(*bytes));
   std::uint32_t epoch = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), epoch);
   if (error != std::errc{} || end != text.data() + text.size()) {
@@ -48,8 +53,23 @@ IoResult<std::optional<std::uint32_t>> read_epoch(Disk& disk, const std::string&
   return epoch;
 }
 
-IoResult<void> write_epoch(Disk& disk, const std::string& directory, EpochFile which, std::uint32_t epoch) {
-  return replace_file(disk, {directory, name_of(which), temporary_of(which)}, std::to_string(epoch));
+IoResult<std::uint64_t> read_history_id(Disk& disk, const std::string& directory) {
+  const auto bytes = read_file(disk, join_path(directory, name_of(EpochFile::kCurrent)), kEpochFileBytesMax);
+  if (!bytes && bytes.error().code == ENOENT) return 0;
+  if (!bytes) return std::unexpected(bytes.error());
+  const std::size_t end = bytes->find('\n');
+  if (end == std::string::npos) return 0;
+  const std::string_view text = trimmed(std::string_view(*bytes).substr(end));
+  std::uint64_t id = 0;
+  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), id, 16);
+  return error == std::errc{} && at == text.data() + text.size() ? id : 0;
+}
+
+IoResult<void> write_epoch(Disk& disk, const std::string& directory, EpochFile which, std::uint32_t epoch,
+                           std::uint64_t history_id) {
+  std::string text = std::to_string(epoch);
+  if (history_id != 0) text += "\n" + hex(Zxid{static_cast<std::int64_t>(history_id)}) + "\n";
+  return replace_file(disk, {directory, name_of(which), temporary_of(which)}, text);
 }
 
 IoResult<Epochs> load_epochs(Disk& disk, const std::string& directory, Zxid last) {
@@ -58,6 +78,7 @@ IoResult<Epochs> load_epochs(Disk& disk, const std::string& directory, Zxid last
   TRY_ASSIGN(epochs.current, read_or_make(disk, directory, EpochFile::kCurrent, logged));
   TRY_ASSIGN(epochs.accepted,
              read_or_make(disk, directory, EpochFile::kAccepted, std::max(logged, epochs.current)));
+  TRY_ASSIGN(epochs.history_id, read_history_id(disk, directory));
   if (epochs.accepted < epochs.current) {
     return std::unexpected(data_error("acceptedEpoch " + std::to_string(epochs.accepted) + " in " +
                                       directory + " is older than currentEpoch " +
@@ -78,6 +99,8 @@ IoResult<Epochs> load_epochs(Disk& disk, const std::string& directory, Zxid last
   epochs.findings.push_back("currentEpoch was " + std::to_string(epochs.current) +
                             " and is brought up to the last transaction's epoch " + std::to_string(logged));
   epochs.current = logged;
+  // The transactions came from a leader whose history's id was not written yet.
+  epochs.history_id = 0;
   epochs.accepted = std::max(epochs.accepted, logged);
   return epochs;
 }

@@ -26,6 +26,27 @@ TEST_F(EpochFiles, HoldDecimalTextLikeJavas) {
   EXPECT_EQ(*read_epoch(disk, "/d", EpochFile::kCurrent), 5u);
 }
 
+TEST_F(EpochFiles, HoldTheHistorysIdBehindTheLineThatJavaReads) {
+  ASSERT_TRUE(write_epoch(disk, "/d", EpochFile::kCurrent, 5, 0x5f3a'9c01'77e4'0b21));
+  EXPECT_EQ(disk.contents("/d/currentEpoch"), "5\n5f3a9c0177e40b21\n");
+  put("acceptedEpoch", "5");
+  const auto epochs = load_epochs(disk, "/d", in_epoch(5));
+  EXPECT_EQ(epochs->current, 5u);
+  EXPECT_EQ(epochs->history_id, 0x5f3a'9c01'77e4'0b21u);
+  // What cannot be read is not known.
+  for (const char* text : {"5", "5\n", "5\nx\n", "5\n12345678123456781\n"}) {
+    put("currentEpoch", text);
+    EXPECT_EQ(load_epochs(disk, "/d", in_epoch(5))->history_id, 0u) << text;
+  }
+}
+
+TEST_F(EpochFiles, ForgetTheIdWhenTransactionsCameFromALeaderWhoseIdDidNot) {
+  put("currentEpoch", "4\n17\n");
+  put("acceptedEpoch", "5");
+  EXPECT_EQ(load_epochs(disk, "/d", in_epoch(5))->history_id, 0u);
+  EXPECT_EQ(load_epochs(disk, "/d", in_epoch(5))->history_id, 0u);
+}
+
 TEST_F(EpochFiles, ThatHoldNoNumberAreDamage) {
   for (const char* text : {"", "x", "-1", "1x", "99999999999", "4294967296"}) {
     put("currentEpoch", text);

@@ -37,8 +37,8 @@ TxnLogWriter& Journal::log() {
   return *log_;
 }
 
-IoResult<void> Journal::save_epoch(EpochFile which, std::uint32_t epoch) {
-  return write_epoch(*disk_, dirs_.snapshots, which, epoch);
+IoResult<void> Journal::save_epoch(EpochFile which, std::uint32_t epoch, std::uint64_t history_id) {
+  return write_epoch(*disk_, dirs_.snapshots, which, epoch, history_id);
 }
 
 IoResult<TruncateReport> Journal::truncate(Zxid last) {

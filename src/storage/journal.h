@@ -46,7 +46,7 @@ class Journal {
   TxnLogWriter& log();
 
   // Durable when it returns, as everything here.
-  IoResult<void> save_epoch(EpochFile which, std::uint32_t epoch);
+  IoResult<void> save_epoch(EpochFile which, std::uint32_t epoch, std::uint64_t history_id = 0);
 
   // Removes everything after `last`. The report says where the history really ends now. An error with code 0
   // has changed nothing: no cut can lead to `last`. The journal is closed then, and discard() or replace()

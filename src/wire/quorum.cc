@@ -168,6 +168,8 @@ std::string encode(const LearnerInfo& info) {
   w.i64(raw(info.server));
   w.i32(info.protocol_version);
   w.i64(info.config_version);
+  // Nothing to say leaves Java's own bytes.
+  if (info.history != 0) w.i64(static_cast<std::int64_t>(info.history));
   return out;
 }
 
@@ -177,6 +179,35 @@ std::optional<LearnerInfo> decode_learner_info(const Nullable& data) {
   LearnerInfo info{.server = ServerId{r.i64()}, .protocol_version = 1, .config_version = 0};
   if (data->size() >= 12) info.protocol_version = r.i32();
   if (data->size() >= 20) info.config_version = r.i64();
+  if (data->size() >= 28) info.history = static_cast<std::uint64_t>(r.i64());
+  return info;
+}
+
+namespace {
+
+constexpr char kHistoryEmpty = 1;
+constexpr char kHistoryAgreed = 2;
+constexpr std::size_t kLeaderHistoryBytes = 9;
+
+}  // namespace
+
+std::string encode(const LeaderInfo& info) {
+  std::string out = encode_int(info.protocol_version);
+  if (!info.history) return out;
+  Writer(out).i64(static_cast<std::int64_t>(info.history->id));
+  out += static_cast<char>((info.history->empty ? kHistoryEmpty : 0) |
+                           (info.history->agreed ? kHistoryAgreed : 0));
+  return out;
+}
+
+std::optional<LeaderInfo> decode_leader_info(const Nullable& data) {
+  if (!data || data->size() < 4) return std::nullopt;
+  Reader r(*data);
+  LeaderInfo info{.protocol_version = r.i32(), .history = std::nullopt};
+  if (data->size() < 4 + kLeaderHistoryBytes) return info;
+  const auto id = static_cast<std::uint64_t>(r.i64());
+  const char flags = (*data)[12];
+  info.history = {.id = id, .empty = (flags & kHistoryEmpty) != 0, .agreed = (flags & kHistoryAgreed) != 0};
   return info;
 }
 

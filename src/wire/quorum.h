@@ -87,13 +87,29 @@ struct LearnerInfo {
   ServerId server{};
   std::int32_t protocol_version = kQuorumProtocolVersion;
   std::int64_t config_version = 0;
+  std::uint64_t history = 0;  // the id of the history it holds transactions of; 0: none, or unknown
 };
 std::string encode(const LearnerInfo& info);
-// 8 bytes: only the id (then the version is the oldest, 1); 12: no config version (then 0). Nullopt for
-// anything shorter or null.
+// 8 bytes: only the id (then the version is the oldest, 1); 12: no config version (then 0); 20: no history.
+// Nullopt for anything shorter or null.
 std::optional<LearnerInfo> decode_learner_info(const Nullable& data);
 
-// Data of LEADERINFO and ACKEPOCH: one int.
+// Data of LEADERINFO. Java's leaders send the version alone, and Java's learners read no further than that.
+//
+//   00010000 5f3a9c0177e40b21 02      version, id of the history, flags
+struct LeaderInfo {
+  std::int32_t protocol_version = kQuorumProtocolVersion;
+  struct History {
+    std::uint64_t id = 0;  // 0: unknown
+    bool empty = false;    // it holds no transaction
+    bool agreed = false;   // it holds some, or a quorum has promised to follow it
+  };
+  std::optional<History> history;
+};
+std::string encode(const LeaderInfo& info);
+std::optional<LeaderInfo> decode_leader_info(const Nullable& data);
+
+// Data of ACKEPOCH: one int.
 std::string encode_int(std::int32_t value);
 std::optional<std::int32_t> decode_int(const Nullable& data);
 

@@ -175,6 +175,34 @@ TEST(QuorumPacket, AnUnknownTypeIsAPacketWithoutAName) {
 
 // --- what packets carry ---
 
+// Java's servers read as far as they know, so that what comes behind is for ours alone.
+TEST(LearnerInfo, NamesTheHistoryItHoldsBehindWhatJavaReads) {
+  const std::string bytes = encode(LearnerInfo{.server = ServerId{3}, .history = 0x5f3a'9c01'77e4'0b21});
+  EXPECT_EQ(bytes, from_hex("0000000000000003"
+                            "00010000"
+                            "0000000000000000"
+                            "5f3a9c0177e40b21"));
+  EXPECT_EQ(decode_learner_info(bytes)->history, 0x5f3a'9c01'77e4'0b21u);
+  EXPECT_EQ(decode_learner_info(bytes.substr(0, 27))->history, 0u);
+}
+
+TEST(LeaderInfo, NamesTheLeadersHistoryBehindWhatJavaReads) {
+  LeaderInfo info;
+  info.history = {.id = 0x5f3a'9c01'77e4'0b21, .empty = false, .agreed = true};
+  const std::string bytes = encode(info);
+  EXPECT_EQ(bytes, from_hex("000100005f3a9c0177e40b2102"));
+  const auto again = decode_leader_info(bytes);
+  ASSERT_TRUE(again && again->history);
+  EXPECT_EQ(again->protocol_version, kQuorumProtocolVersion);
+  EXPECT_EQ(again->history->id, 0x5f3a'9c01'77e4'0b21u);
+  EXPECT_FALSE(again->history->empty);
+  EXPECT_TRUE(again->history->agreed);
+  EXPECT_FALSE(decode_leader_info(from_hex("00010000"))->history) << "Java's";
+  EXPECT_FALSE(decode_leader_info(bytes.substr(0, 12))->history);
+  EXPECT_FALSE(decode_leader_info(from_hex("000100")));
+  EXPECT_FALSE(decode_leader_info(std::nullopt));
+}
+
 TEST(LearnerInfo, IsTwentyBytesAndMayBeShorter) {
   const std::string bytes = encode(LearnerInfo{.server = ServerId{3}, .config_version = 0x1'0000'0002});
   EXPECT_EQ(bytes, from_hex("0000000000000003 00010000 0000000100000002"));
@@ -192,6 +220,7 @@ TEST(LearnerInfo, IsTwentyBytesAndMayBeShorter) {
 
 TEST(EpochData, IsOneInt) {
   EXPECT_EQ(encode_int(kQuorumProtocolVersion), from_hex("00010000"));
+  EXPECT_EQ(encode(LeaderInfo{}), from_hex("00010000"));
   EXPECT_EQ(decode_int(encode_int(-1)), -1);
   EXPECT_FALSE(decode_int(std::nullopt));
   EXPECT_FALSE(decode_int(from_hex("000000")));

@@ -30,7 +30,8 @@ struct AppendTxns {
 enum class EpochKind { kAccepted, kCurrent };
 struct SaveEpoch {
   EpochKind kind{};
-  std::uint32_t epoch = 0;  // answered by on_epoch_saved()
+  std::uint32_t epoch = 0;       // answered by on_epoch_saved()
+  std::uint64_t history_id = 0;  // that the current epoch belongs to; 0: unknown
 };
 struct TruncateLog {
   Zxid last{};  // answered by on_truncated(), or on_truncate_failed(), which ends all orders behind it
@@ -89,7 +90,8 @@ struct Effects {
   bool discard_history = false;
   // This server must end, and say this to its operator.
   std::optional<std::string> halt;
-  std::vector<std::string> log;  // lines for the operator
+  std::vector<std::string> log;       // lines for the operator
+  std::vector<std::string> warnings;  // lines that the operator must not miss
 
   std::string& to(LinkId link) {
     if (send.empty() || send.back().link != link || send.back().snapshot) send.push_back({link, {}, false});

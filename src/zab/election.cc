@@ -19,6 +19,8 @@ using wire::PeerState;
 // every vote. Java's value, and seen on the wire.
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
 
+constexpr std::int64_t kAskMaxMs = 1000;
+
 // A peer may have put the round anywhere, also where it cannot be counted up from.
 std::int64_t next_round(std::int64_t round) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(round) + 1);
@@ -72,7 +74,10 @@ void Election::on_time(Instant now, std::vector<NotificationSend>& sends) {
   if (!looking_) return;
   consider(now);
   if (!looking_ || now < repeat_at_) return;
-  interval_ms_ = std::max<std::int64_t>(1, std::min(2 * interval_ms_, config_.notification_max_ms));
+  // Voters tell each other what is new. Who has no vote learns of a leader only by asking.
+  const std::int64_t longest =
+      has_vote() ? config_.notification_max_ms : std::min(config_.notification_max_ms, kAskMaxMs);
+  interval_ms_ = std::max<std::int64_t>(1, std::min(2 * interval_ms_, longest));
   tell_voters(now, sends);
 }
 
@@ -154,6 +159,7 @@ void Election::decide(const Vote& vote) {
   ENSURE(looking_, "an election is decided once");
   ENSURE(membership_.is_voter(vote.leader), "a leader is a voter");
   ENSURE(vote.leader != config_.me || can_lead(), "who has no history or no weight does not lead");
+  joined_ = false;
   vote_ = vote;
   round_ = vote.round;
   looking_ = false;
@@ -163,6 +169,11 @@ void Election::decide(const Vote& vote) {
   } else {
     state_ = config_.observer ? PeerState::kObserving : PeerState::kFollowing;
   }
+}
+
+void Election::join(const Vote& vote) {
+  decide(vote);
+  joined_ = true;
 }
 
 }  // namespace drover::zab

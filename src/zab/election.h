@@ -78,9 +78,9 @@ class Election {
   // While looking, start() again afterwards: candidates may have come or gone.
   void set_membership(const Membership& membership);
 
-  // Has every voter said that it knows of no history at all? Then this is a new ensemble, and an empty disk
-  // is no loss.
-  bool everybody_is_new() const;
+  // Once decided: did the votes say that the leader has no transaction? Who led already when we asked may
+  // have logged something since.
+  bool leader_seems_empty() const;
 
   std::int64_t round() const { return round_; }
   const Vote& proposal() const { return proposal_; }
@@ -108,7 +108,8 @@ class Election {
   void propose(const Vote& vote, Instant now, std::vector<NotificationSend>& sends);
   bool beats(const Vote& vote, const Vote& other) const;
   static bool same(const Received& a, const Received& b);
-  bool agreed(const Votes& votes, const Received& on) const;
+  bool agreed(const Votes& votes, const Received& on, bool with_me = false) const;
+  bool may_support(const Vote& vote) const;
   bool leader_confirmed(const Votes& votes, const Vote& vote) const;
   bool everybody_agrees() const;
   bool has_vote() const;
@@ -118,11 +119,13 @@ class Election {
   Instant decision_time() const;
   void consider(Instant now);
   void decide(const Vote& vote);
+  void join(const Vote& vote);
 
   ElectionConfig config_;
   Membership membership_;
   wire::PeerState state_ = wire::PeerState::kLooking;
   bool looking_ = false;
+  bool joined_ = false;  // the vote was won before we asked
   Vote vote_;
   Vote initial_;   // what this server proposes while it knows of nobody better
   Vote proposal_;  // always of the round round_

@@ -115,7 +115,7 @@ TEST(Joining, AFormerLeaderDoesNotLeadOnVotesOfAnotherRound) {
 }
 
 TEST(Joining, ObserversDoNotCount) {
-  Server s(1, voters(3));
+  Server s(1, voters(5));
   s.look().hear(3, {.state = kLeading, .leader = 3}).hear(2, {.state = PeerState::kObserving, .leader = 3});
   EXPECT_EQ(s.leader(), 0);
 }
@@ -281,6 +281,19 @@ TEST(Repetition, DoublesUpToItsLimit) {
     interval = std::min<std::int64_t>(2 * interval, 60'000);
   }
   EXPECT_EQ(interval, 60'000);
+}
+
+TEST(Repetition, OfWhoHasNoVoteStaysPrompt) {
+  // Nobody tells an observer, or a server that does not know its history, that there is a leader now.
+  Server observer(4, voters(3, 1), true);
+  Server recovering(1, voters(3));
+  observer.look();
+  recovering.look({.zxid = -1});
+  for (Server* s : {&observer, &recovering}) {
+    s->wait(100'000).sent();
+    EXPECT_FALSE(s->wait(1000).sent().empty());
+    EXPECT_FALSE(s->wait(1000).sent().empty());
+  }
 }
 
 TEST(Repetition, IsPromptAgainForNews) {

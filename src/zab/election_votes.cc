@@ -52,10 +52,12 @@ void Election::on_settled(ServerId from, const Notification& n) {
     // left out, which makes the epoch of settled votes not matter: in one round they mean one election,
     // though the leader's new epoch may not have reached all of them. (As Java does.)
     received_[from] = {vote, n.state, 0};
-    if (agreed(received_, word) && leader_confirmed(received_, vote)) return decide(vote);
+    // Nor does it matter that we wanted somebody else: following makes us one of the quorum. Without that, a
+    // candidate that comes up just then could divide the voters between two leaders of which none has enough.
+    if (agreed(received_, word, may_support(vote)) && leader_confirmed(received_, vote)) return join(vote);
   }
   settled_[from] = word;
-  if (agreed(settled_, word) && leader_confirmed(settled_, vote)) decide(vote);
+  if (agreed(settled_, word) && leader_confirmed(settled_, vote)) join(vote);
 }
 
 // Makes `vote` ours and says so. News is repeated soon, in case it is lost, and then more and more rarely.
@@ -88,12 +90,19 @@ bool Election::same(const Received& a, const Received& b) {
   return (a.version > 0) != (b.version > 0) || a.vote.peer_epoch == b.vote.peer_epoch;
 }
 
-bool Election::agreed(const Votes& votes, const Received& on) const {
+bool Election::agreed(const Votes& votes, const Received& on, bool with_me) const {
   ServerSet supporters;
+  if (with_me) supporters.insert(config_.me);
   for (const auto& [server, received] : votes) {
     if (same(received, on)) supporters.insert(server);
   }
   return membership_.is_quorum(supporters);
+}
+
+// We have a vote to give, and no more history than the leader: or it would refuse us.
+bool Election::may_support(const Vote& vote) const {
+  return has_vote() &&
+         std::tuple(initial_.peer_epoch, initial_.zxid) <= std::tuple(vote.peer_epoch, vote.zxid);
 }
 
 bool Election::leader_confirmed(const Votes& votes, const Vote& vote) const {
@@ -121,18 +130,8 @@ bool Election::has_vote() const {
 
 bool Election::can_lead() const { return has_vote() && membership_.weight_of(config_.me) != 0; }
 
-// Who looks says how far its own history goes, at least. So if all say 0, nobody has anything, although some
-// may remember an epoch in which nothing happened: a leader of new servers that have crashed before they were
-// level. Who has settled says what was true when it did, which counts only for as long as it has no epoch.
-bool Election::everybody_is_new() const {
-  const auto says_new = [&](const Votes& votes, ServerId voter) {
-    const auto found = votes.find(voter);
-    if (found == votes.end() || raw(found->second.vote.zxid) != 0) return false;
-    return found->second.state == PeerState::kLooking || found->second.vote.peer_epoch == 0;
-  };
-  return std::all_of(membership_.voters.begin(), membership_.voters.end(), [&](ServerId voter) {
-    return voter == config_.me || says_new(received_, voter) || says_new(settled_, voter);
-  });
+bool Election::leader_seems_empty() const {
+  return raw(vote_.zxid) == 0 && (!joined_ || vote_.peer_epoch == 0);
 }
 
 }  // namespace drover::zab

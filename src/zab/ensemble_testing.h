@@ -34,6 +34,7 @@ struct Disk {
   Zxid snapshot{};          // everything up to here is only in it
   std::vector<Zxid> log{};  // behind it
   bool wiped = false;       // empty, and it is not known whether that is meant
+  std::uint64_t history_id = 0;
 
   Zxid last() const { return log.empty() ? snapshot : log.back(); }
 };
@@ -74,6 +75,9 @@ class Ensemble {
   bool is_up(std::int64_t id) const { return nodes_.at(id).peer != nullptr; }
   // Who leads in broadcast; 0: nobody.
   std::int64_t leader() const;
+  // Why it ended; empty: it did not.
+  std::string why_halted(std::int64_t id) const { return nodes_.at(id).why_halted; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
   std::size_t orders_held(std::int64_t id) const { return nodes_.at(id).orders.size(); }
   // Runs after every input, with the server that had it.
   std::function<void(const Ensemble&, std::int64_t)> after_step;
@@ -87,6 +91,7 @@ class Ensemble {
     bool held = false;
     bool discard = false;
     int life = 0;  // events meant for an earlier one are lost
+    std::string why_halted;
     std::uint64_t accepted_links = 0;
   };
   struct End {
@@ -117,6 +122,7 @@ class Ensemble {
   std::set<std::int64_t> isolated_;
   std::deque<std::function<void()>> events_;
   std::vector<std::string> story_;
+  std::vector<std::string> warnings_;
   Invariants invariants_;
   Instant now_{1000};
 };
@@ -128,8 +134,10 @@ inline void Ensemble::start(const std::vector<std::int64_t>& ids) {
     Node& node = nodes_[id];
     const PeerConfig config{.me = ServerId{id},
                             .observer = membership_.observers.contains(ServerId{id}),
-                            .timing = {.tick_ms = 100, .init_limit_ticks = 10, .sync_limit_ticks = 5}};
-    const PeerStart from{node.disk.accepted, node.disk.current, true, node.disk.wiped};
+                            .timing = {.tick_ms = 100, .init_limit_ticks = 10, .sync_limit_ticks = 5},
+                            .new_history_id = 1000 + static_cast<std::uint64_t>(id)};
+    const PeerStart from{node.disk.accepted, node.disk.current, true, node.disk.wiped, node.disk.history_id};
+    node.why_halted.clear();
     node.peer = std::make_unique<Peer>(config, membership_, history(node.disk.snapshot, node.disk.log), from);
     ++node.life;
   }
@@ -254,6 +262,11 @@ inline void Ensemble::carry_out(std::int64_t id, const std::string& what, Effect
   for (const LinkSend& each : effects.send) send(id, each, did);
   for (const LinkId link : effects.close) close(id, link);
   if (effects.dial) dial(id, *effects.dial);
+  warnings_.insert(warnings_.end(), effects.warnings.begin(), effects.warnings.end());
+  if (effects.halt) {
+    nodes_[id].why_halted = *effects.halt;
+    later(id, [this, id] { crash(id); });
+  }
   if (effects.discard_history) {
     nodes_[id].discard = true;
     did.emplace_back("discard the history");
@@ -398,6 +411,7 @@ inline void Ensemble::write(Disk& disk, const DiskOrder& order) {
     }
   } else if (const auto* save = std::get_if<SaveEpoch>(&order)) {
     (save->kind == EpochKind::kAccepted ? disk.accepted : disk.current) = save->epoch;
+    if (save->kind == EpochKind::kCurrent) disk.history_id = save->history_id;
   } else if (const auto* cut = std::get_if<TruncateLog>(&order)) {
     std::erase_if(disk.log, [&](Zxid zxid) { return zxid > cut->last; });
   } else if (const auto* snapshot = std::get_if<SaveSnapshot>(&order)) {

@@ -24,6 +24,7 @@ Leader::Leader(const LeaderConfig& config, const Membership& membership, History
       phase_began_(now),
       next_ping_(now),
       next_check_(now + config.timing.tick_ms) {
+  history_id_ = begins_history() ? config_.new_history_id : epochs.history_id;
   history_.set_committed(history_.last());
   accepted_epochs_[config_.me] = epochs.accepted;
   choose_epoch(now, effects);
@@ -94,6 +95,20 @@ void Leader::on_link_down(LinkId link, Instant now, Effects& effects) {
 
 // --- discovery ---
 
+// Not one that has begun already and in which nothing happened.
+bool Leader::begins_history() const {
+  return began_empty() && began_with_.current == 0 && began_with_.history_id == 0;
+}
+
+void Leader::say_that_history_begins(Effects& effects) const {
+  std::string servers = std::to_string(raw(config_.me));
+  for (const ServerId server : promised_) servers += ", " + std::to_string(raw(server));
+  effects.warnings.push_back("A NEW HISTORY BEGINS: servers " + servers +
+                             " hold no data, are a quorum, and have heard of no voter that holds any. If "
+                             "this ensemble had data, stop "
+                             "these servers now and restore it (docs/operating.md, \"Two histories\")");
+}
+
 // An epoch that nobody of a quorum has promised to anybody yet.
 void Leader::choose_epoch(Instant now, Effects& effects) {
   if (epoch_chosen_) return;
@@ -130,7 +145,8 @@ void Leader::count_epoch_acks(Instant now, Effects& effects) {
   phase_ = Phase::kSynchronisation;
   phase_began_ = now;
   next_ping_ = now + config_.timing.ping_ms();
-  effects.disk.emplace_back(SaveEpoch{EpochKind::kCurrent, epoch_});
+  effects.disk.emplace_back(SaveEpoch{EpochKind::kCurrent, epoch_, history_id_});
+  if (begins_history()) say_that_history_begins(effects);
   for (auto& [link, learner] : learners_) {
     if (learner.stage == Stage::kPromised) synchronise(learner, now, effects);
   }

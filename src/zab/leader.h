@@ -9,6 +9,13 @@
 // The election only guessed who should lead. That we hold everything that was ever committed follows from
 // discovery: among a quorum that has promised to follow nobody older, nobody has a later history than we.
 //
+// A history begins when a quorum of servers that hold nothing promises to follow one that holds nothing, and
+// no voter was heard of that holds something. It gets an id then, which everybody writes down with the epoch.
+// It is how two histories are told apart whose epochs and zxids look alike, because a quorum lost its disks
+// and began anew. Safe: before a leader logs its first transaction, a quorum has the id on disk. So if
+// somebody holds transactions of another id, a quorum's disks were lost, and no rule can tell which history
+// is right.
+//
 // Split by subject: leader.cc has the phases, leader_handshake.cc the way of one learner through them,
 // leader_broadcast.cc proposals, acknowledgements and pings.
 //
@@ -44,6 +51,7 @@ struct LeaderConfig {
   // Of new transactions, kept in memory behind a state that is on its way to a learner: one that takes it too
   // slowly for the ensemble's writes loses its link.
   std::size_t kept_bytes_max = std::size_t{256} << 20;
+  std::uint64_t new_history_id = 0;  // for a history that begins here; 0: it gets none
 };
 
 class Leader {
@@ -52,6 +60,7 @@ class Leader {
   struct Epochs {
     std::uint32_t accepted = 0;
     std::uint32_t current = 0;
+    std::uint64_t history_id = 0;  // 0: unknown
   };
 
   // Everything we have logged counts as committed from here on: it will be, or we do not lead.
@@ -88,6 +97,10 @@ class Leader {
   std::uint32_t epoch() const { return epoch_; }
   // No further transaction fits into this epoch: it must end once everything is committed.
   static constexpr std::uint32_t kCounterMax = 0xffff'ffff;
+  // Elected, but no quorum has come so far.
+  bool is_missed() const { return phase_ == Phase::kDiscovery && !epoch_chosen_; }
+  // Nobody has logged anything, as far as we know.
+  bool began_empty() const { return raw(began_with_last_) == 0; }
   void step_down(std::string why) { end(std::move(why)); }
 
   const std::map<LinkId, LearnerLink>& learners() const { return learners_; }
@@ -131,6 +144,8 @@ class Leader {
   void on_active_packet(LearnerLink& learner, const wire::QuorumPacket& packet, Instant now,
                         Effects& effects);
   void propose_epoch(LearnerLink& learner, Instant now, Effects& effects);
+  void send_leader_info(const LearnerLink& learner, Effects& effects) const;
+  bool parted_from(const LearnerLink& learner, const wire::LearnerInfo& info, Effects& effects);
   void synchronise(LearnerLink& learner, Instant now, Effects& effects);
   void send_history(LearnerLink& learner, Zxid after, Instant now, Effects& effects);
   void count_sync(SyncPlan::Kind kind);
@@ -138,6 +153,9 @@ class Leader {
   void welcome(LearnerLink& learner, Instant now, Effects& effects);
 
   // leader.cc
+  bool begins_history() const;
+  bool is_history_agreed() const { return epoch_promised_ || !began_empty(); }
+  void say_that_history_begins(Effects& effects) const;
   void choose_epoch(Instant now, Effects& effects);
   void count_epoch_acks(Instant now, Effects& effects);
   void count_new_leader_acks(Instant now, Effects& effects);
@@ -167,6 +185,7 @@ class Leader {
   std::string why_over_;
   Epochs began_with_;     // our own summary: nobody in the quorum may know more
   Zxid began_with_last_;  // likewise
+  std::uint64_t history_id_ = 0;
   std::uint32_t epoch_ = 0;
   bool epoch_chosen_ = false;
   bool epoch_accepted_here_ = false;   // durable in our own file

@@ -72,6 +72,8 @@ void Leader::on_info(LearnerLink& learner, const wire::QuorumPacket& packet, Ins
                     ", which is too far above " + std::to_string(known_epoch()) + ", the highest known here",
                 effects);
 
+  if (parted_from(learner, *info, effects)) return;
+
   learner.observer = observer;
   learner.voter = !observer && membership_.is_voter(info->server);
   enter(learner, Stage::kWaiting, now);
@@ -94,8 +96,28 @@ void Leader::on_info(LearnerLink& learner, const wire::QuorumPacket& packet, Ins
 
 void Leader::propose_epoch(LearnerLink& learner, Instant now, Effects& effects) {
   enter(learner, Stage::kPromising, now);
+  send_leader_info(learner, effects);
+}
+
+void Leader::send_leader_info(const LearnerLink& learner, Effects& effects) const {
+  wire::LeaderInfo info;
+  info.history = {.id = history_id_, .empty = raw(history_.last()) == 0, .agreed = is_history_agreed()};
   wire::append_packet(effects.to(learner.link), PacketType::kLeaderInfo, epoch_start(epoch_),
-                      wire::encode_int(wire::kQuorumProtocolVersion));
+                      wire::encode(info));
+}
+
+// A learner that holds transactions of another history than ours. It gets nothing of ours: it is told which
+// one we lead once that is settled, and stops. A history that has not begun yet does not begin beside it.
+bool Leader::parted_from(const LearnerLink& learner, const wire::LearnerInfo& info, Effects& effects) {
+  if (info.history == 0 || info.history == history_id_) return false;
+  if (begins_history() && !epoch_promised_ && membership_.is_voter(info.server)) {
+    end("server " + std::to_string(raw(info.server)) + " has a history, and this server has none");
+    return true;
+  }
+  if (history_id_ == 0) return false;
+  if (is_history_agreed()) send_leader_info(learner, effects);
+  drop(learner.link, "its history is not ours: one of the two began anew", effects);
+  return true;
 }
 
 void Leader::on_epoch_ack(LearnerLink& learner, const wire::QuorumPacket& packet, Instant now,
@@ -111,6 +133,8 @@ void Leader::on_epoch_ack(LearnerLink& learner, const wire::QuorumPacket& packet
   if (!promised_before && !epoch_promised_) {
     const auto theirs = std::pair{static_cast<std::uint32_t>(*current), packet.zxid};
     if (theirs > std::pair{began_with_.current, began_with_last_}) {
+      if (learner.voter && began_empty())
+        end("server " + std::to_string(raw(learner.server)) + " has a history, and this server has none");
       return drop(learner.link, "it has a later history than we: it should lead", effects);
     }
   }

@@ -19,6 +19,9 @@ struct LeadingOptions {
   zab::History log = history(zx(4, 0), {zx(4, 1), zx(4, 2), zx(4, 3)});
   bool disk_answers_at_once = true;
   std::size_t kept_bytes_max = LeaderConfig{}.kept_bytes_max;
+  std::uint32_t current_epoch = 4;
+  std::uint32_t accepted_epoch = 4;
+  std::uint64_t new_history_id = 0;
 };
 
 // It has promised and synchronised with epoch 4, so that the next one is 5.
@@ -28,8 +31,13 @@ class Leading {
       : membership_(options.membership),
         disk_answers_at_once_(options.disk_answers_at_once),
         h(options.log),
-        leader(LeaderConfig{.me = ServerId{1}, .timing = kShort, .kept_bytes_max = options.kept_bytes_max},
-               membership_, h, Leader::Epochs{4, 4}, now, effects) {
+        leader(LeaderConfig{.me = ServerId{1},
+                            .timing = kShort,
+                            .kept_bytes_max = options.kept_bytes_max,
+                            .new_history_id = options.new_history_id},
+               membership_, h,
+               Leader::Epochs{.accepted = options.accepted_epoch, .current = options.current_epoch}, now,
+               effects) {
     settle();
   }
 

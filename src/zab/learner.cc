@@ -2,6 +2,7 @@
 #include "zab/learner.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/ensure.h"
 #include "wire/txns.h"
@@ -34,6 +35,12 @@ std::string on_one_line(std::string_view text) {
 }
 
 Zxid epoch_start(std::uint32_t epoch) { return Zxid{static_cast<std::int64_t>(epoch) << 32}; }
+
+std::string hex(Zxid zxid) {
+  char digits[16];
+  const auto end = std::to_chars(digits, digits + sizeof digits, static_cast<std::uint64_t>(raw(zxid)), 16);
+  return {digits, end.ptr};
+}
 
 }  // namespace
 
@@ -69,7 +76,7 @@ void Learner::on_link_up(Instant now, Effects& effects) {
   if (phase_ != Phase::kDialling) return;
   phase_ = Phase::kDiscovery;
   phase_began_ = last_heard_ = now;
-  const wire::LearnerInfo info{config_.me, wire::kQuorumProtocolVersion, membership_.version};
+  const wire::LearnerInfo info{config_.me, wire::kQuorumProtocolVersion, membership_.version, held_history()};
   wire::append_packet(out(effects), config_.observer ? PacketType::kObserverInfo : PacketType::kFollowerInfo,
                       epoch_start(start_.accepted), wire::encode(info));
 }
@@ -88,11 +95,39 @@ void Learner::on_packet(const wire::QuorumPacket& packet, Instant now, Effects& 
 
 // --- discovery ---
 
+// The history that this server could lose. Without a transaction there is nothing to lose: a name alone may
+// be that of a beginning which nobody agreed on.
+std::uint64_t Learner::held_history() const {
+  return start_.knows_history && raw(history_.last()) > 0 ? start_.history_id : 0;
+}
+
+// The transactions here and there do not descend from the same beginning: a quorum has lost its disks and
+// begun anew, either before or after this server was away. Nobody but the operator knows which history is the
+// right one, so neither is touched.
+bool Learner::parted_from(const wire::LeaderInfo& info, Effects& effects) {
+  const std::uint64_t held = held_history();
+  if (held == 0 || !info.history || !info.history->agreed || info.history->id == 0) return false;
+  if (info.history->id == held) return false;
+  effects.halt =
+      "server " + std::to_string(raw(start_.leader)) +
+      " leads a history that is not the one on this disk: a quorum of servers has begun anew. This "
+      "server's data, up to zxid 0x" +
+      hex(history_.last()) +
+      ", is unchanged. To join the others, move version-2 aside and start with an empty one. To keep "
+      "this data instead, stop the others, move theirs aside, and restore from this server "
+      "(docs/operating.md, \"Two histories\")";
+  end("the leader's history began anew");
+  return true;
+}
+
 void Learner::on_leader_info(const wire::QuorumPacket& packet, Effects& effects) {
-  const auto version = wire::decode_int(packet.data);
-  if (packet.type != PacketType::kLeaderInfo || !version) {
+  const auto info = wire::decode_leader_info(packet.data);
+  if (packet.type != PacketType::kLeaderInfo || !info) {
     return end("the leader's first packet is " + std::string(name_of(packet.type)) + ", not LEADERINFO");
   }
+  if (parted_from(*info, effects)) return;
+  if (info->history) start_.leader_seems_empty = info->history->empty;
+  if (info->history && info->history->id != 0) start_.history_id = info->history->id;
   if (epoch_asked_) return end("the leader proposes an epoch twice");
   epoch_asked_ = true;
   epoch_ = epoch_of(packet.zxid);
@@ -105,6 +140,11 @@ void Learner::on_leader_info(const wire::QuorumPacket& packet, Effects& effects)
 }
 
 void Learner::send_epoch_ack(Effects& effects) {
+  // An empty disk is a new server's or one that was lost. Where the leader is as empty, nobody whose promise
+  // counts knows of anything to lose.
+  if (start_.fresh && (start_.history_exists || !start_.leader_seems_empty)) start_.knows_history = false;
+  if (!start_.knows_history)
+    effects.log.push_back("this server does not know its history, so its vote does not count yet");
   const std::int32_t current = promised_before_ ? -1 : static_cast<std::int32_t>(start_.current);
   const Zxid last = start_.knows_history ? history_.last() : Zxid{-1};
   wire::append_packet(out(effects), PacketType::kAckEpoch, last, wire::encode_int(current));
@@ -276,7 +316,7 @@ void Learner::on_new_leader(const wire::QuorumPacket& packet, Effects& effects) 
   if (over()) return;
   new_leader_seen_ = true;
   acked_ = history_.committed();
-  effects.disk.emplace_back(SaveEpoch{EpochKind::kCurrent, epoch_});
+  effects.disk.emplace_back(SaveEpoch{EpochKind::kCurrent, epoch_, start_.history_id});
 }
 
 void Learner::on_up_to_date(Effects& effects) {

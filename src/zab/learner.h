@@ -47,6 +47,12 @@ class Learner {
     std::uint32_t accepted = 0;
     std::uint32_t current = 0;
     bool knows_history = true;  // false: damaged or wiped disk
+    // Empty, and nobody said that this is meant. Then it knows its history only if it is everybody's: the
+    // leader is as empty, and no voter was heard of that is not.
+    bool fresh = false;
+    bool leader_seems_empty = false;  // a leader of ours says so itself
+    bool history_exists = false;      // a voter has one
+    std::uint64_t history_id = 0;     // 0: unknown
     ServerId leader{};
     LinkId link{};  // dialled
   };
@@ -67,6 +73,8 @@ class Learner {
   // The leader's state is complete in memory.
   void on_snapshot_received(Effects& effects);
   void on_link_down() { end("the link to the leader is lost"); }
+  // A voter has a history.
+  void on_history_heard_of() { start_.history_exists = true; }
 
   void on_durable(Effects& effects);
   void on_epoch_saved(EpochKind kind, std::uint32_t epoch, Effects& effects);
@@ -100,6 +108,8 @@ class Learner {
   Instant dialled_until() const { return phase_began_ + config_.timing.connect_ms(); }
   void dial(Instant now, Effects& effects);
   void on_leader_info(const wire::QuorumPacket& packet, Effects& effects);
+  bool parted_from(const wire::LeaderInfo& info, Effects& effects);
+  std::uint64_t held_history() const;
   void send_epoch_ack(Effects& effects);
   void on_sync_packet(const wire::QuorumPacket& packet, Effects& effects);
   void begin_sync(const wire::QuorumPacket& packet, Effects& effects);

@@ -31,6 +31,9 @@ constexpr Timing kTiming{.tick_ms = 100, .init_limit_ticks = 10, .sync_limit_tic
 struct Options {
   bool observer = false;
   bool knows_history = true;
+  bool fresh = false;
+  bool history_exists = false;
+  std::uint64_t history_id = 0;
   std::uint32_t accepted = 4;
   Timing timing = kTiming;
   zab::History log = history(zx(4, 0), {zx(4, 1), zx(4, 2), zx(4, 3)});
@@ -41,8 +44,15 @@ class Following {
   explicit Following(const Options& options = {})
       : h(options.log),
         learner(LearnerConfig{ServerId{1}, options.observer, options.timing}, membership_, h,
-                Learner::Start{options.accepted, 4, options.knows_history, ServerId{3}, kLink}, now,
-                effects) {}
+                Learner::Start{.accepted = options.accepted,
+                               .current = 4,
+                               .knows_history = options.knows_history,
+                               .fresh = options.fresh,
+                               .history_exists = options.history_exists,
+                               .history_id = options.history_id,
+                               .leader = ServerId{3},
+                               .link = kLink},
+                now, effects) {}
 
   // --- the leader says ---
   Following& hear(PacketType type, Zxid zxid, const wire::Nullable& data = {}) {

@@ -76,6 +76,8 @@ void Peer::count_orders(Effects& effects) {
     }
     const DiskOrder& order = effects.disk[effects.disk_counted];
     if (std::holds_alternative<SaveSnapshot>(order)) epochs_.fresh = false;
+    if (const auto* save = std::get_if<SaveEpoch>(&order); save && save->kind == EpochKind::kCurrent)
+      ordered_history_id_ = save->history_id;
     if (const auto* cut = std::get_if<TruncateLog>(&order)) rewinds_.push_back(cut->last);
     if (const auto* snapshot = std::get_if<SaveSnapshot>(&order)) rewinds_.push_back(snapshot->zxid);
   }
@@ -120,7 +122,8 @@ void Peer::begin_election(Instant now, Effects& effects) {
   election_began_ = now;
   ++counts_.looking;
   ENSURE(history_.durable() == history_.last(), "a vote speaks of what is on the disk");
-  const Zxid last = epochs_.knows_history ? history_.last() : Zxid{-1};
+  const bool knows = epochs_.knows_history && !(epochs_.fresh && history_exists_);
+  const Zxid last = knows ? history_.last() : Zxid{-1};
   election_.start(last, epochs_.current_epoch, now, effects.notify);
   for (const auto& [from, early] : std::exchange(early_, {})) {
     if (now - early.at > config_.notification_max_ms) continue;
@@ -145,8 +148,12 @@ void Peer::lead(Instant now, Effects& effects) {
   effects.log.push_back("elected in round " + std::to_string(election_.round()) +
                         "; waiting for a quorum of followers");
   leader_ = std::make_unique<Leader>(
-      LeaderConfig{config_.me, config_.timing, config_.force_snapshot}, membership_, history_,
-      Leader::Epochs{epochs_.accepted_epoch, epochs_.current_epoch}, now, effects);
+      LeaderConfig{.me = config_.me,
+                   .timing = config_.timing,
+                   .force_snapshot = config_.force_snapshot,
+                   .new_history_id = config_.new_history_id},
+      membership_, history_,
+      Leader::Epochs{epochs_.accepted_epoch, epochs_.current_epoch, epochs_.history_id}, now, effects);
   auto held = std::move(held_);
   held_.clear();
   for (auto& [link, early] : held) {
@@ -164,13 +171,17 @@ void Peer::follow(ServerId leader, Instant now, Effects& effects) {
                         std::to_string(election_.round()));
   for (const auto& [link, early] : held_) effects.close.push_back(link);
   held_.clear();
-  const bool knows = epochs_.knows_history && (!epochs_.fresh || election_.everybody_is_new());
-  if (!knows) effects.log.push_back("this server does not know its history, so its vote does not count yet");
+  const Learner::Start start{.accepted = epochs_.accepted_epoch,
+                             .current = epochs_.current_epoch,
+                             .knows_history = epochs_.knows_history,
+                             .fresh = epochs_.fresh,
+                             .leader_seems_empty = election_.leader_seems_empty(),
+                             .history_exists = history_exists_,
+                             .history_id = epochs_.history_id,
+                             .leader = leader,
+                             .link = LinkId{kDialledLinks | ++next_dial_}};
   learner_ = std::make_unique<Learner>(LearnerConfig{config_.me, config_.observer, config_.timing},
-                                       membership_, history_,
-                                       Learner::Start{epochs_.accepted_epoch, epochs_.current_epoch, knows,
-                                                      leader, LinkId{kDialledLinks | ++next_dial_}},
-                                       now, effects);
+                                       membership_, history_, start, now, effects);
 }
 
 void Peer::propose(TxnBatchPtr batch, Instant now, Effects& effects) {
@@ -200,6 +211,27 @@ void Peer::remember(ServerId from, const wire::Notification& notification, Insta
   }
 }
 
+// How long those who elected us may take to come. Longer than they may think about it, and shorter than
+// anybody notices.
+std::int64_t Peer::patience_for_voters() const {
+  return std::min(config_.timing.tick_ms, 5 * config_.finalize_ms);
+}
+
+// What a voter says of its candidate it could say of itself, or it would vote for itself.
+bool Peer::hears_of_history(ServerId from, const wire::Notification& notification) const {
+  return epochs_.fresh && !history_exists_ && membership_.is_voter(from) && raw(notification.zxid) != 0;
+}
+
+// An empty disk among servers that are not empty is a disk that was lost. It elects nobody, leads nobody, and
+// its promise proves nothing, until it has the others' history.
+void Peer::wait_for_history(Instant now, Effects& effects) {
+  history_exists_ = true;
+  if (learner_) return learner_->on_history_heard_of();
+  const std::string why = "this server is empty, and a voter has a history: waiting for a leader that has it";
+  if (leader_ && leader_->phase() == Leader::Phase::kDiscovery) leader_->step_down(why);
+  if (role_ == Role::kLooking && !election_due_) look(why, now, effects);
+}
+
 // Elected, but no quorum has promised to follow: those who voted for us may be gone, or may not count because
 // they know nothing. Whoever looks for a leader now and has more than we do is the one to wait for.
 void Peer::reconsider(ServerId from, const wire::Notification& notification, Instant now) {
@@ -208,6 +240,9 @@ void Peer::reconsider(ServerId from, const wire::Notification& notification, Ins
   const std::int64_t waited = now - led_since_;
   if (waited >= config_.timing.tick_ms && election_.is_better(notification)) {
     leader_->step_down("server " + std::to_string(raw(from)) + " knows of a better leader");
+  } else if (leader_->is_missed() && notification.leader != config_.me && waited >= patience_for_voters()) {
+    // Voters that came up while we were elected want somebody else, and there are not enough for both.
+    leader_->step_down("server " + std::to_string(raw(from)) + " looks for another leader");
   } else if (config_.wait_for_epoch_ms >= 0 && waited > config_.wait_for_epoch_ms) {
     leader_->step_down("server " + std::to_string(raw(from)) + " looks for a leader again");
   }
@@ -215,6 +250,13 @@ void Peer::reconsider(ServerId from, const wire::Notification& notification, Ins
 
 void Peer::on_notification(ServerId from, const wire::Notification& notification, Instant now,
                            Effects& effects) {
+  if (hears_of_history(from, notification)) {
+    wait_for_history(now, effects);
+    if (role_ == Role::kLooking) {
+      remember(from, notification, now);  // The election that begins now hears it again.
+      return settle(now, effects);
+    }
+  }
   if (role_ == Role::kLooking && election_due_) {
     // Our own vote is not known yet. Who speaks now does not repeat it soon.
     remember(from, notification, now);
@@ -332,6 +374,7 @@ void Peer::on_epoch_saved(EpochKind kind, std::uint32_t epoch, Instant now, Effe
   std::uint32_t& saved = kind == EpochKind::kAccepted ? epochs_.accepted_epoch : epochs_.current_epoch;
   ENSURE(epoch >= saved, "epochs only rise");
   saved = epoch;
+  if (kind == EpochKind::kCurrent) epochs_.history_id = ordered_history_id_;
   if (leader_) leader_->on_epoch_saved(kind, epoch, now, effects);
   if (learner_) learner_->on_epoch_saved(kind, epoch, effects);
   settle(now, effects);

@@ -38,6 +38,7 @@ struct PeerConfig {
   bool force_snapshot = false;
   // How long a leader without a quorum stays when it hears a voter look for one; negative: until it gives up.
   std::int64_t wait_for_epoch_ms = -1;
+  std::uint64_t new_history_id = 0;  // by chance; for a history that begins with this server as its leader
 };
 
 // What recovery found.
@@ -46,8 +47,10 @@ struct PeerStart {
   std::uint32_t current_epoch = 0;
   bool knows_history = true;  // false: damaged, or empty and not meant to be
   // Empty, and nobody said whether that is meant: a new server, or one whose disk was lost. It counts as one
-  // that knows its (empty) history only if every voter is as new; otherwise as one that knows nothing.
+  // that knows its (empty) history only among servers that are as empty, and only if it has heard of no voter
+  // that is not. Otherwise as one that knows nothing.
   bool fresh = false;
+  std::uint64_t history_id = 0;  // 0: unknown
 };
 
 class Peer {
@@ -130,6 +133,9 @@ class Peer {
   void end_rewind();
   void look(std::string why, Instant now, Effects& effects);
   void reconsider(ServerId from, const wire::Notification& notification, Instant now);
+  bool hears_of_history(ServerId from, const wire::Notification& notification) const;
+  void wait_for_history(Instant now, Effects& effects);
+  std::int64_t patience_for_voters() const;
   void remember(ServerId from, const wire::Notification& notification, Instant now);
   void begin_election(Instant now, Effects& effects);
   void begin_role(Instant now, Effects& effects);
@@ -153,6 +159,10 @@ class Peer {
   PeerCounts counts_;  // of roles that are over
   Instant unavailable_since_;
   Instant election_began_;
+  // A voter has said that it has a history, or that it does not know its own. Remembered for as long as the
+  // process lives: who has answered once may be away only for a moment.
+  bool history_exists_ = false;
+  std::uint64_t ordered_history_id_ = 0;  // with the current epoch that is on its way to the disk
   bool discarding_ = false;
   std::size_t orders_open_ = 0;
   // Orders under way that take the history back, and where to: until they are done the disk speaks of

@@ -170,7 +170,7 @@ TEST(Peer, AFollowerThatComesBackGetsTheDifference) {
 struct Alone {
   explicit Alone(std::int64_t me = 1, zab::History log = history(zx(4, 0), {zx(4, 1), zx(4, 2)}))
       : peer(PeerConfig{.me = ServerId{me}, .timing = {.tick_ms = 100}}, voters(3), std::move(log),
-             PeerStart{4, 4, true, false}) {
+             PeerStart{.accepted_epoch = 4, .current_epoch = 4}) {
     peer.start(now, effects);
   }
   // The others have settled on `leader` already.

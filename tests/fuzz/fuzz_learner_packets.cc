@@ -78,8 +78,9 @@ class Leader {
   void bring_level(int how) {
     const int parts = how >> 2 == 0 ? 4 : (how >> 2) & 3;
     if (parts > 0) {
-      server_.packet(link(), PacketType::kLeaderInfo, zxid_of(epoch() + 1, 0),
-                     wire::encode_int(wire::kQuorumProtocolVersion));
+      wire::LeaderInfo info;
+      if ((how & 16) != 0) info.history = {.id = 7, .empty = (how & 8) != 0, .agreed = true};
+      server_.packet(link(), PacketType::kLeaderInfo, zxid_of(epoch() + 1, 0), wire::encode(info));
       server_.work_disk(4);
     }
     if (parts > 1) begin_sync(how & 3);
