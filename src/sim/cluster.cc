@@ -93,6 +93,9 @@ Cluster::~Cluster() {
 bool Cluster::run() {
   world_.say(plan_.describe());
   start();
+  if (plan_.boot.timed) boot();
+  if (plan_.boot.stranger) meet_stranger();
+  start_late();
   nemesis_.begin();
   run_for(plan_.safety_time);
   heal();
@@ -115,6 +118,7 @@ void Cluster::start() {
   if (raw(plan_.begins_at) != 0) oracle_.begin_with(nothing_done_at(plan_.begins_at));
   Random random = world_.fork(4);
   for (const auto& server : servers_) {
+    if (plan_.boot.late.contains(server->id())) continue;
     world_.after(between(random, 0, plan_.start_spread), [&server] { server->start(); });
   }
   for (int i = 0; i < plan_.clients; ++i) {

@@ -64,6 +64,14 @@ class Cluster final : private ServerObserver {
   std::uint64_t operations() const;
 
  private:
+  // cluster_boot.cc
+  void boot();
+  void meet_stranger();
+  void start_late();
+  bool quorum_is_up() const;
+  bool quorum_serves() const;
+  bool started_ones_serve() const;
+
   void add_client(std::uint32_t number);
   void try_a_new_client();
   void keep_sessions();

@@ -124,7 +124,7 @@ void LogDevice::carry_out() {
   if (const auto* save = std::get_if<zab::SaveEpoch>(&order)) {
     const auto file = save->kind == zab::EpochKind::kAccepted ? storage::EpochFile::kAccepted
                                                               : storage::EpochFile::kCurrent;
-    if (!succeeded(journal_.save_epoch(file, save->epoch))) return;
+    if (!succeeded(journal_.save_epoch(file, save->epoch, save->history_id))) return;
     finish_order();
     owner_.on_epoch_saved(save->kind, save->epoch);
   } else if (const auto* cut = std::get_if<zab::TruncateLog>(&order)) {

@@ -109,6 +109,36 @@ void choose_windows(Random& random, Plan& plan) {
     plan.windows[server].txns = pick<std::size_t>(random, {0, 0, 5, 100, 500});
 }
 
+// Some servers of a set, of which the voters that are left, without `wiped`, are still a quorum.
+std::set<ServerId> some_of(Random& random, const Plan& plan, const std::set<ServerId>& without) {
+  std::set<ServerId> chosen;
+  for (const ServerId server : plan.servers()) {
+    if (!one_in(random, 3)) continue;
+    zab::ServerSet left = plan.membership.voters;
+    for (const ServerId gone : without) left.erase(gone);
+    for (const ServerId gone : chosen) left.erase(gone);
+    left.erase(server);
+    if (plan.membership.is_quorum(left)) chosen.insert(server);
+  }
+  return chosen;
+}
+
+void choose_boot(Random& random, Plan& plan) {
+  plan.boot.timed = !one_in(random, 4);
+  plan.start_spread = pick<Micros>(random, {0, 50, 300, 1000, 1000, 5000, 30'000}) * kMillisecond;
+  if (one_in(random, 2)) plan.boot.late = some_of(random, plan, {});
+  // A history that all have but some is safe with those who have it; an empty one is everybody's.
+  if (one_in(random, 2))
+    plan.boot.wiped = some_of(random, plan, raw(plan.begins_at) == 0 ? std::set<ServerId>{} : plan.boot.late);
+  if (!plan.boot.timed || plan.boot.late.empty() || !one_in(random, 3)) return;
+  const ServerId stranger = *plan.boot.late.begin();
+  if (!plan.membership.is_voter(stranger)) return;
+  plan.boot.stranger = stranger;
+  // Often one that looks as if it were a part of the others' history.
+  plan.boot.strange_history =
+      Zxid{pick<std::int64_t>(random, {1, 1, 1, 2, 7, 1000}) << 32 | between(random, 1, 40)};
+}
+
 }  // namespace
 
 std::vector<ServerId> Plan::servers() const {
@@ -131,8 +161,12 @@ Plan plan_of(std::uint64_t seed) {
   choose_slow_states(random, plan);
   plan.timing.silence_limit_ms = plan.timing.tick_ms * pick<std::int64_t>(random, {0, 1, 2});
   if (one_in(random, 4)) plan.txn_bytes_max = pick<std::size_t>(random, {250, 500, 1000});
+  choose_boot(random, plan);
   return plan;
 }
+
+// Two seconds, and what slow links and disks add: an election, a handshake and their orders to the disk.
+Micros Plan::boot_time() const { return 2 * kSecond + 20 * network.delay_high + 12 * disk.order_high; }
 
 Plan calm_plan(std::uint64_t seed, int voters) {
   Plan plan;
@@ -151,6 +185,17 @@ std::string Plan::describe() const {
       ", window " + std::to_string(window.txns) + (windows.empty() ? "" : " or other") + ", snapshot every " +
       std::to_string(disk.snap_count) + ", epoch ends at " + std::to_string(last_counter) + ", begins at " +
       std::to_string(raw(begins_at)) + ", " + std::to_string(ops_per_second) + " op/s";
+  if (boot.timed) text += ", timed boot";
+  const auto list = [&](const char* what, const std::set<ServerId>& servers) {
+    if (servers.empty()) return;
+    text += std::string(", ") + what;
+    for (const ServerId server : servers) text += " " + std::to_string(raw(server));
+  };
+  list("late", boot.late);
+  list("wiped", boot.wiped);
+  if (boot.stranger)
+    text += ", stranger " + std::to_string(raw(*boot.stranger)) + " at " +
+            std::to_string(raw(boot.strange_history));
   const auto add = [&](const char* name, std::uint32_t n) {
     if (n > 0) text += std::string(" ") + name + ":" + std::to_string(n);
   };

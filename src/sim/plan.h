@@ -9,6 +9,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -60,6 +62,20 @@ struct FaultPlan {
   }
 };
 
+// How the servers are started for the first time.
+struct BootPlan {
+  // Nothing goes wrong until everybody who is started serves, and that must be soon.
+  bool timed = false;
+  // Servers that come later, when the others have served for a while. The others are a quorum without them.
+  std::set<ServerId> late;
+  // Servers with an empty disk although the others have an old history, or the operator's word about theirs.
+  std::set<ServerId> wiped;
+  // One of the late voters has transactions of another history than the others: that of an ensemble whose
+  // other disks were lost. It must stop and keep what it has.
+  std::optional<ServerId> stranger;
+  Zxid strange_history{};  // its end
+};
+
 struct Plan {
   std::uint64_t seed = 0;
   int voters = 3;
@@ -73,6 +89,7 @@ struct Plan {
   DiskPlan disk;
   NetworkPlan network;
   ElectionNetPlan election;
+  BootPlan boot;
   FaultPlan faults;
   std::size_t fronts = 1;
   bool leader_serves = true;
@@ -96,6 +113,8 @@ struct Plan {
   }
   bool has_short_epochs() const { return last_counter < 0xffff'fffe; }
   Micros init_time() const { return timing.init_ms() * kMillisecond; }
+  // Within this time a quorum of voters must serve once it is up, if nothing goes wrong.
+  Micros boot_time() const;
   // One line for people.
   std::string describe() const;
 };

@@ -116,6 +116,7 @@ IoResult<void> Process::recover_and_join() {
              storage::load_epochs(parts_.disk, dirs.snapshots, machine_.last_zxid));
   start.peer.accepted_epoch = epochs.accepted;
   start.peer.current_epoch = epochs.current;
+  start.peer.history_id = epochs.history_id;
   start.history = std::move(found.history);
   start.exact = found.exact;
   storage::TxnLogOptions options{.preallocate_bytes = parts_.plan.disk.preallocate_bytes,
@@ -124,7 +125,8 @@ IoResult<void> Process::recover_and_join() {
   if (!found.report.damaged()) {
     TRY_ASSIGN(journal, storage::Journal::open(parts_.disk, dirs, found.report.tail, options));
   }
-  if (start.peer.knows_history) parts_.observer.on_state(parts_.id, machine_, start.exact);
+  if (start.peer.knows_history && !parts_.stranger)
+    parts_.observer.on_state(parts_.id, machine_, start.exact);
   last_tick_ = parts_.clock.now();
   make_brain(std::move(start));
   log_ = std::make_unique<LogDevice>(parts_.world, parts_.actor, parts_.plan.disk, std::move(journal),
@@ -169,6 +171,7 @@ void Process::make_brain(replica::MemberStart start) {
   member.peer.notification_min_ms = std::max<std::int64_t>(10, plan.timing.tick_ms / 10);
   member.peer.notification_max_ms = plan.timing.tick_ms * 5;
   member.peer.finalize_ms = std::max<std::int64_t>(10, plan.timing.tick_ms / 10);
+  member.peer.new_history_id = random_.next() | 1;
   member_ = std::make_unique<replica::Member>(member, std::move(start), *replica_, machine_, *receiver_);
 }
 
@@ -232,6 +235,8 @@ void Process::count(const std::string& line) {
       {"the same server has come again", Did::kSecondLink},
       {"this epoch has no zxid left", Did::kEpochOver},
       {"does not know its history", Did::kRecovering},
+      {"A NEW HISTORY BEGINS", Did::kBeginsAnew},
+      {"leads a history that is not the one on this disk", Did::kParted},
   };
   for (const auto& [said, what] : kSaid) {
     if (line.find(said) != std::string::npos) parts_.world.count(what);
@@ -252,7 +257,14 @@ void Process::carry_out(replica::Effects& effects) {
     say(line);
     count(line);
   }
-  if (effects.halt) return end(*effects.halt);
+  for (const std::string& line : effects.zab.warnings) {
+    say(line);
+    count(line);
+  }
+  if (effects.halt) {
+    count(*effects.halt);
+    return end(*effects.halt);
+  }
   for (zab::DiskOrder& order : effects.zab.disk) {
     if (const auto* append = std::get_if<zab::AppendTxns>(&order)) {
       for (std::size_t i = 0; i < append->batch->size(); ++i) {

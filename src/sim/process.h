@@ -85,6 +85,7 @@ class Process final : private LogDevice::Owner {
     ServerId id{};
     ActorId actor{};
     std::uint64_t life = 0;
+    bool stranger = false;  // what is on its disk is none of the others' history
   };
   explicit Process(const Parts& parts);
   ~Process() override;

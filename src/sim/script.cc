@@ -244,6 +244,20 @@ void damage_one_while_another_is_stale(Cluster& cluster) {
   cluster.run_for(600 * kMillisecond);
 }
 
+// Nobody said that the disks are meant to be empty, and one server comes when the others have begun.
+Plan of_new_servers() {
+  Plan plan = small_plan();
+  plan.initialized = false;
+  plan.boot.late = {kOne};
+  return plan;
+}
+
+void let_one_come_late(Cluster& cluster) {
+  write_for_a_while(cluster);
+  cluster.server(kOne).start();
+  cluster.run_for(600 * kMillisecond);
+}
+
 void restart_all(Cluster& cluster) {
   write_for_a_while(cluster);
   for (const ServerId id : cluster.plan().servers()) {
@@ -278,6 +292,7 @@ std::vector<Script> make_scripts() {
       {"leader-of-a-stale-follower-dies", with_window(500), let_the_leader_of_a_stale_follower_die, {}},
       {"leader-in-the-dark", small_plan(), leave_the_leader_in_the_dark, {Did::kMove}},
       {"leader-change", small_plan(), kill_the_leader, {Did::kMove}},
+      {"new-servers", of_new_servers(), let_one_come_late, {Did::kBeginsAnew, Did::kRecovering}},
       {"wiped-server", small_plan(), wipe_one, {Did::kRecovering, Did::kSnap}},
       {"damaged-and-stale",
        small_plan(),

@@ -4,6 +4,8 @@
 #include "base/ensure.h"
 #include "replica/snapshot_cursor.h"
 #include "storage/data_dir.h"
+#include "storage/epoch_files.h"
+#include "storage/file_names.h"
 #include "storage/snapshot_writer.h"
 
 namespace drover::sim {
@@ -12,6 +14,10 @@ namespace {
 using storage::Survival;
 
 const std::string kDataDir = "/data";
+
+// Of the history that all voters share, and of one that is a stranger's.
+constexpr std::uint64_t kHistoryId = 0x1111;
+constexpr std::uint64_t kStrangeHistoryId = 0x2222;
 
 void must(const IoResult<void>& result) { ENSURE(result.has_value(), "a new disk takes what it is given"); }
 
@@ -48,14 +54,26 @@ SimServer::~SimServer() {
 void SimServer::prepare_disk() {
   const storage::DataDirs dirs = storage::data_dirs(kDataDir);
   must(disk_.make_directories(dirs.snapshots));
+  const bool wiped = parts_.plan.boot.wiped.contains(id_);
+  // Whoever is empty without a word, or comes late, and has not yet seen a leader, has nothing to give to
+  // anybody.
+  impaired_ = wiped || parts_.plan.boot.late.contains(id_);
+  stranger_ = parts_.plan.boot.stranger == id_;
+  if (stranger_) return write_history(parts_.plan.boot.strange_history, kStrangeHistoryId);
+  if (wiped) return;
   if (raw(parts_.plan.begins_at) == 0) {
     if (parts_.plan.initialized) disk_.set_contents(storage::join_path(kDataDir, "initialize"), "");
-    // Whoever is empty without a word, and has not yet seen a leader, has nothing to give to anybody.
-    impaired_ = !parts_.plan.initialized;
+    impaired_ = impaired_ || !parts_.plan.initialized;
     return;
   }
+  write_history(parts_.plan.begins_at, kHistoryId);
+}
+
+// One transaction that changed nothing, and what came before it, as a snapshot.
+void SimServer::write_history(Zxid last, std::uint64_t id) {
+  const storage::DataDirs dirs = storage::data_dirs(kDataDir);
   state::Machine machine(state::Options{});
-  auto writer = storage::SnapshotWriter::open(disk_, dirs.snapshots, parts_.plan.begins_at);
+  auto writer = storage::SnapshotWriter::open(disk_, dirs.snapshots, last);
   ENSURE(writer.has_value(), "a new disk takes what it is given");
   writer->begin_sessions(0);
   writer->begin_acls(0);
@@ -65,8 +83,21 @@ void SimServer::prepare_disk() {
   while (cursor.step(nodes) == replica::SnapshotCursor::Progress::kMore) {
   }
   nodes.for_each([&](const auto&... node) { writer->node(node...); });
-  const storage::SnapshotDigest digest{parts_.plan.begins_at, storage::kDigestVersion, machine.tree.digest()};
+  const storage::SnapshotDigest digest{last, storage::kDigestVersion, machine.tree.digest()};
   ENSURE(writer->finish({.digest = digest}).has_value(), "a new disk takes what it is given");
+  for (const storage::EpochFile file : {storage::EpochFile::kAccepted, storage::EpochFile::kCurrent})
+    must(storage::write_epoch(disk_, dirs.snapshots, file, epoch_of(last), id));
+}
+
+std::string SimServer::history_files() {
+  std::string all;
+  const std::string directory = storage::data_dirs(kDataDir).snapshots;
+  const auto names = disk_.list(directory);
+  for (const std::string& name : *names) {
+    if (storage::parse_log_name(name) || storage::parse_snapshot_name(name))
+      all += name + ":" + disk_.contents(storage::join_path(directory, name)) + ";";
+  }
+  return all;
 }
 
 void SimServer::start() {
@@ -82,7 +113,8 @@ void SimServer::start() {
                                                       .owner = *this,
                                                       .id = id_,
                                                       .actor = actor_,
-                                                      .life = ++life_});
+                                                      .life = ++life_,
+                                                      .stranger = stranger_});
   parts_.network.attach(host_of(id_), *this, actor_);
   parts_.election.attach(id_, *this, actor_);
   if (parts_.world.tracing()) parts_.world.say("server " + std::to_string(raw(id_)) + ": starts");
@@ -184,6 +216,7 @@ void SimServer::wipe() {
   must(disk_.sync_directory(dirs.snapshots));
   must(storage::remove_initialize_mark(disk_, dirs));
   impaired_ = true;
+  stranger_ = false;
   arm_crash_point();
 }
 

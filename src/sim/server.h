@@ -69,6 +69,10 @@ class SimServer final : private Network::Host, private ElectionNet::Host, privat
   void set_restarts(Micros low, Micros high) { restart_low_ = low, restart_high_ = high; }
   // Empty, without the operator's word that it is meant to be.
   void wipe();
+  // It holds a history of an earlier ensemble, of which the others know nothing.
+  bool is_stranger() const { return stranger_; }
+  // All files of its history, with their names.
+  std::string history_files();
   // Its disk lost something since it was last level with a leader.
   bool is_impaired() const { return impaired_; }
   void set_impaired() { impaired_ = true; }
@@ -92,6 +96,7 @@ class SimServer final : private Network::Host, private ElectionNet::Host, privat
   void on_serving() override { impaired_ = false; }
 
   void prepare_disk();
+  void write_history(Zxid last, std::uint64_t id);
   void check_memory();
   void restart_later();
   void call_the_operator(const std::string& why);
@@ -108,6 +113,7 @@ class SimServer final : private Network::Host, private ElectionNet::Host, privat
   std::uint64_t life_ = 0;
   bool impaired_ = false;
   bool damaged_ = false;
+  bool stranger_ = false;
   std::optional<CrashPoint> crash_point_;
   std::uint64_t sends_ = 0;
   std::uint64_t operations_at_first_ = 0;  // of the disk, before the first start

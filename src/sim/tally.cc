@@ -47,6 +47,8 @@ const char* name_of(Did what) {
     case Did::kReload: return "state read anew";
     case Did::kDiscard: return "history put away";
     case Did::kRecovering: return "history unknown";
+    case Did::kBeginsAnew: return "a new history";
+    case Did::kParted: return "two histories";
     case Did::kSnapshot: return "snapshot";
     case Did::kLogRoll: return "log file";
     case Did::kPurge: return "purge";

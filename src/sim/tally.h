@@ -60,6 +60,8 @@ enum class Did : std::uint8_t {
   kReload,
   kDiscard,
   kRecovering,
+  kBeginsAnew,
+  kParted,
   // files
   kSnapshot,
   kLogRoll,

@@ -59,13 +59,13 @@ MUTANTS = [
         ("std::vector<Zxid> candidates{history_.durable()};", "std::vector<Zxid> candidates{history_.last()};")]),
     Mutant("epoch-before-history", "4643", "zab/learner.cc", [
         ("  flush(effects);\n  if (over()) return;\n  new_leader_seen_ = true;\n",
-         "  effects.disk.emplace_back(SaveEpoch{EpochKind::kCurrent, epoch_});\n"
+         "  effects.disk.emplace_back(SaveEpoch{EpochKind::kCurrent, epoch_, start_.history_id});\n"
          "  flush(effects);\n  if (over()) return;\n  new_leader_seen_ = true;\n"),
-        ("  acked_ = history_.committed();\n  effects.disk.emplace_back(SaveEpoch{EpochKind::kCurrent, epoch_});\n",
+        ("  acked_ = history_.committed();\n  effects.disk.emplace_back(SaveEpoch{EpochKind::kCurrent, epoch_, start_.history_id});\n",
          "  acked_ = history_.committed();\n")]),
     Mutant("new-leader-acked-before-sync", "4646", "zab/learner.cc", [
-        ("  acked_ = history_.committed();\n  effects.disk.emplace_back(SaveEpoch{EpochKind::kCurrent, epoch_});\n",
-         "  acked_ = history_.committed();\n  effects.disk.emplace_back(SaveEpoch{EpochKind::kCurrent, epoch_});\n"
+        ("  acked_ = history_.committed();\n  effects.disk.emplace_back(SaveEpoch{EpochKind::kCurrent, epoch_, start_.history_id});\n",
+         "  acked_ = history_.committed();\n  effects.disk.emplace_back(SaveEpoch{EpochKind::kCurrent, epoch_, start_.history_id});\n"
          "  new_leader_acked_ = true;\n  phase_ = Phase::kSynced;\n"
          "  wire::append_packet(out(effects), PacketType::kAck, epoch_start(epoch_));\n")]),
     Mutant("promise-before-sync", "1387, 2307", "zab/learner.cc", [
@@ -94,9 +94,20 @@ MUTANTS = [
          "  if (phase_ != Phase::kBroadcast) {\n    welcome(learner, now, effects);\n"
          "    learner.stage = Stage::kSynced;\n    return count_new_leader_acks(now, effects);\n  }\n")]),
     Mutant("wiped-server-votes", "M4 of the storage experiments", "zab/peer.cc", [
-        ("  const Zxid last = epochs_.knows_history ? history_.last() : Zxid{-1};", "  const Zxid last = history_.last();"),
-        ("  const bool knows = epochs_.knows_history && (!epochs_.fresh || election_.everybody_is_new());",
-         "  const bool knows = true;")]),
+        ("  const bool knows = epochs_.knows_history && !(epochs_.fresh && history_exists_);",
+         "  const bool knows = true;"),
+        ("                             .knows_history = epochs_.knows_history,\n"
+         "                             .fresh = epochs_.fresh,\n",
+         "                             .knows_history = true,\n"
+         "                             .fresh = false,\n")]),
+    Mutant("empty-servers-outvote-a-history", "M4 of the storage experiments", "zab/learner.cc", [
+        ("  if (start_.fresh && (start_.history_exists || !start_.leader_seems_empty)) start_.knows_history = false;\n",
+         "")]),
+    Mutant("fresh-servers-wait-for-everybody", "a new ensemble starts", "zab/learner.cc", [
+        ("(start_.history_exists || !start_.leader_seems_empty)", "(true || start_.history_exists)")]),
+    Mutant("late-history-is-truncated", "two histories", "zab/learner.cc", [
+        ("  if (parted_from(*info, effects)) return;\n", ""),
+        ("  return start_.knows_history && raw(history_.last()) > 0 ? start_.history_id : 0;", "  return 0;")]),
     Mutant("sync-without-asking", "1675, sync is not linearizable", "zab/leader_broadcast.cc", [
         ("  if (round_for_ == 0) begin_confirmation(now, effects);\n", "  confirmed_ = asked_;\n  commit_ready(now, effects);\n")]),
     # --- agreement: bringing a learner level ---
@@ -137,7 +148,7 @@ MUTANTS = [
          "  if (election_due_ && !discarding_) begin_election")]),
     # --- storage ---
     Mutant("epoch-written-in-place", "ClickHouse 113654; 2307", "storage/epoch_files.cc", [
-        ("  return replace_file(disk, {directory, name_of(which), temporary_of(which)}, std::to_string(epoch));",
+        ("  return replace_file(disk, {directory, name_of(which), temporary_of(which)}, text);",
          "  TRY_ASSIGN(const auto file, disk.open(join_path(directory, name_of(which)), OpenMode::kCreate));\n"
          "  TRY(file->write_at(0, std::to_string(epoch)));\n  TRY(file->sync());\n"
          "  return disk.sync_directory(directory);")], script="alone"),
