@@ -48,6 +48,7 @@ start settings /usr/bin/python3 "$here/settings_test.py"
 start strangers /usr/bin/python3 "$here/strangers_test.py"
 start reconfig /usr/bin/python3 "$here/reconfig_test.py"
 start limits /usr/bin/python3 "$here/limits_test.py"
+start boot /usr/bin/python3 "$here/boot_test.py"
 start voters /usr/bin/python3 "$here/mixed_test.py" --setups voters "$@"
 start observers /usr/bin/python3 "$here/mixed_test.py" --setups observers "$@"
 for i in "${!suites[@]}"; do finish "${suites[i]}" "${running[i]}"; done
