@@ -56,6 +56,17 @@ class Certificate:
         return path
 
 
+def expired(directory, name, password):
+    """Signed by itself, and valid for one day a month ago. Only keytool can set the clock back."""
+    store, key, certificate = [pathlib.Path(directory) / f"{name}{suffix}" for suffix in (".p12", ".key", ".crt")]
+    run_tool("keytool", "-genkeypair", "-alias", "own", "-keyalg", "EC", "-dname", f"CN={name}",
+             "-startdate", "-30d", "-validity", "1", "-keystore", store, "-storetype", "PKCS12",
+             "-storepass", password)
+    for output, what in ((key, ("-nocerts", "-noenc")), (certificate, ("-nokeys",))):
+        run_tool("openssl", "pkcs12", "-in", store, "-passin", f"pass:{password}", *what, "-out", output)
+    return Certificate(key, certificate, certificate)
+
+
 class Authority:
     def __init__(self, directory, name):
         self.directory = pathlib.Path(directory)
@@ -75,6 +86,16 @@ class Authority:
                  "-newkey", *KEY_OPTIONS[kind], "-noenc", "-days", "30", "-subj", subject,
                  "-addext", "basicConstraints=critical,CA:FALSE", *extensions,
                  "-keyout", key, "-out", certificate)
+        return Certificate(key, certificate, self.certificate)
+
+    def issue_twin(self, name):
+        """Of version 1 and with the authority's own subject, as the tests of ZooKeeper's C client have it."""
+        key, certificate = self._files()
+        request = certificate.with_suffix(".csr")
+        run_tool("openssl", "req", "-new", "-newkey", *KEY_OPTIONS["ec"], "-noenc", "-subj", f"/CN={name}",
+                 "-keyout", key, "-out", request)
+        run_tool("openssl", "x509", "-req", "-in", request, "-CA", self.certificate, "-CAkey", self.key,
+                 "-CAcreateserial", "-days", "30", "-out", certificate)
         return Certificate(key, certificate, self.certificate)
 
     def trust(self, path, kind, password):

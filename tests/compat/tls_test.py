@@ -20,7 +20,7 @@ import time
 import warnings
 
 import protocol as p
-from certificates import SERVER_NAMES
+from certificates import SERVER_NAMES, Authority, expired
 from servers import JVM_FLAGS, MissingDependency, drover_binary, four_letter_word, java_binary
 from suite import check, check_equal, parse_server_kind, run
 from tls_bad_settings import bad_settings
@@ -132,6 +132,21 @@ def want_lets_in_who_has_no_certificate_but_not_who_has_a_bad_one():
         check_equal(connect(server, pki.stranger), None, "a client of another authority")
         check("x509" not in identities_of(connected(server)), "an identity without a certificate")
         check_equal(identities_of(connected(server, pki.bob)).get("x509"), BOB)
+
+
+def what_java_lets_in_and_drover_does_not():
+    """docs/compatibility.md, "TLS": stricter on purpose."""
+    old = expired(pki.files, "expired", PASSWORD)
+    authority = Authority(pki.files, "twin")
+    twin = authority.issue_twin("twin")
+    trusted = pki.files / "pinned.pem"
+    trusted.write_text("".join(each.certificate.read_text() for each in (pki.authority, authority, old, pki.stranger)))
+    with serving({"ssl.trustStore.location": trusted}) as server:
+        check(connect(server, pki.alice), "an ordinary certificate is refused")
+        check(connect(server, pki.stranger), "a certificate that is itself in the trust store is refused")
+        is_java = arguments.server != "drover"
+        check_equal(connect(server, old) is not None, is_java, "an expired one is let in")
+        check_equal(connect(server, twin) is not None, is_java, "one with its authority's name is let in")
 
 
 def none_asks_for_no_certificate():
@@ -408,7 +423,8 @@ COMMON_CASES = [
     sessions_work_with_stores_of_every_kind, the_type_of_a_store_may_be_said_and_its_password_be_in_a_file,
     an_rsa_key_serves_as_well, pipelined_and_large_requests_pass, four_letter_words_are_answered_inside_tls,
     plain_bytes_on_the_secure_port_are_not_answered, need_refuses_strangers_while_others_go_on,
-    want_lets_in_who_has_no_certificate_but_not_who_has_a_bad_one, none_asks_for_no_certificate,
+    want_lets_in_who_has_no_certificate_but_not_who_has_a_bad_one, what_java_lets_in_and_drover_does_not,
+    none_asks_for_no_certificate,
     a_client_that_distrusts_the_server_harms_nobody, a_node_for_one_certificate_is_closed_to_others,
     the_subject_is_written_as_java_writes_it, the_super_users_certificate_opens_everything,
     a_certificate_without_a_subject_is_not_the_super_user_that_nobody_named,
