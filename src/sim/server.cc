@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/server.h"
 
+#include <cerrno>
+
 #include "base/ensure.h"
 #include "replica/snapshot_cursor.h"
 #include "storage/data_dir.h"
@@ -121,17 +123,18 @@ void SimServer::start() {
   if (const auto started = process_->start(); !started) {
     if (parts_.world.tracing())
       parts_.world.say("server " + std::to_string(raw(id_)) + ": cannot start: " + started.error().what);
-    const bool read_and_wrong = started.error().code == 0;
     crash(Farewell::kReset, next_survival());
-    if (read_and_wrong) call_the_operator(started.error().what);
+    // A sector that cannot be read stays so; any other failure may pass.
+    const int code = started.error().code;
+    if (code == 0 || (code == EIO && damaged_ && impaired_)) call_the_operator(started.error().what);
     restart_later();
     return;
   }
   check_memory();
 }
 
-// Its files are there and say what cannot be. No crash may do that; a disk may, and then somebody puts the
-// files away, and the server begins as one that knows nothing.
+// Its files cannot be read, or say what cannot be. No crash may do that; a disk may, and then somebody
+// replaces it, and the server begins as one that knows nothing.
 void SimServer::call_the_operator(const std::string& why) {
   if (!damaged_)
     return parts_.world.fail("a crash keeps server " + std::to_string(raw(id_)) + " from starting: " + why);
