@@ -237,6 +237,7 @@ void Process::count(const std::string& line) {
       {"does not know its history", Did::kRecovering},
       {"A NEW HISTORY BEGINS", Did::kBeginsAnew},
       {"leads a history that is not the one on this disk", Did::kParted},
+      {"has promised a later epoch than ours", Did::kMadeWay},
   };
   for (const auto& [said, what] : kSaid) {
     if (line.find(said) != std::string::npos) parts_.world.count(what);

@@ -2,7 +2,9 @@
 #include "sim/script.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "storage/file_names.h"
@@ -258,6 +260,23 @@ void let_one_come_late(Cluster& cluster) {
   cluster.run_for(600 * kMillisecond);
 }
 
+// Twice a candidate was heard, chose an epoch, and was gone before anybody promised it: what it accepted
+// itself is later than the epoch that the others agree on meanwhile.
+void let_one_promise_to_nobody(Cluster& cluster) {
+  write_for_a_while(cluster);
+  SimServer& one = cluster.server(kOne);
+  one.crash(Farewell::kReset, Survival::kKeep);
+  const std::string directory = "/data/version-2";
+  const std::string accepted = "acceptedEpoch";
+  const auto names = one.disk().list(directory);
+  if (std::find(names->begin(), names->end(), accepted) == names->end()) return;
+  const std::string promised = one.disk().contents(directory + "/" + accepted);
+  one.disk().set_contents(directory + "/" + accepted,
+                          std::to_string(std::strtoull(promised.c_str(), nullptr, 10) + 2));
+  one.start();
+  cluster.run_for(600 * kMillisecond);
+}
+
 void restart_all(Cluster& cluster) {
   write_for_a_while(cluster);
   for (const ServerId id : cluster.plan().servers()) {
@@ -293,6 +312,7 @@ std::vector<Script> make_scripts() {
       {"leader-in-the-dark", small_plan(), leave_the_leader_in_the_dark, {Did::kMove}},
       {"leader-change", small_plan(), kill_the_leader, {Did::kMove}},
       {"new-servers", of_new_servers(), let_one_come_late, {Did::kBeginsAnew, Did::kRecovering}},
+      {"promise-to-nobody", small_plan(), let_one_promise_to_nobody, {Did::kMadeWay}},
       {"wiped-server", small_plan(), wipe_one, {Did::kRecovering, Did::kSnap}},
       {"damaged-and-stale",
        small_plan(),

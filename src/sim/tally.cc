@@ -44,6 +44,7 @@ const char* name_of(Did what) {
     case Did::kSnap: return "SNAP";
     case Did::kSecondLink: return "crossing links";
     case Did::kEpochOver: return "epoch without zxids";
+    case Did::kMadeWay: return "leader that makes way";
     case Did::kReload: return "state read anew";
     case Did::kDiscard: return "history put away";
     case Did::kRecovering: return "history unknown";
@@ -70,9 +71,9 @@ const char* name_of(Did what) {
 std::string Tally::missing() const {
   std::string names;
   for (std::size_t i = 0; i < counts_.size(); ++i) {
-    // Needs damage between a start and a TRUNC: too rare for seeds, so a script shows it
-    // (damaged-leader-gets-trunc).
-    if (static_cast<Did>(i) == Did::kDiscard) continue;
+    // Needs damage between a start and a TRUNC, or a voter whose promises went to nobody: too rare for seeds,
+    // so scripts show it (damaged-leader-gets-trunc, promise-to-nobody).
+    if (static_cast<Did>(i) == Did::kDiscard || static_cast<Did>(i) == Did::kMadeWay) continue;
     if (counts_[i] == 0) names += (names.empty() ? "" : ", ") + std::string(name_of(static_cast<Did>(i)));
   }
   return names;

@@ -57,6 +57,7 @@ enum class Did : std::uint8_t {
   kSnap,
   kSecondLink,
   kEpochOver,
+  kMadeWay,
   kReload,
   kDiscard,
   kRecovering,

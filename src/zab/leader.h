@@ -143,6 +143,7 @@ class Leader {
                          Effects& effects);
   void on_active_packet(LearnerLink& learner, const wire::QuorumPacket& packet, Instant now,
                         Effects& effects);
+  void make_way(const LearnerLink& learner, std::uint32_t accepted, Effects& effects);
   void propose_epoch(LearnerLink& learner, Instant now, Effects& effects);
   void send_leader_info(const LearnerLink& learner, Effects& effects) const;
   bool parted_from(const LearnerLink& learner, const wire::LearnerInfo& info, Effects& effects);

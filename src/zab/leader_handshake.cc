@@ -84,6 +84,7 @@ void Leader::on_info(LearnerLink& learner, const wire::QuorumPacket& packet, Ins
       drop(link, "the same server has come again", effects);
   }
   const std::uint32_t accepted = epoch_of(packet.zxid);
+  if (epoch_chosen_ && accepted > epoch_) return make_way(learner, accepted, effects);
   if (!epoch_chosen_) {
     if (learner.voter)
       accepted_epochs_[learner.server] = accepted;
@@ -92,6 +93,17 @@ void Leader::on_info(LearnerLink& learner, const wire::QuorumPacket& packet, Ins
     choose_epoch(now, effects);
   }
   if (epoch_accepted_here_) propose_epoch(learner, now, effects);
+}
+
+// It has promised a later epoch to a candidate that did not become the leader, and may not follow us: what it
+// acknowledged here the other could still overrule. As long as we lead it would be left outside, so another
+// epoch is needed, as in Raft. That we accept the same one, for nobody, lets the next leader hear of it from
+// us too, if that is not we; having promised more than one must only ever refuses somebody. Nobody drives
+// epochs up this way while cut off: an epoch is chosen, and so promised, only where a quorum has reported.
+void Leader::make_way(const LearnerLink& learner, std::uint32_t accepted, Effects& effects) {
+  effects.disk.emplace_back(SaveEpoch{EpochKind::kAccepted, accepted});
+  end("server " + std::to_string(raw(learner.server)) +
+      " has promised a later epoch than ours: " + std::to_string(accepted));
 }
 
 void Leader::propose_epoch(LearnerLink& learner, Instant now, Effects& effects) {

@@ -63,6 +63,41 @@ TEST(Leader, AnEpochAfterWhichNoneCanComeIsNotBelieved) {
   }
 }
 
+// --- who has promised more than we lead ---
+
+TEST(Leader, MakesWayForWhoHasPromisedALaterEpoch) {
+  // To a candidate that never came. It may not follow us, and must not be left outside for ever.
+  for (const auto type : {PacketType::kFollowerInfo, PacketType::kObserverInfo}) {
+    Leading l;
+    l.with({2}).connect(3).greet(3, 7, type);
+    EXPECT_EQ(l.leader.why_over(), "server 3 has promised a later epoch than ours: 7");
+    EXPECT_EQ(l.sent(3), Story{});
+    EXPECT_EQ(l.orders(), Story{"acceptedEpoch 7"});  // Whoever leads next hears of it.
+  }
+}
+
+TEST(Leader, MakesWayAlsoBeforeItIsEstablished) {
+  Leading l({.membership = voters(5)});
+  l.connect(2).greet(2).connect(3).greet(3);
+  ASSERT_EQ(l.leader.epoch(), 5u);
+  l.connect(4).greet(4, 6);
+  EXPECT_TRUE(l.leader.over());
+}
+
+TEST(Leader, MakesNoWayForThePromiseOfItsOwnEpoch) {
+  Leading l;
+  l.with({2}).connect(3).greet(3, 5);
+  EXPECT_FALSE(l.leader.over());
+  EXPECT_EQ(l.sent(3), Story{"LEADERINFO 5.0"});
+}
+
+TEST(Leader, MakesNoWayForAStrangerOrAnEpochThatIsNotBelieved) {
+  Leading l;
+  l.with({2}).connect(9).greet(9, 7).connect(3).greet(3, kEpochMax);
+  EXPECT_FALSE(l.leader.over());
+  EXPECT_TRUE(l.closed(9) && l.closed(3));
+}
+
 TEST(Leader, DoesNotLeadWithoutAnEpochThatIsLeft) {
   const Membership alone = voters(1);
   zab::History log = testing::history(zx(4, 0), {});

@@ -165,6 +165,24 @@ TEST(Peer, AFollowerThatComesBackGetsTheDifference) {
   EXPECT_TRUE(e.peer(1).active());
 }
 
+TEST(Peer, WhoHasPromisedALaterEpochIsNotLeftOutside) {
+  // It was a candidate twice, each time heard by a quorum that was gone before it could promise.
+  Ensemble e = three();
+  e.start({2, 3});
+  e.pass(300);
+  ASSERT_EQ(e.leader(), 3);
+  e.propose(3, 1);
+  e.disk(1).accepted = 7;
+  e.start({1});
+  e.pass(1000);
+  EXPECT_NE(e.leader(), 0);
+  for (const std::int64_t id : {1, 2, 3}) {
+    EXPECT_TRUE(e.peer(id).active()) << id;
+    EXPECT_EQ(e.peer(id).current_epoch(), 8u) << id;
+    EXPECT_EQ(e.disk(id).last(), zx(5, 1)) << id;
+  }
+}
+
 // --- one server, by hand ---
 
 struct Alone {

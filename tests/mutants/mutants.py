@@ -75,6 +75,9 @@ MUTANTS = [
     Mutant("second-promise-counts", "two leaders in one epoch", "zab/leader_handshake.cc", [
         ("  if (!promised_before && learner.voter && raw(packet.zxid) >= 0) promised_",
          "  if (learner.voter && raw(packet.zxid) >= 0) promised_")]),
+    Mutant("promise-refused-for-ever", "found by this simulator; Java has it", "zab/leader_handshake.cc", [
+        ("  if (epoch_chosen_ && accepted > epoch_) return make_way(learner, accepted, effects);\n", "")],
+        script="promise-to-nobody"),
     Mutant("leader-without-the-latest-history", "Zab, discovery", "zab/leader_handshake.cc", [
         ("    if (theirs > std::pair{began_with_.current, began_with_last_}) {", "    if (false && theirs > theirs) {")]),
     Mutant("vote-ignores-epoch", "Zab, election", "zab/election_votes.cc", [
