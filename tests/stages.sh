@@ -14,7 +14,8 @@ lanes=2
 asked_once=(chaos durability)
 ctest_under=()  # a command to run ctest under
 fuzz_seconds_in_test=20
-sim_seeds_in_test=1..500
+sim_seeds_in_test=500                          # of the commit's own
+sim_seeds_that_failed=tests/sim/failed_seeds.txt  # and every one that ever failed
 
 # Tests of real processes, in this order when they exist, and then whatever else has a run.sh.
 process_stages() {
@@ -69,13 +70,24 @@ stage_tsan() {
     run_ctest tsan --label-regex threads
 }
 
+# As many seeds as CI has time for, from the commit's hash, so that each commit tries others and everybody who tests
+# it the same; from 1 on where there is no git.
+sim_seeds() {
+  local hash first=1
+  if hash=$(git -C "$root" rev-parse --verify --quiet HEAD 2>/dev/null); then first=$((16#${hash:0:12})); fi
+  printf '%d..%d\n' "$first" "$((first + sim_seeds_in_test - 1))"
+}
+
 # Whole clusters on virtual time: random ones, and crashes at every step of some. A failure prints the command that replays it.
 stage_sim() {
   setup build
   build release drover-sim
   python3 "$root/tests/mutants/mutants.py" --check
-  local status=0 sim=$root/build/release/bin/drover-sim
-  "$sim" --jobs "$jobs" --seeds "$sim_seeds_in_test" --tally --all-kinds | tee "$logs/sim.out" || status=$?
+  local status=0 sim=$root/build/release/bin/drover-sim seeds
+  seeds=$(sim_seeds)
+  echo "seeds $seeds, and those of $sim_seeds_that_failed"
+  "$sim" --jobs "$jobs" --list "$root/$sim_seeds_that_failed" --seeds "$seeds" --tally --all-kinds |
+    tee "$logs/sim.out" || status=$?
   "$sim" --jobs "$jobs" --sweep | tee -a "$logs/sim.out" || status=$?
   # A run is one case, and the whole sweep is one.
   sed -nE 's/^([0-9]+) runs, ([0-9]+) failed.*/\1 \2/p; s/^[0-9]+ crash points, ([0-9]+) failed.*/1 \1/p' \

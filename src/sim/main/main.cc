@@ -7,12 +7,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 #include <new>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,7 +35,9 @@ using drover::sim::Tally;
 
 struct Arguments {
   std::uint64_t first = 1;
-  std::uint64_t last = 0;  // none given
+  std::uint64_t last = 0;             // none given
+  std::vector<std::uint64_t> listed;  // besides, and before
+  std::string failures;               // the file that remembers those that fail; empty: none
   int jobs = 1;
   double hours = 0;
   RunOptions run;
@@ -56,19 +61,42 @@ struct Work {
   Tally tally;
 };
 std::span<Work> g_work;
-std::atomic<bool>* g_enough = nullptr;  // somebody has failed, and that is all that is asked
+std::atomic<bool>* g_enough =
+    nullptr;  // somebody has failed, and that is all that is asked; or was interrupted
 
 // What runs now, as text: an abort must still be able to say it.
 char g_replay[96];
+char g_seed[32];                        // empty: no seed runs
+const char* g_failures_file = nullptr;  // null: failures are not remembered
+
+// Also from within an abort.
+void remember_failure(const char* why) {
+  if (!g_failures_file || g_seed[0] == '\0') return;
+  const int file = open(g_failures_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file < 0) return;
+  const auto say = [&](const char* text, std::size_t size) { (void)!write(file, text, size); };
+  say(g_seed, std::strlen(g_seed));
+  say("  ", 2);
+  say(why, std::strcspn(why, "\n"));
+  say("\n", 1);
+  close(file);
+}
 
 void on_abort(int signal) {
   const auto say = [](const char* text) { (void)!write(STDERR_FILENO, text, std::strlen(text)); };
   say("\nFAILED by a broken invariant; to see it again: ");
   say(g_replay);
   say("\n");
+  remember_failure("an abort");
   *g_enough = true;
   std::signal(signal, SIG_DFL);
   (void)std::raise(signal);
+}
+
+// Whoever waits no longer is told what has been done so far; and need not wait for a seed that never ends.
+void on_interrupt(int signal) {
+  *g_enough = true;
+  std::signal(signal, SIG_DFL);
 }
 
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
@@ -82,6 +110,9 @@ int usage() {
       "  --seed N [--trace] [--until EVENT]   one run; --trace prints what happens\n"
       "  --seeds A..B [--jobs J]              many\n"
       "  --hours H [--jobs J]                 as many as fit, from a seed of today\n"
+      "  --list FILE                          the seeds in FILE, one on a line, before any others; what\n"
+      "                                       follows a number is for people, and so are lines with #\n"
+      "  --failures FILE                      add the seeds that fail to FILE, which --list can read\n"
       "  --tally                              say in the end how often each kind of thing happened\n"
       "  --all-kinds                          fail unless every kind of thing happened\n"
       "  --stop                               at the first failure\n"
@@ -100,6 +131,17 @@ bool parse_range(const std::string& range, Arguments& a) {
   return true;
 }
 
+bool read_list(const std::string& path, std::vector<std::uint64_t>& seeds) {
+  std::ifstream file(path);
+  std::string line;
+  while (std::getline(file, line)) {
+    std::uint64_t seed = 0;
+    if (std::istringstream(line.substr(0, line.find('#'))) >> seed) seeds.push_back(seed);
+  }
+  if (!file.eof()) std::fprintf(stderr, "drover-sim: %s cannot be read\n", path.c_str());
+  return file.eof();
+}
+
 std::optional<Arguments> parse(int argc, char** argv) {
   Arguments a;
   for (int i = 1; i < argc; ++i) {
@@ -109,6 +151,10 @@ std::optional<Arguments> parse(int argc, char** argv) {
       a.first = a.last = std::strtoull(value(), nullptr, 0);
     } else if (name == "--seeds") {
       if (!parse_range(value(), a)) return std::nullopt;
+    } else if (name == "--list") {
+      if (!read_list(value(), a.listed)) return std::nullopt;
+    } else if (name == "--failures") {
+      a.failures = value();
     } else if (name == "--jobs") {
       a.jobs = std::atoi(value());
     } else if (name == "--hours") {
@@ -138,7 +184,7 @@ std::optional<Arguments> parse(int argc, char** argv) {
     a.first = static_cast<std::uint64_t>(std::time(nullptr)) * 1000;
     a.last = UINT64_MAX;
   }
-  if (a.jobs < 1 || a.jobs > 1000 || (a.last < a.first && !a.sweep)) return std::nullopt;
+  if (a.jobs < 1 || a.jobs > 1000 || (a.last < a.first && a.listed.empty() && !a.sweep)) return std::nullopt;
   if (!a.script.empty() && !drover::sim::find_script(a.script)) return std::nullopt;
   if (!a.sweep_case.empty() && a.script.empty()) return std::nullopt;
   return a;
@@ -149,6 +195,7 @@ std::optional<Arguments> parse(int argc, char** argv) {
 void run_seed(const Arguments& a, std::uint64_t seed, Work& work) {
   const Plan plan = drover::sim::plan_of(seed);
   std::snprintf(g_replay, sizeof g_replay, "drover-sim --seed %llu", number(seed));
+  std::snprintf(g_seed, sizeof g_seed, "%llu", number(seed));
   if (a.plan_only) {
     std::printf("%llu: %s\n", number(seed), plan.describe().c_str());
     return;
@@ -166,15 +213,24 @@ void run_seed(const Arguments& a, std::uint64_t seed, Work& work) {
   std::printf("FAILED seed %llu at %.3f s: %s\n  %s\n  to see it again: %s --trace\n", number(seed),
               simulated, cluster.failure().c_str(), plan.describe().c_str(), g_replay);
   std::fflush(stdout);
+  remember_failure(cluster.failure().c_str());
+}
+
+// The n-th of those that are asked for, from 0 on; none: there are no more.
+std::optional<std::uint64_t> seed_of(const Arguments& a, std::uint64_t n) {
+  if (n < a.listed.size()) return a.listed[n];
+  const std::uint64_t behind = n - a.listed.size();
+  if (a.last < a.first || behind > a.last - a.first) return std::nullopt;
+  return a.first + behind;
 }
 
 // Every `jobs`-th seed.
 void run_seeds(const Arguments& a, int job, Work& work) {
   const std::time_t end = std::time(nullptr) + static_cast<std::time_t>(a.hours * 3600);
-  for (std::uint64_t seed = a.first + static_cast<std::uint64_t>(job); seed <= a.last && !*g_enough;
-       seed += static_cast<std::uint64_t>(a.jobs)) {
-    if (a.hours > 0 && std::time(nullptr) >= end) break;
-    run_seed(a, seed, work);
+  for (auto n = static_cast<std::uint64_t>(job); !*g_enough; n += static_cast<std::uint64_t>(a.jobs)) {
+    const auto seed = seed_of(a, n);
+    if (!seed || (a.hours > 0 && std::time(nullptr) >= end)) break;
+    run_seed(a, *seed, work);
     work.cpu = cpu_seconds();
     if (work.failures > 0 && a.stop) *g_enough = true;
   }
@@ -279,6 +335,8 @@ bool report(const Arguments& a) {
                 number(all.runs), number(all.failures), all.simulated, all.cpu,
                 all.cpu > 0 ? all.simulated / all.cpu : 0, number(all.operations));
   }
+  if (all.failures > 0 && !a.failures.empty() && !a.sweep)
+    std::printf("the seeds that failed are remembered in %s\n", a.failures.c_str());
   const std::string missing = a.all_kinds ? all.tally.missing() : "";
   if (!missing.empty()) std::printf("FAILED: this never happened: %s\n", missing.c_str());
   return all.failures == 0 && missing.empty();
@@ -290,8 +348,11 @@ int main(int argc, char** argv) {
   const auto arguments = parse(argc, argv);
   if (!arguments) return usage();
   share_memory(arguments->jobs);
+  if (!arguments->failures.empty()) g_failures_file = arguments->failures.c_str();
   std::signal(SIGABRT, on_abort);
   std::signal(SIGSEGV, on_abort);
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
   if (!arguments->sweep_case.empty()) return run_one_case(*arguments) ? 0 : 1;
   bool good = true;
   if (arguments->jobs == 1) {
