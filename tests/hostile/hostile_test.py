@@ -16,8 +16,10 @@ import attacks  # noqa: E402
 from ensemble import DROVER, Ensemble  # noqa: E402
 from harness import OK, Drover, Session, check, check_equal, p, run  # noqa: E402
 
-# Of one call of somebody else. The machines of CI are slow and busy; the attacks made it 10 to 40 s.
+# Of one call of somebody else; the attacks made it 10 to 40 s. The machines of CI are slow and busy, so a client of an
+# idle server shows how long a call takes there anyway: a write in an ensemble has about three times as many steps.
 CALL_SECONDS_MAX = 1.0
+STEPS = 3
 # Resident memory at its peak, beyond what was in use before the attack. The attacks took up to 3 GB.
 ATTACK_MB = 256
 
@@ -66,22 +68,24 @@ class Memory:
 class World:
     """The servers, which of them is attacked, and where victims are."""
 
-    def __init__(self, processes, attacked, victims_at, check_whole):
-        self.processes, self.attacked, self.victims_at, self.check_whole = processes, attacked, victims_at, check_whole
+    def __init__(self, processes, attacked, victims_at, idle, check_whole):
+        self.processes, self.attacked, self.check_whole = processes, attacked, check_whole
+        self.victims_at, self.idle = victims_at, idle
 
     def survives(self, attack):
         memories = [Memory(process) for process in self.processes]
-        victims = [Victim(port) for port in self.victims_at]
+        victims = [Victim(port) for port in (*self.victims_at, self.idle)]
         try:
             attack(self.attacked)
-            longest = max(victim.longest_call() for victim in victims)
+            *calls, anyway = [victim.longest_call() for victim in victims]
         finally:
             for victim in victims:
                 victim.end()
+        longest, allowed = max(calls), CALL_SECONDS_MAX + STEPS * anyway
         check(all(process.poll() is None for process in self.processes), "every server lives")
         grown = max(memory.grown() for memory in memories)
-        print(f"  longest call {longest:.3f} s, memory +{grown:.0f} MB", flush=True)
-        check(longest < CALL_SECONDS_MAX, f"a victim waited {longest:.2f} s, {CALL_SECONDS_MAX} are allowed")
+        print(f"  longest call {longest:.3f} s, of an idle server {anyway:.3f} s, memory +{grown:.0f} MB", flush=True)
+        check(longest < allowed, f"a victim waited {longest:.2f} s, {allowed:.2f} are allowed")
         check(grown < ATTACK_MB, f"the attack cost {grown:.0f} MB at its peak, {ATTACK_MB} are allowed")
         self.check_whole()
 
@@ -111,19 +115,30 @@ def cases_in(world, names):
     return [case_of(attack) for attack in chosen]
 
 
+def idle_server():
+    server = Drover().start()
+    session = server.session()
+    session.create("/victim")
+    session.close()
+    return server
+
+
 def standalone(names):
-    with Drover(PROPERTIES, SETTINGS) as server:
+    with Drover(PROPERTIES, SETTINGS) as server, idle_server() as idle:
         server.start()
         attacks.prepare(server.port)
 
         def check_whole():
             check_equal(len(tree_of(server.port)["/wide"]), attacks.WIDE_NODES, "children of /wide")
 
-        return run("hostile standalone", cases_in(World([server.process], server.port, [server.port], check_whole), names))
+        world = World([server.process], server.port, [server.port], idle.port, check_whole)
+        return run("hostile standalone", cases_in(world, names))
 
 
 def ensemble(names):
-    with Ensemble([DROVER] * 3, config=SETTINGS, properties=PROPERTIES) as servers:
+    # A long syncLimit: on a busy machine a server may get no CPU for seconds, and what that costs is no attack's doing.
+    with Ensemble([DROVER] * 3, config={**SETTINGS, "syncLimit": 40}, properties=PROPERTIES) as servers, \
+            idle_server() as idle:
         leader = servers.start().leader()
         attacked, other = servers.followers()
         attacks.prepare(attacked.port)
@@ -136,7 +151,8 @@ def ensemble(names):
             for member in servers:
                 member.check_not_diverged()
 
-        world = World([member.process for member in servers], attacked.port, [attacked.port, other.port], check_whole)
+        world = World([member.process for member in servers], attacked.port, [attacked.port, other.port], idle.port,
+                      check_whole)
         return run("hostile ensemble", cases_in(world, names))
 
 
