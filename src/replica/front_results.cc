@@ -73,8 +73,10 @@ bool Front::has_room_for_event(Conn& c, std::size_t bytes) {
   c.staged_bytes += static_cast<std::uint32_t>(bytes);
   staged_event_bytes_ += bytes + sizeof(Staged);
   const bool all_have_too_much = staged_event_bytes_ > config_.staged_total_max_bytes;
-  const std::size_t most = all_have_too_much ? config_.output_high_water_bytes : config_.output_max_bytes;
-  if (c.staged_bytes <= most) return true;
+  // Where memory is short, what staging costs counts too: about as much as the events.
+  const bool has_room = all_have_too_much ? 2 * std::size_t{c.staged_bytes} <= config_.output_high_water_bytes
+                                          : c.staged_bytes <= config_.output_max_bytes;
+  if (has_room) return true;
   ++totals_.event_overflows;
   drop(c);
   watches_.forget(state::WatcherId{c.slot});  // The rest of the batch need not look for it.
