@@ -126,6 +126,10 @@ def recursive_watches_times_large_multis(port):
         session.close()
 
 
+# Each connection may have 8 MiB of unsent output, in a buffer that may be twice as large.
+recursive_watches_times_large_multis.megabytes = WATCHERS * 16 + 128
+
+
 def large_identities_with_many_writes(port):
     """A follower sends them to its leader with every write."""
     session = session_of(port)

@@ -83,10 +83,10 @@ class World:
                 victim.end()
         longest, allowed = max(calls), CALL_SECONDS_MAX + STEPS * anyway
         check(all(process.poll() is None for process in self.processes), "every server lives")
-        grown = max(memory.grown() for memory in memories)
+        grown, most = max(memory.grown() for memory in memories), getattr(attack, "megabytes", ATTACK_MB)
         print(f"  longest call {longest:.3f} s, of an idle server {anyway:.3f} s, memory +{grown:.0f} MB", flush=True)
         check(longest < allowed, f"a victim waited {longest:.2f} s, {allowed:.2f} are allowed")
-        check(grown < ATTACK_MB, f"the attack cost {grown:.0f} MB at its peak, {ATTACK_MB} are allowed")
+        check(grown < most, f"the attack cost {grown:.0f} MB at its peak, {most} are allowed")
         self.check_whole()
 
 
