@@ -21,7 +21,7 @@ Plan small_plan(int voters = 3) {
   plan.timing = {.tick_ms = 50, .init_limit_ticks = 8, .sync_limit_ticks = 4};
   plan.clients = 2;
   plan.start_spread = 100 * kMillisecond;
-  plan.ops_per_second = 60;
+  plan.ops_per_second = 100;
   plan.session_timeout_ms = 400;
   plan.network.delay_high = 2 * kMillisecond;
   plan.disk.order_high = 2 * kMillisecond;
