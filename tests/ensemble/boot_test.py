@@ -96,7 +96,7 @@ def a_server_whose_history_the_others_have_lost_stops_and_keeps_it():
         ensemble[1].wipe()
         ensemble[2].wipe()
         ensemble.start(1, 2)
-        check_equal(sum(member.said().count(BEGINS) for member in ensemble), 1, "loud lines")
+        check_equal(sum(member.said().count(BEGINS) for member in ensemble.running), 1, "loud lines")
         write(ensemble, "new")
 
         late = ensemble[3]
