@@ -100,7 +100,7 @@ void choose_faults(Random& random, Plan& plan) {
 // leader's end would be the state's, every time, which real epochs are too long for.
 void choose_slow_states(Random& random, Plan& plan) {
   if (!one_in(random, 4) || plan.last_counter != Plan{}.last_counter) return;
-  plan.network.state_bytes_per_second = between(random, 1000, 6000) * 1000 / plan.timing.init_ms();
+  plan.network.state_bytes_per_second = between(random, 300, 3000) * 1000 / plan.timing.init_ms();
   plan.network.state_piece_longest = plan.init_time() / 3;
 }
 

@@ -133,7 +133,8 @@ MUTANTS = [
          "  std::stable_partition(effects.disk.begin(), effects.disk.end(), [](const DiskOrder& order) {\n"
          "    return !std::holds_alternative<ReloadState>(order);\n  });\n")]),
     Mutant("slow-snap-is-cut-off", "found on real servers", "zab/leader.cc", [
-        ("  if (found != learners_.end() && found->second.is_synchronising()) found->second.last_heard = now;\n", "")]),
+        ("  if (found != learners_.end() && found->second.is_synchronising()) found->second.last_heard = now;\n", "")],
+        script="follower-gets-slow-snap"),
     Mutant("snapshot-stays-in-memory", "3642", "storage/journal.cc", [
         ("  if (zxid < Zxid{0})", "  if (zxid > Zxid{0}) { TRY(open_log(log_ ? log_->tail() : LogTail{})); return std::string(\"none\"); }\n  if (zxid < Zxid{0})")]),
     Mutant("difference-with-a-hole", "4925", "zab/leader_handshake.cc", [
