@@ -211,14 +211,6 @@ MUTANTS = [
          "  too_large_ = out.size() < record_start_;\n  return {};\n")]),
     Mutant("close-session-lists-everything", "4306", "state/prepare_sessions.cc", [
         ("    if (bytes + more > m_.options.txn_bytes_max) return false;\n", "")]),
-    Mutant("cut-list-forgets-parents", "3145", "state/prepare_sessions.cc", [
-        ("  for (const std::string& path : firsts) (take(path) ? listed : unlisted_).push_back(path);\n"
-         "  std::copy_if(others.begin(), others.end(), std::back_inserter(listed), take);\n",
-         "  std::copy_if(others.begin(), others.end(), std::back_inserter(listed), take);\n"
-         "  std::copy_if(firsts.begin(), firsts.end(), std::back_inserter(listed), take);\n")]),
-    Mutant("cut-list-without-sweep", "3145", "replica/replica_leading.cc", [
-        ("  while (const std::size_t n = state::count_for_sweep(left, machine_.options)) {",
-         "  while (const std::size_t n = 0 * state::count_for_sweep(left, machine_.options)) {")]),
     Mutant("moved-session-still-speaks", "710, 2886", "replica/replica_leading.cc", [
         ("  return s.learner == learner ? SessionVerdict{} : kMoved;", "  return raw(session) == 0 ? kMoved : SessionVerdict{};")]),
     Mutant("late-close-lets-the-session-go-on", "closeSession from a server that was left", "replica/replica_leading.cc", [
