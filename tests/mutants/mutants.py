@@ -105,7 +105,8 @@ MUTANTS = [
          "                             .fresh = false,\n")]),
     Mutant("empty-servers-outvote-a-history", "M4 of the storage experiments", "zab/learner.cc", [
         ("  if (start_.fresh && (start_.history_exists || !start_.leader_seems_empty)) start_.knows_history = false;\n",
-         "")]),
+         ""),
+        ("epochs_.knows_history && !(epochs_.fresh && history_exists_)", "epochs_.knows_history", "zab/peer.cc")]),
     Mutant("fresh-servers-wait-for-everybody", "a new ensemble starts", "zab/learner.cc", [
         ("(start_.history_exists || !start_.leader_seems_empty)", "(true || start_.history_exists)")]),
     Mutant("late-history-is-truncated", "two histories", "zab/learner.cc", [
