@@ -54,11 +54,7 @@ std::size_t connections_max(const ServerConfig& config) {
   rlimit descriptors{};
   if (getrlimit(RLIMIT_NOFILE, &descriptors) != 0 || descriptors.rlim_cur == RLIM_INFINITY) return 0;
   const std::size_t most = descriptors.rlim_cur;
-  const std::size_t left = most - std::min(kOwnDescriptors, most / 4);
-  log_info("server",
-           "at most {} client connections, for a limit of {} open files (maxCnxns sets another number)", left,
-           most);
-  return left;
+  return most - std::min(kOwnDescriptors, most / 4);
 }
 
 // A failed write or sync of the log: what was promised can no longer be kept, so nothing more is promised.
@@ -264,6 +260,10 @@ void ServerProcess::log_what_is_served() const {
            recovered_.txns_replayed, startup_ms_);
   log_info("server", "  threads   {} for I/O, {}, 1 for the log, 1 for snapshots", io_count_,
            core_loop_ ? "1 for the core" : "which also runs the core");
+  if (const std::size_t most = connections_max(config_);
+      most != 0 && config_.limits.connections == kConnectionsByDescriptors)
+    log_info("server",
+             "  limit     {} client connections, by the limit of open files (maxCnxns sets another)", most);
   if (plain_) {
     const net::Address& local = plain_->local();
     log_info("server", "  try       zkCli.sh -server {}",
