@@ -56,6 +56,11 @@ class PersistentNode::State final : public Loop {
     const std::lock_guard lock(mutex_);
     return failure_;
   }
+  // What the caller is told when its wait ends: why it waited, if that is known.
+  Error why_not(Error error) const {
+    const std::lock_guard lock(mutex_);
+    return error == Errc::kDeadline && in_the_way_ ? *in_the_way_ : error;
+  }
   std::uint64_t wanted() const {
     const std::lock_guard lock(mutex_);
     return wanted_;
@@ -112,11 +117,17 @@ class PersistentNode::State final : public Loop {
     const std::lock_guard lock(mutex_);
     there_ = there;
     written_ = written;
-    if (there) failure_.reset();
+    if (!there) return;
+    failure_.reset();
+    in_the_way_.reset();
   }
   void set_failure(const Error& error) {
     const std::lock_guard lock(mutex_);
     failure_ = error;
+  }
+  void set_in_the_way(const Error& error) {
+    const std::lock_guard lock(mutex_);
+    in_the_way_ = error;
   }
   void set_path(std::string path) {
     const std::lock_guard lock(mutex_);
@@ -142,6 +153,7 @@ class PersistentNode::State final : public Loop {
   std::uint64_t written_ = 0;  // the number of what is in the tree
   bool there_ = false;
   std::optional<Error> failure_;
+  std::optional<Error> in_the_way_;  // somebody else's node, which may still go
 };
 
 Task<Result<void>> PersistentNode::State::look_at(State& self, Wait wait) {
@@ -228,8 +240,10 @@ void PersistentNode::State::on_foreign(const Stat& stat) {
     foreign_ = stat.czxid;
     foreign_until_ = Clock::now() + 2 * client().session_timeout();
   }
+  const Error conflict{Errc::kIdConflict, Applied::kNo, path(), "another session owns the node"};
+  set_in_the_way(conflict);
   if (stat.is_ephemeral() && Clock::now() < foreign_until_) return wake_at(foreign_until_);
-  set_failure(Error{Errc::kIdConflict, Applied::kNo, path(), "another session owns the node"});
+  set_failure(conflict);
 }
 
 Task<Result<void>> PersistentNode::State::touch(State& self, Wait wait) {
@@ -295,10 +309,11 @@ PersistentNode& PersistentNode::operator=(PersistentNode&& other) noexcept {
 
 namespace {
 
-Task<Result<std::string>> path_when(Task<Result<void>> done, std::function<std::string()> path) {
+template <class State>
+Task<Result<std::string>> path_when(Task<Result<void>> done, std::shared_ptr<State> state) {
   const Result<void> result = co_await std::move(done);
-  if (!result) co_return std::unexpected(result.error());
-  co_return path();
+  if (!result) co_return std::unexpected(state->why_not(result.error()));
+  co_return state->path();
 }
 
 }  // namespace
@@ -306,7 +321,7 @@ Task<Result<std::string>> path_when(Task<Result<void>> done, std::function<std::
 Task<Result<std::string>> PersistentNode::start(Wait wait) {
   state_->begin();
   auto done = Loop::until(state_, [state = state_.get()] { return state->is_done(0); }, std::move(wait));
-  return path_when(std::move(done), [state = state_] { return state->path(); });
+  return path_when(std::move(done), state_);
 }
 
 Task<Result<void>> PersistentNode::flush(Wait wait) {

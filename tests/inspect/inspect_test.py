@@ -415,7 +415,7 @@ def wrong_words_are_a_usage_error():
 
 
 def files_may_have_any_name():
-    for kind in KINDS:
+    for kind in PROPERTIES:
         for prefix, name in (("log", "a-copy"), ("snapshot", "another")):
             shutil.copy(files(built(kind), prefix)[-1], workshop / name)
         check(len(inspect_json("log", workshop / "a-copy")) > 100, "all transactions of the copy")
