@@ -16,6 +16,9 @@
 namespace drover::server {
 namespace {
 
+// The clients do not ping, and hundreds of them take a while under a sanitizer.
+constexpr int kSessionMs = 3'600'000;
+
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -32,7 +35,7 @@ class Creator {
     {
       wire::Frame frame(hello);
       wire::Writer w(hello);
-      wire::encode(w, wire::ConnectRequest{.timeout_ms = 30'000, .password = {}, .has_read_only = true});
+      wire::encode(w, wire::ConnectRequest{.timeout_ms = kSessionMs, .password = {}, .has_read_only = true});
     }
     const std::string answer = exchange(hello);
     session_ = wire::decode_connect_response(answer)->session;
@@ -77,7 +80,10 @@ class Creator {
 
 class TheDashboard : public ::testing::Test {
  protected:
-  TheDashboard() { config_.storage.force_sync = false; }  // some make thousands of nodes, one after the other
+  TheDashboard() {
+    config_.storage.force_sync = false;  // some make thousands of nodes, one after the other
+    config_.max_session_timeout_ms = kSessionMs;
+  }
 
   Server& server() { return server_.get(); }
   // The host is what a browser at this machine sends.
