@@ -37,8 +37,14 @@ std::string encoded(const QuorumPacket& packet) {
   return out;
 }
 
+bool within_limits(const std::vector<Identity>& identities) {
+  std::size_t bytes = 0;
+  for (const Identity& who : identities) bytes += who.scheme.size() + who.id.size();
+  return identities.size() <= kLimits.identities_max && bytes <= kLimits.identities_bytes_max;
+}
+
 void read_payload(const QuorumPacket& packet) {
-  ENSURE(fits(packet.identities, kLimits), "what is taken fits");
+  ENSURE(within_limits(packet.identities), "what is taken fits");
   (void)name_of(packet.type);
   (void)decode_int(packet.data);
   (void)decode_revalidated(packet.data);
