@@ -295,7 +295,14 @@ void Nemesis::damage_at(SimServer& server, const std::string& path, std::uint64_
   server.disk().set_contents(path, std::move(bytes));
 }
 
+// A server that has logged nothing cannot be told from one whose disk is lost, and two such servers may be a
+// quorum that begins anew, with epochs that were led before. So everybody has something to lose first.
 void Nemesis::wipe() {
+  const bool all_hold_something = std::all_of(servers_.begin(), servers_.end(), [](const auto& server) {
+    return server->is_up() && server->process()->has_member() &&
+           server->process()->machine().last_zxid > Zxid{0};
+  });
+  if (!all_hold_something) return;
   SimServer* server = victim_for_damage();
   if (!server) return;
   say("the disk of server " + text(*server) + " is wiped");
