@@ -193,7 +193,8 @@ TEST(Traces, AWipedServerDoesNotVote) {
   e.pass(1000);
   compare("a_wiped_server_does_not_vote",
           "A wiped server and a stale one are a majority in number, but must not decide: together they know\n"
-          "less than was acknowledged. The wiped one hears that 1 has a history, and has no vote (zxid -1) until it has one.",
+          "less than was acknowledged. The wiped one hears that 1 has a history, and has no vote (zxid -1) "
+          "until it has one.",
           e);
 }
 
