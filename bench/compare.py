@@ -6,6 +6,7 @@
 #   bench/compare.py                  every row, all servers in turn, one table at the end
 #   bench/compare.py get set          rows whose name contains one of the words
 #   bench/compare.py --seconds 10     longer rows;  --json FILE  keeps the raw results
+#   bench/compare.py --before FILE    this build beside an older drover binary, the load rows only
 #
 # Servers take turns on the same machine within minutes, so ratios mean something where absolute figures do
 # not. The ceiling is `zkecho`, which answers the same protocol from a constant and keeps no tree. Load comes
@@ -59,8 +60,9 @@ def rss_bytes(pid):
 class Server:
     """One server process on a loopback port, with a data directory of its own."""
 
-    def __init__(self, kind, scratch, properties=()):
+    def __init__(self, kind, scratch, properties=(), binary=DROVER):
         self.kind = kind
+        self.binary = binary
         self.properties = list(properties)
         self.port = free_port()
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix=f"{kind}-", dir=scratch))
@@ -72,8 +74,8 @@ class Server:
             f"dataDir={self.directory}/data\nclientPort={self.port}\nclientPortAddress=127.0.0.1\n"
             "maxClientCnxns=0\nmaxCnxns=0\ntickTime=2000\nmaxSessionTimeout=60000\n4lw.commands.whitelist=*\n"
             "admin.enableServer=false\n")
-        if self.kind == "drover":
-            return [str(DROVER), "server", str(config), *self.properties]
+        if self.kind in ("drover", "before"):
+            return [str(self.binary), "server", str(config), *self.properties]
         if self.kind == "zkecho":
             return [str(BUILD / "zkecho"), str(self.port), "--log", str(self.directory / "log")]
         return ["java", "-cp", "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar",
@@ -131,19 +133,45 @@ LOAD_ROWS = [
 
 def load_row(scratch, row, seconds, tries):
     """Each server in turn, and that so many times; of each the run with the median figure."""
-    name, words, figure, _, _ = row
-    mode, conns, depth = words.split()
+    name, _, figure, _, _ = row
     runs = {"java": [], "drover": [], "zkecho": []}
     for kind in list(runs) * tries:
-        server = Server(kind, scratch)
-        server.start()
-        warm = 4 if kind == "java" else 1  # the JVM's compiler needs its time
-        arguments = ["--mode", mode, "--conns", conns, "--depth", depth, "--size", 100, "--keys", 1000,
-                     "--reads", 90, "--time", seconds, "--warm", warm]
-        runs[kind].append(server.load(*arguments))
-        server.stop()
-        shutil.rmtree(server.directory)
+        runs[kind].append(one_run(Server(kind, scratch), row, seconds))
     return name, {kind: sorted(all_of, key=lambda run: run[figure])[tries // 2] for kind, all_of in runs.items()}
+
+
+def one_run(server, row, seconds):
+    mode, conns, depth = row[1].split()
+    server.start()
+    warm = 4 if server.kind == "java" else 1  # the JVM's compiler needs its time
+    result = server.load("--mode", mode, "--conns", conns, "--depth", depth, "--size", 100, "--keys", 1000,
+                         "--reads", 90, "--time", seconds, "--warm", warm)
+    server.stop()
+    shutil.rmtree(server.directory)
+    return result
+
+
+def before_row(scratch, row, seconds, tries, before):
+    """This build and an older one in turn: the ratio of each pair of runs, of which the median says most."""
+    pairs = []
+    for attempt in range(tries):
+        kinds = ["before", "drover"] if attempt % 2 == 0 else ["drover", "before"]
+        pairs.append({kind: one_run(Server(kind, scratch, binary=before if kind == "before" else DROVER), row, seconds)
+                      for kind in kinds})
+    return pairs
+
+
+def ratios(pairs, figure):
+    return sorted(pair["drover"][figure] / pair["before"][figure] for pair in pairs)
+
+
+def compare_with(options, wanted):
+    print("| row | per server CPU second: median (least, most) | figure: median (least, most) |\n|---|---|---|", flush=True)
+    for row in filter(lambda row: wanted(row[0]), LOAD_ROWS):
+        pairs = before_row(options.scratch, row, options.seconds, options.tries, options.before)
+        cells = [f"{of[len(of) // 2]:.3f} ({of[0]:.3f}, {of[-1]:.3f})"
+                 for of in (ratios(pairs, "ops_per_srv_cpu_s"), ratios(pairs, row[2]))]
+        print(f"| {row[0]} | {' | '.join(cells)} |", flush=True)
 
 
 def memory_row(scratch):
@@ -235,10 +263,13 @@ def main():
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--tries", type=int, default=1, help="runs of each row and server; the median counts")
     parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--before", type=pathlib.Path, help="an older drover binary to compare this build with")
     parser.add_argument("--scratch", type=pathlib.Path, default=ROOT / "build" / "bench")
     options = parser.parse_args()
     build_tools()
     wanted = lambda name: not options.words or any(word in name for word in options.words)
+    if options.before:
+        return compare_with(options, wanted)
     raw = {}
     print("| row | Java 3.8.0 | drover | ceiling | |\n|---|---|---|---|---|", flush=True)
     for row in LOAD_ROWS:
