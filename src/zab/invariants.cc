@@ -166,7 +166,11 @@ void Invariants::look_at_learner(const Peer& peer, const Learner& learner, Check
   check.expect(peer.membership_.is_voter(learner.leader()) && learner.leader() != peer.config_.me,
                "a learner follows another server, which votes");
   if (learner.phase_ < Phase::kSync) return;
-  check.expect(peer.epochs_.accepted_epoch == learner.epoch_, "an epoch is promised when it is on disk");
+  const std::uint32_t accepted = peer.epochs_.accepted_epoch;
+  check.expect(learner.config_.looks_on || accepted == learner.epoch_,
+               "an epoch is promised when it is on disk");
+  check.expect(!learner.config_.looks_on || (learner.config_.observer && accepted > learner.epoch_),
+               "who may follow does not only look on");
   look_at_sync(peer, learner, check);
   if (learner.phase_ < Phase::kSynced) return;
   check.expect(peer.epochs_.current_epoch == learner.epoch_,

@@ -42,6 +42,9 @@ std::string hex(Zxid zxid) {
   return {digits, end.ptr};
 }
 
+// No member has a negative id.
+ServerId nobody_like(ServerId server) { return ServerId{~raw(server)}; }
+
 }  // namespace
 
 Learner::Learner(const LearnerConfig& config, const Membership& membership, History& history,
@@ -76,7 +79,8 @@ void Learner::on_link_up(Instant now, Effects& effects) {
   if (phase_ != Phase::kDialling) return;
   phase_ = Phase::kDiscovery;
   phase_began_ = last_heard_ = now;
-  const wire::LearnerInfo info{config_.me, wire::kQuorumProtocolVersion, membership_.version, held_history()};
+  const ServerId name = config_.looks_on ? nobody_like(config_.me) : config_.me;
+  const wire::LearnerInfo info{name, wire::kQuorumProtocolVersion, membership_.version, held_history()};
   wire::append_packet(out(effects), config_.observer ? PacketType::kObserverInfo : PacketType::kFollowerInfo,
                       epoch_start(start_.accepted), wire::encode(info));
 }
@@ -131,12 +135,41 @@ void Learner::on_leader_info(const wire::QuorumPacket& packet, Effects& effects)
   if (epoch_asked_) return end("the leader proposes an epoch twice");
   epoch_asked_ = true;
   epoch_ = epoch_of(packet.zxid);
-  if (epoch_ < start_.accepted) return end("the leader's epoch is older than the one promised");
+  if (config_.looks_on) return look_on(effects);
+  leader_too_old_ = epoch_ < start_.accepted;
+  if (leader_too_old_) return end("the leader's epoch is older than the one promised");
   if (epoch_ > kEpochMax) return end("the leader's epoch is one that cannot be");
   promised_before_ = epoch_ == start_.accepted;
   if (promised_before_) return send_epoch_ack(effects);
   // Durable before it is said: or after a crash we could promise an older epoch to somebody else.
   effects.disk.emplace_back(SaveEpoch{EpochKind::kAccepted, epoch_});
+}
+
+// Joins a leader whose epoch is older than the promised one, without a vote. Why this is safe:
+//
+// - The promise forbids to acknowledge anything of an older epoch: a later candidate may have a quorum of
+// such
+//   promises, and would not know of what we acknowledge now. An observer acknowledges no transactions.
+// - It does acknowledge NEWLEADER. Java's leader counts that for every voter's id, even if it came as an
+//   observer, and it counts links the same way when it looks for its quorum. Hence an id that is nobody's:
+//   Java accepts it, logs "not in the current config", and counts it nowhere. So nothing is committed in this
+//   epoch that would not be committed without us.
+// - NEWLEADER makes this epoch our current one. That is true of our history, which is then the leader's, and
+//   it outvotes nobody who knows of a later leader: whoever acknowledged that one has a later current epoch.
+//   It never goes back, since a leader that is older than our history is left.
+// - Clients see only what this leader committed, as at every observer.
+// - The promise stays as it is, also on disk. When this leader is gone we vote as before, and the next epoch
+// is
+//   later than the promise.
+void Learner::look_on(Effects& effects) {
+  if (epoch_ >= start_.accepted) return end("the leader's epoch can be followed");
+  if (epoch_ < std::max(start_.current, epoch_of(history_.last())))
+    return end("the leader's epoch is older than our history");
+  effects.log.push_back("joining server " + std::to_string(raw(start_.leader)) +
+                        " as an observer, without a vote: its epoch " + std::to_string(epoch_) +
+                        " is older than the one promised, " + std::to_string(start_.accepted));
+  promised_before_ = true;
+  send_epoch_ack(effects);
 }
 
 void Learner::send_epoch_ack(Effects& effects) {
@@ -398,9 +431,14 @@ void Learner::on_time(Instant now, Effects& effects) {
     return;
   }
   if (phase_ == Phase::kBroadcast) return end("nothing was heard of the leader within syncLimit");
-  end(phase_ == Phase::kDialling ? "the elected leader was not reached in time"
-                                 : "the leader did not bring us level within initLimit");
+  if (phase_ == Phase::kDialling) return end("the elected leader was not reached in time");
+  if (waits_for_nothing()) return end("the leader has no epoch yet, and may need a vote");
+  end("the leader did not bring us level within initLimit");
 }
+
+// A leader that has an epoch says so at once. One that has none yet takes a later one than the promise, and
+// may be waiting for nobody but this voter.
+bool Learner::waits_for_nothing() const { return phase_ == Phase::kDiscovery && config_.looks_on; }
 
 // Java's leaders promise nothing and may pause for syncLimit. Leaving early costs nothing but an election:
 // who left a leader that a quorum still follows is told so, and comes back.
@@ -410,6 +448,7 @@ bool Learner::may_lose_patience() const {
 
 Instant Learner::next_time() const {
   if (phase_ == Phase::kDialling) return std::min(dialled_until(), redial_at_.value_or(dialled_until()));
+  if (waits_for_nothing()) return last_heard_ + config_.timing.tick_ms;
   if (phase_ != Phase::kBroadcast) return last_heard_ + config_.timing.init_ms();
   const Instant limit = last_heard_ + config_.timing.sync_ms();
   if (!may_lose_patience()) return limit;

@@ -38,6 +38,9 @@ struct LearnerConfig {
   ServerId me{};
   bool observer = false;
   Timing timing;
+  // A voter without a vote: it has promised a later epoch than the leader's, and the leader does not make
+  // way. It joins as an observer under an id that is nobody's; `observer` is set too. See Learner::look_on().
+  bool looks_on = false;
 };
 
 class Learner {
@@ -93,6 +96,8 @@ class Learner {
   Instant linked_since() const { return phase_began_; }  // once it is
   const LearnerCounts& counts() const { return counts_; }
   LinkId link() const { return start_.link; }
+  // Over because the promised epoch is later than the leader's.
+  bool is_leader_too_old() const { return leader_too_old_; }
   // The state in memory is half the leader's: it is good for nothing but being replaced.
   bool is_receiving_snapshot() const { return receiving_snapshot_; }
   // The last transaction that was committed before UPTODATE; nothing before that packet came. What the leader
@@ -110,6 +115,7 @@ class Learner {
   void on_leader_info(const wire::QuorumPacket& packet, Effects& effects);
   bool parted_from(const wire::LeaderInfo& info, Effects& effects);
   std::uint64_t held_history() const;
+  void look_on(Effects& effects);
   void send_epoch_ack(Effects& effects);
   void on_sync_packet(const wire::QuorumPacket& packet, Effects& effects);
   void begin_sync(const wire::QuorumPacket& packet, Effects& effects);
@@ -125,6 +131,7 @@ class Learner {
   void count(wire::PacketType type);
   void acknowledge(Effects& effects);
   bool may_lose_patience() const;
+  bool waits_for_nothing() const;
   std::string& out(Effects& effects) { return effects.to(start_.link); }
 
   LearnerConfig config_;
@@ -136,7 +143,8 @@ class Learner {
   std::uint32_t epoch_ = 0;
   bool promised_before_ = false;  // this very epoch, to a leader that may have been another
   bool epoch_asked_ = false;      // LEADERINFO has come
-  bool sync_begun_ = false;       // DIFF, TRUNC or SNAP has come
+  bool leader_too_old_ = false;
+  bool sync_begun_ = false;  // DIFF, TRUNC or SNAP has come
   bool receiving_snapshot_ = false;
   bool new_leader_seen_ = false;
   bool new_leader_acked_ = false;

@@ -36,6 +36,7 @@ struct Options {
   std::uint64_t history_id = 0;
   std::uint32_t accepted = 4;
   Timing timing = kTiming;
+  bool looks_on = false;
   zab::History log = history(zx(4, 0), {zx(4, 1), zx(4, 2), zx(4, 3)});
 };
 
@@ -43,7 +44,8 @@ class Following {
  public:
   explicit Following(const Options& options = {})
       : h(options.log),
-        learner(LearnerConfig{ServerId{1}, options.observer, options.timing}, membership_, h,
+        learner(LearnerConfig{ServerId{1}, options.observer, options.timing, options.looks_on}, membership_,
+                h,
                 Learner::Start{.accepted = options.accepted,
                                .current = 4,
                                .knows_history = options.knows_history,
@@ -125,6 +127,47 @@ TEST(Learner, GreetsWithTheEpochItHasPromised) {
   Following observer({.observer = true});
   observer.learner.on_link_up(observer.now, observer.effects);
   EXPECT_EQ(observer.sent(), Story{"OBSERVERINFO 4.0"});
+}
+
+TEST(Learner, WhoHasPromisedALaterEpochMayLookOnUnderNobodysName) {
+  // At Java's leader, which neither makes way nor counts somebody that is no voter.
+  Following f({.observer = true, .accepted = 7, .looks_on = true});
+  f.learner.on_link_up(f.now, f.effects);
+  ASSERT_EQ(f.sent(), Story{"OBSERVERINFO 7.0"});
+  wire::QuorumPacket greeting;
+  wire::decode_packet(f.effects.send.front().bytes, {}, greeting);
+  EXPECT_EQ(wire::decode_learner_info(greeting.data)->server, ServerId{~std::int64_t{1}});
+
+  f.forget().hear_epoch(5);
+  EXPECT_EQ(f.orders(), Story{});  // Nothing is promised, and what was stays.
+  EXPECT_EQ(f.sent(), Story{"ACKEPOCH 4.3 of epoch -1"});
+  f.forget().hear(PacketType::kDiff, zx(4, 3)).hear(PacketType::kNewLeader, zx(5, 0)).flush();
+  EXPECT_EQ(f.orders(), Story{"currentEpoch 5"});
+  f.saved(EpochKind::kCurrent, 5).hear(PacketType::kUpToDate, Zxid{-1}).forget();
+  ASSERT_EQ(f.learner.phase(), Phase::kBroadcast);
+  f.hear(PacketType::kInform, zx(5, 1), entry(zx(5, 1))).flush().durable(zx(5, 1));
+  EXPECT_EQ(f.h.committed(), zx(5, 1));
+  EXPECT_EQ(f.sent(), Story{});  // An acknowledgement is what it may not give.
+}
+
+TEST(Learner, WhoLooksOnLeavesALeaderThatItMayFollowAndOneOlderThanItsHistory) {
+  for (const std::uint32_t epoch : {3U, 7U, 8U}) {
+    Following f({.observer = true, .accepted = 7, .looks_on = true});
+    f.learner.on_link_up(f.now, f.effects);
+    f.forget().hear_epoch(epoch);
+    EXPECT_TRUE(f.learner.over()) << epoch;
+    EXPECT_EQ(f.sent(), Story{}) << epoch;
+    EXPECT_FALSE(f.learner.is_leader_too_old()) << epoch;
+  }
+}
+
+TEST(Learner, WhoLooksOnDoesNotWaitForALeaderThatMayNeedItsVote) {
+  Following f({.observer = true, .accepted = 7, .looks_on = true});
+  f.learner.on_link_up(f.now, f.effects);
+  EXPECT_EQ(f.learner.next_time(), f.now + kTiming.tick_ms);
+  f.now = f.learner.next_time();
+  f.learner.on_time(f.now, f.effects);
+  EXPECT_TRUE(f.learner.over());
 }
 
 TEST(Learner, PromisesAnEpochOnlyOnceThatIsDurable) {

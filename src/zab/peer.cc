@@ -10,6 +10,8 @@ namespace drover::zab {
 namespace {
 
 constexpr std::size_t kHeldLinksMax = 64;
+// Drover's leader makes way at the first greeting. One that refused us this often is Java's, and never will.
+constexpr int kTooOldTimesMax = 2;
 
 ElectionConfig election_config(const PeerConfig& config) {
   return {.me = config.me,
@@ -104,6 +106,7 @@ void Peer::end_role(Effects& effects) {
     // Half of the leader's state is nobody's state; what is on the disk is still whole (ZOOKEEPER-3642).
     if (learner_->is_receiving_snapshot()) effects.disk.emplace_back(ReloadState{});
     effects.close.push_back(learner_->link());
+    remember_refusal(*learner_);
     counts_.learned.add(learner_->counts());
     learner_.reset();
   }
@@ -164,9 +167,21 @@ void Peer::lead(Instant now, Effects& effects) {
   }
 }
 
+bool Peer::only_looks_on(ServerId leader) const {
+  return !config_.observer && too_old_ == leader && too_old_times_ >= kTooOldTimesMax;
+}
+
+void Peer::remember_refusal(const Learner& learner) {
+  const bool again = learner.is_leader_too_old() && learner.leader() == too_old_;
+  too_old_times_ = learner.is_leader_too_old() ? (again ? too_old_times_ : 0) + 1 : 0;
+  too_old_ = learner.leader();
+}
+
 void Peer::follow(ServerId leader, Instant now, Effects& effects) {
-  role_ = config_.observer ? Role::kObserving : Role::kFollowing;
-  election_.settle(config_.observer ? wire::PeerState::kObserving : wire::PeerState::kFollowing);
+  const bool looks_on = only_looks_on(leader);
+  const bool observes = config_.observer || looks_on;
+  role_ = observes ? Role::kObserving : Role::kFollowing;
+  election_.settle(observes ? wire::PeerState::kObserving : wire::PeerState::kFollowing);
   effects.log.push_back("following server " + std::to_string(raw(leader)) + ", elected in round " +
                         std::to_string(election_.round()));
   for (const auto& [link, early] : held_) effects.close.push_back(link);
@@ -180,7 +195,7 @@ void Peer::follow(ServerId leader, Instant now, Effects& effects) {
                              .history_id = epochs_.history_id,
                              .leader = leader,
                              .link = LinkId{kDialledLinks | ++next_dial_}};
-  learner_ = std::make_unique<Learner>(LearnerConfig{config_.me, config_.observer, config_.timing},
+  learner_ = std::make_unique<Learner>(LearnerConfig{config_.me, observes, config_.timing, looks_on},
                                        membership_, history_, start, now, effects);
 }
 

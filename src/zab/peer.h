@@ -142,6 +142,8 @@ class Peer {
   void lead(Instant now, Effects& effects);
   void follow(ServerId leader, Instant now, Effects& effects);
   void drop_a_held_link(Effects& effects);
+  bool only_looks_on(ServerId leader) const;
+  void remember_refusal(const Learner& learner);
   void end_role(Effects& effects);
 
   PeerConfig config_;
@@ -169,6 +171,9 @@ class Peer {
   // transactions that are no longer ours.
   std::deque<Zxid> rewinds_;
   std::uint64_t next_dial_ = 0;
+  // The leader whose epoch is older than the promised one, and how often in a row it was.
+  ServerId too_old_{};
+  int too_old_times_ = 0;
   // Who looked for a leader when we did not, or before our own vote was known: heard once it is. The newest
   // of each. They repeat themselves only rarely, so that an election would have to wait for it.
   struct Early {

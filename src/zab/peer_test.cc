@@ -221,6 +221,31 @@ struct Alone {
   Peer peer;
 };
 
+TEST(Peer, AtALeaderThatDoesNotMakeWayItLooksOnAndVotesAgainLater) {
+  // As at Java's: its epoch stays what it is, however often we come.
+  Alone a;
+  a.follow();
+  a.peer.on_link_down(LinkId{kDialledLinks | 1}, a.now, a.effects);
+  ASSERT_EQ(a.peer.accepted_epoch(), 5u);
+  const auto come = [&] {
+    a.effects = {};
+    a.join(3);
+    const LinkId link = a.effects.dial->link;
+    a.peer.on_link_up(link, a.now, a.effects);
+    const Role role = a.peer.role();
+    a.say(link, PacketType::kLeaderInfo, zx(4, 0), wire::encode_int(wire::kQuorumProtocolVersion));
+    return role;
+  };
+  EXPECT_EQ(come(), Role::kFollowing);
+  EXPECT_EQ(come(), Role::kFollowing);
+  EXPECT_EQ(come(), Role::kObserving);
+  EXPECT_EQ(a.peer.role(), Role::kObserving);
+  a.peer.on_link_down(a.peer.learner()->link(), a.now, a.effects);
+  EXPECT_EQ(a.peer.role(), Role::kLooking);
+  EXPECT_EQ(a.effects.notify.back().notification.leader, ServerId{1});  // It votes.
+  EXPECT_EQ(come(), Role::kFollowing);
+}
+
 TEST(Peer, AnElectionWaitsForTheDisk) {
   Alone a;
   const LinkId link = a.follow();

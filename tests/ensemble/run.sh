@@ -53,6 +53,7 @@ start sessions /usr/bin/python3 "$here/sessions_test.py"
 start settings /usr/bin/python3 "$here/settings_test.py"
 start strangers /usr/bin/python3 "$here/strangers_test.py"
 start reconfig /usr/bin/python3 "$here/reconfig_test.py"
+start promises /usr/bin/python3 "$here/promises_test.py"
 start voters /usr/bin/python3 "$here/mixed_test.py" --setups voters "$@"
 start observers /usr/bin/python3 "$here/mixed_test.py" --setups observers "$@"
 finish_all

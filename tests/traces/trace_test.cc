@@ -159,6 +159,24 @@ TEST(Traces, ALostLeader) {
           e);
 }
 
+TEST(Traces, APromiseToNobody) {
+  Ensemble e = three();
+  e.start({2, 3});
+  e.pass(300);
+  e.forget();
+  e.tell(
+      "= 3 leads epoch 5; 1, which was away, has promised epoch 7 to a candidate that nobody has seen since");
+  e.disk(1).accepted = 7;
+  e.start({1});
+  e.run();
+  compare(
+      "a_promise_to_nobody",
+      "A leader meets a server that has promised a later epoch than its own. That server may not follow it,\n"
+      "and could be left outside for ever. So the leader makes way, and writes the promise down as its own:\n"
+      "whoever leads next hears of it, and takes a later one.",
+      e);
+}
+
 TEST(Traces, ALaggingFollower) {
   Ensemble e = three_led_by_3();
   e.tell("= 1's disk stands still while two transactions are written");
