@@ -32,7 +32,7 @@ TEST(ErrorCode, EveryCodeHasItsOwnName) {
     ++known;
     EXPECT_TRUE(names.insert(name).second) << name;
   }
-  EXPECT_EQ(known, 32);  // client-protocol §5.2
+  EXPECT_EQ(known, 32);  // docs/client-protocol.md, "Errors"
   EXPECT_EQ(name_of(ErrorCode::kNoNode), "NoNode");
   EXPECT_EQ(name_of(static_cast<ErrorCode>(-126)), "Unknown");
 }

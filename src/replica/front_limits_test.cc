@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The handshake's refusals, bad frames, and everything that is bounded (client-protocol §2, §3).
+// Refused handshakes, bad frames, and limits (docs/client-protocol.md, "Frames" and "Handshake").
 #include <gtest/gtest.h>
 
 #include <string>

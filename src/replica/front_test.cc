@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order of one connection's stream: replies, reads behind writes, events (client-protocol §4, §10.4,
-// §11).
+// The order of one connection's stream: replies, reads behind writes, events
+// (docs/client-protocol.md, "Headers and order").
 #include "replica/front.h"
 
 #include <gtest/gtest.h>
@@ -199,7 +199,7 @@ TEST(Events, GoToTheWatchersOfEveryFrontAndDieWithTheConnection) {
   EXPECT_EQ(story(successor.take()), Story{});
 }
 
-// ---- auth, client-protocol §9.6 ----
+// ---- auth ----
 
 TEST(Totals, CountWhatWasAnsweredAndWhatFired) {
   Harness h;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sessions that only one server of an ensemble knows, and how they become everybody's (client-protocol §3.6).
+// Local sessions, and how they become global (docs/client-protocol.md, "Sessions").
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A server that finds no leader: what clients that are content with reading get of it (client-protocol §11).
+// Read-only mode: a server without a leader (docs/client-protocol.md, "sync and read-only servers").
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The life of a session: created, moved, expired, closed (client-protocol §3).
+// The life of a session: created, moved, expired, closed (docs/client-protocol.md, "Sessions").
 #include <gtest/gtest.h>
 
 #include <string>

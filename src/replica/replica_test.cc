@@ -228,7 +228,7 @@ TEST(DiskFull, RefusalsKeepTheirPlaceAmongTheReplies) {
   EXPECT_EQ(story(c.take()), (Story{"1 Ok", "2 SystemError", "3 Ok", "4 Ok", "5 SystemError"}));
 }
 
-// ---- containers and TTL nodes, client-protocol §12 ----
+// ---- containers and TTL nodes ----
 
 class Reaper : public ::testing::Test {
  protected:

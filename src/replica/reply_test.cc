@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Replies to writes, byte for byte (client-protocol §8 and §21).
+// Replies to writes, byte for byte (docs/client-protocol.md).
 #include "replica/reply.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who may do what, and which lists may be asked for (client-protocol §9).
+// ACL checks and ACL validation (docs/client-protocol.md, "Authentication and ACLs").
 #include "state/acl.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ std::vector<Acl> resolved(const std::vector<Acl>& asked, const Identities& who, 
   return wire::decode_acl_list(r);
 }
 
-// ---- the check, §9.1 ----
+// ---- the check ----
 
 TEST(IsAllowed, WorldAnyoneNeedsNoIdentity) {
   EXPECT_TRUE(allowed({{wire::kRead, {"world", "anyone"}}}, wire::kRead, {}));
@@ -116,7 +116,7 @@ TEST(IsAllowed, SchemesWithoutAProviderMatchNobody) {
   EXPECT_FALSE(allowed({{wire::kAll, {"x509", "CN=a"}}}, wire::kRead, {{"x509", "CN=a"}}));
 }
 
-// ---- ip, §9.5 ----
+// ---- ip ----
 
 Options no_acls() {
   Options options;
@@ -179,7 +179,7 @@ TEST(IpAcl, AcceptsTheIdsThatJavaAccepts) {
   }
 }
 
-// ---- what may be asked for, §9.4 ----
+// ---- validation of requested lists ----
 
 TEST(ResolveAcl, AcceptsTheDigestsThatJavaAccepts) {
   for (const char* id : {"u:p", ":p", "a:b:"}) {

@@ -3,7 +3,7 @@
 // A transaction becomes a change of the tree. Cannot fail: what could go wrong was decided by prepare.
 //
 // Every transaction is idempotent, because a fuzzy snapshot may already hold its effects: replay then
-// meets nodes that exist, are gone, or have newer attributes (docs: storage-format, fuzzy snapshots).
+// meets nodes that exist, are gone, or have newer attributes (docs/storage-format.md).
 // The error in the result only matters then, and is otherwise the error that prepare decided on.
 #pragma once
 

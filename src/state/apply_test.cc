@@ -35,7 +35,7 @@ std::vector<std::string> told(const TreeEvents& events) {
 
 using Told = std::vector<std::string>;
 
-// client-protocol §10.2.
+// docs/client-protocol.md, "Watches".
 TEST(ApplyEvents, FollowTheTriggerMatrix) {
   Leader leader;
   leader.create("/p");
@@ -71,7 +71,7 @@ TEST(ApplyEvents, OfACloseSessionAreThoseOfItsDeletes) {
   EXPECT_EQ(told(leader.events), (Told{"deleted /p/e", "children /p"}));
 }
 
-// client-protocol §10.5: who may not read the node does not hear of it.
+// docs/client-protocol.md, "Watches": events are dropped for clients that may not read the node.
 TEST(ApplyEvents, CarryTheAclThatDecidesWhoMayHear) {
   Leader leader;
   const std::string of_node = acl_bytes({{31, {"ip", "1.1.1.1"}}, {31, {"world", "anyone"}}});

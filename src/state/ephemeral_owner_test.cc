@@ -6,7 +6,7 @@
 namespace drover::state {
 namespace {
 
-// client-protocol §7.3.
+// docs/client-protocol.md, "Stat".
 TEST(EphemeralOwner, ZeroIsPersistentAndASessionIdIsEphemeral) {
   for (const bool extended : {false, true}) {
     EXPECT_EQ(kind_of(0, extended), NodeKind::kPersistent);

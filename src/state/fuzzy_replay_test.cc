@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Recovery from a fuzzy snapshot: nodes are copied while transactions go on, and replaying the log from
-// the snapshot's zxid must lead to exactly the state that the server had (storage-format §5).
+// the snapshot's zxid must lead to exactly the state that the server had (docs/storage-format.md).
 #include <gtest/gtest.h>
 
 #include <memory>

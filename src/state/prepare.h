@@ -2,9 +2,9 @@
 //
 // A request becomes a transaction: every check is made here, once, on the leader.
 //
-// The order of checks decides which error a client sees, so it is ZooKeeper's (client-protocol §7.2). A
-// request that fails becomes an error transaction: it takes a zxid and is logged like any other. Only one
-// that cannot be decoded need not.
+// The order of checks decides which error a client sees (docs/client-protocol.md, "Order of checks"). A
+// request that fails becomes an error transaction, which takes a zxid and is logged like any other. A
+// request that cannot be decoded becomes none.
 #pragma once
 
 #include <cstdint>

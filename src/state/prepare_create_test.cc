@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// create, create2, createContainer and createTTL: which error wins, and what is made (client-protocol §7).
+// create, create2, createContainer, createTTL (docs/client-protocol.md, "Order of checks").
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -170,7 +170,7 @@ TEST_F(Create, StoresTheResolvedAcl) {
   EXPECT_EQ(create("/mine/x", {}, bob), ErrorCode::kOk);
 }
 
-// ---- sequence, §7.3 ----
+// ---- sequence numbers ----
 
 TEST_F(Create, TheSuffixCountsEveryCreateBelowTheParentAndNeverGoesBack) {
   create("/p/s-", {.flags = wire::kPersistentSequential});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// multi: all or nothing, one transaction, one zxid (client-protocol §8).
+// multi: all or nothing, one transaction, one zxid (docs/client-protocol.md, "multi").
 #include <gtest/gtest.h>
 
 #include <string>

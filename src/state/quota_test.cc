@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quotas: their text, their counting, and their enforcement (client-protocol §12).
+// Quotas: text, counting, enforcement (docs/client-protocol.md, "Quotas, containers, TTL nodes").
 #include "state/quota.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every operation that changes nothing (client-protocol §6, §7.5, §9.3).
+// Read operations (docs/client-protocol.md, "Operations").
 #include "state/read.h"
 
 #include <gtest/gtest.h>
@@ -170,7 +170,7 @@ TEST_F(Read, WhoAmIListsTheIdentitiesByUser) {
 
 TEST_F(Read, PingHasNoBody) { EXPECT_EQ(c_.ask(OpCode::kPing, "").body, ""); }
 
-// ---- multiRead, §8 ----
+// ---- multiRead ----
 
 TEST_F(Read, MultiReadAnswersEachPartForItself) {
   const std::string body = multi_body({{OpCode::kGetData, path_watch_body("/a/x", true)},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads that leave watches, and the operations on watches (client-protocol §10).
+// Reads that leave watches, and the operations on watches (docs/client-protocol.md, "Watches").
 #include <gtest/gtest.h>
 
 #include <string>
@@ -102,7 +102,7 @@ TEST_F(ReadWatches, CheckingAndRemoving) {
   }
 }
 
-// ---- setWatches, §10.6 ----
+// ---- setWatches ----
 
 TEST_F(ReadWatches, AfterAReconnectWhatChangedIsToldAndTheRestIsWatched) {
   const Zxid seen = leader_.machine.last_zxid;

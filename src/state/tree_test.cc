@@ -24,7 +24,7 @@ NodeRef add(Tree& tree, std::string_view path, const wire::Nullable& data = "", 
   return tree.insert(tree.find(parent_path(path)), {path, data, kOpenAcl, stat});
 }
 
-// client-protocol §7.6 and storage-format §10.
+// docs/storage-format.md, "Snapshot" and "Digest".
 TEST(Tree, AFreshOneHoldsTheSpecialNodesAndTheDigestOfJava) {
   Tree tree({});
   EXPECT_EQ(tree.node_count(), 5u);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who hears of what (client-protocol §10).
+// Which watches fire for which change (docs/client-protocol.md, "Watches").
 #include "state/watches.h"
 
 #include <gtest/gtest.h>
@@ -121,7 +121,7 @@ TEST(Watches, ModesCoexistAndOnlyTheOneShotIsSpent) {
   EXPECT_EQ(fire(watches, EventType::kNodeDataChanged, "/n/below"), Heard{kA});
 }
 
-// client-protocol §10.7.
+// docs/client-protocol.md, "Watches".
 TEST(Watches, RemovingAndCheckingSpeakOfTheirTypeOnly) {
   const struct {
     WatcherType type;

@@ -4,7 +4,7 @@
 // after it.
 //
 // Damage is a result, not an exception: the report says what is wrong, and the sink holds the history up
-// to there. A server must not vote on that (DESIGN 7.4); a tool may want to look at it.
+// to there. A server must not vote on it (docs/quorum-protocol.md, "Election"); a tool may look at it.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decoding of multi and multiRead (client-protocol §8).
+// Decoding of multi and multiRead (docs/client-protocol.md, "multi").
 #include <gtest/gtest.h>
 
 #include <string>

@@ -114,7 +114,7 @@ TEST(OpCode, ShortNamesAreWhatConsPrints) {
   EXPECT_EQ(short_name_of(static_cast<OpCode>(999)), "NA");
 }
 
-// client-protocol §21, captured from a live server.
+// docs/client-protocol.md, "Encoding"; captured from a live server.
 TEST(Reply, GoldenBytesOfACreate) {
   std::string out;
   {

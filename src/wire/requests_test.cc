@@ -14,7 +14,7 @@ namespace {
 
 using namespace testing;
 
-// ---- the handshake, client-protocol §3 and §21 ----
+// ---- docs/client-protocol.md, "Handshake" ----
 
 TEST(ConnectRequest, GoldenBytes) {
   const std::string password(16, '\0');
@@ -84,7 +84,7 @@ TEST(ConnectResponse, GoldenBytesWithAndWithoutTheReadOnlyByte) {
   EXPECT_EQ(written([&](Writer& w) { encode(w, response); }).size(), 36u);
 }
 
-// ---- bodies, client-protocol §6.1 ----
+// ---- docs/client-protocol.md, "Operations" ----
 
 TEST(Create, ReadsEveryField) {
   const std::string body = create_body("/a", {.data = "hi", .flags = kEphemeralSequential});

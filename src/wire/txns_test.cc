@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Transactions as they are logged (storage-format §2).
+// Transactions as they are logged (docs/storage-format.md, "Transaction log").
 #include "wire/txns.h"
 
 #include <gtest/gtest.h>
