@@ -20,7 +20,7 @@ const views = {
   metrics: {title: "Metrics", show: showMetrics},
   tree: {title: "Tree", show: showTree},
   sessions: {title: "Sessions", show: showSessions},
-  recipes: {title: "Locks & co.", show: showRecipes},
+  recipes: {title: "Locks and queues", show: showRecipes},
 };
 const main = document.getElementById("main");
 let current = null; // {name, controller, follow}
@@ -148,12 +148,12 @@ function askForAccount() {
     signedIn();
   };
   const box = dialog(
-    "Who are you?",
+    "Sign in",
     h(
       "p",
       {class: "hint"},
-      "Nodes are shown to whom their ACL lets read. This page keeps what you enter in " +
-        "its memory until it is closed, and sends it to this server only.",
+      "ACLs decide what you may read and change. The page keeps your password in memory until it is " +
+        "closed, and sends it only to this server.",
     ),
     h(
       "form",
@@ -176,8 +176,8 @@ function askForAccount() {
       h(
         "div",
         {class: "buttons"},
-        h("button", {class: "primary"}, "Use them"),
-        hasCredentials() && h("button", {type: "button", onclick: leave}, "Be anonymous"),
+        h("button", {class: "primary"}, "Sign in"),
+        hasCredentials() && h("button", {type: "button", onclick: leave}, "Sign out"),
         h("button", {type: "button", onclick: () => box.close()}, "Cancel"),
       ),
     ),
@@ -246,7 +246,7 @@ onReachable((now) => {
     banner("The server is back.", 3000);
     reload();
   } else {
-    banner("This server does not answer. What is shown is from before; the page goes on trying.");
+    banner("This server does not answer. The page shows old data and keeps trying.");
   }
 });
 

@@ -80,7 +80,7 @@ function textForm(data) {
   return {
     text: whole.slice(mark.length).replaceAll(end, "\n"),
     encode: (edited) => new TextEncoder().encode(mark + edited.replaceAll("\n", end)),
-    note: facts && `This text ${facts}, and will when it is saved.`,
+    note: facts && `This text ${facts}. Saving keeps it so.`,
   };
 }
 
@@ -91,7 +91,7 @@ function hexForm(data) {
   return {
     text: lines.join("\n"),
     encode: bytesOfHex,
-    note: "These bytes are no text, or one whose line ends a text field would change: edit them as hex.",
+    note: "This is not text, or a text field would change its line ends. Edit it as hex.",
   };
 }
 

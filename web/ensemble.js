@@ -153,12 +153,12 @@ function aloneCard({members: [server]}) {
     h(
       "div",
       {},
-      h("b", {}, "A server of its own"),
+      h("b", {}, "Standalone server"),
       h(
         "p",
         {},
-        `It serves clients on ${server.address ?? "no plain port"} and replicates to nobody. `,
-        "With more servers in its configuration, this is where they are drawn.",
+        `It serves clients on ${server.address ?? "no plain port"} and has no replicas. `,
+        "The servers of an ensemble would be shown here.",
       ),
     ),
   );

@@ -93,7 +93,7 @@ export function showMetrics(main, _rest, signal) {
       "div",
       {class: "head"},
       h("h1", {}, "Metrics"),
-      h("p", {class: "hint"}, "Of this server, a sample every five seconds."),
+      h("p", {class: "hint"}, "This server, one sample every five seconds."),
       h("div", {class: "segments", role: "group", "aria-label": "Time shown"}, buttons),
     ),
     body,
@@ -102,7 +102,7 @@ export function showMetrics(main, _rest, signal) {
   let drawn = null;
   const draw = () => {
     if (!samples.length)
-      return void replace(body, empty("The first sample comes five seconds after the start."));
+      return void replace(body, empty("The first sample is taken five seconds after the start."));
     if (!drawn) {
       drawn = plots.map((plot) => new Plot(plot, (t) => drawn.forEach((other) => other.point(t))));
       replace(

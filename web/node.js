@@ -45,7 +45,7 @@ export class NodePanel {
     else if (error.code === "NoAuth")
       replace(
         this.element,
-        empty("Its ACL does not let you read this node. Enter a user who may, at the top right."),
+        empty("The ACL does not let you read this node. Sign in at the top right."),
       );
     else
       replace(
@@ -226,7 +226,7 @@ export class NodePanel {
               save.disabled = false;
               this.note.textContent =
                 error.code === "BadVersion"
-                  ? "Somebody has changed this node since you began. Copy your text, cancel, and look."
+                  ? "Somebody has changed this node since you began. Copy your text, cancel, and compare."
                   : error.message;
             }
           },

@@ -38,7 +38,7 @@ export function showRecipes(main, rest, signal) {
     h(
       "div",
       {class: "head"},
-      h("h1", {}, "Locks & co."),
+      h("h1", {}, "Locks and queues"),
       h(
         "form",
         {
@@ -65,7 +65,7 @@ export function showRecipes(main, rest, signal) {
     try {
       const answer = await get("recipes", {path: asked}, signal);
       if (asked !== path) return;
-      hint.textContent = answer.truncated ? "There is more than is shown: look below a longer path." : "";
+      hint.textContent = answer.truncated ? "There are more. Enter a longer path." : "";
       const key = JSON.stringify({...answer, now: Math.floor(answer.now / 1000)});
       if (key === shown) return;
       shown = key;
@@ -74,9 +74,9 @@ export function showRecipes(main, rest, signal) {
         answer.recipes.length
           ? answer.recipes.map((recipe) => cardOf(recipe, answer.now))
           : empty(
-              "No lock, election, queue, semaphore, barrier or group is here. ",
-              "They are recognised by the names that Curator, kazoo and drover give their nodes, ",
-              "and shown as soon as somebody makes one.",
+              "No lock, election, queue, semaphore, barrier or group was found. ",
+              "They are recognised by the node names of Curator, kazoo and drover, ",
+              "and appear here as soon as they exist.",
             ),
       );
     } catch (error) {
@@ -87,7 +87,7 @@ export function showRecipes(main, rest, signal) {
           error.code === "NoNode"
             ? empty("There is no such node.")
             : error.code === "NoAuth"
-              ? empty("Its ACL does not let you read this node.")
+              ? empty("The ACL does not let you read this node.")
               : failure(error, look),
         );
       }

@@ -40,7 +40,7 @@ export function showSessions(main, rest, signal) {
         list,
         answer.sessions.length
           ? tableOf(answer, selected)
-          : empty("Nobody has a session. Clients that connect appear here."),
+          : empty("There are no sessions. Clients appear here when they connect."),
       );
       replace(
         pages,
@@ -144,7 +144,7 @@ function detailOf(s) {
             ),
           ),
           total > items.length &&
-            h("p", {class: "hint"}, `and ${count(total - items.length)} more, some perhaps behind ACLs`),
+            h("p", {class: "hint"}, `and ${count(total - items.length)} more; some may be hidden by ACLs`),
         ]
       : h(
           "p",

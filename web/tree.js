@@ -44,7 +44,7 @@ class Branch {
       },
       this.twist,
       h("span", {class: "name"}, nameOf(path)),
-      facts.ephemeral && h("span", {class: "tag", title: "Ends with its session"}, "ephemeral"),
+      facts.ephemeral && h("span", {class: "tag", title: "Deleted when its session ends"}, "ephemeral"),
       this.size,
     );
     this.row.style.setProperty("--level", level);
@@ -146,7 +146,7 @@ class Branch {
       for (const child of page.children) this.add(child);
     } catch (error) {
       if (error.name === "AbortError") return;
-      this.error = error.code === "NoAuth" ? "You may not see its children." : error.message;
+      this.error = error.code === "NoAuth" ? "You are not allowed to list its children." : error.message;
     } finally {
       this.busy = false;
       this.show();

@@ -441,14 +441,14 @@ test("a leader that is killed is replaced in the picture, without a reload", () 
 test("a server that goes away is told of, and the page goes on when it is back", () =>
   withPage({origin: bigSite, expected: ["ERR_"]}, async (page) => {
     await page.goto(`${bigSite}/#/ensemble`);
-    await page.getByText("A server of its own").waitFor();
+    await page.getByText("Standalone server").waitFor();
     await page.evaluate(() => (window.stillHere = true));
     await order("stop_big");
     await page.getByText("This server does not answer").waitFor();
     await picture(page, "away");
     await order("start_big");
     await page.getByText("The server is back").waitFor();
-    await page.getByText("A server of its own").waitFor();
+    await page.getByText("Standalone server").waitFor();
     assert.equal(await page.evaluate(() => window.stillHere), true);
   }));
 
