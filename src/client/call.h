@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One thing that somebody waits for: an answer, a point in time, the end of the session.
+// One operation that a caller waits for: a reply, a deadline, or the end of the session.
 //
 // It goes from the caller to the engine as a Command, and back to the executor as a Job, exactly once.
-// Between the two it is the engine's; before and after, the caller's.
+// In between the engine owns it; before and after, the caller does.
 #pragma once
 
 #include <coroutine>
@@ -31,35 +31,35 @@ class Call : public Command, public Job, public std::enable_shared_from_this<Cal
  public:
   enum class Kind : std::uint8_t {
     kRequest,
-    kAuth,   // `path` is the scheme, `body` the proof
+    kAuth,   // `path` is the scheme, `body` the credentials
     kTimer,  // until the deadline
     kClose,  // until the session is over
   };
   virtual ~Call() = default;
 
-  // --- the caller's, before ---
+  // --- used by the caller, before ---
   Kind kind = Kind::kRequest;
   wire::OpCode op{};
   std::string body;
-  std::string path;       // as the server knows it
-  std::size_t strip = 0;  // how many bytes of paths the caller does not see
-  SessionId bound{};      // refuse every other session; 0: none
+  std::string path;       // with the chroot
+  std::size_t strip = 0;  // length of the chroot, which the caller does not see
+  SessionId bound{};      // only valid in this session; 0: in any
   Instant deadline = kNever;
   std::shared_ptr<WatchState> watch;
   WatchSlot slot{};
-  std::coroutine_handle<> waiting;  // null: nobody waits any more
+  std::coroutine_handle<> waiting;  // null: the caller no longer waits
 
-  // --- the engine's ---
+  // --- used by the engine ---
   virtual void on_answer(const wire::ReplyHeader& header, std::string_view reply) = 0;
   virtual void on_error(Error error) = 0;
   enum class Stage : std::uint8_t { kNew, kUnderWay, kEnded };
   Stage stage = Stage::kNew;
-  std::optional<Errc> cancelled;         // before it came
-  std::shared_ptr<Call> session_holds;   // while the session has not answered
+  std::optional<Errc> cancelled;         // before the engine got it
+  std::shared_ptr<Call> session_holds;   // until the session has answered
   std::shared_ptr<Call> executor_holds;  // on its way back
   std::optional<std::multimap<Instant, Call*>::iterator> timer;
 
-  // --- the caller's again, on the executor ---
+  // --- used by the caller again, on the executor ---
   virtual void on_ended() {
     if (waiting) std::exchange(waiting, nullptr).resume();
   }
@@ -73,7 +73,7 @@ class Call : public Command, public Job, public std::enable_shared_from_this<Cal
   void discard() final { const auto self = std::move(executor_holds); }
 };
 
-// With a result of a type. Decode is a function of (reader, error, call) that gives a Result<T>.
+// A call with a typed result. Decode is a function (reader, error, call) -> Result<T>.
 template <class T>
 class CallOf final : public Call {
  public:
@@ -89,12 +89,12 @@ class CallOf final : public Call {
   Decode decode_;
 };
 
-// An answer that is an error. Some errors leave open whether the operation was done.
+// An error reply. After some errors it is unknown whether the operation was applied.
 Error error_of(ErrorCode code);
 
 template <class T>
 void CallOf<T>::on_answer(const wire::ReplyHeader& header, std::string_view reply) {
-  // That a node does not exist is an answer to exists().
+  // For exists(), NoNode is a normal reply.
   const bool asked_whether = op == wire::OpCode::kExists && header.error == ErrorCode::kNoNode;
   if (header.error != ErrorCode::kOk && !asked_whether) return on_error(error_of(header.error));
   wire::Reader reader(reply);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The session's side of Client: how it begins and ends, and what is known of it.
+// The session part of Client: opening, closing, and its state.
 #include "drover/client.h"
 
 #include <chrono>
@@ -50,7 +50,7 @@ bool is_connected(ConnectionState state) {
   return state == ConnectionState::kConnected || state == ConnectionState::kReadOnly;
 }
 
-// Of a stream of states.
+// Feeds a stream of states.
 bool is_last(ConnectionState state) {
   return state == ConnectionState::kClosed || state == ConnectionState::kAuthFailed;
 }
@@ -124,7 +124,7 @@ Task<Result<Client>> Client::wait_until_connected(Client client, Wait wait) {
       case ConnectionState::kAuthFailed: co_return fail(Errc::kAuthFailed);
       case ConnectionState::kClosed: co_return fail(Errc::kClosed);
       case ConnectionState::kExpired:
-        // Another session is on its way by now, or none will come.
+        // Another session is being opened, or none will be.
         if (client.state() == ConnectionState::kExpired) co_return fail(Errc::kSessionExpired);
         break;
       default: break;
@@ -152,20 +152,20 @@ Client::Subscription Client::hold_session() const {
 
 Client::Subscription Client::on_state(std::function<void(const StateEvent&)> callback) const {
   const auto core = handle_->core;
-  const auto id = std::make_shared<std::uint64_t>(0);  // the executor's; 0: not there, or not any more
+  const auto id = std::make_shared<std::uint64_t>(0);  // used on the executor; 0: not registered
   const auto ended = std::make_shared<bool>(false);
   core->strand().post([core, id, ended, callback = std::move(callback)]() mutable {
     if (*ended) return;
     Board& board = core->board();
     const StateEvent now = board.told;
-    // After the last state nothing comes, and nobody would forget the listener.
+    // After the last state nothing else would remove the listener.
     if (now.state != ConnectionState::kClosed) {
       *id = ++board.last_listener;
       board.listeners.emplace(*id, callback);
     }
     callback(now);
   });
-  // Not to keep what it was told by alive.
+  // Do not keep the source alive.
   return Subscription([weak = std::weak_ptr<Core>(core), id, ended] {
     const auto owner = weak.lock();
     if (!owner) return;

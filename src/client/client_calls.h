@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a method of Client to a call and back.
+// Turns methods of Client into calls and calls into results.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace drover {
 
-// When the last handle goes, so does the session.
+// The session is closed when the last handle is destroyed.
 struct Client::Handle {
   explicit Handle(std::shared_ptr<client::Core> c, bool closes_session)
       : core(std::move(c)), closes(closes_session) {}
@@ -32,21 +32,21 @@ struct Client::Handle {
 
 namespace client {
 
-// A request as often as it is to be tried.
+// A request and how often to try it.
 template <class T>
 struct Plan {
   typename CallOf<T>::Decode decode{};
   wire::OpCode op{};
   Call::Kind kind = Call::Kind::kRequest;
   bool repeatable = false;
-  std::string path;       // as the caller wrote it
-  std::string full_path;  // as the server knows it
+  std::string path;       // as the caller wrote it, without chroot
+  std::string full_path;  // with chroot
   std::string body;
   std::size_t strip = 0;
   SessionId bound{};
   std::shared_ptr<WatchState> watch;
   WatchSlot slot{};
-  std::optional<Error> refused;  // before it is even asked
+  std::optional<Error> refused;  // without asking a server
 
   std::shared_ptr<CallOf<T>> make_call(Instant deadline) const {
     auto call = std::make_shared<CallOf<T>>(decode);
@@ -94,18 +94,18 @@ Task<Result<T>> perform(std::shared_ptr<Core> core, Plan<T> plan, Wait wait) {
 }  // namespace client
 
 namespace client {
-// A client over whatever drives its engine.
+// A client on the given driver.
 Client make_client(std::shared_ptr<Core> core, std::string prefix);
 }  // namespace client
 
-// What methods of Client have in common.
+// Helpers shared by the methods of Client.
 struct Client::Calls {
   static const std::shared_ptr<client::Core>& core(const Client& c) { return c.handle_->core; }
   static const std::string& prefix(const Client& c) { return c.prefix_; }
   static Client make(std::shared_ptr<client::Core> core, std::string prefix) {
     return Client(std::make_shared<Handle>(std::move(core), true), std::move(prefix), SessionId{});
   }
-  // For what goes on in the background: it does not keep the session open.
+  // For background work: it does not keep the session open.
   static Client borrowed(const Client& c) {
     return Client(std::make_shared<Handle>(c.handle_->core, false), c.prefix_, c.bound_);
   }
@@ -143,7 +143,7 @@ struct Client::Calls {
     return plan;
   }
 
-  // A read of a node, which may watch it too.
+  // A read of a node, optionally with a watch.
   template <class T>
   static Task<Result<T>> read(const Client& c, wire::OpCode op, std::string path, const Watch& watch,
                               client::WatchSlot slot, Wait wait, typename client::CallOf<T>::Decode decode) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operations of Client, and the values they take.
+// The operations of Client and their parameters.
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +19,7 @@ bool is_sequential(CreateMode mode) {
          mode == CreateMode::kPersistentSequentialTtl;
 }
 
-// "/" of a sequential create becomes a name only at the server.
+// A sequential create may end with "/": the server appends the number.
 Plan<Created> create_plan(Plan<Created> plan, std::string_view data, const CreateOptions& options) {
   if (is_sequential(options.mode)) plan.refused = client::refusal_of_path(plan.path, plan.full_path + "1");
   plan.op = client::create_op(options.mode);
@@ -27,7 +27,7 @@ Plan<Created> create_plan(Plan<Created> plan, std::string_view data, const Creat
   return plan;
 }
 
-// Makes "/a" and "/a/b" for "/a/b/c". Somebody else may make them at the same time: all is well then.
+// Creates "/a" and "/a/b" for "/a/b/c". Another client may create them at the same time.
 Task<Result<void>> create_parents(std::shared_ptr<client::Core> core, Plan<Created> base, Wait wait) {
   const std::string path = base.full_path;
   CreateOptions options;
@@ -38,14 +38,14 @@ Task<Result<void>> create_parents(std::shared_ptr<client::Core> core, Plan<Creat
     plan.full_path = path.substr(0, slash);
     plan.op = client::create_op(options.mode);
     plan.body = client::create_body(plan.full_path, {}, options);
-    plan.repeatable = true;  // Twice is as good as once.
+    plan.repeatable = true;  // Idempotent.
     auto creating = client::perform<Created>(core, std::move(plan), wait);
     const Result<Created> made = co_await std::move(creating);
     if (!made && made.error() == Errc::kUnimplemented && options.mode == CreateMode::kContainer) {
       options.mode = CreateMode::kPersistent;
       continue;
     }
-    if (!made && made.error() == Errc::kNoNode && tries++ < 3) {  // An empty container was taken away.
+    if (!made && made.error() == Errc::kNoNode && tries++ < 3) {  // The server removed an empty container.
       slash = path.find('/', 1);
       continue;
     }
@@ -188,7 +188,7 @@ Task<Result<void>> Client::sync(std::string path, Wait wait) const {
   return client::perform<void>(Calls::core(*this), std::move(plan), std::move(wait));
 }
 
-// The root of the whole tree: that of a chroot or namespace need not exist.
+// The root of the whole tree, because the root of a chroot or namespace need not exist.
 Task<Result<void>> Client::barrier_read_point(Wait wait) const {
   using Results = std::vector<OpResult>;
   auto plan = Calls::plan<Results>(*this, OpCode::kMulti, "/", client::decode_multi);
@@ -249,7 +249,7 @@ Task<Result<std::int64_t>> Client::count_descendants(std::string path, Wait wait
   return client::perform<Count>(Calls::core(*this), std::move(plan), std::move(wait));
 }
 
-// Of the ensemble, whatever part of the tree this client sees.
+// The ensemble's configuration, outside any chroot.
 Task<Result<NodeData>> Client::config(Wait wait) const {
   const std::string path(kConfigPath);
   auto plan = Calls::plan<NodeData>(*this, OpCode::kGetData, path, client::decode_node);

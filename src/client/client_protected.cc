@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Creating and removing through lost connections: exactly one node, and none left behind.
+// Creates and removes nodes despite lost connections: exactly one node, and none left behind.
 //
-// After a lost answer, sync and a look at the children are decisive. A late copy of the request is refused
-// once the session has come back on another connection, sync waits for everything accepted before it, and
-// the client never goes to a server that has seen less than it has.
+// After a lost reply, a sync and a read of the children decide. Servers refuse a late copy of the request
+// once the session is on another connection, sync waits for everything accepted before it, and the client
+// never connects to a server that has seen less than it has.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -52,7 +52,7 @@ std::string Core::new_uuid() {
   return uuid;
 }
 
-// A protected create whose outcome is not known yet. When it is given up, what it may have made is removed.
+// A protected create with an unknown outcome. If it is cancelled, the node it may have created is removed.
 class Client::Calls::Attempt {
  public:
   Attempt(const Client& client, std::string parent, std::string prefix)
@@ -76,8 +76,8 @@ Task<Result<void>> Client::Calls::pause(Client c, Wait wait) {
   return c.scheduler().sleep(Wait::until(std::min(wait.deadline, Clock::now() + kPause), wait.stop));
 }
 
-// Success: it is worth another try. Without a connection that waits by itself; what a server refuses for now
-// it would refuse again at once.
+// Success: try again. Without a connection the next try waits by itself. After a temporary refusal by a
+// server it must wait here, because an immediate retry would be refused, too.
 Task<Result<void>> Client::Calls::before_next_try(Client c, Error error, Wait wait) {
   if (!is_recoverable(error)) co_return std::unexpected(std::move(error));
   if (error == Errc::kConnectionLoss) co_return Result<void>{};
@@ -85,7 +85,7 @@ Task<Result<void>> Client::Calls::before_next_try(Client c, Error error, Wait wa
   co_return co_await std::move(pausing);
 }
 
-// The same of what may be done in the next session too, if there is one.
+// The same for work that may continue in the next session, if there is one.
 Task<Result<void>> Client::Calls::before_next_session(Client c, Error error, Wait wait) {
   if (error != Errc::kSessionExpired || c.bound_session() != SessionId{}) {
     auto trying = before_next_try(c, std::move(error), std::move(wait));
@@ -98,7 +98,7 @@ Task<Result<void>> Client::Calls::before_next_session(Client c, Error error, Wai
   co_return paused;
 }
 
-// Children whose names begin so, as of now.
+// Children whose names have this prefix, after a sync.
 Task<Result<std::vector<std::string>>> Client::Calls::find(Client c, std::string parent, std::string prefix,
                                                            Wait wait) {
   std::vector<std::string> found;
@@ -123,7 +123,7 @@ Task<Result<std::vector<std::string>>> Client::Calls::find(Client c, std::string
   }
 }
 
-// What a protected create has made, if it has.
+// The node that a protected create made, if it did.
 Task<Result<std::optional<Created>>> Client::Calls::find_made(Client c, std::string parent,
                                                               std::string prefix, Wait wait) {
   for (;;) {
@@ -141,8 +141,8 @@ Task<Result<std::optional<Created>>> Client::Calls::find_made(Client c, std::str
   }
 }
 
-// Until it is done, or there is no session to do it in. An ephemeral's client is bound to its session, whose
-// end removes it anyway.
+// Retries until it is done or there is no session. For an ephemeral node the client is bound to its session,
+// whose end removes the node anyway.
 Task<Result<void>> Client::Calls::clean_up(Client c, std::string parent, std::string prefix) {
   for (;;) {
     auto finding = find(c, parent, prefix, Wait{});
@@ -186,7 +186,7 @@ Task<Result<Created>> Client::Calls::create_protected(Client c, std::string path
     Result<Created> created = co_await std::move(creating);
     const bool gone = !created && ephemeral && created.error().error_class() == ErrorClass::kUnrecoverable;
     if (created || !created.error().maybe_applied() || gone) attempt.settle();
-    if (gone) created.error().applied = Applied::kNo;  // Its session has taken it along.
+    if (gone) created.error().applied = Applied::kNo;  // It ended with its session.
     if (created || !is_recoverable(created.error())) co_return created;
     auto pausing = before_next_try(c, created.error(), wait);
     const Result<void> again = co_await std::move(pausing);
@@ -196,7 +196,7 @@ Task<Result<Created>> Client::Calls::create_protected(Client c, std::string path
     auto finding = find_made(c, parent, prefix, wait);
     const Result<std::optional<Created>> found = co_await std::move(finding);
     if (!found) co_return std::unexpected(found.error());
-    if (!*found) continue;  // It was not done, and never will be.
+    if (!*found) continue;  // It was not applied and never will be.
     if (ephemeral && (*found)->stat.ephemeral_owner != c.bound_session())
       co_return fail(Errc::kSessionExpired, path);
     attempt.settle();
@@ -212,7 +212,7 @@ Task<Result<Created>> Client::create_protected(std::string path, std::string dat
 
 // --- removal ---
 
-// Goes on in the background when it is given up.
+// Continues in the background when it is cancelled.
 class Client::Calls::Removal {
  public:
   Removal(const Client& client, std::string path, std::optional<Zxid> czxid)
@@ -231,7 +231,7 @@ class Client::Calls::Removal {
   bool open_ = true;
 };
 
-// The version to remove; none: that node is gone.
+// The version to remove; none: the node is gone.
 Task<Result<std::optional<Version>>> Client::Calls::version_of(Client c, std::string path, Zxid czxid,
                                                                Wait wait) {
   for (;;) {
@@ -250,8 +250,8 @@ Task<Result<std::optional<Version>>> Client::Calls::version_of(Client c, std::st
   }
 }
 
-// With a czxid, each try first makes sure that it is still that node: an earlier try may have been done, and
-// the name be somebody else's.
+// With a czxid, each try first checks that it is still the same node: an earlier try may have succeeded, and
+// another client may have created the name again.
 Task<Result<void>> Client::Calls::remove_until_gone(Client c, std::string path, std::optional<Zxid> czxid,
                                                     Wait wait) {
   for (;;) {
@@ -278,7 +278,7 @@ Task<Result<void>> Client::Calls::remove_surely(Client c, std::string path, std:
   Removal removal(c, path, czxid);
   auto removing = remove_until_gone(c, path, czxid, wait);
   const Result<void> removed = co_await std::move(removing);
-  // Given up, not failed: the background goes on.
+  // Cancelled, not failed: it continues in the background.
   if (removed || removed.error().error_class() != ErrorClass::kCancelled) removal.settle();
   co_return removed;
 }

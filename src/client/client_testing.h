@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests of the whole client share: a client on virtual time, and a server made of frames that answers
-// when the test says so.
+// Test support for the whole client: a client on virtual time, and a fake server that answers when the test
+// says so.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ class World : private VirtualWire {
     driver->settle();
   }
 
-  // Lets everything end that still waits, as a client's last handle does.
+  // Ends everything that still waits, as destroying the last handle does.
   ~World() {
     for_states.reset();
     client.reset();
@@ -45,7 +45,7 @@ class World : private VirtualWire {
     ENSURE(dialled.has_value(), "the client dials");
     dialled.reset();
     driver->on_connected(now);
-    take_frame();  // the question for a session
+    take_frame();  // the ConnectRequest
     driver->on_bytes(Bench::connect_response(timeout_ms, session), now);
   }
   void lose() {
@@ -58,7 +58,7 @@ class World : private VirtualWire {
   void answer(const Request& request, std::string_view body = {}, ErrorCode error = ErrorCode::kOk) {
     hear(Bench::reply(request.xid, ++zxid, error, body));
   }
-  // The next request, which must be this.
+  // The next request, which must be of this kind.
   Request answer_next(OpCode op, std::string_view body = {}, ErrorCode error = ErrorCode::kOk) {
     Request request = take_request();
     EXPECT_EQ(request.op, op);

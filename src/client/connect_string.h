@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// "zk1:2181,zk2,[::1]:2182/app": which servers, and the part of the tree that is to look like all of it.
+// Parses "zk1:2181,zk2,[::1]:2182/app": the servers and the chroot.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct ConnectString {
   std::string chroot;  // "" or "/app"
 };
 
-// The error is for people.
+// The error is a message for the user.
 std::expected<ConnectString, std::string> parse_connect_string(std::string_view text);
 
 }  // namespace drover::client

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all handles of one client share, and the waiting of coroutines for calls.
+// State shared by all handles of one client, and how coroutines wait for calls.
 #pragma once
 
 #include <atomic>
@@ -22,10 +22,10 @@
 
 namespace drover::client {
 
-// A session that nobody holds any more is given this long to be closed.
+// Time to close a session after its last handle is destroyed.
 inline constexpr std::int64_t kFarewellMs = 2000;
 
-// Lives as long as anything waits; the session ends before (Client::Handle).
+// Lives as long as something waits; the session ends earlier (Client::Handle).
 class Core : public std::enable_shared_from_this<Core> {
  public:
   struct Parts {
@@ -46,14 +46,14 @@ class Core : public std::enable_shared_from_this<Core> {
   const RetryPolicy& retry() const { return parts_.retry; }
   std::uint64_t random() { return random_.fetch_add(0x9E3779B97F4A7C15ull) * 0xBF58476D1CE4E5B9ull >> 7; }
 
-  // 36 characters that nobody else has. On the executor.
+  // A random UUID of 36 characters. Call it on the executor.
   std::string new_uuid();
 
   void submit(const std::shared_ptr<Call>& call) {
     call->executor_holds = call;
     parts_.driver->post(call.get());
   }
-  // Engine work as a function of (engine, now).
+  // Runs a function (engine, now) on the engine.
   template <class Work>
   void command(Work work) {
     struct Posted final : Command {
@@ -79,8 +79,8 @@ inline Instant to_instant(Clock::time_point at) {
   return {std::chrono::ceil<std::chrono::milliseconds>(at.time_since_epoch()).count()};
 }
 
-// co_await of a call: continues on the executor when it has ended. When the coroutine is destroyed instead,
-// on the executor too, the call is abandoned.
+// co_await of a call: resumes on the executor when the call has ended. If the coroutine is destroyed before,
+// also on the executor, the call is abandoned.
 class CallAwaiter {
  public:
   CallAwaiter(std::shared_ptr<Core> core, std::shared_ptr<Call> call, std::stop_token stop)
@@ -94,7 +94,7 @@ class CallAwaiter {
   }
 
   bool await_ready() const noexcept { return false; }
-  // Once the call is posted, the coroutine may be gone.
+  // After the call is posted, the coroutine may already be destroyed.
   void await_suspend(std::coroutine_handle<> waiting) {
     suspended_ = true;
     call_->waiting = waiting;
@@ -109,7 +109,7 @@ class CallAwaiter {
   struct Stop {
     std::shared_ptr<Core> core;
     std::shared_ptr<Call> call;
-    // On the thread that asks to stop, perhaps before the call is posted.
+    // Runs on the thread that requests the stop, perhaps before the call is posted.
     void operator()() const {
       core->command([call = call](Engine& engine, Instant now) { engine.cancel(call, Errc::kStopped, now); });
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a client's pure half and the world meet: a Driver carries bytes and time to a Machine and carries out
-// what it wants; Commands come in from the callers' side, Jobs go out to it.
+// The interface between the pure half of a client and the world: a Driver gives bytes and time to a Machine
+// and carries out its effects. Commands come from the callers, Jobs go to them.
 //
-// Nothing here is of the public vocabulary, so that drivers need not know it.
+// It uses no public types, so that drivers need not know them.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace drover::client {
 
 class Engine;
 
-// First in, first out; the elements know their next.
+// An intrusive FIFO list.
 template <class Node>
 class Chain {
  public:
@@ -36,7 +36,7 @@ class Chain {
     (first_ == nullptr ? first_ : last_->next) = node;
     last_ = node;
   }
-  // All of `other`, behind what is here.
+  // Appends all of `other`.
   void append(Chain& other) {
     if (other.empty()) return;
     (first_ == nullptr ? first_ : last_->next) = other.first_;
@@ -54,7 +54,7 @@ class Chain {
   Node* last_ = nullptr;
 };
 
-// Work for the executor. Ends its own life.
+// Work for the executor. Deletes itself.
 class Job {
  public:
   virtual void run() = 0;
@@ -65,7 +65,7 @@ class Job {
   ~Job() = default;
 };
 
-// Work for the engine. Ends its own life.
+// Work for the engine. Deletes itself.
 class Command {
  public:
   virtual void run(Engine& engine, Instant now) = 0;
@@ -79,7 +79,7 @@ class Command {
 class Machine {
  public:
   virtual ~Machine() = default;
-  // Inputs, as Session has them.
+  // Inputs, as in Session.
   virtual void start(Instant now) = 0;
   virtual void on_connected(Instant now) = 0;
   virtual void on_bytes(std::string_view bytes, Instant now) = 0;
@@ -87,12 +87,12 @@ class Machine {
   virtual void on_time(Instant now) = 0;
   virtual void on_command(Command& command, Instant now) = 0;
   virtual std::optional<Instant> next_time() const = 0;
-  // Ends the session; without a server's confirmation after `patience_ms`.
+  // Closes the session; gives up waiting for the server's confirmation after `patience_ms`.
   virtual void close(Instant now, std::int64_t patience_ms) = 0;
-  // No connection is wanted any more.
+  // No further connection is needed.
   virtual bool is_over() const = 0;
 
-  // What the inputs have led to: to be carried out and cleared after each one, or after several.
+  // The effects of the inputs so far. Carry them out and clear them after one or several inputs.
   Effects wanted;
   Chain<Job> jobs;
 };
@@ -100,10 +100,10 @@ class Machine {
 class Driver {
  public:
   virtual ~Driver() = default;
-  // From any thread, in the order of the calls of each. From the executor they may wait for flush().
+  // Safe to call from any thread; keeps the order of each thread. On the executor they may wait for flush().
   virtual void post(Command* command) = 0;
   virtual void flush() = 0;
-  // Nobody has anything to post any more. The driver ends when its machine is over.
+  // No more posts will come. The driver ends when its machine is over.
   virtual void retire() = 0;
 };
 

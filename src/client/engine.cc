@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What callers ask for, and how it ends.
+// Commands from callers, and how calls end.
 #include "client/engine.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr std::uint64_t kSeedStep = 0x9E3779B97F4A7C15ull;
 
 Token token_of(Call& call) { return Token{reinterpret_cast<std::uintptr_t>(&call)}; }
 
-// Nobody waits for its answer.
+// A request whose reply is ignored.
 class SilentCall final : public Call {
  public:
   void on_answer(const wire::ReplyHeader&, std::string_view) override {}
@@ -32,7 +32,7 @@ Error error_of(ErrorCode code) {
 }
 
 void Call::run(Engine& engine, Instant now) {
-  // The one who posted it holds it by this.
+  // Keeps the call alive since it was posted.
   const auto self = std::move(executor_holds);
   engine.submit(self, now);
 }
@@ -42,7 +42,7 @@ Engine::Engine(EngineOptions options, std::shared_ptr<Board> board)
       board_(std::move(board)),
       session_(std::make_unique<Session>(options_.session)) {}
 
-// What the session still holds holds itself.
+// Calls that the session still has keep themselves alive.
 Engine::~Engine() {
   session_->abandon(wanted);
   closing_ = true;
@@ -122,7 +122,7 @@ void Engine::end_with(Call& call, Error error) {
   end(call);
 }
 
-// True: it was not sent and will not be.
+// True: it was not sent and will not be sent.
 bool Engine::take_back(Call& call) {
   if (!call.session_holds) return true;
   if (!session_->withdraw(token_of(call))) return false;
@@ -158,7 +158,7 @@ void Engine::drop_watch_at(const std::shared_ptr<WatchState>& watch, const Watch
   if (watches_.remove_at(watch, place)) unwatch(place, now);
 }
 
-// Tells the server that nobody here watches this any more, unless somebody is about to.
+// Removes a server-side watch that has no owner left, unless a read in progress is about to set it again.
 void Engine::unwatch(const WatchPlace& place, Instant now) {
   if (is_over() || closing_ || arming_.contains(place.path)) return;
   constexpr std::int32_t kTypes[] = {kRemoveData, kRemoveChild, kRemovePersistent, kRemoveRecursive};

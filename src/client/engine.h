@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A client without a socket, a thread or a clock: sessions that follow one another, the calls under way, and
-// who is to be told of what.
+// A client without a socket, a thread or a clock: successive sessions, the calls in progress, and the
+// callbacks to run.
 //
-// Everything that callers are told leaves through one list of jobs, in the order in which it happened: a
-// change of state before what it ends, an event before any reply that shows its change.
+// All callbacks leave through one list of jobs, in the order in which things happened: a change of state
+// before the calls that it ends, an event before any reply that shows its change.
 #pragma once
 
 #include <atomic>
@@ -28,24 +28,24 @@
 
 namespace drover::client {
 
-// What is known of the session, for everybody.
+// The public state of the session.
 struct Board {
   static constexpr std::int64_t kNotValid = std::numeric_limits<std::int64_t>::min();
 
-  // Of any thread.
+  // Safe to read from any thread.
   std::atomic<ConnectionState> state{ConnectionState::kConnecting};
   std::atomic<SessionId> session{};
   std::atomic<std::int64_t> valid_until_ms{kNotValid};
   std::atomic<std::int32_t> timeout_ms{0};
-  std::atomic<int> holders{0};  // of Client::hold_session()
+  std::atomic<int> holders{0};  // count of Client::hold_session()
 
-  // Of the executor: behind the above by what is still on its way.
+  // Only on the executor. It lags behind the fields above by the jobs in flight.
   StateEvent told{};
   std::map<std::uint64_t, std::function<void(const StateEvent&)>> listeners;
   std::uint64_t last_listener = 0;
-  std::map<std::uint64_t, std::shared_ptr<StreamSource<StateEvent>>> streams;  // those listeners that are one
+  std::map<std::uint64_t, std::shared_ptr<StreamSource<StateEvent>>> streams;  // listeners that are streams
 
-  // A connection may be stable for months, so that those whom nobody reads are not left to the next state.
+  // A connection may last for months, so unread streams are removed without waiting for the next state.
   void drop_abandoned() {
     std::erase_if(streams, [this](const auto& each) {
       return each.second->is_abandoned() && listeners.erase(each.first) > 0;
@@ -55,7 +55,7 @@ struct Board {
 
 struct EngineOptions {
   SessionOptions session;
-  bool reopen = true;  // a session that has expired
+  bool reopen = true;  // open a new session after an expired one
 };
 
 class Engine final : public Machine {
@@ -75,9 +75,9 @@ class Engine final : public Machine {
 
   // --- commands ---
   void submit(const std::shared_ptr<Call>& call, Instant now);
-  // Ends the wait, with this error. What was sent will be answered to nobody.
+  // Ends the wait with this error. The reply to what was sent is dropped.
   void cancel(const std::shared_ptr<Call>& call, Errc why, Instant now);
-  // The same, and nobody is told.
+  // The same, without telling the caller.
   void abandon(const std::shared_ptr<Call>& call);
   void drop_watch(const std::shared_ptr<WatchState>& watch, Instant now);
   void drop_watch_at(const std::shared_ptr<WatchState>& watch, const WatchPlace& place, Instant now);
@@ -101,7 +101,7 @@ class Engine final : public Machine {
   bool take_back(Call& call);
   void unwatch(const WatchPlace& place, Instant now);
 
-  // What the session says after an input.
+  // Handles the session's effects after an input.
   void digest(Instant now);
   void on_completed(const Completed& completed);
   void on_event(const client::WatchEvent& event);
@@ -121,12 +121,12 @@ class Engine final : public Machine {
   std::optional<Instant> close_deadline_;
   ConnectionState last_told_{};
   std::vector<Auth> auths_;
-  std::multimap<Instant, Call*> timers_;  // deadlines of what is under way
+  std::multimap<Instant, Call*> timers_;  // deadlines of calls in progress
   std::vector<std::shared_ptr<Call>> closers_;
   std::map<Call*, std::shared_ptr<Call>> sleepers_;
   WatchTable watches_;
-  std::unordered_map<std::string, int> arming_;  // reads under way that will watch a path
-  std::vector<WatchPlace> unwanted_;             // watched by the server for nobody
+  std::unordered_map<std::string, int> arming_;  // reads in progress that will watch a path
+  std::vector<WatchPlace> unwanted_;             // server-side watches without an owner
 };
 
 }  // namespace drover::client

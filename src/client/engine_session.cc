@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the session says, and who is told.
+// Effects of the session, and the callbacks they cause.
 #include <utility>
 
 #include "client/engine.h"
@@ -25,7 +25,7 @@ struct StateJob final : Job {
   void run() override {
     const std::unique_ptr<StateJob> self(this);
     board->told = event;
-    // A listener may end others or itself, and add more, which have seen this state already.
+    // A listener may remove others or itself, and add new ones, which have seen this state already.
     const std::uint64_t last = board->last_listener;
     for (auto it = board->listeners.begin(); it != board->listeners.end() && it->first <= last;) {
       const std::uint64_t id = it->first;
@@ -35,7 +35,7 @@ struct StateJob final : Job {
     }
     board->drop_abandoned();
     if (event.state != ConnectionState::kClosed) return;
-    // Nothing more will come, and what listens may hold on to the client.
+    // No more states will come, and a listener may keep the client alive.
     board->streams.clear();
     board->listeners.clear();
   }
@@ -75,7 +75,7 @@ void Engine::on_disconnected(Instant now) {
   digest(now);
 }
 
-// No input is given to the session before all it said is dealt with: the views would be gone.
+// All effects are handled before the next input to the session, which would invalidate their views.
 void Engine::digest(Instant now) {
   bool expired = false;
   for (const Happening& each : wanted.happened) {
@@ -100,12 +100,12 @@ void Engine::digest(Instant now) {
 }
 
 void Engine::on_completed(const Completed& completed) {
-  if (completed.token == Token{}) return;  // an identity proved again
+  if (completed.token == Token{}) return;  // repeated authentication
   Call& call = *reinterpret_cast<Call*>(static_cast<std::uintptr_t>(completed.token));
   const auto held = std::move(call.session_holds);
   finish_arming(call);
   if (completed.outcome == Outcome::kAnswered) arm(call, completed.header.error);
-  if (call.stage == Call::Stage::kEnded) return;  // Nobody waits for it any more.
+  if (call.stage == Call::Stage::kEnded) return;  // The caller no longer waits.
   if (completed.outcome == Outcome::kAnswered) {
     call.on_answer(completed.header, completed.body);
     return end(call);
@@ -116,7 +116,7 @@ void Engine::on_completed(const Completed& completed) {
   end_with(call, std::move(error));
 }
 
-// Watching begins with the answer: the next event in the stream may be the first.
+// A watch starts with the reply: the next event in the stream may be for it.
 void Engine::arm(Call& call, ErrorCode answer) {
   const bool missing = call.op == wire::OpCode::kExists && answer == ErrorCode::kNoNode;
   if (!call.watch || (answer != ErrorCode::kOk && !missing)) return;
@@ -163,18 +163,18 @@ void Engine::on_state(const StateChange& change) {
     }
     end(*call);
   }
-  if (closing_) end_over();  // However it ended, that it is closed is the last word.
+  if (closing_) end_over();  // However it ended, the last state is closed.
 }
 
 void Engine::tell_state(StateEvent event) {
   last_told_ = event.state;
   jobs.push(new StateJob(board_, event));
   if (event.state != ConnectionState::kClosed) return;
-  // Nobody will look at the clock any more.
+  // There will be no more timer events.
   for (const auto& [_, sleeper] : std::exchange(sleepers_, {})) end_with(*sleeper, Error{Errc::kClosed});
 }
 
-// A session that had ended by itself is closed: that is the last that listeners hear.
+// A session that had ended by itself is now closed: the last state that listeners get.
 void Engine::end_over() {
   if (last_told_ != ConnectionState::kClosed) tell_state({ConnectionState::kClosed, session_->id()});
   for (const auto& call : std::exchange(closers_, {})) {
@@ -186,7 +186,7 @@ void Engine::end_over() {
 void Engine::publish() {
   const SessionState state = session_->state();
   const auto until = is_final(state) ? std::nullopt : session_->valid_until();
-  // The session before the state: whoever sees that it is connected sees which one.
+  // Set the session before the state: a reader that sees kConnected also sees which session.
   board_->session.store(session_->id(), std::memory_order_relaxed);
   board_->state.store(public_state(state), std::memory_order_release);
   board_->timeout_ms.store(session_->timeout_ms(), std::memory_order_relaxed);

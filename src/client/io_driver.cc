@@ -21,11 +21,11 @@
 namespace drover::client {
 namespace {
 
-// The session counts the time of a dial itself, and hangs up.
+// The session itself limits the time of a dial and hangs up.
 constexpr int kDialTimeoutMs = 3'600'000;
 constexpr std::size_t kReadBytes = 64 * 1024;
 constexpr int kReadsPerRound = 16;
-// How long the end of the process waits for a server to confirm the end of a session.
+// How long process exit waits for a server to confirm the end of a session.
 constexpr std::int64_t kExitPatienceMs = 500;
 
 class IoThread final : public IoDriver,
@@ -35,7 +35,7 @@ class IoThread final : public IoDriver,
   static Made make(const IoDriverOptions& options);
 
   void start(std::unique_ptr<Machine> machine, std::shared_ptr<Strand> strand) override;
-  // From any thread.
+  // Safe to call from any thread.
   void post(Command* command) override;
   void post(std::move_only_function<void()> work) override;
   void flush() override;
@@ -68,26 +68,26 @@ class IoThread final : public IoDriver,
   std::vector<ServerAddress> servers_;
   std::shared_ptr<Strand> strand_;
 
-  std::mutex mutex_;  // of these two
+  std::mutex mutex_;  // guards the next two
   Chain<Command> commands_;
   std::deque<std::move_only_function<void()>> work_;
   std::atomic<bool> retired_{false};
   std::atomic<bool> exiting_{false};
   std::atomic<std::thread::id> thread_{};
 
-  // The thread's own.
+  // Used only by the I/O thread.
   std::unique_ptr<net::Resolver> resolver_;
   std::unique_ptr<net::Dialer> dialer_;
 
-  // Of whoever is at work: the thread, unless it sleeps. See flush().
+  // Used by the thread that is working: the I/O thread, unless it sleeps. See flush().
   std::mutex at_work_;
   bool is_running_ = false;
   std::unique_ptr<Machine> machine_;
-  std::optional<Instant> sleeps_until_;  // none: until it is woken
+  std::optional<Instant> sleeps_until_;  // empty: until it is woken
   net::Stream stream_;
-  std::uint32_t watched_ = 0;  // the stream's events as the loop knows them
+  std::uint32_t watched_ = 0;  // events registered with the loop
   std::string output_;
-  std::size_t written_ = 0;  // of output_
+  std::size_t written_ = 0;  // bytes of output_ already sent
   std::array<char, kReadBytes> input_;
 };
 
@@ -129,7 +129,7 @@ void IoThread::start(std::unique_ptr<Machine> machine, std::shared_ptr<Strand> s
   launch_thread({.name = "drover-io", .body = [self = shared_from_this()] { self->run(); }, .stop = exit});
 }
 
-// What jobs of the strand post waits for the flush() behind them, to go out in one packet.
+// Commands posted by jobs of the strand wait for the flush() after the jobs, to go out in one packet.
 void IoThread::post(Command* command) {
   {
     const std::lock_guard lock(mutex_);
@@ -138,15 +138,15 @@ void IoThread::post(Command* command) {
   if (!strand_->is_current()) flush();
 }
 
-// A thread that has something to be sent sends it itself when the loop sleeps: waking another one for it
-// would take longer than all the rest.
+// A thread with something to send sends it itself while the loop sleeps: waking another thread would take
+// longer than everything else.
 void IoThread::flush() {
-  if (is_own_thread()) return;  // It looks before it sleeps.
+  if (is_own_thread()) return;  // The loop checks before it sleeps.
   const std::unique_lock lock(at_work_, std::try_to_lock);
   if (!lock || !serve()) loop_->wake();
 }
 
-// False: there is something left that only the loop's own thread can do.
+// False: something is left that only the I/O thread can do.
 bool IoThread::serve() {
   if (!is_running_) return false;
   if (!take_commands(net::EventLoop::clock())) return true;
@@ -200,7 +200,7 @@ void IoThread::wait(Lock& lock) {
   lock.unlock();
   const int ready = loop_->wait(timeout);
   lock.lock();
-  loop_->refresh_now();  // Whoever worked meanwhile has seen a later time.
+  loop_->refresh_now();  // Another thread may have used a later time.
   loop_->dispatch(ready);
 }
 
@@ -230,7 +230,7 @@ bool IoThread::take_work(Lock& at_work) {
     taken.swap(work_);
   }
   if (taken.empty()) return false;
-  at_work.unlock();  // It is the user's, and may take its time.
+  at_work.unlock();  // User code may take long.
   for (auto& work : taken) work();
   at_work.lock();
   return true;
@@ -262,7 +262,7 @@ void IoThread::dial(std::size_t server) {
   options.to = {{address.host, address.port}};
   options.tls = tls_.get();
   options.timeout_ms = kDialTimeoutMs;
-  if (tls_) static_cast<void>(tls_->poll_for_changes());  // Bad new files: the old ones go on.
+  if (tls_) static_cast<void>(tls_->poll_for_changes());  // If new files are bad, the old ones stay in use.
   dialer_ = std::make_unique<net::Dialer>(
       *loop_, *resolver_, options,
       [this](IoResult<net::Dialled> dialled) { on_dialled(std::move(dialled)); });
@@ -300,7 +300,7 @@ void IoThread::on_ready(std::uint32_t) {
   if (stream_.is_open()) read();
 }
 
-// What the machine wants of the world comes before it is told more.
+// Carries out the machine's effects before its next input.
 void IoThread::read() {
   for (int reads = 0; reads < kReadsPerRound || stream_.has_buffered(); ++reads) {
     const net::IoCount got = stream_.read(input_.data(), input_.size());

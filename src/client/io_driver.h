@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread that carries a client's bytes: sockets, TLS, names of servers, and the clock.
+// The I/O thread of a client: sockets, TLS, name resolution, and the clock.
 #pragma once
 
 #include <expected>
@@ -28,12 +28,12 @@ struct IoDriverOptions {
   const TlsFiles* tls = nullptr;  // null: plain
 };
 
-// Also an executor: what is posted runs on its thread, after each round of I/O.
+// Also an executor: posted jobs run on its thread after each round of I/O.
 class IoDriver : public Driver, public Executor {
  public:
   using Made = std::expected<std::shared_ptr<IoDriver>, std::string>;
   static Made create(const IoDriverOptions& options);
-  // Once.
+  // Call it once.
   virtual void start(std::unique_ptr<Machine> machine, std::shared_ptr<Strand> strand) = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests call operations: one word for all forms of one thing.
+// Names of operations for tests: one word for all variants of an operation.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Stat as users see it, from one as it comes over the wire.
+// Converts a wire Stat to the public one.
 #pragma once
 
 #include "drover/types.h"

@@ -73,7 +73,7 @@ std::string read_path(Reader& r, const Call& call) {
   return path.size() <= call.strip ? "/" : std::string(path.substr(call.strip));
 }
 
-// One element behind its header; nothing for those without a body.
+// One element after its header; empty for those without a body.
 OpResult read_op_result(Reader& r, OpCode type, const Call& call) {
   OpResult result;
   if (type == OpCode::kCreate || type == OpCode::kCreate2) result.path = read_path(r, call);
@@ -223,7 +223,7 @@ Result<AclData> decode_acl(Reader& r, const Call&) {
   return data;
 }
 
-// Of a transaction that failed, elements before the culprit say Ok and those behind it something generic.
+// In a failed transaction, elements before the failing one have code Ok, and those after it a generic code.
 Result<std::vector<OpResult>> decode_multi(Reader& r, const Call& call) {
   std::vector<OpResult> results;
   std::optional<Error> failed;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bodies of requests, and replies as the public types.
+// Encodes request bodies, and decodes replies into public types.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@
 
 namespace drover::client {
 
-// "/app" before "/a"; the root of a prefix is the prefix itself.
+// Prepends a chroot such as "/app" to "/a"; "/" becomes the chroot itself.
 std::string join_path(std::string_view prefix, std::string_view path);
 
-// Which of the four kinds of create a mode needs.
+// The create operation that a mode needs.
 wire::OpCode create_op(CreateMode mode);
 std::string create_body(std::string_view path, std::string_view data, const CreateOptions& options);
 std::string path_body(std::string_view path);
@@ -33,7 +33,7 @@ std::string reconfig_body(const ConfigChange& change);
 std::string multi_body(std::string_view prefix, const std::vector<Op>& ops);
 std::string multi_read_body(std::string_view prefix, const std::vector<ReadOp>& ops);
 
-// As CallOf::Decode; what cannot be read fails the reader.
+// Decode functions for CallOf. Malformed bytes make the reader fail.
 Result<void> decode_nothing(wire::Reader& r, const Call& call);
 Result<Created> decode_created(wire::Reader& r, const Call& call);
 Result<Stat> decode_stat(wire::Reader& r, const Call& call);

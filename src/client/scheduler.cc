@@ -41,7 +41,7 @@ ClockOverride::~ClockOverride() { clock_override = before_; }
 
 bool Scheduler::Enter::await_ready() const { return core_->strand().is_current(); }
 void Scheduler::Enter::await_suspend(std::coroutine_handle<> waiting) {
-  const auto core = core_;  // The coroutine, and this with it, may be gone before post() returns.
+  const auto core = core_;  // The coroutine, and this object, may be destroyed before post() returns.
   const auto place = std::make_shared<std::coroutine_handle<>>(waiting);
   place_ = place;
   core->strand().post([place] {

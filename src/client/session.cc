@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Connections that come and go, and when to give up.
+// Connecting, losing connections, and expiry.
 #include "client/session.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ Session::Session(const SessionOptions& options)
       session_(options.session),
       password_(options.password),
       timeout_ms_(options.timeout_ms) {
-  // Long enough that the thirds of it differ.
+  // Long enough for its thirds to differ.
   ENSURE(options.timeout_ms >= 3, "the session timeout is a time");
 }
 
@@ -27,8 +27,8 @@ void Session::start(Instant now, Effects& effects) {
   dial(now, effects);
 }
 
-// The whole list must be gone through before the session expires; and where the list is short, a server that
-// takes a connection and says nothing (one that is just starting does) must not take the session with it.
+// All servers must be tried before the session expires. If the list is short, one server that accepts the
+// connection and stays silent (as a starting server does) must not cost the session.
 std::int64_t Session::connect_timeout_ms() const {
   constexpr std::int64_t kTriesMin = 3;
   const auto tries = std::max(kTriesMin, static_cast<std::int64_t>(servers_.size()));
@@ -59,20 +59,20 @@ void Session::enter(SessionState state, Effects& effects) {
   effects.happened.push_back(StateChange{state, session_});
 }
 
-// The connection is gone. What it had under way may or may not have been done.
+// The connection is lost. Requests in progress may or may not have been applied.
 void Session::lose(Instant now, Effects& effects) {
   const bool was_open = phase_ == Phase::kOpen;
   phase_ = Phase::kIdle;
   next_dial_ = now + servers_.delay_ms();
   effects.send.clear();
   effects.dial.reset();
-  used_ = input_.size();  // It is forgotten with the next input: what has happened may point into it.
+  used_ = input_.size();  // Cleared with the next input, because effects may point into it.
   pings_.clear();
   auths_answered_ = 0;
   set_watches_sent_ = 0;
   if (was_open) enter(SessionState::kSuspended, effects);
   for (const Sent& lost : sent_) {
-    if (lost.op == wire::OpCode::kCloseSession) continue;  // It is said again on the next connection.
+    if (lost.op == wire::OpCode::kCloseSession) continue;  // It is sent again on the next connection.
     effects.happened.push_back(
         Completed{lost.token, Outcome::kUnknown, {lost.xid, Zxid{}, ErrorCode::kConnectionLoss}, {}});
   }
@@ -124,7 +124,7 @@ void Session::finish(SessionState state, Effects& effects) {
   watches_.clear();
 }
 
-// The answer to such a request comes from a leader that a quorum followed after the request was sent.
+// The reply to such a request proves that a quorum followed the leader after the request was sent.
 bool Session::proves_quorum(wire::OpCode op) {
   switch (op) {
     case wire::OpCode::kCreate:
@@ -151,15 +151,15 @@ std::optional<Instant> Session::valid_until() const {
   return *sign + timeout_ms_;
 }
 
-// When the session gives itself up. Without anything held, a server that cannot vouch for the session is
-// still worth talking to.
+// When the session expires locally. If nothing is held, even a server that cannot prove the session is worth
+// talking to.
 std::optional<Instant> Session::expires_at() const {
   const std::optional<Instant>& sign = holding_ && proved_ ? proved_ : answered_;
   if (!sign) return std::nullopt;
   return *sign + timeout_ms_;
 }
 
-// A session that only a read-only server knows holds nothing that could expire.
+// A session that exists only on a read-only server owns nothing that could expire.
 bool Session::is_past_expiry(Instant now) const {
   if (!options_.expire_locally || !seen_read_write_) return false;
   const auto until = expires_at();

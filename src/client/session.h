@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The client's end of a session: what is asked, what is answered, and how it survives a lost connection.
+// The client's side of a session: requests, replies, and how it survives a lost connection.
 //
-// Pure: no socket, thread or clock. Bytes, connections and time come in as inputs, and everything to be done
-// goes out as effects. The real client drives it from an event loop, the simulator from virtual time.
+// Pure: no socket, thread or clock. Bytes, connections and time are inputs, everything to be done is an
+// effect. The real client drives it from an event loop, the simulator on virtual time.
 //
 //   start ──► kConnecting ──► kConnected ◄──► kSuspended ──► kExpired | kAuthFailed | kClosed
 //
-// The last three are final: after them a new Session is needed. A request is sent at most once. When the
-// connection is lost, what was sent has an unknown outcome; what was not sent yet waits for the next
-// connection, unless it is withdrawn.
+// The last three are final; after them a new Session is needed. A request is sent at most once. If the
+// connection is lost, requests that were sent have an unknown outcome. Requests that were not sent wait for
+// the next connection, unless they are withdrawn.
 #pragma once
 
 #include <algorithm>
@@ -32,54 +32,54 @@
 
 namespace drover::client {
 
-// The caller's name for a request.
+// Identifies a request to the caller.
 enum class Token : std::uint64_t {};
 
 enum class SessionState : std::uint8_t {
-  kConnecting,         // never connected so far
+  kConnecting,         // not connected yet
   kConnected,          //
-  kConnectedReadOnly,  // to a server without a quorum
+  kConnectedReadOnly,  // connected to a read-only server
   kSuspended,          // the connection is lost; the session may live on
-  kExpired,            // the session is gone, and its ephemerals are or will be
-  kAuthFailed,         // the server does not believe who we say we are
+  kExpired,            // the session is gone; its ephemeral nodes are or will be
+  kAuthFailed,         // the server refused our credentials
   kClosed,             // by close() or abandon()
 };
 inline bool is_final(SessionState state) { return state >= SessionState::kExpired; }
 
 struct SessionOptions {
   std::size_t servers = 1;
-  std::int32_t timeout_ms = 10'000;  // asked for; the server decides
-  std::uint64_t seed = 0;            // of the order of servers and the delays
-  bool read_only_ok = false;         // a server without a quorum is better than none
+  std::int32_t timeout_ms = 10'000;  // requested; the server decides
+  std::uint64_t seed = 0;            // for the order of servers and the delays
+  bool read_only_ok = false;         // accept a read-only server
   bool reset_watches = true;         // on each new connection
-  // Give the session up when the server may have done so, even without its word. Without it the session lasts
-  // until a server says that it is gone; nothing that relies on exclusive ownership may then be built on it.
+  // Expire locally when the server may have expired the session. Otherwise the session lasts until a server
+  // says that it is gone; locks and other exclusive ownership are not safe then.
   bool expire_locally = true;
   std::int32_t frame_bytes_max = 0xfffff;            // jute.maxbuffer
   std::size_t set_watches_piece_bytes = 128 * 1024;  // servers have a jute.maxbuffer too
-  std::size_t outstanding_max = 100'000;             // requests, sent or not
+  std::size_t outstanding_max = 100'000;             // requests, sent or queued
   std::size_t queued_bytes_max = 64 << 20;           // of requests that wait for a connection
-  // A session to go on with instead of a new one.
+  // A session to resume instead of creating a new one.
   SessionId session{};
   std::string password{};
 };
 
 enum class Outcome : std::uint8_t {
-  kAnswered,    // header and body say what became of it
+  kAnswered,    // header and body are the reply
   kNotApplied,  // it was never sent
-  kUnknown,     // it was sent, and the connection was lost before the answer
+  kUnknown,     // it was sent, and the connection was lost before the reply
 };
 
-// A request has ended. Every request that is submitted ends exactly once, except one that is withdrawn.
+// A request has ended. Every submitted request ends exactly once, unless it is withdrawn.
 struct Completed {
   Token token{};
   Outcome outcome{};
   wire::ReplyHeader header;  // not answered: why, and its xid
-  std::string_view body;     // valid until the next input, and no longer than the bytes given to on_bytes()
+  std::string_view body;     // valid until the next input, at most as long as the bytes given to on_bytes()
 };
 struct WatchEvent {
   wire::EventType type{};
-  std::string_view path;  // as Completed::body
+  std::string_view path;  // lifetime as Completed::body
   Zxid zxid{};            // -1: it happened while there was no connection, or the server does not say
 };
 struct StateChange {
@@ -89,10 +89,10 @@ struct StateChange {
 using Happening = std::variant<Completed, WatchEvent, StateChange>;
 
 struct Effects {
-  bool hang_up = false;             // first of all: the connection, or the dial, is no longer wanted
+  bool hang_up = false;             // do this first: close the connection or cancel the dial
   std::optional<std::size_t> dial;  // this server; answered by on_connected() or on_disconnected()
   std::string send;
-  // Replies and events in the order of their arrival: an event comes before any reply that shows its change.
+  // Replies and events in order of arrival: an event precedes any reply that shows its change.
   std::vector<Happening> happened;
 
   void clear() {
@@ -108,38 +108,38 @@ class Session {
   explicit Session(const SessionOptions& options);
 
   // --- inputs ---
-  // Of a connection that was hung up there are none.
+  // None may come for a connection after hang_up.
   void start(Instant now, Effects& effects);
   void on_connected(Instant now, Effects& effects);
   void on_bytes(std::string_view bytes, Instant now, Effects& effects);
   void on_disconnected(Instant now, Effects& effects);
   void on_time(Instant now, Effects& effects);
-  // When on_time() has something to do next.
+  // When to call on_time() next.
   std::optional<Instant> next_time() const;
 
-  // Returns the request's xid. Order of submission is order of sending is order of completion. `op` is none
-  // of the session's own (ping, auth, setWatches, closeSession). Watches are kept by looking at op and body.
+  // Returns the request's xid. Requests are sent and completed in the order of submission. `op` must not be
+  // one of the session's own (ping, auth, setWatches, closeSession). Watches are tracked by op and body.
   std::int32_t submit(Token token, wire::OpCode op, std::string_view body, Instant now, Effects& effects);
-  // Takes back a request that was not sent. False: it was, or has ended.
+  // Withdraws a request that was not sent. False: it was sent, or has ended.
   bool withdraw(Token token);
-  // Proves an identity on this connection and on every later one. Ends when the server has first answered.
+  // Authenticates on this connection and on every later one. Completed by the first reply.
   void add_auth(Token token, std::string_view scheme, std::string_view auth, Instant now, Effects& effects);
-  // Ends the session behind everything submitted before; keeps trying until a server has heard it, or the
+  // Closes the session after everything submitted before. Keeps trying until a server confirms it, or the
   // session is over anyway.
   void close(Instant now, Effects& effects);
-  // Gives up at once and tells nobody; the server will notice by the silence.
+  // Gives up at once without telling the server, which will expire the session.
   void abandon(Effects& effects);
-  // Leaves this server for the next one; the session goes along.
+  // Moves the session to the next server.
   void move_on(Instant now, Effects& effects);
-  // The session holds something exclusive, such as a lock. From here on only answers that a quorum stands
-  // behind count as signs of life: to writes and to sync. The session sends a sync where it would send a
-  // ping, leaves a server that does not answer it in time, and gives itself up when no server does. What was
-  // answered before counts as it did until now: to get hold of something the session must have heard of a
-  // change that a quorum agreed on.
+  // The session holds something exclusive, such as a lock. From now on only replies that prove a quorum count
+  // as signs of life: those to writes and to sync. The session sends a sync instead of a ping, leaves a
+  // server that does not answer it in time, and expires if no server does. Earlier replies keep counting,
+  // because to acquire something exclusive, the session must have seen a change that a quorum agreed on:
+  // that reply proved a quorum, too.
   void set_holding(bool holding);
 
   // --- what is known ---
-  // A server has answered close(): the session is over and so are its ephemerals.
+  // A server has confirmed close(): the session and its ephemeral nodes are gone.
   bool is_close_confirmed() const { return close_confirmed_; }
   bool is_closing() const { return closing_; }
   SessionState state() const { return state_; }
@@ -147,9 +147,9 @@ class Session {
   SessionId id() const { return session_; }
   std::string_view password() const { return password_; }
   std::int32_t timeout_ms() const { return timeout_ms_; }
-  // Until then the session is certain to exist, if nothing more is heard. A server counts the timeout from a
-  // moment that is not earlier than when we sent the last request that it answered. Any server, a follower
-  // that is cut off from its leader too: see set_holding().
+  // The session exists at least until then. A server counts the timeout from a moment that is not earlier
+  // than when we sent the last request that it answered. This holds for any server, even a follower that is
+  // cut off from its leader: see set_holding().
   std::optional<Instant> valid_until() const;
   Zxid last_zxid_seen() const { return last_zxid_seen_; }
   std::size_t outstanding() const { return sent_.size() + queued_.size(); }
@@ -163,7 +163,7 @@ class Session {
     kOpen,
     kOver,
   };
-  // What the reply will mean for the watches.
+  // The effect of the reply on the watches.
   struct Interest {
     enum class Kind : std::uint8_t { kNone, kData, kExists, kChild, kPersistent, kRecursive, kRemoval };
     Kind kind = Kind::kNone;
@@ -232,17 +232,17 @@ class Session {
   bool started_ = false;
   bool closing_ = false;
   bool close_confirmed_ = false;
-  bool seen_read_write_ = false;  // a session of a read-only server is known to nobody else
+  bool seen_read_write_ = false;  // a session of a read-only server exists only there
 
   SessionId session_{};
   std::string password_;
   std::int32_t timeout_ms_ = 0;
-  Zxid last_zxid_seen_{};            // by any reply or event: no server that is behind it will do
-  Zxid watch_zxid_{};                // everything up to here that we watch has been told
-  std::optional<Instant> answered_;  // when the last request that was answered had been sent
-  bool answered_read_only_ = false;  // by a server without a quorum
+  Zxid last_zxid_seen_{};            // in any reply or event; a server behind it is not acceptable
+  Zxid watch_zxid_{};                // all watch events up to here have arrived
+  std::optional<Instant> answered_;  // when the last answered request was sent
+  bool answered_read_only_ = false;  // by a read-only server
   bool holding_ = false;
-  std::optional<Instant> proved_;  // as answered_, of requests that a quorum stands behind
+  std::optional<Instant> proved_;  // as answered_, for replies that prove a quorum
   Instant proof_asked_;            // when the last such request was sent
   Instant opened_;                 // when this connection was accepted
 
@@ -255,7 +255,7 @@ class Session {
   std::deque<Sent> sent_;
   std::deque<Queued> queued_;
   std::size_t queued_bytes_ = 0;
-  std::deque<Instant> pings_;  // sent, not answered
+  std::deque<Instant> pings_;  // sent and not answered
   std::vector<Auth> auths_;
   std::size_t auths_answered_ = 0;    // on this connection
   std::size_t set_watches_sent_ = 0;  // not answered

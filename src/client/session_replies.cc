@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What comes from the server. Whatever does not fit ends the connection: the next one begins clean.
+// Input from the server. Unexpected input closes the connection; the next one starts clean.
 #include <algorithm>
 
 #include "client/session.h"
@@ -15,7 +15,7 @@ constexpr std::size_t kLengthBytes = 4;
 
 }  // namespace
 
-// Frames are read where they lie; only an unfinished one is copied, to wait for its rest.
+// Frames are read in place; only an incomplete frame is copied.
 void Session::on_bytes(std::string_view bytes, Instant now, Effects& effects) {
   if (phase_ != Phase::kHandshake && phase_ != Phase::kOpen) return;
   last_heard_ = now;
@@ -42,7 +42,7 @@ void Session::on_bytes(std::string_view bytes, Instant now, Effects& effects) {
   }
 }
 
-// False: this is not what a server of ours would say.
+// False: no server sends this.
 bool Session::on_frame(std::string_view frame, Instant now, Effects& effects) {
   if (phase_ == Phase::kHandshake) return on_handshake(frame, now, effects);
   wire::Reader r(frame);
@@ -64,12 +64,12 @@ bool Session::on_handshake(std::string_view frame, Instant now, Effects& effects
   const SessionId asked = session_to_ask_for();
   if (response->timeout_ms <= 0) {
     if (raw(asked) == 0) return false;
-    // A session that we were about to close has been closed: perhaps by us, and the answer got lost.
+    // A session that we were closing is closed: perhaps by us, and the reply was lost.
     finish(closing_ ? SessionState::kClosed : SessionState::kExpired, effects);
     return true;
   }
   if (response->read_only && !options_.read_only_ok) return false;
-  // Some servers hand out a new session instead of saying that the old one is gone.
+  // Some servers give a new session instead of saying that the old one expired.
   if (raw(asked) != 0 && response->session != asked) {
     finish(SessionState::kExpired, effects);
     return true;
@@ -79,8 +79,8 @@ bool Session::on_handshake(std::string_view frame, Instant now, Effects& effects
   timeout_ms_ = std::max(3, response->timeout_ms);
   seen_read_write_ = seen_read_write_ || !response->read_only;
   note_answered(last_sent_, response->read_only);
-  // A new session is a transaction. An old one is confirmed by a leader, who may not know that it leads no
-  // more.
+  // A new session is a transaction and proves a quorum. An old one is confirmed by a leader, which may have
+  // been deposed without knowing it.
   if (raw(asked) == 0 && !response->read_only) {
     note_proved(last_sent_);
     proof_asked_ = last_sent_;
@@ -113,13 +113,13 @@ bool Session::on_auth_reply(ErrorCode error, Effects& effects) {
         Completed{*auth.token, Outcome::kAnswered, {wire::kAuthXid, Zxid{}, error}, {}});
     auth.token.reset();
   }
-  // The server closes the connection, and would close each one after it.
+  // The server closes this connection, and would close every later one.
   if (error != ErrorCode::kOk) finish(SessionState::kAuthFailed, effects);
   return true;
 }
 
-// The zxid of the last piece's reply counts and that of earlier ones does not: if the connection were lost
-// between them, changes that the later pieces have not asked about yet would be taken for known.
+// Only the zxid of the last piece's reply counts. If the connection were lost between pieces, changes that
+// later pieces have not asked about would be taken as known.
 bool Session::on_set_watches_reply(const wire::ReplyHeader& header) {
   if (set_watches_sent_ == 0 || header.error != ErrorCode::kOk) return false;
   last_zxid_seen_ = std::max(last_zxid_seen_, header.zxid);
@@ -127,8 +127,8 @@ bool Session::on_set_watches_reply(const wire::ReplyHeader& header) {
   return true;
 }
 
-// An event's zxid is something we have seen, so that no server behind it may answer us. It does not say that
-// all events of its transaction have come, so watch_zxid_ waits for a reply.
+// We have seen the event's zxid, so a server behind it must not answer us. But not all events of its
+// transaction may have arrived, so watch_zxid_ waits for a reply.
 bool Session::on_event(const wire::ReplyHeader& header, std::string_view body, Effects& effects) {
   wire::Reader r(body);
   const auto type = static_cast<wire::EventType>(r.i32());

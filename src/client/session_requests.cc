@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What goes to the server, and in which order.
+// Output to the server, and its order.
 #include <limits>
 #include <utility>
 
@@ -35,7 +35,7 @@ void append_request(std::string& out, std::int32_t xid, OpCode op, std::string_v
 
 }  // namespace
 
-// A session that asks for nothing has no password; servers read 16 bytes all the same.
+// A new session has no password, but servers read 16 bytes.
 void Session::send_connect(Instant now, Effects& effects) {
   const std::string none(wire::kPasswordBytes, '\0');
   const SessionId session = session_to_ask_for();
@@ -52,7 +52,7 @@ void Session::send_connect(Instant now, Effects& effects) {
   wire::encode(w, request);
 }
 
-// A new connection knows nothing of us: who we are, what we watch, and only then what we want.
+// A new connection starts with authentication, then watches, then requests.
 void Session::resume(Instant now, Effects& effects) {
   for (const Auth& auth : auths_) send_auth(auth, now, effects);
   if (options_.reset_watches) {
@@ -77,7 +77,7 @@ std::int32_t Session::take_xid() {
   return xid;
 }
 
-// Removing a watch is an interest too: what the server no longer watches must not be asked for again.
+// Also tracks the removal of watches: a removed watch must not be set again.
 Session::Interest Session::interest_of(OpCode op, std::string_view body) {
   using Kind = Interest::Kind;
   wire::Reader r(body);
@@ -163,7 +163,7 @@ void Session::send_ping(Instant now, Effects& effects) {
   last_sent_ = now;
 }
 
-// In the place of a ping. Its answer interests nobody else.
+// Sent instead of a ping. Only the session uses its reply.
 void Session::send_probe(Instant now, Effects& effects) {
   std::string body;
   wire::Writer(body).string("/");
@@ -172,7 +172,7 @@ void Session::send_probe(Instant now, Effects& effects) {
 
 void Session::close(Instant now, Effects& effects) {
   if (is_final(state_) || closing_) return;
-  // Nobody knows a session that was never opened.
+  // No server knows a session that was never opened.
   if (raw(session_) == 0) return finish(SessionState::kClosed, effects);
   closing_ = true;
   if (phase_ == Phase::kOpen) send_close(now, effects);

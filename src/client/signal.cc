@@ -18,8 +18,8 @@ struct Signal::State : std::enable_shared_from_this<State> {
     set = true;
     if (waiting) wake();
   }
-  // Later, not from here: whoever notifies may be in the middle of something. The one who waits may be gone
-  // by then, or even wait again.
+  // Deferred, because the notifier may be in the middle of something. By then the waiter may be gone, or may
+  // wait again.
   void wake() {
     scheduler.post([self = shared_from_this(), wait = waits] {
       if (wait == self->waits && self->waiting) std::exchange(self->waiting, nullptr).resume();
@@ -29,12 +29,12 @@ struct Signal::State : std::enable_shared_from_this<State> {
   Scheduler scheduler;
   bool set = false;
   std::coroutine_handle<> waiting{};
-  std::uint64_t waits = 0;  // how many there have been
+  std::uint64_t waits = 0;  // number of waits so far
 };
 
 namespace {
 
-// Ends with a word to the one who waits, who may be gone.
+// Notifies the waiter, which may be gone.
 class WaitTimer final : public Call {
  public:
   using OnEnd = std::move_only_function<void(Error)>;
@@ -51,7 +51,7 @@ class WaitTimer final : public Call {
 
 }  // namespace
 
-// One wait, and its timer, which the engine ends.
+// One wait and its timer, which the engine ends.
 struct Signal::Awaiter {
   Awaiter(State& s, const Wait& w) : state(s), wait(w) {}
   Awaiter(const Awaiter&) = delete;
@@ -68,7 +68,7 @@ struct Signal::Awaiter {
   void await_suspend(std::coroutine_handle<> waiting) {
     ENSURE(!state.waiting, "one waits for a signal at a time");
     state.waiting = waiting;
-    begin_timer();  // without a deadline too: the end of the client ends the wait
+    begin_timer();  // Even without a deadline: closing the client ends the wait.
   }
   void await_resume() {}
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kBatchesPerTurn = 8;
 
-// The strand whose jobs this thread runs.
+// The strand that is running on this thread.
 thread_local const Strand* current = nullptr;
 
 struct FunctionJob final : Job {
@@ -51,7 +51,7 @@ void Strand::schedule() {
   executor_.post([self = shared_from_this()] { self->drain(); });
 }
 
-// A few batches at a time, so that strands on one executor take turns.
+// Runs a few batches at a time, so that strands on one executor take turns.
 void Strand::drain() {
   const Strand* const before = std::exchange(current, this);
   for (int batches = 0; batches < kBatchesPerTurn; ++batches) {

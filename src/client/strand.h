@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One job at a time, in order, on an executor that may have many threads.
+// Runs one job at a time, in order, on an executor that may have many threads.
 #pragma once
 
 #include <functional>
@@ -14,17 +14,17 @@ namespace drover::client {
 
 class Strand : public std::enable_shared_from_this<Strand> {
  public:
-  // `owner` keeps the executor, if the strand is to do so.
+  // `owner` keeps the executor alive; may be null.
   Strand(Executor& executor, std::shared_ptr<Executor> owner)
       : executor_(executor), owner_(std::move(owner)) {}
 
-  // From any thread. Takes all.
+  // Safe to call from any thread. Takes all jobs of the chain.
   void post(Chain<Job>& jobs);
   void post(Job* job);
   void post(std::move_only_function<void()> work);
-  // Is it a job of this strand that asks?
+  // Whether the caller is a job of this strand.
   bool is_current() const;
-  // Flushed after each batch of jobs, so that what they ask for goes out together.
+  // Flushed after each batch of jobs, so that their requests go out together.
   void set_driver(std::weak_ptr<Driver> driver) { driver_ = std::move(driver); }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests of the session share: a session with a hand for a clock, and a server made of frames.
+// Test support for the session: a session with a manual clock, and a fake server.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ struct Request {
   std::string body;
 };
 
-// Takes the first frame off what was sent, without its length.
+// Removes the first frame from what was sent; returns it without its length.
 inline std::string take_frame_of(std::string& sent) {
   ENSURE(sent.size() >= 4, "a frame was sent");
   const auto length = static_cast<std::size_t>(wire::load_be<std::int32_t>(sent.data()));
@@ -50,7 +50,7 @@ inline Request request_of(const std::string& frame) {
   return request;
 }
 
-// An ending as it was when it happened: its views are copied.
+// A Completed with its views copied.
 struct Ended {
   std::uint64_t token = 0;
   Outcome outcome{};
@@ -85,7 +85,7 @@ class Bench {
     session.on_disconnected(now, effects);
     take();
   }
-  // Lets time pass, as an event loop would, until the session dials or is over.
+  // Advances time, as an event loop would, until the session dials or is over.
   void pass(std::int64_t ms) {
     const Instant until = now + ms;
     while (!dialled && !is_final(session.state())) {
@@ -97,7 +97,7 @@ class Bench {
     }
     if (!dialled && !is_final(session.state())) now = until;
   }
-  // Until it dials, which it must within `ms`.
+  // Advances time until it dials, which it must within `ms`.
   std::size_t wait_for_dial(std::int64_t ms = 2000) {
     if (!dialled) pass(ms);
     EXPECT_TRUE(dialled.has_value());
@@ -175,7 +175,7 @@ class Bench {
   std::vector<Ended> ended;
   std::vector<Told> told;
   std::vector<SessionState> states;
-  std::string order;  // of happenings: one letter each
+  std::string order;  // one letter per event
 
  private:
   void take() {

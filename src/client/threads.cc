@@ -29,7 +29,7 @@ class Keeper {
     kept.serves_others = thread.serves_others;
     kept.thread = std::thread([&kept, body = std::move(thread.body)]() mutable {
       body();
-      body = nullptr;  // What it owns ends on its own thread.
+      body = nullptr;  // Destroy what it owns on its own thread.
       kept.ended.store(true, std::memory_order_release);
     });
     ::pthread_setname_np(kept.thread.native_handle(), thread.name);
@@ -84,7 +84,7 @@ class ThreadExecutor final : public Executor {
   void post(std::move_only_function<void()> work) override { queue_->post(std::move(work)); }
 
  private:
-  // Shared with the thread, which may end the executor itself.
+  // Shared with the thread, which may destroy the executor itself.
   struct Queue {
     void post(std::move_only_function<void()> task) {
       const std::lock_guard lock(mutex);

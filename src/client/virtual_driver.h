@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A client in one thread on virtual time: the driver and the executor are queues that are worked off when the
-// test or the simulator says so.
+// A client in one thread on virtual time: driver and executor are queues that run when the test or the
+// simulator says so.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@
 
 namespace drover::client {
 
-// The network as the client sees it. What it asks for is not answered from within the call.
+// The network as the client sees it. Answers must not come from within a call.
 class VirtualWire {
  public:
   virtual ~VirtualWire() = default;
@@ -32,8 +32,8 @@ class VirtualWire {
   virtual void send(std::string_view bytes) = 0;
 };
 
-// Every input works everything off that follows from it. Time passes where the owner says; Clock::now() has
-// to follow it (ClockOverride).
+// Every input runs everything that follows from it. The owner advances time; Clock::now() must follow it
+// (ClockOverride).
 class VirtualDriver final : public Driver, public Executor {
  public:
   struct Made {
@@ -74,10 +74,10 @@ class VirtualDriver final : public Driver, public Executor {
   std::optional<Instant> next_time() const { return machine_->next_time(); }
   bool is_over() const { return machine_->is_over(); }
   bool is_retired() const { return retired_; }
-  // Who is told of states.
+  // Listeners for states.
   std::size_t listeners() const { return board_->listeners.size(); }
 
-  // After something was asked of the client from outside.
+  // Call it after using the client from outside.
   void settle() {
     do {
       carry_out();

@@ -17,7 +17,7 @@ void erase(std::set<std::string, std::less<>>& paths, std::string_view path) {
   if (const auto found = paths.find(path); found != paths.end()) paths.erase(found);
 }
 
-// One setWatches frame on its way.
+// One setWatches frame being built.
 struct Piece {
   std::array<std::vector<std::string_view>, kWatchKinds> lists;
   std::size_t bytes = 0;

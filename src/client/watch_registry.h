@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What this client watches, so that it can be watched again on the next connection.
+// The watches of this client, so that they can be set again on the next connection.
 //
-// Servers forget the watches of a connection when it ends. After a reconnect setWatches names them all,
-// together with the last zxid up to which the client has heard everything; the server tells at once what has
-// changed since, and watches the rest.
+// Servers remove the watches of a connection when it ends. After a reconnect the client sends all of them
+// with setWatches, together with the last zxid up to which it has all events. The server sends the missed
+// events and sets the other watches.
 #pragma once
 
 #include <array>
@@ -20,11 +20,11 @@
 namespace drover::client {
 
 enum class WatchKind : std::uint8_t {
-  kData,        // getData, or exists of a node that is there
-  kExist,       // exists of a node that is not there
+  kData,        // getData, or exists of an existing node
+  kExist,       // exists of a missing node
   kChild,       // getChildren
   kPersistent,  // addWatch
-  kRecursive,   // addWatch, and for everything below
+  kRecursive,   // addWatch for the whole subtree
 };
 inline constexpr std::size_t kWatchKinds = 5;
 
@@ -42,7 +42,7 @@ class WatchRegistry {
  public:
   void add(WatchKind kind, std::string_view path);
   void remove(std::int32_t watcher_type, std::string_view path);
-  // The server has told of it: watches that fire once are spent.
+  // An event arrived: removes standard watches, which fire once.
   void fire(wire::EventType event, std::string_view path);
   void clear();
 
@@ -50,8 +50,8 @@ class WatchRegistry {
   std::size_t size() const;
   bool empty() const { return size() == 0; }
 
-  // Appends setWatches frames, each with about `piece_bytes` of paths at most, and returns how many: a
-  // single one could be larger than servers accept (ZOOKEEPER-706). `since` goes into each of them.
+  // Appends setWatches frames, each with at most about `piece_bytes` of paths, and returns how many. A single
+  // frame could be larger than servers accept (ZOOKEEPER-706). `since` goes into each of them.
   std::size_t append_set_watches(std::string& out, Zxid since, std::size_t piece_bytes) const;
 
  private:

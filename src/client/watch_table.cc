@@ -13,7 +13,7 @@ using wire::EventType;
 constexpr unsigned bit(WatchSlot slot) { return 1U << static_cast<unsigned>(slot); }
 constexpr unsigned kOneShot = bit(WatchSlot::kData) | bit(WatchSlot::kChild);
 
-// Which watches at the very path an event is for.
+// The kinds of watches on a path that an event matches.
 unsigned slots_of(EventType type) {
   unsigned slots = bit(WatchSlot::kPersistent);
   if (type == EventType::kNodeChildrenChanged) return slots | bit(WatchSlot::kChild);

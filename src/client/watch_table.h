@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of this client's watches an event is for.
+// Finds the watches that an event is for.
 //
-// The server keeps one watch for each path and kind however many of us share it (client/watch_registry.h);
-// here are those who share it. Belongs to the engine.
+// The server keeps one watch per path and kind, however many Watch objects share it
+// (client/watch_registry.h). This table has the objects. Owned by the engine.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace drover::client {
 
 class Core;
 
-// As removeWatches tells them apart.
+// The kinds that removeWatches distinguishes.
 enum class WatchSlot : std::uint8_t { kData, kChild, kPersistent, kRecursive };
 
 struct WatchPlace {
@@ -33,12 +33,12 @@ struct WatchPlace {
   friend auto operator<=>(const WatchPlace&, const WatchPlace&) = default;
 };
 
-// What a Watch is to the library.
+// The library's side of a Watch.
 struct WatchState {
   Watch::Callback callback;  // used on the executor
   bool ended = false;        // set and read on the executor
-  std::weak_ptr<Core> core;  // whom to tell of the end; set before it is first armed
-  // The engine's.
+  std::weak_ptr<Core> core;  // notified of the end; set before the watch is first armed
+  // Used by the engine.
   std::set<WatchPlace> places{};
   bool dropped = false;
 };
@@ -47,18 +47,18 @@ class WatchTable {
  public:
   struct Hit {
     std::shared_ptr<WatchState> watch;
-    std::string path;  // as the watch's owner names it
+    std::string path;  // without the owner's chroot
   };
 
-  // `strip`: how many bytes of the path its owner does not see.
+  // `strip`: length of the owner's chroot.
   void add(const WatchPlace& place, std::shared_ptr<WatchState> watch, std::size_t strip);
-  // Those to be told, each once. One-shot watches are spent.
+  // The watches to notify, each once. Removes standard watches.
   std::vector<Hit> take(wire::EventType type, std::string_view path);
-  // Ends all of the watch's; the places where now nobody watches are returned.
+  // Removes all entries of the watch; returns the places that are no longer watched.
   std::vector<WatchPlace> remove(const std::shared_ptr<WatchState>& watch);
-  // Ends one of the watch's. True: now nobody watches there.
+  // Removes one entry of the watch. True: the place is no longer watched.
   bool remove_at(const std::shared_ptr<WatchState>& watch, const WatchPlace& place);
-  // Ends all; everyone who watched, once for each path.
+  // Removes everything; returns each watch once per path.
   std::vector<Hit> clear();
 
   bool contains(const WatchPlace& place) const;
@@ -77,7 +77,7 @@ class WatchTable {
   void take_at(std::string_view at, std::string_view path, unsigned slots, std::vector<Hit>& hits);
 
   std::unordered_map<std::string, std::vector<Entry>, Hash, std::equal_to<>> entries_;
-  std::size_t recursive_ = 0;  // how many entries are
+  std::size_t recursive_ = 0;  // number of recursive entries
 };
 
 }  // namespace drover::client

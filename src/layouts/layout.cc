@@ -11,7 +11,7 @@
 namespace drover::layouts {
 namespace {
 
-// What a shape is a part of. Things that differ in this do not see each other.
+// The recipe and library that a shape belongs to. Clients of different ones do not see each other's nodes.
 struct Thing {
   Kind kind;
   Family family;
@@ -59,7 +59,7 @@ void join(Things& things, const Thing& part, const Thing& whole) {
               std::make_move_iterator(found.mapped().end()));
 }
 
-// What looks like two things and is one.
+// Merges shapes that belong to one recipe.
 void join_related(Things& things) {
   const Thing kazoo_readers{Kind::kReadWriteLock, Family::kKazoo};
   if (things.contains(kazoo_readers)) {
@@ -69,7 +69,7 @@ void join_related(Things& things) {
     }
     join(things, writers, kazoo_readers);
   }
-  // An id may look like a time; when there are others that do not, it is one.
+  // An id may look like a time. If other names do not, all are ids.
   const Thing ids{Kind::kQueue, Family::kCurator, QueueOrder::kId};
   if (things.contains(ids)) join(things, {Kind::kQueue, Family::kCurator, QueueOrder::kDelay}, ids);
 }
@@ -86,14 +86,14 @@ void put_in_order(std::vector<Part>& parts, QueueOrder order) {
     const std::int64_t rank_a = rank_of(a, order), rank_b = rank_of(b, order);
     if (rank_a != rank_b) return rank_a < rank_b;
     if (a.sequence != b.sequence) return sequence_before(a.sequence, b.sequence);
-    // A writer that has become a reader too has both nodes at one number, the writer's first.
+    // A writer that downgrades has a reader node with the same number. The writer's node comes first.
     return a.role == Role::kWriter && b.role == Role::kReader;
   });
 }
 
 bool take_name(std::vector<std::string>& names, std::string_view name) { return std::erase(names, name) > 0; }
 
-// Those whose directory has nodes of fixed names.
+// Recipes whose directory has nodes with fixed names.
 void find_fixed(Things& things, std::vector<std::string>& others) {
   const bool has_leases = take_name(others, "leases");
   const bool has_locks = has_leases && take_name(others, "locks");
@@ -143,7 +143,7 @@ Recognition recognise(std::span<const std::string> names) {
 std::size_t holders_in(Kind kind, std::span<const Part> line) {
   if (line.empty()) return 0;
   if (kind != Kind::kReadWriteLock) return 1;
-  // A writer is alone, but for the reader it is about to become, whose node has the same number.
+  // A writer is alone, except for its own reader node during a downgrade, which has the same number.
   const bool writing = line[0].role == Role::kWriter;
   const auto first_waiting = std::find_if(line.begin(), line.end(), [&](const Part& part) {
     return writing ? part.sequence != line[0].sequence : part.role != Role::kReader;

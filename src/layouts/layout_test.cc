@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names as the three libraries write them, and what is said of a directory that has them.
+// Names as Curator, kazoo and ZooKeeper write them, and what a directory with them is recognised as.
 #include "layouts/layout.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ std::string b(std::string rest) { return kUuidB + std::move(rest); }
 std::string hex_a(std::string rest) { return kHexA + std::move(rest); }
 std::string hex_b(std::string rest) { return kHexB + std::move(rest); }
 
-TEST(RecipeLayout, CuratorsMutexIsALineByNumber) {
+TEST(RecipeLayout, CuratorsMutexIsOrderedBySequenceNumber) {
   const Recognition seen = of({b("lock-0000000002"), a("lock-0000000010"), a("lock-0000000001")});
   EXPECT_EQ(seen.kind, Kind::kMutex);
   EXPECT_EQ(seen.family, Family::kCurator);
@@ -38,7 +38,7 @@ TEST(RecipeLayout, CuratorsMutexIsALineByNumber) {
   EXPECT_EQ(holders_in(seen.kind, seen.parts), 1U);
 }
 
-TEST(RecipeLayout, TheLineGoesOnAcrossTheWrapOfItsNumbers) {
+TEST(RecipeLayout, OrderContinuesAcrossTheWrapOfSequenceNumbers) {
   const Recognition seen = of({a("lock--2147483648"), a("lock-2147483647"), a("lock--2147483647")});
   EXPECT_THAT(names_of(seen),
               ElementsAre(a("lock-2147483647"), a("lock--2147483648"), a("lock--2147483647")));
@@ -66,13 +66,13 @@ TEST(RecipeLayout, ZooKeepersWriteLockHasTheSessionInItsNames) {
   }
 }
 
-TEST(RecipeLayout, TwoLibrariesInOneDirectoryAreSeveralThings) {
+TEST(RecipeLayout, TwoLibrariesInOneDirectoryAreReported) {
   const Recognition seen = of({a("lock-0000000001"), hex_a("__lock__0000000002")});
   EXPECT_EQ(seen.kind, Kind::kSeveral);
   EXPECT_THAT(seen.things, ElementsAre("mutex (Curator, drover)", "mutex (kazoo)"));
 }
 
-TEST(RecipeLayout, ALatchAndALockInOneDirectoryAreSeveralThings) {
+TEST(RecipeLayout, LatchAndLockInOneDirectoryAreReported) {
   EXPECT_EQ(of({a("lock-0000000001"), a("latch-0000000002")}).kind, Kind::kSeveral);
 }
 
@@ -89,7 +89,7 @@ TEST(RecipeLayout, AWriterHoldsAlone) {
   EXPECT_EQ(holders_in(seen.kind, seen.parts), 1U);
 }
 
-TEST(RecipeLayout, AWriterThatBecomesAReaderHoldsWithBothNodes) {
+TEST(RecipeLayout, DowngradingWriterHoldsWithBothNodes) {
   const Recognition seen = of({a("__READ__0000000000"), a("__WRIT__0000000000"), b("__READ__0000000001")});
   EXPECT_EQ(seen.parts.at(0).role, Role::kWriter);
   EXPECT_EQ(holders_in(seen.kind, seen.parts), 2U);
@@ -103,7 +103,7 @@ TEST(RecipeLayout, KazoosWritersAreItsLocks) {
   EXPECT_EQ(holders_in(seen.kind, seen.parts), 1U);
 }
 
-TEST(RecipeLayout, ASemaphoreHasTwoDirectoriesOrKazoosLeases) {
+TEST(RecipeLayout, SemaphoreHasTwoDirectoriesOrKazoosLeases) {
   EXPECT_EQ(of({"locks", "leases"}).kind, Kind::kSemaphore);
   EXPECT_EQ(of({"leases"}).kind, Kind::kSemaphore);
   EXPECT_EQ(of({"locks"}).kind, Kind::kNothing);
@@ -112,7 +112,7 @@ TEST(RecipeLayout, ASemaphoreHasTwoDirectoriesOrKazoosLeases) {
   EXPECT_EQ(of({hex_a(""), hex_b("")}).family, Family::kKazoo);
 }
 
-TEST(RecipeLayout, ElectionsAreLinesOfCandidates) {
+TEST(RecipeLayout, ElectionsAreOrderedCandidates) {
   EXPECT_EQ(of({a("latch-0000000001")}).kind, Kind::kElection);
   EXPECT_EQ(of({"n_0000000001", "n_0000000000"}).kind, Kind::kElection);
   EXPECT_EQ(of({"guid-n_0000000001"}).family, Family::kZooKeeper);
@@ -153,14 +153,14 @@ TEST(RecipeLayout, PartiesAreGroups) {
 
 TEST(RecipeLayout, ATimeLeaseHasItsHolderInANode) { EXPECT_EQ(of({"lease_holder"}).kind, Kind::kTimeLease); }
 
-TEST(RecipeLayout, OtherNamesAreNothingKnown) {
+TEST(RecipeLayout, UnknownNamesAreNotRecognised) {
   const Recognition seen = of({"block-0000000001", "config", "queue-7", "lock-1", "entries", "x-1", "n_"});
   EXPECT_EQ(seen.kind, Kind::kNothing);
   EXPECT_THAT(seen.parts, IsEmpty());
   EXPECT_EQ(seen.others.size(), 7U);
 }
 
-TEST(RecipeLayout, WhatDoesNotBelongIsNamed) {
+TEST(RecipeLayout, NamesThatDoNotBelongAreListed) {
   const Recognition seen = of({a("lock-0000000001"), "README"});
   EXPECT_EQ(seen.kind, Kind::kMutex);
   EXPECT_THAT(seen.others, ElementsAre("README"));

@@ -40,7 +40,7 @@ std::optional<std::int32_t> sequence_in(std::string_view text) {
   return number;
 }
 
-// What is behind "_c_<uuid>-"; go-zookeeper writes the uuid without dashes.
+// The rest of the name after "_c_<uuid>-"; go-zookeeper writes the uuid without dashes.
 std::optional<std::string_view> behind_protection(std::string_view name) {
   if (!name.starts_with(kProtected)) return std::nullopt;
   name.remove_prefix(kProtected.size());
@@ -64,7 +64,7 @@ std::optional<ReadName> read_kazoo(std::string_view name) {
   if (const auto sequence = sequence_after(rest, "__rlock__"); sequence && rest.starts_with("__rlock__")) {
     return ReadName{Shape::kKazooRead, {part.name, *sequence, Role::kReader}};
   }
-  // A lock by one that was told Curator's names is no party.
+  // A kazoo lock that uses Curator's names is not a party.
   if (rest.starts_with("-") && !sequence_after(rest, "-lock-")) return ReadName{Shape::kShallowParty, part};
   return std::nullopt;
 }
@@ -75,7 +75,7 @@ std::string decimal_of_hex(std::string_view text) {
   return std::to_string(static_cast<std::int64_t>(number));
 }
 
-// "queue-" and what Curator's queues put between it and the sequence.
+// "queue-", then what Curator's queues put before the sequence number.
 std::optional<ReadName> read_item(std::string_view name) {
   constexpr std::string_view kQueue = "queue-";
   if (!name.starts_with(kQueue)) return std::nullopt;
@@ -135,7 +135,7 @@ struct Marker {
   Role role = Role::kPlain;
 };
 
-// Where something may stand before it: a guid, Curator's protection, or nothing.
+// Names with an optional prefix: a guid, or Curator's protection.
 constexpr std::array kAnywhere{
     Marker{"__READ__", Shape::kRead, Role::kReader},
     Marker{"__WRIT__", Shape::kWrite, Role::kWriter},
@@ -145,11 +145,11 @@ constexpr std::array kAnywhere{
     Marker{"-read-", Shape::kDocumentRead, Role::kReader},
     Marker{"-write-", Shape::kDocumentWrite, Role::kWriter},
 };
-// Too short to be told from others' names without Curator's protection.
+// Too short to be unambiguous without Curator's protection.
 constexpr std::array kOnlyProtected{Marker{"t-", Shape::kTurn}, Marker{"turn-", Shape::kTurn},
                                     Marker{"q-", Shape::kNativeItem}, Marker{"m-", Shape::kMember}};
 
-// A marker begins the name, or follows a dash: "block-0000000001" is no lock.
+// A marker starts the name or follows a dash: "block-0000000001" is not a lock.
 std::optional<ReadName> read_marked(std::string_view name) {
   for (const Marker& marker : kAnywhere) {
     const auto sequence = sequence_after(name, marker.text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one name of a node says about it. layout.h makes an opinion of all names of a directory.
+// Classifies one node name. layout.h combines all names of a directory.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ enum class Shape : std::uint8_t {
   kEntry,          // entry-<priority>-<seq>: kazoo's
   kParty,          // <32 hex>__party__
   kShallowParty,   // <32 hex>-<name>
-  kMember,         // _c_<uuid>-m-<seq>: ours, of a group without names
+  kMember,         // _c_<uuid>-m-<seq>: drover's group without member names
   kHex,            // <32 hex>: kazoo's lease
 };
 
@@ -46,7 +46,7 @@ struct ReadName {
 
 ReadName read_name(std::string_view name);
 
-// The number at the end, if it is all that follows `marker`: ten digits, perhaps with a sign.
+// The sequence number, if nothing else follows `marker`: ten digits, optionally with a sign.
 std::optional<std::int32_t> sequence_after(std::string_view name, std::string_view marker);
 
 }  // namespace drover::layouts
