@@ -46,7 +46,7 @@ class NodePrinter final : public storage::SnapshotSink {
   std::uint64_t shown_ = 0;
 };
 
-// Counts are written before what they count, so they come from the state.
+// Counts precede their elements in a snapshot, so they are taken from the state.
 class WritingSink final : public storage::SnapshotSink {
  public:
   WritingSink(storage::SnapshotWriter& writer, const state::Machine& machine)
@@ -78,8 +78,8 @@ class WritingSink final : public storage::SnapshotSink {
   std::size_t sessions_left_ = 0;
 };
 
-// A snapshot is named by its zxid, so it is written in a directory of its own and moved from there. That also
-// keeps a data directory from ever showing one that is not whole.
+// The snapshot writer names files by zxid, so it writes into a temporary directory, and the file is moved
+// from there. So a data directory never contains an incomplete snapshot.
 IoResult<void> write_state(storage::Disk& disk, const LoadedState& state, const std::string& path) {
   TRY_ASSIGN(const bool there, disk.exists(path));
   if (there) return std::unexpected(io_error(EEXIST, path));
@@ -87,7 +87,7 @@ IoResult<void> write_state(storage::Disk& disk, const LoadedState& state, const 
   TRY(disk.make_directories(workshop));
   TRY_ASSIGN(auto writer, storage::SnapshotWriter::open(disk, workshop, state.last));
   WritingSink sink(writer, state.machine);
-  (void)give_state(state.machine, sink);  // finish() tells what failed
+  (void)give_state(state.machine, sink);  // finish() reports what failed
   storage::SnapshotSeals seals;
   if (state.findings.empty()) {
     seals.digest = storage::SnapshotDigest{state.last, storage::kDigestVersion, state.machine.tree.digest()};

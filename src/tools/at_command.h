@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `drover inspect at`: the tree as it was when some transaction was the last one.
+// `drover inspect at`: the tree as it was after a given transaction.
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@ namespace drover::tools {
 struct AtCommand {
   DirectoryArguments directories;
   Zxid zxid{};
-  std::string path;  // only this node and what is below; empty: all
+  std::string path;  // only this subtree; empty: all
   bool data = false;
-  std::string write;  // a snapshot of it goes to this file
+  std::string write;  // file to write a snapshot to; empty: none
 };
 
 Outcome run_at(const Context& context, const AtCommand& command);

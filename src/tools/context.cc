@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kVersionDirectory = "version-2";
 
-// version-2 of `path`, or `path` itself when that is where the files are.
+// version-2 of `path`, or `path` itself if the files are there.
 IoResult<std::string> version_directory(storage::Disk& disk, const std::string& path) {
   TRY_ASSIGN(const bool directory, is_directory(disk, path));
   if (!directory) return std::unexpected(data_error(path + " is a file; a data directory is wanted here"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every command of `drover inspect` is given, and how it ends.
+// Input and result of every command of `drover inspect`.
 #pragma once
 
 #include <cstdint>
@@ -20,22 +20,22 @@ inline constexpr int kUsage = 2;
 struct Context {
   storage::Disk& disk;
   Output& out;
-  Output& notes;  // stderr: what is not part of the answer
+  Output& notes;  // stderr: messages that are not part of the result
   bool json = false;
   bool show_progress = false;
 };
 
-// The exit code; an error is told on stderr and is kWrong.
+// The exit code. An error is printed to stderr and becomes kWrong.
 using Outcome = IoResult<int>;
 
-// A data directory as people name one: the dataDir of zoo.cfg, or its version-2.
+// A data directory as given by the user: the dataDir of zoo.cfg, or its version-2.
 struct DirectoryArguments {
   std::string directory;
-  std::string log_directory;  // dataLogDir; empty: the same
+  std::string log_directory;  // dataLogDir; empty: same as the data directory
 };
 IoResult<storage::DataDirs> find_directories(storage::Disk& disk, const DirectoryArguments& arguments);
 
-// Whether the path is a directory, or an error when it is nothing at all.
+// Whether the path is a directory; an error if it does not exist.
 IoResult<bool> is_directory(storage::Disk& disk, const std::string& path);
 
 struct PathParts {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A copy of a directory's files, durable when it is done.
+// Copies a directory's files durably.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace drover::tools {
 
-// Of the files right in it; directories below are left out, as no server reads them.
+// Only files directly in the directory; subdirectories are skipped, because no server reads them.
 IoResult<std::uint64_t> directory_bytes(storage::Disk& disk, const std::string& directory);
 
-// `to` must not exist yet, and is made.
+// Creates `to`, which must not exist.
 IoResult<void> copy_directory(const Context& context, const std::string& from, const std::string& to);
 
 }  // namespace drover::tools

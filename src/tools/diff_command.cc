@@ -20,7 +20,7 @@
 namespace drover::tools {
 namespace {
 
-// 128 bits: two contents that differ must not look equal by chance in any directory there will ever be.
+// 128 bits, so that different contents never look equal by chance.
 struct ContentHash {
   std::uint64_t a = 0;
   std::uint64_t b = 0;
@@ -43,8 +43,8 @@ std::int64_t size_of(const wire::Nullable& data) {
   return data ? static_cast<std::int64_t>(data->size()) : -1;
 }
 
-// The first state's nodes by path. Paths lie in large blocks, and the table holds numbers: a million nodes
-// move when a table grows, and a block for each name would take more than the name.
+// Nodes of the first state by path. Paths are stored in large blocks and the table holds indices, because a
+// growing table moves its entries, and an allocation per name would cost more than the name.
 class NodeIndex {
  public:
   void add(std::string_view path, const Known& known) {
@@ -64,7 +64,7 @@ class NodeIndex {
       blocks_.emplace_back().reserve(std::max(kBlockBytes, path.size()));
     }
     std::string& block = blocks_.back();
-    block += path;  // within its capacity: what was given out stays where it is
+    block += path;  // within its capacity, so earlier views stay valid
     return std::string_view(block).substr(block.size() - path.size());
   }
 
@@ -98,7 +98,7 @@ struct Sources {
   DirectoryArguments right;
 };
 
-// Nothing when it is not clear which log directory is whose.
+// Empty if it is ambiguous which log directory belongs to which state.
 IoResult<std::optional<Sources>> sources_of(const Context& context, const DiffCommand& command) {
   Sources sources{{command.left, {}}, {command.right, {}}};
   auto next = command.log_directories.begin();
@@ -119,7 +119,7 @@ class Difference {
   Outcome run();
 
  private:
-  // One side's records go to one function each.
+  // Passes the records of one side to one function each.
   struct Side final : storage::SnapshotSink {
     using OnNode = void (Difference::*)(std::string_view, const wire::Nullable&, std::int64_t,
                                         const wire::StatPersisted&);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `drover inspect diff`: what differs between two states, each a snapshot or what a data directory recovers
+// `drover inspect diff`: compares two states. Each is a snapshot, or the state that a data directory recovers
 // to.
 //
-// The first state is kept as an index, without its data: path, attributes and a hash, some 200 bytes for a
-// node. The second streams past it; then the first is read again for what the second did not have. So two
-// snapshots with any amount of data are compared in memory for the names of one.
+// The first state is kept as an index of paths, attributes and hashes, about 200 bytes per node, without
+// data. The second is streamed; then the first is read again for nodes that the second did not have. So
+// memory depends on the number of nodes of one state, not on the data.
 #pragma once
 
 #include <string>
@@ -18,14 +18,14 @@ namespace drover::tools {
 struct DiffCommand {
   std::string left;
   std::string right;
-  // dataLogDir of each of the two that is a directory, in this order; empty: logs lie with the snapshots.
+  // dataLogDir for each of the two that is a directory, in this order; empty: same as the data directory.
   std::vector<std::string> log_directories;
-  std::string path;          // only at or below it; empty: all
+  std::string path;          // only this subtree; empty: all
   bool ignore_stat = false;  // zxids, times and versions may differ
-  bool summary = false;      // counts only
+  bool summary = false;      // only counts
 };
 
-// kFine when nothing differs, kWrong when something does, as diff(1) has it.
+// kFine if nothing differs, otherwise kWrong, as in diff(1).
 Outcome run_diff(const Context& context, const DiffCommand& command);
 
 }  // namespace drover::tools

@@ -43,7 +43,7 @@ IoResult<std::unique_ptr<storage::File>> DryDisk::open(const std::string& path, 
   return std::make_unique<DryFile>(std::move(file), name_of(path), actions_);
 }
 
-// New content comes under a temporary name and is then renamed: the second step is the one that counts.
+// New content is written to a temporary file and renamed; only the rename is recorded.
 IoResult<void> DryDisk::rename(const std::string& from, const std::string& to) {
   TRY_ASSIGN(const bool real, exists(from));
   actions_.push_back(real ? "rename " + name_of(from) + " to " + name_of(to) : "write " + name_of(to));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A disk that is read and never changed: whoever writes to it is told that it worked, and what would have
-// happened is written down. So a tool can let the server's own recovery run and say what it would do.
+// A disk that is never changed: writes seem to succeed and are only recorded. So a tool can run the server's
+// own recovery and report what it would do.
 #pragma once
 
 #include <memory>

@@ -81,7 +81,7 @@ Outcome HistoryListing::run() {
   std::uint64_t bytes = 0;
   for (;;) {
     const auto record = log.next();
-    if (!record) return std::unexpected(record.error());  // What came before it has been shown.
+    if (!record) return std::unexpected(record.error());  // Earlier changes have been printed.
     if (!*record) break;
     progress.reached(bytes += (*record)->entry.size());
     const auto txn = wire::decode_entry((*record)->entry);

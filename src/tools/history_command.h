@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `drover inspect history`: every change to one node that snapshots and logs of a data directory still know.
+// `drover inspect history`: every change of one node that the snapshots and logs of a data directory contain.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace drover::tools {
 struct HistoryCommand {
   DirectoryArguments directories;
   std::string path;
-  bool whole_data = false;  // do not shorten
+  bool whole_data = false;  // do not shorten data
 };
 
 Outcome run_history(const Context& context, const HistoryCommand& command);

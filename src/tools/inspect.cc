@@ -35,14 +35,14 @@ constexpr const char* kExitCodes =
     "Exit codes: 0 fine, 1 something is wrong with the data, 2 usage. docs/inspect.md has an example of "
     "each.";
 
-// A number as parse_number() reads it; anything else is a usage error.
+// Parses a number with parse_number(); anything else is a usage error.
 std::int64_t number_of(const std::string& text) {
   const auto value = parse_number(text);
   if (!value) throw CLI::ValidationError("'" + text + "' is no number: 0x1f or 31");
   return *value;
 }
 
-// Why the word cannot be the path of a subtree, as CLI11 wants it: "" when it can.
+// A CLI11 validator: why the word is not a valid path, or "".
 std::string path_problem(const std::string& path) {
   return is_valid_path(path) ? std::string() : "'" + path + "' is no path of a node";
 }
@@ -59,7 +59,7 @@ std::int64_t now_ms() {
   return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-// The commands and their options. What was chosen is in `run` once the words were parsed.
+// The commands and their options. After parsing, `run` is the chosen command.
 class CommandLine {
  public:
   CommandLine()
@@ -75,7 +75,7 @@ class CommandLine {
     add_repair();
   }
 
-  // The exit code when there is nothing to run: help, or a usage error.
+  // The exit code if there is nothing to run: help or a usage error.
   std::optional<int> parse(std::vector<std::string> words) {
     std::ranges::reverse(words);  // CLI11 takes them from the back
     try {
@@ -88,7 +88,7 @@ class CommandLine {
 
   Run run;
   bool json = false;
-  bool streams = false;  // lines come out while it reads
+  bool streams = false;  // it prints lines while it reads
 
  private:
   CLI::App* add(const char* name, const char* description) {
@@ -239,7 +239,7 @@ int run_inspect(const std::vector<std::string>& arguments) {
   storage::PosixDisk disk;
   Output out(stdout);
   Output notes(stderr, /*flush_bytes=*/0);
-  // Lines that scroll by show that it goes on, and a progress line would stand among them.
+  // No progress line among lines that scroll by.
   const bool scrolls = line.streams && isatty(STDOUT_FILENO) == 1;
   const Outcome outcome = line.run({disk, out, notes, line.json, isatty(STDERR_FILENO) == 1 && !scrolls});
   out.flush();

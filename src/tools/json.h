@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One JSON object to a line, written as it is told and never held as a tree: streams of a million objects.
+// Writes one JSON object per line, field by field, without building a tree: for streams of a million objects.
 //
 // Zxids and session ids are strings in hex ("0x1f"): JavaScript's numbers end at 53 bits.
 #pragma once
@@ -19,7 +19,7 @@ void append_json_string(std::string& out, std::string_view text);
 
 class JsonObject {
  public:
-  // Opens the object; what it is told goes to `out`, which outlives it.
+  // Opens the object. `out` must outlive it.
   explicit JsonObject(std::string& out) : out_(out) { out_ += '{'; }
 
   JsonObject& text(std::string_view key, std::string_view value);
@@ -33,9 +33,9 @@ class JsonObject {
   JsonObject& session(std::string_view key, SessionId value) {
     return hex(key, static_cast<std::uint64_t>(raw(value)));
   }
-  // A node's data: "data" when it is text, "dataBase64" when it is not, null when there is none.
+  // A node's data: "data" if it is text, "dataBase64" if not, null if there is none.
   JsonObject& data(std::string_view prefix, const wire::Nullable& value);
-  // Something that is JSON already.
+  // A value that is already JSON.
   JsonObject& json(std::string_view key, std::string_view value);
 
   void end() { out_ += '}'; }
@@ -48,7 +48,7 @@ class JsonObject {
   bool first_ = true;
 };
 
-// "[a,b]" of things that are JSON already.
+// "[a,b]" of values that are already JSON.
 class JsonArray {
  public:
   void add(std::string_view json) {

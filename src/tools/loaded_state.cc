@@ -17,10 +17,10 @@ namespace {
 
 using storage::SnapshotFile;
 
-// History begins in epoch 0 or 1; a later epoch's first transaction only shows that the rest was purged.
+// A history begins in epoch 0 or 1. If the log begins in a later epoch, the rest was purged.
 bool begins_history(Zxid first) { return epoch_of(first) <= 1 && counter_of(first) == 1; }
 
-// Whether replay can go on behind `zxid`. With no log at all nothing follows, which is no gap.
+// Whether the log continues after `zxid` without a gap. No log at all is not a gap.
 bool log_continues(const std::vector<storage::LogFile>& logs, Zxid zxid) {
   return logs.empty() || logs.front().first <= next(zxid) || storage::follows(zxid, logs.front().first);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state that a data directory holds, in memory: built by the very code with which a server starts, and
-// without changing a byte.
+// Loads the state of a data directory into memory with the server's own recovery code, without changing any
+// file.
 #pragma once
 
 #include <memory>
@@ -20,37 +20,37 @@
 
 namespace drover::tools {
 
-// What is looked at may have been written with any settings: every kind of node is known here.
+// The files may have been written with any settings, so all node types are enabled.
 state::Options state_options();
 
-// Where a replay begins: a snapshot that verifies, or nothing when the log reaches back to the beginning.
+// Where a replay begins: a snapshot that verifies, or nothing if the log starts with the first transaction.
 struct ReplayBase {
   std::optional<storage::SnapshotFile> snapshot;
   Zxid zxid{};
 };
 
-// The oldest point from which the log goes on without a gap.
+// The oldest point from which the log continues without a gap.
 IoResult<ReplayBase> oldest_base(storage::Disk& disk, const storage::DataDirs& dirs);
-// The newest point at or before `zxid` whose snapshot shows nothing from after it.
+// The newest point at or before `zxid` whose snapshot contains no later changes.
 IoResult<ReplayBase> base_before(storage::Disk& disk, const storage::DataDirs& dirs, Zxid zxid);
 
 struct LoadedState {
   state::Machine machine{state_options()};
-  Zxid last{};                        // the last transaction that is in it
-  std::string from;                   // the snapshot it began with; "" for none
+  Zxid last{};                        // last applied transaction
+  std::string from;                   // snapshot that was loaded; "" for none
   std::uint64_t replayed = 0;         // transactions
   bool exact = false;                 // digests were compared
-  std::vector<std::string> findings;  // of digests that differ
+  std::vector<std::string> findings;  // digests that differ
 };
 
-// As a server would have it after its start. Damage is an error.
+// The state that a server would start with. Damage is an error.
 IoResult<std::unique_ptr<LoadedState>> load_newest(const Context& context, const storage::DataDirs& dirs);
-// As it was when `zxid` was the last transaction applied. A zxid that lies between two, at the border of
-// epochs, means the earlier one; one that the log does not reach is an error.
+// The state after transaction `zxid`. A zxid between two epochs means the last transaction before it; one
+// that the log does not reach is an error.
 IoResult<std::unique_ptr<LoadedState>> load_at(const Context& context, const storage::DataDirs& dirs,
                                                Zxid zxid);
 
-// Sessions, ACLs and nodes as a snapshot would have them. False when the sink does not want more.
+// Gives sessions, ACLs and nodes to the sink, in snapshot order. False if the sink refuses one.
 bool give_state(const state::Machine& machine, storage::SnapshotSink& sink);
 
 }  // namespace drover::tools

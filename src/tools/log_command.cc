@@ -47,14 +47,14 @@ IoResult<std::vector<storage::LogFile>> LogListing::files_to_read() {
     const PathParts parts = split_path(command_.source);
     directory_ = parts.directory;
     const auto named = storage::parse_log_name(parts.name);
-    // A copy under another name is still a log; only where it should begin is not known.
+    // A copy with another name is still a log, but its expected first zxid is unknown.
     return std::vector{named.value_or(storage::LogFile{storage::kNoLog, parts.name})};
   }
   TRY_ASSIGN(const storage::DataDirs dirs, find_directories(context_.disk, {command_.source, {}}));
   directory_ = dirs.logs;
   TRY_ASSIGN(std::vector<storage::LogFile> files, storage::list_logs(context_.disk, dirs.logs));
   if (files.empty()) return std::unexpected(data_error(dirs.logs + " holds no transaction log"));
-  // What ends before the first zxid that is wanted need not be read.
+  // Skip files that end before the first requested zxid.
   while (command_.from && files.size() > 1 && files[1].first <= *command_.from) files.erase(files.begin());
   return files;
 }

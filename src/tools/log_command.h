@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `drover inspect log`: the transactions of a log file, or of all log files of a directory, one by one.
+// `drover inspect log`: prints the transactions of a log file, or of all log files of a directory.
 //
-// It shows what is there and goes on behind what is wrong with the next file; what a server would believe of
-// it is `verify`'s question.
+// It prints what is there. After damage it continues with the next file; `verify` says what a server would
+// accept.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct LogCommand {
   std::string source;  // a file or a data directory
   std::optional<Zxid> from;
   std::optional<Zxid> to;
-  std::string path;  // a subtree; empty: all
+  std::string path;  // only this subtree; empty: all
   std::optional<SessionId> session;
   std::set<wire::OpCode> types;  // empty: all
   bool stats = false;

@@ -13,7 +13,7 @@ namespace drover::tools {
 namespace {
 
 constexpr std::size_t kShown = 10;
-// Names and sessions come from the log; sums of more than this go together.
+// The log decides how many names and sessions there are; beyond this many, they share one sum.
 constexpr std::size_t kKeysMax = 100'000;
 const std::string kOthers = "(others)";
 

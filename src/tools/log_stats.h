@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums over the transactions of a log: by type, by session, by first component of the path.
+// Statistics of a log: by type, by session, by first component of the path.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ std::vector<NodeChange> NodeHistory::apply(const wire::TxnEntry& txn) {
 
 bool NodeHistory::is_ended_by(const wire::TxnHeader& header, const wire::CloseSessionTxn& txn) const {
   if (!now_) return false;
-  // Before 3.6 the paths are not listed, and the owner says it.
+  // Before 3.6 the paths are not listed; the owner decides.
   return now_->owner == raw(header.session) || std::ranges::find(txn.paths, path_) != txn.paths.end();
 }
 
@@ -56,12 +56,12 @@ void NodeHistory::apply(const wire::TxnHeader& header, OpCode type, const wire::
   const auto* close = std::get_if<wire::CloseSessionTxn>(&record);
   if (close ? !is_ended_by(header, *close) : path_of(record) != path_) return;
   NodeChange change{.header = header, .type = type, .before = now_, .after = now_};
-  // What the snapshot showed was made by this transaction or a later one.
+  // The snapshot already contained this transaction or a later one.
   change.before_known = !from_snapshot_ || now_->mzxid < header.zxid || type == OpCode::kSetAcl;
   if (const auto* create = std::get_if<wire::CreateTxn>(&record)) {
     change.after = after(header, type, *create);
   } else if (const auto* set = std::get_if<wire::SetDataTxn>(&record)) {
-    if (!now_) return;  // Deleted later, and the snapshot knows it.
+    if (!now_) return;  // Deleted by a later transaction that the snapshot contains.
     change.after->data = owned(set->data);
     change.after->version = set->version;
     change.after->mzxid = header.zxid;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Follows one node through the log: what each transaction made of it. Holds that node and nothing else,
-// however large tree and log are.
+// Follows one node through the log: how each transaction changed it. Memory is one node, whatever the size of
+// tree and log.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ struct NodeState {
 
 struct NodeChange {
   wire::TxnHeader header;
-  wire::OpCode type{};  // of the part when it was a multi
+  wire::OpCode type{};  // for a multi, the type of its element
   bool in_multi = false;
-  // A fuzzy snapshot may show a transaction's work already: what was before it is then not known.
+  // A fuzzy snapshot may already contain the transaction's effect. Then the value before it is unknown.
   bool before_known = true;
   std::optional<NodeState> before;
   std::optional<NodeState> after;
@@ -41,14 +41,14 @@ class NodeHistory {
   explicit NodeHistory(std::string path) : path_(std::move(path)) {}
 
   const std::string& path() const { return path_; }
-  // What the snapshot has under this path, before the first transaction.
+  // The node in the snapshot, before the first transaction.
   void start_with(NodeState state) {
     now_ = std::move(state);
     from_snapshot_ = true;
   }
   const std::optional<NodeState>& now() const { return now_; }
 
-  // The changes of this node that the transaction makes, in order.
+  // The transaction's changes to this node, in order.
   std::vector<NodeChange> apply(const wire::TxnEntry& txn);
 
  private:
@@ -60,7 +60,7 @@ class NodeHistory {
 
   std::string path_;
   std::optional<NodeState> now_;
-  bool from_snapshot_ = false;  // no transaction has changed it since
+  bool from_snapshot_ = false;  // not changed by a transaction since the snapshot
 };
 
 }  // namespace drover::tools

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A node as files keep it, for people and for programs.
+// Prints a stored node as text or JSON.
 #pragma once
 
 #include <string>
@@ -19,12 +19,12 @@ struct NodeView {
 };
 
 struct NodeTextOptions {
-  bool data = false;  // show what it holds, not only how much
+  bool data = false;  // print the data, not only its size
 };
 
 // One line.
 void append_text(std::string& out, const NodeView& node, const NodeTextOptions& options);
-// One JSON object and a line feed. cversion is the stored one: the creates below the node, ever.
+// One JSON object and a newline. cversion is the stored one: how many children were ever created.
 void append_json(std::string& out, const NodeView& node, const NodeTextOptions& options);
 
 }  // namespace drover::tools

@@ -17,7 +17,7 @@ bool is_process(const std::string& name) {
   return !name.empty() && std::ranges::all_of(name, [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-// The name of a file right in `directory` that the process has open; processes come and go, so errors mean
+// The name of a file in `directory` that the process has open. Processes end at any time, so an error means
 // none.
 std::string open_file_of(const fs::path& process, const fs::path& directory) {
   std::error_code error;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a command's lines go. They are gathered and written in large pieces: a million of them is usual.
+// Output of a command. Lines are buffered and written in large pieces, because there may be a million.
 #pragma once
 
 #include <cstdio>
@@ -17,7 +17,7 @@ class Output {
  public:
   static constexpr std::size_t kFlushBytes = std::size_t{64} << 10;
 
-  // The file outlives it. Without one, lines stay in text(): for tests.
+  // The file must outlive it. Without a file, lines stay in text(), for tests.
   explicit Output(std::FILE* file = nullptr, std::size_t flush_bytes = kFlushBytes)
       : file_(file), flush_bytes_(flush_bytes) {}
   ~Output() { flush(); }

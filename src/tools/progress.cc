@@ -10,7 +10,7 @@
 namespace drover::tools {
 namespace {
 
-// What is over by then needs no line.
+// Commands that finish earlier show no progress.
 constexpr std::chrono::milliseconds kFirstLook{300};
 constexpr std::chrono::milliseconds kInterval{100};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One line on a terminal that says how far a long command is; nothing at all when nobody watches.
+// Shows the progress of a long command in one line, only on a terminal.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@ namespace drover::tools {
 
 class Progress {
  public:
-  // `what` is being done over `total` bytes in all; 0 when that is not known.
+  // `what` is the activity; `total` its size in bytes, 0 if unknown.
   Progress(std::string what, std::uint64_t total, bool shown);
   ~Progress();
   Progress(const Progress&) = delete;

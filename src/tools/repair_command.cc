@@ -15,7 +15,7 @@
 namespace drover::tools {
 namespace {
 
-// For the directory's own blocks, and for what the repair itself writes.
+// Space for the directory itself and for what the repair writes.
 constexpr std::uint64_t kSpareBytes = std::uint64_t{16} << 20;
 
 class Repair {
@@ -129,7 +129,7 @@ IoResult<std::string> Repair::make_backup() {
   return backup;
 }
 
-// Damaged snapshots go first: a crash on the way then leaves a directory that still says what is wrong.
+// Damaged snapshots are moved first: after a crash, the directory still shows what is wrong.
 IoResult<void> Repair::carry_out(const RepairPlan& plan) {
   TRY(set_aside(plan.snapshots));
   if (plan.truncate_to) TRY(storage::truncate_history(context_.disk, dirs_, *plan.truncate_to));

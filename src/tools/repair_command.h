@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `drover inspect repair`: makes a damaged data directory one that a server starts on, after a copy was made.
+// `drover inspect repair`: copies a damaged data directory, then repairs it so that a server can start.
 #pragma once
 
 #include <functional>
@@ -12,15 +12,15 @@ namespace drover::tools {
 
 struct RepairCommand {
   DirectoryArguments directories;
-  std::string backup{};      // where the copy goes; empty: beside the directory, named by the time
+  std::string backup{};      // directory of the copy; empty: beside the original, with the time in its name
   bool yes = false;          // do not ask
   bool accept_loss = false;  // even if acknowledged transactions are lost
 };
 
 struct RepairWorld {
   std::int64_t now_ms = 0;
-  std::function<bool()> confirm;  // asks whoever is there
-  // Who uses the directory without taking its lock; "" when nobody does.
+  std::function<bool()> confirm;  // asks the user
+  // Says which process uses the directory without its lock; "" if none.
   std::function<std::string(const std::string& directory)> user_of = [](const std::string&) {
     return std::string();
   };

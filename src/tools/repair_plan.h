@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can be done for a damaged data directory, and what it would cost. A pure judgement on a survey:
-// nothing is touched here.
+// Plans the repair of a damaged data directory and says what would be lost. A pure function of a survey; it
+// changes nothing.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +19,23 @@ struct TailCut {
   std::uint64_t offset = 0;
 };
 
-// Transactions (after, up_to] may have been acknowledged and would be gone.
+// Transactions (after, up_to] may have been acknowledged and would be lost.
 struct Loss {
   Zxid after{};
   Zxid up_to{};
 };
 
 struct RepairPlan {
-  std::string impossible;               // why nothing can be done; the rest is empty then
+  std::string impossible;               // why repair is impossible; then the rest is empty
   std::vector<std::string> snapshots;   // that do not verify: set aside
   std::optional<Zxid> truncate_to;      // everything after it is cut off
-  std::optional<TailCut> tail;          // what a crash tore; nobody was ever told that it happened
+  std::optional<TailCut> tail;          // torn tail of a crash, never acknowledged
   std::optional<std::string> leftover;  // an empty last log: deleted
   std::optional<Loss> loss;
-  std::vector<std::string> advice;  // what stays wrong, and what to do
+  std::vector<std::string> advice;  // remaining problems, and what to do
 
   bool is_empty() const { return snapshots.empty() && !truncate_to && !tail && !leftover; }
-  // One line for each step, in the order in which they are done.
+  // One line per step, in order.
   std::vector<std::string> describe() const;
 };
 

@@ -115,8 +115,8 @@ void SnapshotListing::show_acls() {
   }
 }
 
-// The seal names the transaction up to which its digest counts. Only when nothing was applied while the
-// snapshot was written do its nodes make exactly that tree.
+// The seal names the transaction that its digest belongs to. The nodes match it only if nothing was applied
+// while the snapshot was written.
 std::string_view SnapshotListing::judge_digest(const SnapshotPlace& place,
                                                const storage::SnapshotInfo& info) {
   if (!info.digest || info.digest->version != storage::kDigestVersion || raw(info.digest->zxid) == 0)

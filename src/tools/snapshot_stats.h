@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a snapshot adds up to, gathered while it streams by: memory depends on the names at the top of the
-// tree and on the sessions, not on the number of nodes.
+// Statistics of a snapshot, gathered while it is streamed. Memory depends on the number of sessions and
+// top-level names, not on the number of nodes.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace drover::tools {
 
-// The `size` largest of what it is told.
+// Keeps the `size` largest values.
 class Largest {
  public:
   explicit Largest(std::size_t size) : size_(size) {}
@@ -40,7 +40,7 @@ class Largest {
 class SnapshotStats {
  public:
   void node(std::string_view path, const wire::Nullable& data, const wire::StatPersisted& stat);
-  // After the last node.
+  // Call it after the last node.
   void finish();
 
   std::uint64_t tree_digest() const { return digest_; }
@@ -79,7 +79,7 @@ class SnapshotStats {
   std::map<std::int64_t, std::uint64_t> ephemerals_;
   Largest largest_{10};
   Largest widest_{10};
-  std::vector<Open> open_;  // the nodes whose children may still come: nodes are written depth first
+  std::vector<Open> open_;  // ancestors of the current node: snapshots are written depth first
 };
 
 }  // namespace drover::tools

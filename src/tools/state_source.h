@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A state to be read, more than once: of a snapshot, streamed, or of a data directory, which has to be
-// replayed and is kept.
+// A state that can be read repeatedly: a snapshot is streamed each time, a data directory is replayed once
+// and kept in memory.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace drover::tools {
 
 class StateSource {
  public:
-  // The context outlives it.
+  // The context must outlive it.
   static IoResult<StateSource> open(const Context& context, const DirectoryArguments& source);
 
   IoResult<void> read(storage::SnapshotSink& sink) const;

@@ -55,7 +55,7 @@ IoResult<Survey> Surveyor::run() {
     raise(log.last.value_or(Zxid{0}));
     raise(log.end.beyond.value_or(Zxid{0}));
   }
-  // Whoever verifies a backup wants to hear that it is none.
+  // For a backup, an empty directory is a problem.
   if (survey_.snapshots.empty() && survey_.logs.empty()) {
     find(Verdict::kBad, dirs_.snapshots + " holds no snapshot and no log");
   }
@@ -80,13 +80,13 @@ IoResult<void> Surveyor::look_at_links() {
   return {};
 }
 
-// The server's own code on a disk that does not change.
+// Runs the server's recovery on a disk that only records writes.
 IoResult<void> Surveyor::recover() {
   DryDisk disk(context_.disk);
   const auto state = std::make_unique<LoadedState>();
   replica::StateBuilder builder(state->machine);
   storage::RecoverySinkAdapter sink(builder);
-  // A replacement that waits to be completed would be read back under names that it has not got here.
+  // A pending replacement would be read back under names that do not exist on this disk.
   const bool act = survey_.replacing != Replacing::kIncoming && survey_.replacing != Replacing::kTrying;
   TRY_ASSIGN(survey_.recovery, storage::recover(disk, dirs_, {.autocreate = true, .repair = act}, sink));
   for (const std::string& finding : survey_.recovery.findings) {
@@ -144,7 +144,7 @@ void Surveyor::look_at_sessions(const state::Machine& machine) {
                    nodes, sessions));
 }
 
-// Recovery reads from the newest snapshot on. What lies before it can be compared with its digests too.
+// Recovery starts at the newest snapshot. Older transactions can be checked against their digests, too.
 IoResult<void> Surveyor::replay_older_history() {
   const auto base = oldest_base(context_.disk, dirs_);
   if (!base || !survey_.recovery.snapshot || base->zxid >= *survey_.recovery.snapshot || survey_.logs.empty())
@@ -168,7 +168,7 @@ IoResult<void> Surveyor::replay_older_history() {
       return {};
     }
     if (!*record) break;
-    if (!builder.txn((*record)->zxid, (*record)->entry)) break;  // The file's own verdict says it.
+    if (!builder.txn((*record)->zxid, (*record)->entry)) break;  // Reported with the file.
   }
   builder.finish();
   for (const std::string& finding : builder.findings()) find(Verdict::kBad, finding);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything that can be found out about a data directory without changing it: a verdict on each file, what
-// the server's own recovery makes of them together, and whether the state is the one that was acknowledged.
+// Examines a data directory without changing it: a verdict on each file, the result of the server's own
+// recovery, and whether the state is the acknowledged one.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +19,26 @@ namespace drover::tools {
 
 enum class Verdict {
   kOk,
-  kNote,  // worth knowing, and nothing is wrong
+  kNote,  // worth knowing, but nothing is wrong
   kBad,
 };
 
 struct FileVerdict {
   std::string name;
   std::uint64_t bytes = 0;
-  std::string content{};  // one line for people
+  std::string content{};  // one line of text
   Verdict verdict = Verdict::kOk;
   std::string note{};
 };
 
 struct SnapshotVerdict : FileVerdict {
   Zxid zxid{};
-  int read_error = 0;  // errno when the device could not read
+  int read_error = 0;  // errno of a failed read
 };
 
 struct LogVerdict : FileVerdict {
   Zxid first{};
-  std::optional<Zxid> last;  // none: it holds no whole record
+  std::optional<Zxid> last;  // empty: no complete record
   std::uint64_t txns = 0;
   storage::LogFileEnd end;
 };
@@ -55,13 +55,13 @@ struct Survey {
   std::vector<Finding> findings;
   storage::RecoveryReport recovery;
   storage::Replacing replacing = storage::Replacing::kNo;
-  std::vector<std::string> actions;  // what a server would change in its files as it starts
+  std::vector<std::string> actions;  // changes that a starting server would make to the files
   std::string start;                 // what a server that starts here would do
   std::uint64_t nodes = 0;
   std::uint64_t sessions = 0;
   std::uint64_t digest = 0;
   bool digests_compared = false;
-  Zxid highest{};  // the highest zxid that anything here speaks of
+  Zxid highest{};  // the highest zxid found anywhere
 
   bool is_fine() const;
 };

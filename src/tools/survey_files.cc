@@ -27,7 +27,7 @@ class StatsSink final : public storage::SnapshotSink {
 };
 
 void mark(FileVerdict& file, Verdict verdict, std::string note) {
-  if (file.verdict > verdict) return;  // The worst is told.
+  if (file.verdict > verdict) return;  // Keep the worst verdict.
   file.verdict = verdict;
   file.note = std::move(note);
 }
@@ -78,10 +78,10 @@ class LogSurvey {
   const std::string& directory_;
   const std::vector<SnapshotVerdict>& snapshots_;
   const storage::LogEvidence& evidence_;
-  storage::LogTail before_;  // the end of the file before, once there was one
+  storage::LogTail before_;  // end of the previous file
 };
 
-// Whether recovery begins at or behind the transaction before `until`.
+// Whether recovery begins at or after the transaction before `until`.
 bool LogSurvey::is_spanned(Zxid until) const {
   return std::ranges::any_of(snapshots_, [&](const SnapshotVerdict& s) {
     return s.verdict != Verdict::kBad && (next(s.zxid) >= until || storage::follows(s.zxid, until));
@@ -131,7 +131,7 @@ void LogSurvey::read(storage::LogFileReader& reader, LogVerdict& verdict) {
   }
 }
 
-// Does it go on where the file before it ended?
+// Whether the file continues where the previous one ended.
 void LogSurvey::check_start(LogVerdict& verdict, Zxid zxid) {
   if (before_.file == storage::kNoLog || storage::follows(before_.last, zxid)) return;
   const std::string gap =
@@ -144,7 +144,7 @@ void LogSurvey::check_start(LogVerdict& verdict, Zxid zxid) {
   }
 }
 
-// What the writer of this file wrote down about the one before it.
+// Compares the link in drover.links with the previous file.
 void LogSurvey::check_link(LogVerdict& verdict) {
   const storage::LogLink* link = evidence_.link_of(verdict.first);
   if (!link || before_.file == storage::kNoLog || link->predecessor.file != before_.file) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of a survey that looks at files one by one.
+// The part of a survey that examines single files.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ namespace drover::tools {
 IoResult<std::vector<SnapshotVerdict>> survey_snapshots(const Context& context,
                                                         const storage::DataDirs& dirs);
 
-// `snapshots` tell which gaps between log files matter: one that a snapshot spans is not in any replay's way.
+// `snapshots` decide which gaps between log files matter: a gap that a snapshot covers is harmless.
 IoResult<std::vector<LogVerdict>> survey_logs(const Context& context, const storage::DataDirs& dirs,
                                               const std::vector<SnapshotVerdict>& snapshots,
                                               const storage::LogEvidence& evidence);

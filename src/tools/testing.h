@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of the tools share: real transactions as bytes, and a data directory in memory to put them
-// in.
+// Test support for the tools: encoded transactions, and a data directory in memory to put them
+// into.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -71,14 +71,14 @@ inline std::string multi(std::int64_t zxid, const std::vector<Part>& parts) {
   });
 }
 
-// /data with the empty snapshot, and whatever is logged.
+// /data with an empty snapshot and the logged transactions.
 struct Directory {
   Directory() {
     ENSURE(disk.make_directories(dirs.snapshots).has_value(), "an empty disk has room");
     snapshot(Zxid{0});
   }
 
-  // A snapshot of the bare tree: good enough where only its zxid matters.
+  // A snapshot of the empty tree, for tests that only need its zxid.
   void snapshot(Zxid zxid) {
     auto writer = storage::SnapshotWriter::open(disk, dirs.snapshots, zxid);
     ENSURE(writer.has_value(), "an empty disk has room");
@@ -88,7 +88,7 @@ struct Directory {
     ENSURE(writer->finish().has_value(), "an empty disk has room");
   }
 
-  // Each call is a run of the server: a file of its own.
+  // Each call is one run of the server and writes one log file.
   void log(const std::vector<std::string>& entries) {
     class Ignore final : public storage::RecoverySink {
      public:

@@ -39,7 +39,7 @@ constexpr std::array kOpNames{
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
-// C1 controls are two harmless bytes to us and one escape to some terminals.
+// C1 controls are two bytes in UTF-8, but some terminals read them as escapes.
 bool shows(const DecodedChar& c, std::string_view bytes) {
   if (c.code_point == kReplacement && bytes.substr(0, c.length) != "\xEF\xBF\xBD") return false;
   return c.code_point >= 0xA0 || (c.code_point >= 0x20 && c.code_point < 0x7f && c.code_point != '\\');

@@ -45,7 +45,7 @@ void append_close(std::string& out, const wire::CloseSessionTxn& t) {
   if (t.paths.size() > kPathsShown) out += " …";
 }
 
-// What stands behind the name of the operation.
+// The text after the name of the operation.
 void append_record(std::string& out, OpCode type, const wire::TxnRecord& record,
                    const TxnTextOptions& options) {
   const auto to = std::back_inserter(out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A logged transaction for people and for programs.
+// Prints a logged transaction as text or JSON.
 #pragma once
 
 #include <cstddef>
@@ -14,30 +14,30 @@
 
 namespace drover::tools {
 
-// What one transaction does: itself, or each part of a multi. A part whose bytes make no sense has no record.
+// The operations of a transaction: one, or the elements of a multi. A malformed element has no record.
 struct Operation {
   wire::OpCode type{};
   std::optional<wire::TxnRecord> record;
 };
 std::vector<Operation> operations_of(const wire::TxnEntry& txn);
 
-// It took its place in the order, but changed nothing.
+// An error transaction: it has a zxid but changed nothing.
 bool has_failed(const wire::TxnEntry& txn);
 
-// "" when the record is about no single node.
+// "" if the record is not about a single node.
 std::string_view path_of(const wire::TxnRecord& record);
 
-// Does it name a node at or below `top`?
+// Whether it names a node at or below `top`.
 bool touches(const wire::TxnEntry& txn, std::string_view top);
 
 struct TxnTextOptions {
-  bool data = false;  // show what nodes hold, not only how much
+  bool data = false;  // print the data, not only its size
 };
 
-// A line, and one more for each part of a multi. `bytes` is the entry's size in the log.
+// One line, and one more per element of a multi. `bytes` is the entry's size in the log.
 void append_text(std::string& out, const wire::TxnEntry& txn, std::size_t bytes,
                  const TxnTextOptions& options);
-// One JSON object and a line feed.
+// One JSON object and a newline.
 void append_json(std::string& out, const wire::TxnEntry& txn, std::size_t bytes,
                  const TxnTextOptions& options);
 

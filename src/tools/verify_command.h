@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `drover inspect verify`: is this data directory whole, and what would a server do with it?
+// `drover inspect verify`: checks a data directory and says what a server would do with it.
 #pragma once
 
 #include "tools/context.h"
@@ -14,7 +14,7 @@ struct VerifyCommand {
 
 Outcome run_verify(const Context& context, const VerifyCommand& command);
 
-// The survey as a table with findings, or as JSON lines.
+// Prints the survey as a table with findings, or as JSON lines.
 void print_survey(const Context& context, const Survey& survey);
 
 }  // namespace drover::tools
