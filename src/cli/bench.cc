@@ -34,7 +34,7 @@ int remove_leftovers(const Client& client) {
 
 bool is_lost(const Error& error) { return error == Errc::kConnectionLoss || error == Errc::kSessionExpired; }
 
-// A load may have met a server that went away, and the session of its client with it: what it made is still
+// The server may have gone away during the load, and the client's session with it. What was created is still
 // there.
 Result<void> remove_all(const Client& client, const Plan& plan) {
   auto removed = remove_tree(client, plan.root);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `drover bench`: load on a server, and how it bore it.
+// `drover bench`: puts load on a server and measures latencies.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Taking away what a load has made, however many nodes that is: children are deleted in transactions of a
-// hundred, several in flight.
+// Removes everything that a load created: children are deleted in transactions of a hundred, several in
+// flight.
 #include <algorithm>
 
 #include "cli/bench_load.h"
@@ -30,7 +30,7 @@ Result<void> remove_leaves(const Client& client, const std::vector<std::string>&
   return {};
 }
 
-// Children without children go together; the others one by one, what is below them first.
+// Leaf children are deleted together; others one by one, after their subtrees.
 Result<void> remove_below(const Client& client, const std::string& root, int depth) {
   auto children = sync_wait(client.children(root, Wait::within(kPatience)));
   if (!children && children.error() == Errc::kNoNode) return {};
@@ -54,7 +54,7 @@ Result<void> remove_tree(const Client& client, const std::string& root) {
   // Locks and created nodes have a directory of their own, and nothing is deeper.
   auto removed = remove_below(client, root, 0);
   if (!removed && removed.error() == Errc::kNotEmpty) removed = remove_below(client, root, 1);
-  // Ephemeral nodes of sessions that are just ending may go before we come to them.
+  // Ephemeral nodes of ending sessions may disappear first.
   for (int i = 0; i < 3 && !removed && removed.error() == Errc::kNoNode; ++i)
     removed = remove_below(client, root, 1);
   if (!removed) return removed;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Latencies from nanoseconds to minutes in 20 kB: 64 buckets for each power of two, so that a value is known
-// to 1.6 % however large it is (the idea of HdrHistogram).
+// A histogram of latencies from nanoseconds to minutes in 20 kB: 64 buckets per power of two, so that every
+// value is known to 1.6 % (as in HdrHistogram).
 //
 //   0 … 63          a bucket each
 //   64 … 127        a bucket each (64 for this power of two)
@@ -14,7 +14,7 @@
 
 namespace drover::cli::observe {
 
-// One thread adds; any thread may read meanwhile, and then sees some of it.
+// One thread adds; any thread may read at the same time and sees a part of the values.
 class Histogram {
  public:
   void add(std::int64_t value);
@@ -23,7 +23,7 @@ class Histogram {
   std::uint64_t count() const { return count_.load(std::memory_order_relaxed); }
   std::int64_t max() const { return max_.load(std::memory_order_relaxed); }
   double mean() const;
-  // The least value that at least this share (0 … 1) of all values do not exceed, to the width of a bucket.
+  // The percentile for a share (0 … 1) of all values, accurate to the width of a bucket.
   std::int64_t quantile(double share) const;
 
  private:

@@ -68,7 +68,7 @@ Result<void> make_nodes(const Client& client, const Plan& plan) {
 
 Result<std::vector<Client>> connect_all(const Plan& plan) {
   Options options = plan.client;
-  options.callbacks = Callbacks::kIoThread;  // What is measured is the server; the client should cost little.
+  options.callbacks = Callbacks::kIoThread;  // The client should cost little: the server is measured.
   std::vector<Client> clients;
   while (clients.size() < static_cast<std::size_t>(plan.sessions) && !is_interrupted()) {
     std::vector<Task<Result<Client>>> connects;
@@ -91,7 +91,7 @@ void merge(const BenchSessions& sessions, Outcome& outcome) {
   }
 }
 
-// A line that is written over and over, for somebody who waits at a terminal.
+// A progress line for a terminal.
 class Progress {
  public:
   Progress(const Plan& plan, const BenchSessions& sessions, const Phases& phases)
@@ -134,8 +134,8 @@ int running(const BenchSessions& sessions) {
   return count;
 }
 
-// Requests come when they are due, whether earlier ones have been answered or not: a server that stops for a
-// second is seen by all that were due in it.
+// Requests are sent when they are due, whether earlier ones were answered or not. So a server that stops for
+// a second delays all requests that were due in it.
 void pace(const BenchSessions& sessions, const Plan& plan, const Phases& phases, Steady::time_point begun) {
   const double interval = 1 / plan.rate;
   for (std::uint64_t i = 0;; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A whole load: nodes to work on, sessions, the time it takes, and nothing left behind.
+// Runs a load: creates nodes and sessions, measures, and removes everything afterwards.
 #pragma once
 
 #include <memory>
@@ -14,19 +14,19 @@ namespace drover::cli::observe {
 
 using BenchSessions = std::vector<std::shared_ptr<BenchSession>>;
 
-// Blocks until it is over, with a line of progress on a terminal. Ctrl-C ends it early, and counts what there
-// is.
+// Blocks until it is over, with a progress line on a terminal. Ctrl-C ends it early and reports the results
+// so far.
 Result<void> run_load(const Client& control, const Plan& plan, Outcome& outcome);
 
-// Everything below these nodes and themselves.
+// Removes these subtrees.
 Result<void> remove_tree(const Client& client, const std::string& root);
-// What an earlier load has left: the names that begin as ours do.
+// Finds what earlier loads left, by the prefix of its names.
 Result<std::vector<std::string>> find_leftovers(const Client& client);
 
 // --- loads that are not requests (bench_recipes.cc) ---
-// Everybody contends for the locks, in turn.
+// All sessions contend for the locks.
 void begin_locks(const BenchSessions& sessions);
-// The first session writes, all others are told.
+// The first session writes, all others watch.
 Result<void> begin_watches(const BenchSessions& sessions);
 
 }  // namespace drover::cli::observe

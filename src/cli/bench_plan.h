@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `drover bench` is to do, and what came of it.
+// The parameters of `drover bench`, and its results.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ std::string_view name_of(Load load);
 struct Plan {
   Load load = Load::kMixed;
   Options client = {};
-  std::string root = {};  // "/drover-bench-…": everything is made below it
+  std::string root = {};  // "/drover-bench-…": all nodes are below it
   int sessions = 8;
-  int in_flight = 16;  // in each session
+  int in_flight = 16;  // requests per session
   int size = 100;      // bytes of data
   int keys = 1000;     // nodes, or locks
   double reads = 90;   // percent, of kMixed
   double seconds = 10, warm_up = 1;
-  double rate = 0;  // requests in a second, of all together; 0: as many as possible
+  double rate = 0;  // requests per second of all sessions; 0: as many as possible
 };
 
 struct Outcome {
@@ -37,7 +37,7 @@ struct Outcome {
   bool interrupted = false;
 };
 
-// Also reads what only this command knows; what is wrong is the arguments' problem.
+// Parses the options of this command; errors are stored in the arguments.
 Plan read_plan(Arguments& arguments);
 std::vector<Option> bench_options();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loads that are more than single requests: locks that go from hand to hand, and events that reach many.
+// Loads that are more than single requests: contended locks, and events for many watchers.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -17,7 +17,7 @@ using Inside = std::shared_ptr<std::vector<std::atomic<int>>>;
 
 constexpr std::chrono::seconds kEventPatience{5};
 
-// One contender. What is counted is the time from asking for the lock until it is held.
+// One contender. Measures the time from asking for the lock until it is held.
 Task<bool> contend(Session session, std::string path, Inside inside, std::size_t lock) {
   const recipes::Mutex mutex(session->client(), std::move(path));
   for (;;) {
@@ -45,11 +45,11 @@ struct Round {
   explicit Round(const Scheduler& scheduler) : heard(scheduler) {}
   std::atomic<Steady::time_point> sent{};
   std::atomic<int> left{0};
-  Signal heard;  // of the writer's executor
+  Signal heard;  // on the writer's executor
   std::vector<Watch> watches;
 };
 
-// What is counted is the time from sending the write until a watcher hears of it.
+// Measures the time from sending the write until a watcher gets the event.
 Task<bool> write_rounds(Session writer, std::shared_ptr<Round> round, std::string path, std::string data,
                         int watchers) {
   for (;;) {

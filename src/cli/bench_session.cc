@@ -8,7 +8,7 @@
 namespace drover::cli::observe {
 namespace {
 
-// Whoever is refused asks again after a while, not at once and for ever.
+// Wait before retrying a refused request.
 constexpr std::chrono::milliseconds kPauseAfterError{10};
 
 template <class T>
@@ -29,7 +29,7 @@ BenchSession::BenchSession(Client client, const Plan& plan, std::shared_ptr<cons
       data_(static_cast<std::size_t>(plan.size), 'x'),
       random_(0x9E3779B97F4A7C15ULL * static_cast<std::uint64_t>(number + 1)) {}
 
-// xorshift64*: which node is asked for need not be unpredictable, but quick to say.
+// xorshift64*: the choice of node must be fast, not unpredictable.
 std::string BenchSession::random_key() {
   random_ ^= random_ >> 12;
   random_ ^= random_ << 25;
@@ -113,7 +113,7 @@ void BenchSession::begin_closed() {
   }
 }
 
-// What is due goes first; then whatever has had to wait, from when it was due.
+// Sends a request that is due, then waiting ones; their latency counts from when they were due.
 Task<bool> BenchSession::run_due(Self self, Steady::time_point due) {
   for (;;) {
     auto performing = perform(self, due);

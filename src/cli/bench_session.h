@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One session of a load: its requests in flight, and what is counted of them.
+// One session of a load: its requests in flight, and their latencies.
 //
-// Everything but what others may read at any time happens on the session's executor, so that nothing is
-// shared on the way of a request.
+// Everything runs on the session's executor, except for counters that any thread may read. So requests share
+// nothing.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ namespace drover::cli::observe {
 
 using Steady = std::chrono::steady_clock;
 
-// When a load begins to count and when it ends; the end may come earlier.
+// When measuring begins and ends; it may end earlier.
 class Phases {
  public:
   Phases(Steady::time_point counts_from, Steady::time_point until)
@@ -40,22 +40,22 @@ class BenchSession : public std::enable_shared_from_this<BenchSession> {
  public:
   BenchSession(Client client, const Plan& plan, std::shared_ptr<const Phases> phases, int number);
 
-  // As many requests at a time as the plan says, each followed by the next one.
+  // Keeps as many requests in flight as the plan says.
   void begin_closed();
-  // A request that is due now: sent at once if there is room, and otherwise as soon as there is. From any
+  // A request is due now: it is sent as soon as fewer than `in_flight` are in progress. Safe to call from any
   // thread.
   void arrive(Steady::time_point due);
 
-  // --- of any thread ---
+  // --- safe to call from any thread ---
   const Histogram& latencies() const { return latencies_; }
   std::map<std::string, std::uint64_t> errors() const;
-  int running() const { return running_; }  // coroutines that are not at their end
+  int running() const { return running_; }  // coroutines that have not ended
   const Client& client() const { return client_; }
   const Plan& plan() const { return plan_; }
   const Phases& phases() const { return *phases_; }
-  Steady::time_point last_end() const { return last_end_; }  // of what was counted
+  Steady::time_point last_end() const { return last_end_; }  // of the last counted request
 
-  // --- of loads of their own ---
+  // --- for lock and watch loads ---
   void count(Steady::time_point due, Steady::time_point end);
   void count_error(const std::string& what);
   void hold() { ++running_; }
@@ -77,7 +77,7 @@ class BenchSession : public std::enable_shared_from_this<BenchSession> {
   std::string data_;
   std::uint64_t random_;
   std::uint64_t created_ = 0;
-  std::deque<Steady::time_point> waiting_;  // due, and no room
+  std::deque<Steady::time_point> waiting_;  // due, but too many in flight
   int busy_ = 0;
 
   Histogram latencies_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands of the shell, as a table. Those about the shell itself (history, connect, quit and the like)
-// are in it without a function: cli/shell runs them.
+// The table of the shell's commands. Commands about the shell itself (history, connect, quit and others) have
+// no function here: cli/session runs them.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,14 @@ namespace drover::cli {
 
 struct Command {
   std::string_view name;
-  std::string_view usage;    // behind the name; for ZooKeeper's commands in its words
-  std::string_view summary;  // one line, in ours
+  std::string_view usage;    // text after the name, as in ZooKeeper's shell
+  std::string_view summary;  // one line for `help`
   Outcome (*run)(Context& context, const Flags& flags) = nullptr;
   std::span<const Flag> flags = {};
   Grouping grouping = Grouping::kFree;
   std::size_t arguments_min = 0;
   std::size_t arguments_max = static_cast<std::size_t>(-1);
-  // Set: a second argument is an old way to write -w, and this tells so.
+  // If set, a second argument is the old form of -w, and this message says so.
   std::string_view old_watch = {};
   bool ignores_words = false;
   bool is_ours = false;  // ZooKeeper's shell does not have it
@@ -35,12 +35,12 @@ const Command* find_command(std::string_view name);
 
 // "get [-s] [-w] path"
 std::string usage_of(const Command& command);
-// What ZooKeeper's shell prints when it is at a loss: its commands, sorted.
+// The usage text of ZooKeeper's shell: its commands, sorted.
 std::string usage_text();
-// All, with summaries.
+// All commands with summaries.
 std::string help_text();
 
-// Parses the words behind the command and runs it.
+// Parses the arguments and runs the command.
 Outcome run_command(const Command& command, Context& context, std::vector<std::string> words);
 
 // --- the functions of the table, one file for each family ---

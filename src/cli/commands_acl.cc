@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who may do what, and who we are.
+// ACLs and identities.
 #include "cli/commands.h"
 #include "cli/observe_text.h"
 #include "cli/text.h"
@@ -9,8 +9,8 @@
 namespace drover::cli {
 namespace {
 
-// Node after node gets it; one that refuses is told of, and the rest go on. The tree is read first, so that
-// an ACL that takes away reading does not end the work with the first node.
+// Sets the ACL node by node; a failure is reported, and the others continue. The tree is read first, so that
+// an ACL that removes read permission does not stop the work at the first node.
 Outcome set_acl_below(Context& context, const std::string& path, const std::vector<Acl>& acl,
                       Version version) {
   CLI_GET(tree, read_tree(context, path));
@@ -20,7 +20,7 @@ Outcome set_acl_below(Context& context, const std::string& path, const std::vect
       calls.push_back(context.client().set_acl(tree.paths[i], acl, version, context.wait()));
     }
     for (const auto& done : context.ask_all(std::move(calls))) {
-      // Without an end of line, as ZooKeeper's shell has it.
+      // Without a newline, as in ZooKeeper's shell.
       if (!done) context.output.out(keeper_message(done.error()));
     }
   }
@@ -63,7 +63,7 @@ Outcome set_acl(Context& context, const Flags& flags) {
 
 Outcome add_auth(Context& context, const Flags& flags) {
   AuthInfo auth{flags.arguments()[0], flags.arguments()[1]};
-  // A refusal ends the session, and the change of its state is told.
+  // A refusal ends the session, and the change of state is printed.
   const auto added = Context::ask(context.client().add_auth(std::move(auth), context.wait()));
   if (!added && added.error() != Errc::kAuthFailed) return fail_with(added.error());
   return {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies of nodes and subtrees, with their data and ACLs. Copies are persistent nodes: an ephemeral one
-// belongs to its session, and what lives for a while only is not told apart by its Stat.
+// Copies nodes and subtrees with data and ACLs. Copies are persistent: an ephemeral node belongs to its
+// session, and containers and TTL nodes cannot be recognised by their Stat.
 #include "cli/commands.h"
 #include "cli/nodes.h"
 #include "cli/progress.h"
@@ -15,7 +15,7 @@ bool is_below(const std::string& path, const std::string& root) {
   return path == root || root == "/" || path.starts_with(root + "/");
 }
 
-// "/from/x" as it is to be called below "/to".
+// Renames "/from/x" to "/to/x".
 std::string moved(const std::string& path, const std::string& from, const std::string& to) {
   return to + path.substr(from.size());
 }
@@ -79,8 +79,8 @@ Outcome copy_nodes(Context& context, const Flags& flags) {
   return write_all(context, std::move(ops), "copying");
 }
 
-// One transaction that fails if anything has changed meanwhile. What does not fit into one is not moved by
-// halves: it can be copied and deleted by somebody who knows that nobody else is at it.
+// One transaction that fails if anything has changed meanwhile. A subtree that does not fit is refused, not
+// moved in parts: a user who knows that nobody else uses it can copy and delete it.
 Outcome move_nodes(Context& context, const Flags& flags) {
   const std::string& from = flags.arguments()[0];
   const std::string& to = flags.arguments()[1];

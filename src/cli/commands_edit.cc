@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `edit`: a node's data in the user's editor.
+// `edit`: opens a node's data in the user's editor.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,13 +15,13 @@
 namespace drover::cli {
 namespace {
 
-// Private, and gone in the end unless it is all that is left of somebody's work.
+// A private temporary file. It is removed at the end, unless it is the only copy of the user's text.
 class ScratchFile {
  public:
   explicit ScratchFile(const std::string& content) {
     const char* place = std::getenv("TMPDIR");
     name_ = std::string(place == nullptr || *place == '\0' ? "/tmp" : place) + "/drover-edit-XXXXXX";
-    const int file = ::mkstemp(name_.data());  // readable for nobody else
+    const int file = ::mkstemp(name_.data());  // readable only by the user
     if (file < 0) return;
     ok_ = ::write(file, content.data(), content.size()) == static_cast<ssize_t>(content.size());
     ::close(file);
@@ -69,7 +69,7 @@ Outcome edit_node(Context& context, const Flags& flags) {
     return fail_with("the editor failed, and nothing was changed: $VISUAL or $EDITOR names it");
   }
   std::string changed = file.content();
-  // Editors end the last line; a node that had no such end does not get one by being looked at.
+  // Editors add a final newline. Remove it if the node had none.
   if (changed.ends_with('\n') && !node.data.ends_with('\n')) changed.pop_back();
   if (changed == node.data) {
     context.output.err_line("Not changed");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The servers themselves: who belongs to them, and which versions we are.
+// The ensemble's members, and the shell's version.
 #include <algorithm>
 #include <cctype>
 #include <fstream>
@@ -70,7 +70,7 @@ void print_config(Context& context, const NodeData& node, const Flags& flags) {
 
 }  // namespace
 
-// A chroot does not hide it.
+// Reads it outside any chroot.
 Outcome show_config(Context& context, const Flags& flags) {
   const Client& root = context.connection.root();
   const bool watch = flags.has("w");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `watch`: the changes of a subtree as they happen, until somebody has seen enough.
+// `watch`: prints the changes of a subtree until Ctrl-C.
 #include <chrono>
 #include <condition_variable>
 #include <ctime>
@@ -17,7 +17,7 @@
 namespace drover::cli {
 namespace {
 
-// A signal cannot wake who waits for a condition; this often it is looked for.
+// A signal handler cannot notify a condition variable, so check for it this often.
 constexpr std::chrono::milliseconds kLook{100};
 
 struct Change {
@@ -26,7 +26,7 @@ struct Change {
   std::string path;
 };
 
-// From the client's thread to ours.
+// Queue from the client's thread to the main thread.
 class Changes {
  public:
   void push(std::string_view what, std::string path) {
@@ -103,14 +103,14 @@ Outcome follow_tree(Context& context, const Flags& flags) {
     left = parse_long(flags.value("n"));
     if (!left || *left < 1) return fail_with("-n takes the number of changes to wait for");
   }
-  // Shared with callbacks, which may come once more after the watch has ended.
+  // Shared with callbacks, which may run once more after the watch has ended.
   const auto changes = std::make_shared<Changes>();
   const Interruptible interruptible;
   const Watch watch(
       [changes](const WatchEvent& event) { changes->push(event_name(event.type), event.path); });
   CLI_TRY(
       Context::ask(context.client().add_watch(path, WatchMode::kPersistentRecursive, watch, context.wait())));
-  bool first = true;  // The state as it is now is no news.
+  bool first = true;  // The current state is not a change.
   const auto states = context.client().on_state([changes, first](const StateEvent& event) mutable {
     if (!std::exchange(first, false)) changes->push(name_of(event.state), "");
   });
@@ -119,7 +119,7 @@ Outcome follow_tree(Context& context, const Flags& flags) {
   }
   while (const auto change = changes->next()) {
     if (change->what == "SessionEnded") return fail_with(Error{Errc::kSessionExpired});
-    // What happened in between was told to nobody.
+    // Changes in between were not reported.
     print(context, change->what == "Reconnected"
                        ? Change{change->time_ms, "Reconnected", "(changes may have been missed)"}
                        : *change);

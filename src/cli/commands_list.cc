@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is below a node.
+// Lists children and subtrees.
 #include <algorithm>
 
 #include "cli/commands.h"

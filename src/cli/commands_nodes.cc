@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Making, reading, changing and removing nodes.
+// Creates, reads, changes and deletes nodes.
 #include <algorithm>
 
 #include "cli/commands.h"
@@ -46,7 +46,7 @@ std::expected<CreateOptions, Failure> create_options(Context& context, const Fla
     options.acl = parse_acl(flags.arguments()[2], complaints);
     for (const std::string& line : complaints) context.output.err_line(line);
     if (options.acl.empty()) {
-      // An empty list would be the library's word for everybody.
+      // In the library, an empty list means the open ACL.
       context.output.err_line(keeper_message({Errc::kInvalidAcl}));
       return fail_with(Error{Errc::kInvalidAcl});
     }
@@ -54,7 +54,7 @@ std::expected<CreateOptions, Failure> create_options(Context& context, const Fla
   return options;
 }
 
-// As get shows it: of two flags that say how, -x counts, as in ZooKeeper 3.9.
+// Formats data for get. If both -b and -x are given, -x wins, as in ZooKeeper 3.9.
 std::string shown(const Context& context, const Flags& flags, const std::string& data) {
   if (flags.has("x")) return hex_dump(data);
   if (flags.has("b")) return base64(data);
@@ -102,7 +102,7 @@ Outcome delete_all(Context& context, const Flags& flags) {
   if (!tree.unreadable.empty()) return fail_with(tree.unreadable.begin()->second);
   listing.end();
 
-  // The leaves first, and the root last; several transactions at a time, which servers do in this order.
+  // Leaves first, the root last. Several transactions in flight; servers execute them in this order.
   std::vector<std::string> paths(tree.paths.rbegin(), tree.paths.rend());
   const std::size_t size = *batch > 0 ? static_cast<std::size_t>(*batch) : paths.size();
   Progress progress(context.output, "deleting", paths.size());

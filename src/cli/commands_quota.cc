@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Limits of subtrees. They are ordinary nodes below /zookeeper/quota, and the shell is what keeps them in
-// order: no quota above or below another one.
+// Quotas are ordinary nodes below /zookeeper/quota. The shell enforces that no quota is above or below
+// another one.
 #include "cli/commands.h"
 #include "cli/observe_text.h"
 #include "cli/quota.h"
@@ -36,7 +36,7 @@ std::expected<Quota, Failure> read_quota(Context& context, const std::string& pa
   return *std::move(quota);
 }
 
-// What is asked for; nothing when it was refused, which is told and no failure.
+// The requested limits; empty if they were refused with a message, which is not a failure.
 std::optional<Quota> wanted_quota(Context& context, const Flags& flags) {
   Quota quota;
   for (const QuotaFlag& each : kQuotaFlags) {
@@ -83,7 +83,7 @@ Outcome refuse_quota_above(Context& context, const std::string& path) {
   return {};
 }
 
-// Each of the nodes on the way, unless it is there.
+// Creates the missing nodes of the path.
 Outcome create_quota_parents(Context& context, const std::string& path) {
   const std::string whole = path == "/" ? kQuotaRoot : kQuotaRoot + path;
   CreateOptions options;
@@ -139,7 +139,7 @@ Outcome change_quota(Context& context, const std::string& path, const Quota& wan
   return {};
 }
 
-// Upwards, as long as nothing else is there.
+// Deletes upwards while nodes are empty.
 Outcome remove_empty_parents(Context& context, std::string path) {
   while (path.size() > kQuotaRoot.size()) {
     CLI_GET(children, Context::ask(context.client().children(path, context.wait())));
@@ -181,7 +181,7 @@ Outcome show_quota(Context& context, const std::string& path) {
   return {};
 }
 
-// That there is none is told, and no failure; who reads JSON is told as of any other error.
+// No quota is a message and not a failure; with --json it is an error like any other.
 Outcome none_is_told(Context& context, const std::string& path, Outcome outcome) {
   if (context.json || outcome || !outcome.error().error || *outcome.error().error != Errc::kNoNode)
     return outcome;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A subtree to a file, and back.
+// Exports a subtree to a file, and imports it.
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -21,7 +21,7 @@ std::int64_t now_ms() {
   return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-// Written beside its place and moved there when it is complete: an export that failed leaves nothing behind.
+// Written to a temporary file and renamed when complete: a failed export leaves nothing behind.
 Outcome write_file(Context& context, const std::string& name, const std::string& content) {
   if (name == "-") {
     context.output.out(content);
@@ -64,7 +64,7 @@ std::string count(std::size_t n, const std::string& what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }
 
-// What is to be done for one node: it is made, or what is there gets its data.
+// The operation for one node: create it, or set the data of an existing one.
 std::vector<Op> ops_of(const std::vector<NodeCopy>& nodes, const std::vector<std::string>& paths,
                        const std::vector<std::optional<Stat>>& there) {
   std::vector<Op> ops;
@@ -83,7 +83,7 @@ Outcome export_tree(Context& context, const Flags& flags) {
   CLI_GET(tree, read_tree(context, root, {.seen = [&](std::size_t n) { listing.show(n); }}));
   listing.end();
   if (!tree.unreadable.empty()) return fail_with(tree.unreadable.begin()->second);
-  // The servers' own nodes are not anybody's data.
+  // Skip the servers' own nodes.
   if (root == "/")
     std::erase_if(tree.paths, [](const std::string& path) { return path.starts_with("/zookeeper"); });
   Progress reading(context.output, "exporting", tree.paths.size());

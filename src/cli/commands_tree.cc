@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Looking at and finding things in a subtree.
+// Draws and searches a subtree.
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ bool has_name(const std::string& path, const std::string& glob) {
   return ::fnmatch(glob.c_str(), name_in(path).c_str(), 0) == 0;
 }
 
-// Asks for the nodes themselves, a window at a time, and keeps those that fit.
+// Reads the nodes, a window at a time, and keeps those that match.
 std::expected<std::vector<std::string>, Failure> those_that_fit(Context& context,
                                                                 std::vector<std::string> paths,
                                                                 const Flags& flags) {
@@ -43,7 +43,7 @@ std::expected<std::vector<std::string>, Failure> those_that_fit(Context& context
   return found;
 }
 
-// The lines in front of a node: "│  " for each ancestor that has a sibling to come.
+// The prefix of a node's line: "│  " for each ancestor that has later siblings.
 struct Branch {
   std::string path;
   std::string name;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Watches that stay, and the end of watches.
+// Adds persistent watches, and removes watches.
 #include <algorithm>
 #include <cctype>
 

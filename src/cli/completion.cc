@@ -9,7 +9,7 @@
 namespace drover::cli {
 namespace {
 
-// A completed command is followed by something; a completed path may go on.
+// A completed command is followed by a blank; a completed path may continue.
 void add_commands(Completions& found) {
   for (const Command& command : all_commands()) {
     if (command.name.starts_with(found.typed)) found.words.push_back(std::string(command.name) + " ");

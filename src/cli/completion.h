@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What may come next in a line that is being typed: a command, one of its flags, or a path.
+// Completes a line: commands, flags and paths.
 #pragma once
 
 #include <functional>
@@ -12,12 +12,12 @@ namespace drover::cli {
 
 struct Completions {
   std::string typed;               // the word so far
-  std::vector<std::string> words;  // what it may become, sorted
-  // What can be added whichever of them is meant.
+  std::vector<std::string> words;  // candidates, sorted
+  // The common prefix that can be added.
   std::string common_rest() const;
 };
 
-// `list` gives the names below a path, or none.
+// `list` returns the children of a path.
 Completions complete(std::string_view line,
                      const std::function<std::vector<std::string>(const std::string&)>& list);
 

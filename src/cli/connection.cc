@@ -6,11 +6,11 @@
 namespace drover::cli {
 namespace {
 
-// A server that does not run refuses at once; one that elects a leader needs a moment.
+// A stopped server refuses at once; a server that elects a leader needs a moment.
 constexpr std::chrono::milliseconds kConnectPatience{5'000};
 constexpr std::chrono::milliseconds kClosePatience{2'000};
 
-// As Java's KeeperState, or nothing where Java says nothing.
+// The name of Java's KeeperState; empty if Java prints nothing.
 std::string_view event_state(ConnectionState state) {
   switch (state) {
     case ConnectionState::kConnecting: return {};
@@ -42,7 +42,7 @@ std::expected<std::unique_ptr<Connection>, Failure> Connection::open(ConnectionO
   client_options.read_only_ok = options.read_only;
   client_options.tls = options.tls;
   if (options.for_one_command) client_options.callbacks = Callbacks::kIoThread;
-  client_options.reopen = false;  // Ephemerals would be gone without a word.
+  client_options.reopen = false;  // Otherwise ephemeral nodes would disappear silently.
   client_options.reply_bytes_max = 256 << 20;
   auto root = Client::open(std::move(client_options));
   if (!root) {
@@ -83,7 +83,7 @@ Wait Connection::wait() const {
 bool Connection::wait_until_connected(std::chrono::milliseconds patience) const {
   const Wait wait = Wait::within(patience);
   Stream<StateEvent> states = client_.states();
-  // As it is told, and not as it is: who waits wants to have seen the event.
+  // Wait for the reported state, so that the event has been printed.
   for (;;) {
     const auto event = sync_wait(states.next(wait));
     if (!event || is_final(event->state)) return false;
@@ -95,7 +95,7 @@ bool Connection::wait_until_connected(std::chrono::milliseconds patience) const 
 void Connection::close(CloseOptions options) {
   if (std::exchange(closed_, true)) return;
   if (!options.tell) *telling_ = false;
-  // Without a connection nobody would hear it.
+  // Without a connection the server cannot be told.
   if (is_connected()) (void)sync_wait(client_.close(Wait::within(kClosePatience)));
 }
 

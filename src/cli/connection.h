@@ -20,14 +20,14 @@ struct ConnectionOptions {
   std::chrono::milliseconds timeout{30'000};
   bool read_only = false;
   std::optional<TlsOptions> tls = {};
-  // Answers need no thread of their own. Not where events are printed for long: who blocks them would end the
+  // Run callbacks on the I/O thread. Not for commands that print many events: blocking there would end the
   // session.
   bool for_one_command = false;
 };
 
 class Connection {
  public:
-  // Connects in the background. `watches` is told of every change of state.
+  // Connects in the background. `watches` gets every change of state.
   static std::expected<std::unique_ptr<Connection>, Failure> open(ConnectionOptions options,
                                                                   Watches& watches);
   ~Connection() { close({.tell = false}); }
@@ -39,17 +39,17 @@ class Connection {
   // The same without the chroot.
   const Client& root() const { return root_; }
 
-  // Not closed, and not beyond hope.
+  // Neither closed nor expired.
   bool is_alive() const;
   bool is_connected() const;
   // As Java's States: "CONNECTED".
   std::string_view state_name() const;
-  // For one operation: long when there is a connection, and not so long when there is none.
+  // The wait for one operation: short if there is no connection.
   Wait wait() const;
   bool wait_until_connected(std::chrono::milliseconds patience) const;
 
   struct CloseOptions {
-    bool tell = true;  // the watches, that it is closed
+    bool tell = true;  // report the close to the watches
   };
   void close(CloseOptions options);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a command may use.
+// What a command can use.
 #pragma once
 
 #include <string_view>
@@ -17,7 +17,7 @@
 
 namespace drover::cli {
 
-// How many requests are under way at a time where there are many to make.
+// Requests in flight of commands that touch many nodes.
 inline constexpr std::size_t kWindow = 1000;
 
 struct Context {
@@ -34,7 +34,7 @@ struct Context {
   static Result<T> ask(Task<Result<T>> task) {
     return sync_wait(std::move(task));
   }
-  // All at the same time; the answers in the order of the questions.
+  // Sends all at once; results are in the order of the requests.
   template <class T>
   std::vector<Result<T>> ask_all(std::vector<Task<Result<T>>> tasks) const {
     return sync_wait(run_on(client().scheduler(), when_all(std::move(tasks))));
@@ -44,9 +44,9 @@ struct Context {
   void print(const JsonObject& object) const { output.out(object.line()); }
 };
 
-// A path that no server would take is refused here, in Java's words.
+// Rejects invalid paths with the messages of Java's shell.
 Outcome check_path(std::string_view path);
-// -v VERSION, or any.
+// The value of -v, or any version.
 std::expected<Version, Failure> version_flag(const Flags& flags);
 
 }  // namespace drover::cli

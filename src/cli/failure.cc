@@ -6,7 +6,7 @@
 namespace drover::cli {
 namespace {
 
-// Where Java's word for an error is not ours.
+// Java's names that differ from ours.
 std::string_view java_name(Errc code) {
   switch (code) {
     case Errc::kDeadline:
@@ -37,7 +37,7 @@ std::string keeper_message(const Error& error) {
 }
 
 std::string shell_message(const Error& error) {
-  // An exception without a path says "null".
+  // A Java exception without a path prints "null".
   const std::string path = error.path.empty() ? "null" : error.path;
   switch (error.code) {
     case Errc::kNoNode: return "Node does not exist: " + path;

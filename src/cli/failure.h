@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why a command could not be done, as the user is told: a line in the words of ZooKeeper's shell, an exit
-// code, and what to do next.
+// Why a command failed: a line as ZooKeeper's shell prints it, an exit code, and a hint what to do
+// next.
 #pragma once
 
 #include <expected>
@@ -15,7 +15,7 @@ namespace drover::cli {
 struct Failure {
   std::string message;
   int exit_code = 1;
-  std::optional<Error> error = {};  // what the server or the client said
+  std::optional<Error> error = {};  // from the server or the client
   std::string hint = {};            // what to do next
 };
 
@@ -28,10 +28,10 @@ std::unexpected<Failure> fail_with(const Error& error);
 std::string keeper_message(const Error& error);
 // "Node does not exist: /a"
 std::string shell_message(const Error& error);
-// Empty: there is nothing to add.
+// Empty: no hint.
 std::string hint_for(const Error& error);
 
-// CLI_TRY(outcome), and CLI_GET(name, result): on to the next line, or out of here with what went wrong.
+// CLI_TRY(outcome) and CLI_GET(name, result) return from the function if there is an error.
 #define CLI_TRY(expression)                                                 \
   do {                                                                      \
     if (auto tried = (expression); !tried) return fail_with(tried.error()); \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The flags and arguments of one command, understood as ZooKeeper's shell understands them: flags stand
-// anywhere, -sw is -s -w, -v1 and -v=1 are -v 1, and -- ends them. What is wrong is said in the words of the
-// Java library behind that shell, which scripts have come to look for.
+// Parses flags and arguments as ZooKeeper's shell does: flags may be anywhere, -sw is -s -w, -v1 and -v=1 are
+// -v 1, and -- ends them. Error messages are those of the Java library behind that shell, because scripts
+// look for them.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,15 @@ struct Flag {
   std::string_view description = {};
 };
 
-// How the flags of a command go together.
+// How the flags of a command may be combined.
 enum class Grouping : std::uint8_t { kFree, kAtMostOne, kExactlyOne };
 
 class Flags {
  public:
   bool has(std::string_view name) const { return values_.contains(name); }
-  // Of a flag that takes one; empty when it is not there.
+  // The value of a flag; empty if it was not given.
   const std::string& value(std::string_view name) const;
-  // The others, without the command.
+  // The other arguments, without the command.
   const std::vector<std::string>& arguments() const { return arguments_; }
 
  private:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ctrl-C as a question, for commands that go on until they are told to stop.
+// Ctrl-C as a flag, for commands that run until they are stopped.
 #pragma once
 
 namespace drover::cli {
 
-// While it lives, SIGINT and SIGTERM are only noted.
+// While it exists, SIGINT and SIGTERM only set a flag.
 class Interruptible {
  public:
   Interruptible();

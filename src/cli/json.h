@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Objects for --json and for exports, written as they are described: one on a line, keys in a fixed order.
+// Writes objects for --json and exports: one per line, keys in a fixed order.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ class JsonObject {
   JsonObject& text(std::string_view key, std::string_view value) { return json(key, json_string(value)); }
   JsonObject& number(std::string_view key, std::int64_t value) { return json(key, std::to_string(value)); }
   JsonObject& boolean(std::string_view key, bool value) { return json(key, value ? "true" : "false"); }
-  // A value that is JSON already.
+  // A value that is already JSON.
   JsonObject& json(std::string_view key, std::string_view value);
-  // "data": text, or null; bytes that are no text go as "data_base64".
+  // "data": text or null; bytes that are not text become "data_base64".
   JsonObject& data(const NodeData& node);
   std::string str() const { return text_ + "}"; }
   std::string line() const { return text_ + "}\n"; }

@@ -64,7 +64,7 @@ LineEditor::State& LineEditor::State::of(EditLine* el) {
 }
 
 void LineEditor::State::open() {
-  // Otherwise libedit takes every byte of a letter for one.
+  // Otherwise libedit takes every byte for a character.
   if (std::setlocale(LC_CTYPE, "") == nullptr || MB_CUR_MAX == 1) std::setlocale(LC_CTYPE, "C.UTF-8");
   wake = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   el = el_init("drover", stdin, stdout, stderr);
@@ -84,7 +84,7 @@ void LineEditor::State::bind_keys() {
   el_set(el, EL_ADDFN, "complete-word", "complete a command or a path", &State::on_tab);
   el_set(el, EL_BIND, "\t", "complete-word", nullptr);
   el_set(el, EL_BIND, "^R", "em-inc-search-prev", nullptr);
-  // Ctrl-C gives up the line and not the session.
+  // Ctrl-C discards the line, not the session.
   el_set(el, EL_SETTY, "-d", "-isig", nullptr);
   el_set(el, EL_BIND, "^C", "em-kill-line", nullptr);
   el_source(el, nullptr);  // the user's own ~/.editrc
@@ -124,12 +124,12 @@ int LineEditor::State::read_char(EditLine* el, wchar_t* to) {
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return static_cast<int>(got);
     const std::size_t done = std::mbrtowc(to, &byte, 1, &self.decoding);
-    if (done == static_cast<std::size_t>(-2)) continue;  // more bytes of the same letter follow
+    if (done == static_cast<std::size_t>(-2)) continue;  // incomplete character
     if (done == static_cast<std::size_t>(-1)) {
       self.decoding = {};
       continue;
     }
-    // What the terminal makes of a Ctrl-D that came while nobody edited; libedit would quote the next key.
+    // A Ctrl-D that came while no line was edited; libedit would quote the next key.
     if (done == 0) continue;
     return 1;
   }
@@ -163,7 +163,7 @@ LineEditor::LineEditor(Output& output, LineEditorOptions options)
 LineEditor::~LineEditor() {
   State& state = *state_;
   if (!state.options.history_file.empty()) {
-    // libedit changes the mode of what it has made; until then nobody else is to read it either.
+    // libedit sets the mode after creating the file; protect it until then.
     const ::mode_t before = ::umask(077);
     ::history(state.history, &state.last, H_SAVE, state.options.history_file.c_str());
     ::umask(before);
@@ -179,7 +179,7 @@ std::optional<std::string> LineEditor::read() {
     const std::uint64_t one = 1;
     (void)!::write(wake, &one, sizeof one);
   });
-  // Before the prompt is drawn, or a quick Ctrl-D is taken by the terminal and not by the editor.
+  // Set this before the prompt is drawn; otherwise the terminal takes an early Ctrl-D.
   el_set(state.el, EL_PREP_TERM, 1);
   int count = 0;
   const char* text = el_gets(state.el, &count);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lines from a terminal: editing, history and completion by libedit, and events that are printed above the
-// line being typed, which stays as it is.
+// Reads lines from a terminal with libedit: editing, history and completion. Events are printed above the
+// line that is being typed.
 #pragma once
 
 #include <functional>
@@ -16,12 +16,12 @@
 namespace drover::cli {
 
 struct LineEditorOptions {
-  std::function<std::string()> prompt;  // asked whenever the line is drawn
+  std::function<std::string()> prompt;  // called whenever the line is drawn
   std::function<Completions(std::string_view line)> complete;
   std::string history_file = {};  // empty: none is kept
 };
 
-// One at a time: it owns the terminal.
+// Only one may exist: it owns the terminal.
 class LineEditor {
  public:
   LineEditor(Output& output, LineEditorOptions options);
@@ -29,7 +29,7 @@ class LineEditor {
   LineEditor(const LineEditor&) = delete;
   LineEditor& operator=(const LineEditor&) = delete;
 
-  // Nothing: the input has ended.
+  // Empty: end of input.
   std::optional<std::string> read();
 
  private:
@@ -37,7 +37,7 @@ class LineEditor {
   std::unique_ptr<State> state_;
 };
 
-// A password does not belong into a file.
+// Whether the line may contain a password and must not be stored.
 bool belongs_into_history(std::string_view line);
 
 }  // namespace drover::cli

@@ -26,7 +26,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-// "...;0.0.0.0:2181", "...;2181" or nothing. Only a port means every address of the machine.
+// "...;0.0.0.0:2181", "...;2181" or nothing. A port alone means every address of the machine.
 std::string client_address(std::string_view server) {
   const std::size_t semicolon = server.find(';');
   if (semicolon == std::string_view::npos) return {};

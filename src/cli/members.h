@@ -8,10 +8,10 @@
 
 namespace drover::cli {
 
-// The lines that speak of members: servers, groups and weights, without comments and blanks.
+// The lines about members: servers, groups and weights, without comments and blank lines.
 std::string member_lines(std::string_view text);
 
-// "100000000 host:2181,host:2182": the version, and where clients connect.
+// "100000000 host:2181,host:2182": the version and the connect string.
 std::string client_addresses(std::string_view config);
 
 }  // namespace drover::cli

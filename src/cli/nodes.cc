@@ -6,7 +6,7 @@
 namespace drover::cli {
 namespace {
 
-// Servers take a megabyte (jute.maxbuffer) by default; the rest is for paths and headers.
+// Servers accept a megabyte (jute.maxbuffer) by default; leave room for paths and headers.
 constexpr std::size_t kTransactionBytesMax = 512 << 10;
 constexpr std::size_t kTransactionOpsMax = 1000;
 constexpr std::size_t kTransactionsUnderWay = 8;
@@ -15,7 +15,7 @@ std::size_t size_of(const Op& op) {
   return op.data.size() + op.path.size() + 64 * (1 + op.options.acl.size());
 }
 
-// Where the transaction that begins here ends.
+// The end of the transaction that begins here.
 std::size_t end_of_transaction(const std::vector<Op>& ops, std::size_t begin) {
   std::size_t bytes = 0;
   std::size_t end = begin;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many nodes at a time: read whole, and made in transactions of a size that every server takes.
+// Reads many nodes at a time, and creates them in transactions of a size that every server accepts.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ struct NodeCopy {
   std::vector<Acl> acl;
 };
 
-// In the order of the paths. Those that are gone by now are left out.
+// In the order of the paths. Nodes that no longer exist are skipped.
 std::expected<std::vector<NodeCopy>, Failure> read_nodes(Context& context,
                                                          const std::vector<std::string>& paths,
                                                          const std::function<void(std::size_t)>& seen = {});
@@ -27,15 +27,15 @@ std::expected<std::vector<NodeCopy>, Failure> read_nodes(Context& context,
 std::expected<std::vector<std::optional<Stat>>, Failure> find_nodes(Context& context,
                                                                     const std::vector<std::string>& paths);
 
-// One after the other in transactions, several under way. Each is all or nothing; all of them together are
-// not: after a failure those before it have been done. Returns how many elements were.
+// Executes the operations in transactions, several in flight. Each transaction is atomic, all together are
+// not: after a failure, earlier ones have been applied. Returns how many operations were applied.
 struct Written {
   std::size_t done = 0;
   std::optional<Failure> failure = {};
 };
 Written write_ops(Context& context, std::vector<Op> ops, const std::function<void(std::size_t)>& seen = {});
 
-// Small enough to be one transaction?
+// Whether they fit into one transaction.
 bool fits_one_transaction(const std::vector<Op>& ops);
 
 // A persistent node with the same data and ACL.

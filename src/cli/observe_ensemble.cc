@@ -27,7 +27,7 @@ std::string_view take_until(std::string_view& text, std::string_view end) {
   return taken;
 }
 
-// "zk1:2888:3888:participant" or "[::1]:2888:3888"; of several addresses, divided by bars, the first.
+// "zk1:2888:3888:participant" or "[::1]:2888:3888"; the first of several addresses separated by bars.
 std::string host_in(std::string_view quorum) {
   if (quorum.starts_with('[')) return std::string(quorum.substr(1, quorum.find(']') - 1));
   return std::string(quorum.substr(0, quorum.find(':')));

@@ -29,7 +29,7 @@ std::optional<Number> parse_number(std::string_view text) {
   return number;
 }
 
-// A word that begins with a dash and could be an option; "-" and "-5" are not.
+// Whether the word could be an option: it starts with a dash, but is not "-" or "-5".
 bool looks_like_option(std::string_view word) {
   return word.size() > 1 && word[0] == '-' && (word[1] < '0' || word[1] > '9');
 }
@@ -47,7 +47,7 @@ Address address_of(std::string_view text) {
   return address;
 }
 
-// The properties that ZooKeeper's clients take, one on a line, as `drover cli` reads them.
+// Properties of ZooKeeper's clients, one per line, as `drover cli` reads them.
 std::optional<TlsOptions> tls_in(Arguments& arguments) {
   const std::string name = arguments.value("-client-configuration", "");
   std::ifstream file(name);

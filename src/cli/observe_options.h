@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words behind `drover locks`, `drover top` and `drover bench`, and the client that they ask for.
+// Arguments of `drover locks`, `drover top` and `drover bench`, and the client they need.
 //
-// Options stand anywhere, as "-server HOST:PORT", "--seconds 5" or "--seconds=5". What cannot be understood
-// is kept as one sentence, so that a command asks for all it needs and looks for a problem once.
+// Options may be anywhere: "-server HOST:PORT", "--seconds 5" or "--seconds=5". The first error is stored as
+// one sentence, so that a command reads all its options and checks for an error once.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Option {
   bool takes_value = false;
 };
 
-// Of every command that talks to servers: -server, -timeout, --auth, -client-configuration, -r.
+// Options of every command that talks to servers: -server, -timeout, --auth, -client-configuration, -r.
 std::vector<Option> with_server_options(std::vector<Option> own);
 
 class Arguments {
@@ -39,12 +39,12 @@ class Arguments {
     double min;
     double max;
   };
-  // A number out of range, or none at all, is a problem.
+  // A number out of range, or no number, is an error.
   double number(std::string_view name, double otherwise, Range range);
   std::int64_t integer(std::string_view name, std::int64_t otherwise, Range range);
 
-  const std::vector<std::string>& words() const { return words_; }  // those that are no options
-  // The first thing that was wrong; empty: nothing.
+  const std::vector<std::string>& words() const { return words_; }  // arguments that are not options
+  // The first error; empty: none.
   const std::string& problem() const { return problem_; }
   void complain(std::string text);
 
@@ -66,9 +66,9 @@ std::vector<Address> addresses_of(std::string_view servers);
 
 std::string servers_of(const Arguments& arguments);  // of -server, or the default
 Options client_options(Arguments& arguments);
-// Waits for a session, but not for ever. The error's detail says what to do next.
+// Waits a limited time for a session. The error's detail says what to do next.
 Result<Client> connect(const Options& options);
-// One line, what to do next included: "drover: cannot reach ...".
+// One line that includes what to do next: "drover: cannot reach ...".
 void print_error(const Error& error);
 
 }  // namespace drover::cli::observe

@@ -14,14 +14,14 @@ namespace {
 
 std::atomic<bool> interrupted = false;
 
-// Who asks twice does not want to wait for an orderly end.
+// The second signal ends the process at once.
 void on_interrupt(int number) {
   if (interrupted.exchange(true)) {
     std::signal(number, SIG_DFL);
     std::raise(number);
   }
 }
-void on_resize(int) {}  // It ends the wait for a key, and that is all it is for.
+void on_resize(int) {}  // Only interrupts the wait for a key.
 
 void catch_one(int number, void (*handler)(int)) {
   struct sigaction action{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A terminal as a screen: drawn as a whole, one key at a time, and left as it was found however one leaves.
+// A full-screen terminal: drawn as a whole, reads single keys, and is always restored at the end.
 #pragma once
 
 #include <termios.h>
@@ -14,7 +14,7 @@ namespace drover::cli::observe {
 
 class Screen {
  public:
-  // There is one at a time.
+  // Only one may exist.
   Screen();
   ~Screen();
   Screen(const Screen&) = delete;
@@ -26,15 +26,15 @@ class Screen {
   };
   Size size() const;
   void draw(const std::vector<std::string>& lines) const;
-  // The next key, or nothing when the time is over or the size has changed. 'q' for Ctrl-C and the end of
-  // input.
+  // The next key; empty after the timeout or a change of size. Ctrl-C and the end of input are
+  // 'q'.
   std::optional<char> key(std::chrono::milliseconds patience) const;
 
  private:
   termios before_{};
 };
 
-// SIGINT and SIGTERM only set this from now on, the first time; the second time they end the process.
+// From now on the first SIGINT or SIGTERM only sets this flag; the second one ends the process.
 void catch_signals();
 bool is_interrupted();
 

@@ -27,7 +27,7 @@ std::tm local_time(std::int64_t ms) {
   return parts;
 }
 
-// The length of the character that begins here; 0: none does.
+// The length of the UTF-8 character that begins here; 0: malformed.
 std::size_t utf8_length(std::string_view bytes) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   const unsigned char first = at(0);
@@ -44,7 +44,7 @@ std::size_t utf8_length(std::string_view bytes) {
   return length;
 }
 
-// C0, DEL and C1: what would steer a terminal.
+// C0, DEL and C1: control characters for a terminal.
 bool is_control(std::string_view character) {
   const auto first = static_cast<unsigned char>(character[0]);
   if (character.size() == 1) return first < 0x20 || first == 0x7F;

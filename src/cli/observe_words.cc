@@ -21,7 +21,7 @@ using Steady = std::chrono::steady_clock;
 
 constexpr std::size_t kAnswerBytesMax = 64 << 20;  // `cons` of very many connections
 
-// One question on its way: connects, says the word, and reads until the server closes.
+// One request: connects, sends the word, and reads until the server closes.
 class Asking {
  public:
   explicit Asking(const Question& question) : word_(question.word) { begin(question.address); }
@@ -64,7 +64,7 @@ class Asking {
 
  private:
   void say() {
-    // What a connection could not be made for is told by the first write.
+    // A failed connection is reported by the first write.
     const ssize_t sent = send(descriptor_, word_.data(), word_.size(), MSG_NOSIGNAL);
     if (sent < 0 && errno == EAGAIN) return;
     if (sent != static_cast<ssize_t>(word_.size())) return end(std::strerror(errno));
@@ -78,7 +78,7 @@ class Asking {
       answer_.text.append(bytes.data(), static_cast<std::size_t>(got));
       return;
     }
-    // A server may end with a reset behind its last byte; what has come counts.
+    // A server may reset the connection after its last byte; keep what was received.
     if (!answer_.text.empty()) answer_.heard = heard_in(answer_.text);
     end("it closed the connection without a word");
   }

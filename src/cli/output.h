@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the shell's words go. Results and events come from different threads, and whoever is typing a line
-// wants neither in the middle of it: everything that is printed goes through here.
+// All output of the shell. Results and events come from different threads and must not appear in the middle
+// of a line that is being typed, so everything goes through here.
 #pragma once
 
 #include <functional>
@@ -18,34 +18,34 @@ class Output {
   Output& operator=(const Output&) = delete;
 
   void out(std::string_view text);  // standard output, without adding anything
-  void err(std::string_view text);  // standard error, behind all that was printed before
+  void err(std::string_view text);  // standard error, after everything printed before
   void out_line(std::string_view text) { out(std::string(text).append("\n")); }
   void err_line(std::string_view text) { err(std::string(text).append("\n")); }
-  // Something that happened, at a moment of its own; from any thread. While a line is being typed it is kept
-  // until its editor asks for it.
+  // Prints an event; safe to call from any thread. While a line is being typed, events are kept until the
+  // editor takes them.
   void event(std::string_view text);
-  // After each command.
+  // Call it after each command.
   void flush();
-  // True: what was printed could not be written, because nobody reads it any more.
+  // Whether output could not be written, because the reader is gone.
   bool is_broken();
 
   bool is_terminal() const { return out_is_terminal_; }
   bool is_error_terminal() const { return err_is_terminal_; }
   // On a terminal, unless NO_COLOR is set.
   bool has_colours() const { return colours_; }
-  // Wraps it in an SGR sequence, "1;32", where there are colours.
+  // Wraps it in an SGR sequence such as "1;32", if colours are on.
   std::string coloured(std::string_view text, std::string_view code) const;
 
   // --- for the line editor ---
-  // From here on events are kept; `wake` is called for each, on any thread.
+  // Starts keeping events; `wake` is called for each, on any thread.
   void begin_line(std::function<void()> wake);
   void end_line();
-  // What has been kept.
+  // Takes the kept events.
   std::string take_events();
 
  private:
   std::mutex mutex_;
-  std::function<void()> wake_;  // set: a line is being typed
+  std::function<void()> wake_;  // set while a line is being typed
   std::string kept_;
   bool out_is_terminal_;
   bool err_is_terminal_;

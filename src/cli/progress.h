@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How far long work has come: one line on standard error that is drawn again and again, and only for somebody
-// who looks at it.
+// Shows the progress of a long command in one line on standard error, only if that is a
+// terminal.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void show(std::size_t done);
-  void end();  // takes the line away
+  void end();  // removes the line
 
  private:
   Output& output_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quotas as their nodes hold them: "count=3,bytes=-1=;byteHardLimit=100;countHardLimit=5". -1 is no limit.
+// The text of quota nodes: "count=3,bytes=-1=;byteHardLimit=100;countHardLimit=5". -1 is no limit.
 // The stray '=' keeps ZooKeeper 3.4 from reading on.
 #pragma once
 
@@ -19,7 +19,7 @@ class Quota {
   static constexpr std::string_view kCountHard = "countHardLimit";
   static constexpr std::string_view kBytesHard = "byteHardLimit";
 
-  // Nothing when it cannot be read.
+  // Empty if the text is malformed.
   static std::optional<Quota> parse(std::string_view text);
 
   std::int64_t get(std::string_view key) const;  // -1: none

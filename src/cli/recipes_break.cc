@@ -51,7 +51,7 @@ std::optional<Target> target_in(const View& view, const std::string& node) {
   return std::nullopt;
 }
 
-// A queue's claims lie beside it, and a semaphore's line below it.
+// The claims of a queue are beside it, the mutex of a semaphore is below it.
 std::vector<std::string> places_of(const std::string& node) {
   const std::string directory = parent_of(node);
   std::vector<std::string> places{directory, parent_of(directory)};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Taking a lock from whoever has it: by deleting its node (release), or by asking for it in the node's data
-// (revoke), after somebody has been shown who will lose what.
+// Takes a lock from its holder, by deleting its node (release) or by asking for it in the node's data
+// (revoke), after showing the user who will lose what.
 #pragma once
 
 #include <functional>
@@ -14,18 +14,18 @@ namespace drover::cli::observe {
 
 enum class Breaking : std::uint8_t { kRelease, kRevoke };
 
-// A node, what it is a part of, and what it is there.
+// A node, its recipe, and its place in it.
 struct Target {
   Stand stand;
   View view;
   std::string place;  // "holds", "is 2. in line"
-  std::string next;   // who holds then; empty: nobody
+  std::string next;   // the next holder; empty: none
 };
 
-// `node` is a part of something, or a lock that one holds. The error says what else to do.
+// `node` belongs to a recipe, or is a lock with one holder. The error says what to do instead.
 Result<Target> find_target(const Client& client, const std::string& node, const ReadLimits& limits);
 
-// What will happen, in sentences.
+// Says what will happen.
 std::string consequence_of(const Target& target, Breaking breaking);
 
 // Only if the node is still the one that was shown: same czxid, same version.

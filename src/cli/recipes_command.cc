@@ -77,7 +77,7 @@ std::string_view noun_of(Purpose purpose) {
   return "";
 }
 
-// Why there is nothing of the kind that was asked for.
+// Says why nothing of the requested kind was found.
 std::string what_else(const View& view, Purpose purpose) {
   if (view.kind == Kind::kNothing) {
     return fmt::format("{}: no {} is recognised here; -R looks below it", safe_text(view.path),

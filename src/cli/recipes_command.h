@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `drover locks`, `leaders`, `queues` and `members`: who holds, who waits, what is in it, who is there.
+// `drover locks`, `leaders`, `queues` and `members`: holders, waiters, items and members.
 #pragma once
 
 #include <string>

@@ -17,9 +17,9 @@ namespace drover::cli::observe {
 namespace {
 
 constexpr std::chrono::milliseconds kLookForSignals{100};
-constexpr std::chrono::seconds kRedraw{1};  // ages grow though nothing changes
+constexpr std::chrono::seconds kRedraw{1};  // ages grow even if nothing changes
 
-// "Something has changed", from the client's executor to the thread that shows it.
+// Notifies the displaying thread of changes, from the client's executor.
 class Bell {
  public:
   void ring(bool watches_are_lost = false) {
@@ -28,12 +28,12 @@ class Bell {
     lost_ = lost_ || watches_are_lost;
     condition_.notify_all();
   }
-  // They went with their session.
+  // The watches ended with their session.
   bool take_lost() {
     const std::lock_guard lock(mutex_);
     return std::exchange(lost_, false);
   }
-  // True: it rang; false: the time is over, or somebody wants to end.
+  // True: something changed; false: timeout, or Ctrl-C.
   bool wait(std::chrono::steady_clock::time_point until) {
     std::unique_lock lock(mutex_);
     while (!rung_ && !is_interrupted() && std::chrono::steady_clock::now() < until) {
@@ -57,7 +57,7 @@ class Follower {
     watch_ =
         Watch([bell = bell_](const WatchEvent& event) { bell->ring(event.type == EventType::kWatchLost); });
     if (auto set = set_watches(); !set) return set;
-    // What changes while there is no connection is not told.
+    // Changes without a connection are not reported.
     states_ = what_.client.on_state([bell = bell_](const StateEvent&) { bell->ring(); });
     return {};
   }
@@ -112,7 +112,7 @@ class Follower {
 
   const Following& what_;
   std::vector<Member> members_;
-  std::shared_ptr<Bell> bell_ = std::make_shared<Bell>();  // A call may be under way when we go.
+  std::shared_ptr<Bell> bell_ = std::make_shared<Bell>();  // A callback may run while this is destroyed.
   Watch watch_;
   Client::Subscription states_;
   View view_;

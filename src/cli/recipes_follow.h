@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `--watch`: the same view again whenever something in it changes, told by watches and not by asking again.
+// `--watch`: shows the view again whenever it changes, by watches, without polling.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ struct Following {
   bool json = false;
 };
 
-// Until Ctrl-C. On a terminal the screen is drawn anew, elsewhere each state is printed once. The exit code.
+// Runs until Ctrl-C and returns the exit code. A terminal is redrawn, otherwise each state is printed once.
 int follow(const Following& following);
 
 }  // namespace drover::cli::observe

@@ -23,7 +23,7 @@ constexpr std::chrono::seconds kPatience{30};
 
 bool is_revocation(std::string_view data) { return data == "__REVOKE__" || data == "unlock"; }
 
-// Those that are there, in the order asked for.
+// The existing nodes, in the requested order.
 Result<std::vector<std::pair<std::size_t, NodeData>>> get_all(const Client& client,
                                                               const std::vector<std::string>& paths) {
   std::vector<std::pair<std::size_t, NodeData>> nodes;
@@ -43,7 +43,7 @@ Result<std::vector<std::pair<std::size_t, NodeData>>> get_all(const Client& clie
   return nodes;
 }
 
-// No such directory is an empty one.
+// A missing directory counts as empty.
 Result<std::vector<std::string>> names_in(const Client& client, const std::string& path) {
   auto children = sync_wait(client.children(path, Wait::within(kPatience)));
   if (!children && children.error() == Errc::kNoNode) return std::vector<std::string>{};
@@ -102,7 +102,7 @@ class Reader {
     return fill_unnamed(seen, self, view);
   }
 
-  // The nodes of these parts, those that are gone left out.
+  // The nodes of these parts, without those that are gone.
   Result<std::vector<Stand>> stands(const std::string& directory, std::vector<Part>& parts, View& view) {
     if (parts.size() > limits_.line_max) {
       view.notes.push_back(fmt::format("only the first {} of {} are shown", limits_.line_max, parts.size()));
@@ -138,8 +138,8 @@ class Reader {
     return {};
   }
 
-  // Whoever wants a lease goes through the mutex and makes its leases before it knows whether they fit: those
-  // of the mutex's holder that are younger than its place in the mutex are not given yet.
+  // A client takes the mutex and creates its leases before it knows whether they fit. Leases of the mutex's
+  // holder that are newer than its mutex node are not granted yet.
   Result<void> fill_semaphore(const Recognition& seen, View& view) {
     std::vector<Part> leases = seen.parts;
     std::vector<Stand> line;
@@ -203,8 +203,8 @@ class Reader {
     return {};
   }
 
-  // Claims have the names of their items, in another directory. Other nodes there are the takers' own
-  // business.
+  // Claims have the names of their items, in another directory. Other nodes there belong to the
+  // consumers.
   Result<std::unordered_map<std::string, Stand>> claims(const std::string& directory,
                                                         const std::vector<Part>& items) {
     std::unordered_map<std::string, Stand> claims;
@@ -241,7 +241,7 @@ class Reader {
     return fill_items(directory, parts, *claimed, view);
   }
 
-  // The head of the queue, what is claimed behind it, and the oldest for its age.
+  // The head of the queue, claimed items after it, and the oldest item for its age.
   Result<void> fill_items(const std::string& directory, const std::vector<Part>& parts,
                           const std::unordered_map<std::string, Stand>& claimed, View& view) {
     const auto oldest = std::min_element(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
@@ -278,7 +278,7 @@ class Reader {
     return {};
   }
 
-  // Names tell nothing: an ephemeral node is a lock by itself, and ephemeral children are members.
+  // Unknown names: an ephemeral node is a simple lock, and ephemeral children are members.
   Result<void> fill_unnamed(const Recognition& seen, const NodeData& self, View& view) {
     if (self.stat.is_ephemeral()) {
       view.kind = Kind::kSimpleLock;
@@ -304,7 +304,7 @@ class Reader {
                             std::vector<std::pair<std::size_t, NodeData>>& nodes, View& view) {
     std::vector<std::string> others;
     for (auto& [i, node] : nodes) {
-      // An instance of a service may be registered for good (Curator's STATIC and PERMANENT).
+      // A service instance may be a persistent node (Curator's STATIC and PERMANENT).
       const bool instance = node.data.find("\"serviceType\":") != std::string::npos;
       const bool lock = std::binary_search(names.begin(), names.end(), names[i] + ".epoch");
       if ((node.stat.is_ephemeral() && !lock) || instance) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads what is needed of a directory to say who holds, who waits and what is in it.
+// Reads a recipe's directory to find out who holds, who waits and what is in it.
 //
-// Everything is bounded: of a line the first thousand are read, of a queue of a million only its head. Nodes
-// that go away while one looks are left out, so that what is shown was never all true at one instant, but
-// each part of it was true while one looked.
+// Everything is bounded: the first thousand nodes of a lock are read, and only the head of a long queue.
+// Nodes that disappear meanwhile are skipped. So the result is not a consistent snapshot, but each part of it
+// was true while it was read.
 #pragma once
 
 #include <cstddef>
@@ -19,17 +19,17 @@
 namespace drover::cli::observe {
 
 struct ReadLimits {
-  std::size_t line_max = 1000;       // nodes of a line or a group
-  std::size_t items_max = 20;        // of a queue
-  std::size_t directories = 10'000;  // of a scan
-  std::string claims = {};           // where a queue's claims are; empty: PATH.claims
+  std::size_t line_max = 1000;       // nodes of a lock or a group
+  std::size_t items_max = 20;        // items of a queue
+  std::size_t directories = 10'000;  // directories of a scan
+  std::string claims = {};           // directory of a queue's claims; empty: PATH.claims
 };
 
-// Blocks. On the client's executor it may not be called.
+// Blocks, so do not call it on the client's executor.
 Result<View> read_view(const Client& client, const std::string& path, const ReadLimits& limits);
 
-// Everything below a path that is recognised, as it is found; false from `found` ends it. How many
-// directories were looked at.
+// Calls `found` for every recipe below a path; if it returns false, the scan ends. Returns how many
+// directories were read.
 struct Scanned {
   std::size_t directories = 0;
   bool complete = true;  // false: the limit was reached
@@ -37,7 +37,7 @@ struct Scanned {
 Result<Scanned> scan(const Client& client, const std::string& path, const ReadLimits& limits,
                      const std::function<bool(const View&)>& found);
 
-// The directories whose changes change what read_view() shows.
+// The directories to watch for changes of read_view().
 std::vector<std::string> watched_paths(const std::string& path, const ReadLimits& limits);
 
 std::string join_path(std::string_view parent, std::string_view name);

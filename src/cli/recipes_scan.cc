@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Looking for recipes in a whole tree: a walk from directory to directory that never holds more than the
-// names it has still to visit.
+// Searches a subtree for recipes, directory by directory. Memory is bounded by the names that are still to be
+// visited.
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -14,17 +14,17 @@ namespace {
 
 constexpr std::size_t kAtOnce = 200;
 constexpr std::size_t kDirectoriesAtOnce = 16;
-constexpr std::size_t kChildrenMax = 10'000;  // of one directory that is no recipe
+constexpr std::size_t kChildrenMax = 10'000;  // of a directory that is not a recipe
 constexpr std::chrono::seconds kPatience{30};
 
-// Directories beside a recipe that belong to it.
+// Directories that belong to a recipe beside them.
 bool is_beside(std::string_view name) {
   constexpr std::array<std::string_view, 6> kEnds{".claims", ".turns", ".done",
                                                   ".puts",   ".dead",  "-__lock__"};
   return std::any_of(kEnds.begin(), kEnds.end(), [&](std::string_view end) { return name.ends_with(end); });
 }
 
-// Children that have children, and ephemeral ones that are locks by themselves.
+// Children with children, and ephemeral children that are simple locks.
 struct Below {
   std::vector<std::string> directories;
   std::vector<std::string> locks;
@@ -53,17 +53,17 @@ Result<Below> look_below(const Client& client, const std::string& path,
   return below;
 }
 
-// The insides of what is shown already are not shown again.
+// Directories inside a recipe that is already shown are skipped.
 bool is_inside(Kind kind) { return kind != Kind::kNothing && kind != Kind::kGroup && kind != Kind::kSeveral; }
 
-// One directory, with what is to be visited after it.
+// One directory, and what to visit after it.
 struct Looked {
   Result<View> view = fail(Errc::kNoNode);
   Below below = {};
   bool complete = true;
 };
 
-// It has gone meanwhile, or is not for us to read.
+// The node is gone, or may not be read.
 bool is_to_be_left_out(const Error& error) { return error == Errc::kNoNode || error == Errc::kNoAuth; }
 
 Looked look_at(const Client& client, const std::string& directory, const ReadLimits& limits) {
@@ -82,7 +82,7 @@ Looked look_at(const Client& client, const std::string& directory, const ReadLim
   return looked;
 }
 
-// Several at a time: each is a few questions, one after the other.
+// Several at a time, because each needs a few requests in sequence.
 std::vector<Looked> look_at_all(const Client& client, const std::vector<std::string>& directories,
                                 const ReadLimits& limits) {
   std::vector<Looked> all(directories.size());

@@ -43,7 +43,7 @@ std::string word_for_waiter(const Stand& stand, std::size_t place) {
   return fmt::format("{}.", place);
 }
 
-// Of an instance of a service, as Curator's discovery writes it, where it is reached; of others the data.
+// The address of a service instance in Curator's format; otherwise the data.
 std::string member_text(const Stand& stand) {
   json::error_code error;
   const json::value instance = json::parse(stand.data, error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is going on at a lock, an election, a queue or a group, ready to be shown.
+// The state of a lock, an election, a queue or a group, and how it is printed.
 #pragma once
 
 #include <boost/json.hpp>
@@ -24,13 +24,13 @@ using layouts::recognise;
 using layouts::Recognition;
 using layouts::Role;
 
-// Somebody who holds, waits, or is there.
+// A holder, a waiter or a member.
 struct Stand {
-  std::string node;  // the whole path
+  std::string node;  // full path
   Role role = Role::kPlain;
-  Stat stat{};  // ctime: when it got in line; czxid: the fencing token
+  Stat stat{};  // ctime: when it queued; czxid: the fencing token
   std::string data{};
-  std::string address{};  // where its session is connected from; empty: not known
+  std::string address{};  // client address of its session; empty: unknown
   bool asked_to_leave = false;
 };
 
@@ -48,11 +48,11 @@ struct View {
   QueueOrder order = QueueOrder::kFifo;
 
   std::vector<Stand> holders{};  // or leaders
-  std::vector<Stand> waiters{};  // in the order of the line
+  std::vector<Stand> waiters{};  // in order
   std::vector<Stand> members{};
-  std::size_t unseen = 0;  // more of them, behind those
+  std::size_t unseen = 0;  // further waiters that were not read
 
-  std::vector<Item> items{};  // the first of a queue, and those that are claimed
+  std::vector<Item> items{};  // first items of a queue, and claimed ones
   std::size_t items_total = 0;
   std::optional<std::int64_t> oldest_ms{};
 
@@ -60,18 +60,18 @@ struct View {
   std::vector<std::string> things{};  // of kSeveral
 };
 
-// What somebody wants to see: `drover locks` and the three others.
+// The command that was run: `drover locks`, `leaders`, `queues` or `members`.
 enum class Purpose : std::uint8_t { kLocks, kLeaders, kQueues, kMembers };
 std::string_view command_of(Purpose purpose);  // "locks"
 bool is_for(Purpose purpose, Kind kind);
-// The command that shows such a thing.
+// The command that shows this kind of recipe.
 std::string_view command_for(Kind kind);
 
 void fill_addresses(View& view, const std::map<std::int64_t, std::string>& addresses);
 
-// Lines for people.
+// The view as text.
 std::vector<std::string> text_of(const View& view, Purpose purpose, std::int64_t now_ms);
-// The first of these lines only.
+// Only the first line of it.
 std::string summary_of(const View& view, Purpose purpose, std::int64_t now_ms);
 boost::json::object json_of(const View& view);
 

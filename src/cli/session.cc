@@ -14,7 +14,7 @@ namespace {
 constexpr int kUnknownCommandExit = 127;
 constexpr int kHistoryShown = 10;
 
-// Takes --json out of the words, unless "--" comes first.
+// Removes --json from the words, unless "--" comes first.
 bool take_json(std::vector<std::string>& words) {
   const auto end = std::find(words.begin(), words.end(), "--");
   const auto found = std::find(words.begin(), end, "--json");
@@ -23,7 +23,7 @@ bool take_json(std::vector<std::string>& words) {
   return true;
 }
 
-// As Integer.decode() reads it: 10, 0x0a, #a, 012.
+// Parses numbers as Integer.decode() does: 10, 0x0a, #a, 012.
 std::optional<int> decode_int(std::string text) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.erase(0, 1);
@@ -103,7 +103,7 @@ void Session::report(const Failure& failure, bool json) {
     return;
   }
   output_.err_line(failure.message);
-  // A script gets ZooKeeper's words alone, except where those say nothing about what happened.
+  // Scripts get only ZooKeeper's messages, unless these do not say what happened.
   const bool lost =
       failure.error && (*failure.error == Errc::kDeadline || *failure.error == Errc::kConnectionLoss);
   if (!failure.hint.empty() && (output_.is_error_terminal() || lost))
@@ -196,7 +196,7 @@ Outcome Session::show_help(const std::vector<std::string>& words) {
 }
 
 Outcome Session::unknown_command(const std::string& name) {
-  // All commands would scroll the mistake out of a person's sight.
+  // A list of all commands would scroll the error off the screen.
   if (!output_.is_error_terminal()) output_.err(usage_text());
   return std::unexpected(Failure{
       "Command not found: Command not found " + name, kUnknownCommandExit, {}, "`help` lists the commands"});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One run of the shell: its connection, its history, and what each line does.
+// One run of the shell: connection, history, and executing lines.
 #pragma once
 
 #include <map>
@@ -20,21 +20,21 @@ class Session {
  public:
   Session(StartOptions options, Output& output);
 
-  // Prints where it connects to, and begins to.
+  // Prints the servers and starts connecting.
   Outcome connect();
-  // A line as typed; empty ones are nothing.
+  // Executes a line as typed; empty lines do nothing.
   void execute_line(const std::string& line);
   void execute(std::vector<std::string> words);
 
   int exit_code() const { return exit_code_; }
-  bool is_leaving() const { return leaving_; }  // `quit` was said
+  bool is_leaving() const { return leaving_; }  // after `quit`
   std::string prompt() const;
   Connection& connection() { return *connection_; }
   Output& output() { return output_; }
   bool is_json() const { return options_.json; }
-  // The answers alone.
+  // Prints only results.
   bool is_quiet() const { return options_.json || options_.quiet; }
-  // Ends the session without a word.
+  // Closes the session without a message.
   void leave() { connection_->close({.tell = false}); }
   void report(const Failure& failure, bool json);
 
@@ -53,7 +53,7 @@ class Session {
   Watches watches_;
   std::unique_ptr<Connection> connection_;
   std::map<int, std::string> history_;
-  int count_ = 0;  // lines so far
+  int count_ = 0;  // number of lines so far
   int exit_code_ = 0;
   bool leaving_ = false;
 };

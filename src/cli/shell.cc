@@ -63,9 +63,9 @@ int run_shell(const std::vector<std::string>& arguments) {
     print_help();
     return 0;
   }
-  // Who reads our output may go away; that ends a write, not the session's orderly end.
+  // The reader of our output may go away. Then writes fail, but the session must still be closed.
   std::signal(SIGPIPE, SIG_IGN);
-  // Events may still come on other threads while this one leaves: both stay until the process is gone.
+  // Events may still arrive on other threads, so both objects live until the process ends.
   static Output& output = *new Output;
   for (const std::string& warning : options->warnings) output.err_line(warning);
   const std::vector<std::string> command = options->command;

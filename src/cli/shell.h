@@ -10,7 +10,7 @@
 
 namespace drover::cli {
 
-// The words behind `drover cli`; the exit code: 0, 1 when the last command failed, 127 when it is unknown.
+// Takes the arguments after `drover cli`. Returns the exit code: 0, 1 (command failed) or 127 (unknown).
 int run_shell(const std::vector<std::string>& arguments);
 
 }  // namespace drover::cli

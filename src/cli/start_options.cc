@@ -21,7 +21,7 @@ std::string property(const Properties& properties, std::string_view name) {
   return found == properties.end() ? std::string() : found->second;
 }
 
-// Of a store: what is given, or the first line of the file that is.
+// The password of a store: the given one, or the first line of the given file.
 std::string password(const Properties& properties, const std::string& store) {
   std::string given = property(properties, store + ".password");
   const std::string path = property(properties, store + ".passwordPath");
@@ -31,7 +31,7 @@ std::string password(const Properties& properties, const std::string& store) {
   return given;
 }
 
-// Takes words off the front.
+// Consumes words from the front.
 class Reader {
  public:
   explicit Reader(const std::vector<std::string>& words) : words_(words) {}
@@ -83,7 +83,7 @@ class Reader {
     return {};
   }
 
-  // What is said last counts.
+  // The last one wins.
   void set(Properties said) {
     said.merge(properties_);
     properties_ = std::move(said);

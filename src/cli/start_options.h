@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words behind `drover cli`, before the command: ZooKeeper's options, -D properties as bin/zkCli.sh
-// passes them on from the JVM's flags, and our own.
+// Options of `drover cli` before the command: ZooKeeper's options, -D properties as bin/zkCli.sh passes them
+// from the JVM's flags, and our own.
 #pragma once
 
 #include <expected>
@@ -20,19 +20,19 @@ struct StartOptions {
   ConnectionOptions connection;
   bool wait_for_connection = false;
   bool json = false;
-  bool quiet = false;  // nothing about the connection
+  bool quiet = false;  // print nothing about the connection
   bool help = false;
-  std::vector<std::string> command;   // empty: lines come from standard input
+  std::vector<std::string> command;   // empty: read lines from standard input
   std::vector<std::string> warnings;  // one line each
 };
 
-// The error is for the user. A client configuration file is read.
+// Reads the client configuration file, too. The error is a message for the user.
 std::expected<StartOptions, std::string> parse_start_options(const std::vector<std::string>& arguments);
 
-// zookeeper.client.secure and zookeeper.ssl.*: nothing when the connection is to be plain.
+// From zookeeper.client.secure and zookeeper.ssl.*; empty for a plain connection.
 std::optional<TlsOptions> tls_options(const Properties& properties);
 
-// "key=value" lines; # and ! begin comments.
+// Parses "key=value" lines; # and ! start comments.
 Properties parse_properties(std::string_view text);
 
 }  // namespace drover::cli

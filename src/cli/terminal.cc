@@ -9,7 +9,7 @@
 namespace drover::cli {
 namespace {
 
-// Whoever presses tab does not want to wait.
+// Tab completion must not wait long.
 constexpr std::chrono::milliseconds kCompletionPatience{1'000};
 
 std::string history_file() {
@@ -27,7 +27,7 @@ std::string coloured_prompt(Session& session) {
   std::string prompt = session.prompt();
   if (!session.output().has_colours()) return prompt;
   const char* colour = session.connection().is_connected() ? "\1\033[32m\1" : "\1\033[33m\1";
-  // The editor prints a sequence together with the character behind it, and one at the end never.
+  // The editor prints a sequence only with the next character, so never at the end.
   const std::size_t last = prompt.size() - 1;
   return colour + prompt.substr(0, last) + "\1\033[0m\1" + prompt.substr(last);
 }
@@ -36,7 +36,7 @@ std::string coloured_prompt(Session& session) {
 
 void run_at_terminal(Session& session) {
   session.output().out_line("Welcome to ZooKeeper! (`help` lists the commands, tab completes them)");
-  // The first prompt had better not say CONNECTING where the next moment says CONNECTED.
+  // Wait briefly, so that the first prompt says CONNECTED instead of CONNECTING.
   session.connection().wait_until_connected(kCompletionPatience);
   LineEditor editor(session.output(), {.prompt = [&session] { return coloured_prompt(session); },
                                        .complete =

@@ -37,7 +37,7 @@ Permission parse_permissions(std::string_view text, std::vector<std::string>& co
   return permissions;
 }
 
-// How many bytes the UTF-8 character at the front has, and which one it is; 0 bytes: malformed.
+// Length and code point of the first UTF-8 character; length 0: malformed.
 struct Decoded {
   std::size_t length = 0;
   std::uint32_t code_point = 0;
@@ -62,7 +62,7 @@ bool is_forbidden(std::uint32_t c) {
   return c <= 0x1F || (c >= 0x7F && c <= 0x9F) || (c >= 0xD800 && c <= 0xF8FF) || c >= 0xFFF0;
 }
 
-// Places are counted in UTF-16 units, because Java's are.
+// Positions are counted in UTF-16 units, as in Java.
 std::optional<std::string> bad_character(std::string_view path) {
   std::size_t place = 1;
   std::string_view component;
@@ -147,7 +147,7 @@ std::vector<Acl> parse_acl(std::string_view text, std::vector<std::string>& comp
     entries.push_back(text.substr(at, comma - at));
     at = comma + 1;
   }
-  // Java's split() drops empty ones at the end, but keeps an empty whole.
+  // Java's split() drops trailing empty parts, but keeps a single empty one.
   while (!text.empty() && !entries.empty() && entries.back().empty()) entries.pop_back();
   std::vector<Acl> acl;
   for (const std::string_view entry : entries) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the shell prints, as functions of values: stat blocks, ACLs, dates, and what is wrong with a path,
-// each in the very characters of ZooKeeper's shell.
+// Formats stat blocks, ACLs, dates and path errors exactly as ZooKeeper's shell
+// does.
 #pragma once
 
 #include <cstdint>
@@ -28,16 +28,16 @@ std::string list_text(const std::vector<std::string>& items);
 // "cdrwa", in this order.
 std::string permissions_text(Permission permissions);
 
-// "'world,'anyone\n: cdrwa\n" for each. An id is whatever somebody wrote: its control characters become `?`.
+// "'world,'anyone\n: cdrwa\n" for each entry. Control characters in ids become `?`.
 std::string acl_text(const std::vector<Acl>& acl);
 
-// "scheme:id:perms,scheme:id:perms". What is not understood is left out, and told in `complaints`.
+// Parses "scheme:id:perms,scheme:id:perms". Malformed entries are skipped and reported in `complaints`.
 std::vector<Acl> parse_acl(std::string_view text, std::vector<std::string>& complaints);
 
-// The reason why this is no path, or nothing.
+// Why this is not a valid path; empty if it is.
 std::optional<std::string> path_problem(std::string_view path);
 
-// "/a" and "b" are "/a/b".
+// Joins "/a" and "b" to "/a/b".
 std::string child_path(std::string_view parent, std::string_view name);
 std::string parent_of(std::string_view path);
 std::string name_in(std::string_view path);
@@ -54,7 +54,7 @@ std::optional<std::string> from_base64(std::string_view text);
 std::string hex_dump(std::string_view bytes);
 
 bool is_utf8(std::string_view bytes);
-// For a terminal: control characters and what is no UTF-8 become U+FFFD, lines and tabs stay.
+// For a terminal: control characters and malformed UTF-8 become U+FFFD; newlines and tabs stay.
 std::string printable(std::string_view bytes);
 
 }  // namespace drover::cli

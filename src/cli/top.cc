@@ -34,7 +34,7 @@ struct TopOptions {
   ScreenOptions screen = {};
 };
 
-// Asks everybody again and again; used by one thread.
+// Samples all servers repeatedly; used by one thread.
 class Sampler {
  public:
   Sampler(Client client, std::vector<Address> given) : client_(std::move(client)), given_(std::move(given)) {}
@@ -67,7 +67,7 @@ class Sampler {
   }
 
  private:
-  // Not for long: it is when there is no session to be had that one looks.
+  // A short timeout: `top` is needed most when no session can be opened.
   void search() {
     const auto config = read_config(client_, members_.empty() ? kFirstPatience : kConfigPatience);
     const bool changed = config && config != config_;
@@ -76,8 +76,8 @@ class Sampler {
     members_ = join_members(members_in(config_.value_or("")), given_);
     before_.clear();
   }
-  // A configuration without client ports names servers whose addresses were given: a server has one row, as
-  // soon as its id is known, or as soon as there are as many addresses without an id as ids without an
+  // A configuration without client ports lists servers whose addresses were given on the command line. Merge
+  // their rows when the id is known, or when there are as many addresses without an id as ids without an
   // address.
   void forget_doubles(std::vector<Sample>& samples) {
     erase_if(samples, [&](const Member& member) {
@@ -124,7 +124,7 @@ class Top {
   Top(const Client& client, const TopOptions& options, std::vector<Address> given)
       : options_(options), sampler_(client, std::move(given)), paths_(client, options.paths) {}
 
-  // Two looks, since rates are of the time between them.
+  // Two samples, because rates need an interval.
   int once() {
     sampler_.look();
     pause();
@@ -229,7 +229,7 @@ int run(const std::vector<std::string>& words) {
   top.interval = std::chrono::duration<double>(arguments.number("--interval", 1, {0.05, 3600}));
   top.screen.depth = static_cast<int>(arguments.integer("--depth", 2, {1, PathCounts::kDepthMax}));
   Options options = client_options(arguments);
-  options.read_only_ok = true;  // It is when a quorum is missing that one looks.
+  options.read_only_ok = true;  // `top` must work without a quorum.
   const bool terminal = isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
   if (!arguments.words().empty()) arguments.complain(fmt::format("what is '{}'?", arguments.words()[0]));
   if (!top.once && !top.json && !terminal) arguments.complain("this is no terminal: say --once or --json");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `drover top`: an ensemble, live.
+// `drover top`: a live view of an ensemble.
 #pragma once
 
 #include <string>

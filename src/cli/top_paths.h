@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where in the tree things change: counts of the events of one recursive watch, by the first names of their
-// paths.
+// Counts changes of the tree by the first names of their paths, from the events of one recursive
+// watch.
 //
-// Only changes can be seen from outside, and only from the moment one looks; reads leave no trace.
+// Only changes are visible from outside, and only since the watch was set; reads are not.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ namespace drover::cli::observe {
 // The first `depth` names: "/a/b" of "/a/b/c" with 2.
 std::string prefix_of(std::string_view path, int depth);
 
-// Counts at all depths up to a few, so that one can change the depth while looking. Bounded: what comes when
-// a depth has too many prefixes already is counted as one, "others".
+// Counts at several depths, so that the user can change the depth at any time. Bounded: when a depth has too
+// many prefixes, new ones are counted as "others".
 class PathCounts {
  public:
   static constexpr int kDepthMax = 6;

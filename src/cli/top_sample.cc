@@ -28,7 +28,7 @@ std::optional<Number> number_in(std::string_view text) {
   return number;
 }
 
-// What follows `key` at the beginning of a line, up to its end.
+// The rest of the line that begins with `key`.
 std::optional<std::string_view> line_of(std::string_view text, std::string_view key) {
   std::size_t at = 0;
   while (at < text.size()) {
@@ -94,7 +94,7 @@ const Sample* leader_of(const std::vector<Sample>& samples) {
   return found == samples.end() ? nullptr : &*found;
 }
 
-// Members are asked at nearly the same time, not at the same: who seems ahead is level.
+// Servers are not sampled at exactly the same time: one that seems ahead has no lag.
 std::optional<std::int64_t> lag_of(const Sample& sample, const Sample* leader) {
   if (leader == nullptr || !sample.zxid || epoch_of(*sample.zxid) != epoch_of(*leader->zxid))
     return std::nullopt;
@@ -105,7 +105,7 @@ std::optional<double> rate_of(const Sample& before, const Sample& now) {
   const double seconds = std::chrono::duration<double>(now.at - before.at).count();
   if (!before.received || !now.received || seconds <= 0) return std::nullopt;
   if (*now.received < *before.received)
-    return std::nullopt;  // It was started anew, or its counters were reset.
+    return std::nullopt;  // The server was restarted, or its counters were reset.
   return static_cast<double>(*now.received - *before.received) / seconds;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What servers say of themselves, as numbers; and from two such answers what happened in between.
+// Parses what servers report, and computes rates from two samples.
 //
-// Pure: texts and times in, a board out. `srvr` is allowed at every server by default and tells the role, the
+// Pure: text and times in, a board out. `srvr` is allowed by default on every server and has the role, the
 // zxid and the average latency; `mntr` adds sessions, watches and percentiles.
 #pragma once
 
@@ -22,7 +22,7 @@ struct Percentiles {
   std::optional<double> p50 = {}, p95 = {}, p99 = {}, p999 = {};
 };
 
-// One server at one instant. What it did not tell is missing.
+// One server at one moment. Missing values were not reported.
 struct Sample {
   std::chrono::steady_clock::time_point at = {};
   std::chrono::microseconds took{0};  // to answer `srvr`
@@ -55,14 +55,14 @@ struct PathCount {
 
 struct Board {
   std::vector<Row> rows = {};
-  std::vector<PathCount> paths = {};  // the hottest first
-  std::uint64_t changes = 0;          // seen in all
-  double changes_seconds = 0;         // for how long they were counted
-  std::string paths_trouble = {};     // why they are not
+  std::vector<PathCount> paths = {};  // most changes first
+  std::uint64_t changes = 0;          // total
+  double changes_seconds = 0;         // duration of counting
+  std::string paths_trouble = {};     // why they are not counted
   std::vector<std::string> notes = {};
 };
 
-// `before` is of the same members, or empty.
+// `before` is a sample of the same members, or empty.
 Board make_board(const std::vector<Member>& members, const std::vector<Sample>& before,
                  const std::vector<Sample>& now);
 

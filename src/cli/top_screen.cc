@@ -75,7 +75,7 @@ void add_paths(const Board& board, const ScreenOptions& options, std::vector<std
   }
 }
 
-// Cut where the screen ends, between characters.
+// Truncates at the width of the screen, between characters.
 std::string cut(const std::string& line, std::size_t width) {
   std::size_t characters = 0;
   for (std::size_t i = 0; i < line.size(); ++i) {

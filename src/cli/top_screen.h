@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A board as lines of a screen.
+// Renders a board as lines of a screen.
 #pragma once
 
 #include <string>

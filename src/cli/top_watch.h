@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The recursive watch behind the changes by path: set as soon as there is a session, and again in the next
+// The recursive watch for the changes by path. It is set when there is a session, and again in the next
 // one.
 #pragma once
 
@@ -21,7 +21,7 @@ class PathWatch {
   void fill(Board& board, int depth, std::size_t count) const;
 
  private:
-  // Shared with the client's executor, which may outlive us.
+  // Shared with the client's executor, which may outlive this object.
   struct State {
     explicit State(Client c) : client(std::move(c)) {}
     Client client;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A subtree as a file of JSON lines (docs/cli.md, "Exports"):
+// Exports and imports a subtree as a file of JSON lines (docs/cli.md, "Exports"):
 //
 //   {"drover_export":1,"root":"/app","time":1794724364999,"nodes":2}
 //   {"path":"","data":"hello","acl":[{"scheme":"world","id":"anyone","permissions":"cdrwa"}]}
 //   {"path":"/sub","data_base64":"/w==","acl":[...]}
 //
-// Paths are below the root; a node stands behind its parent. Without data: "data":null.
+// Paths are relative to the root; a parent precedes its children. Null data is "data":null.
 #pragma once
 
 #include <expected>

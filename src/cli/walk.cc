@@ -39,7 +39,7 @@ std::expected<Tree, Failure> read_tree(Context& context, const std::string& root
     for (std::size_t i = done; i < end; ++i) {
       Result<Children>& answer = answers[i - done];
       if (i == 0 && !answer) return fail_with(answer.error());
-      // By value: take() makes the list of paths longer.
+      // A copy, because take() grows the list of paths.
       take(tree, std::string(tree.paths[i]), std::move(answer));
     }
     done = end;
@@ -50,7 +50,7 @@ std::expected<Tree, Failure> read_tree(Context& context, const std::string& root
 
 Outcome Tree::visit(const std::string& root, const std::function<void(const std::string&)>& visitor) const {
   visitor(root);
-  // Depth is not recursion: whoever has the deepest tree must not have our stack.
+  // No recursion: a deep tree must not overflow the stack.
   std::vector<std::string> open{root};
   while (!open.empty()) {
     const std::string path = std::move(open.back());

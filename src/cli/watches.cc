@@ -59,7 +59,7 @@ bool Watches::remove(const Client& client, const std::string& path, const std::v
 }
 
 void Watches::on_event(const WatchEvent& event) {
-  if (event.type == EventType::kWatchLost) return;  // The state of the session says so.
+  if (event.type == EventType::kWatchLost) return;  // The change of session state reports it.
   const bool of_children = event.type == EventType::kNodeChildrenChanged;
   if (!of_children) forget(event.path, WatchScope::kData);
   if (of_children || event.type == EventType::kNodeDeleted) forget(event.path, WatchScope::kChildren);

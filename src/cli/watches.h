@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The shell's one watch, and where it is set. As in ZooKeeper's shell, a change is told once however many
-// ways the node is watched in.
+// The shell's only watch, and the paths it is set on. As in ZooKeeper's shell, a change is printed once,
+// however the node is watched.
 #pragma once
 
 #include <atomic>
@@ -21,21 +21,21 @@ class Watches {
  public:
   explicit Watches(Output& output);
 
-  // To be given to reads. note() before the read, forget() if it failed.
+  // Pass it to reads. Call note() before the read, and forget() if it failed.
   const Watch& watch() const { return watch_; }
   void note(const std::string& path, WatchScope scope);
   void forget(const std::string& path, WatchScope scope);
-  // Ends those at the path that are of these scopes, and tells so; false: there were none.
+  // Removes watches of these scopes on the path and prints it; false: there were none.
   bool remove(const Client& client, const std::string& path, const std::vector<WatchScope>& scopes);
-  // With the session.
+  // Call it when the session ends.
   void clear();
 
   bool is_printing() const { return printing_; }
   void set_printing(bool on) { printing_ = on; }
   void set_json(bool on) { json_ = on; }
-  // Changes of the session's state are not told.
+  // Stop printing changes of the session's state.
   void set_quiet(bool on) { quiet_ = on; }
-  // A change of the session's state, by its Java name.
+  // Prints a change of the session's state by its Java name.
   void tell_state(std::string_view state);
 
  private:
@@ -48,7 +48,7 @@ class Watches {
   std::atomic<bool> quiet_ = false;
   std::mutex mutex_;
   std::map<std::string, std::set<WatchScope>> places_;
-  Watch watch_;  // the last: its callback uses all the others
+  Watch watch_;  // must be last: its callback uses the others
 };
 
 // "NodeCreated"

@@ -17,7 +17,7 @@ struct Span {
   std::size_t end = 0;
 };
 
-// The word that begins at exactly this place.
+// The word that begins at this position.
 std::optional<Span> word_at(std::string_view line, std::size_t begin) {
   if (is_quote(line[begin])) {
     const std::size_t close = line.find(line[begin], begin + 1);
@@ -34,8 +34,8 @@ std::size_t skip_blanks(std::string_view line, std::size_t at) {
   return at;
 }
 
-// The next word behind blanks. Where none begins, the last of the blanks is taken for the beginning of one,
-// which is what a regular expression that gives back its blanks does.
+// The next word after blanks. If none begins there, the last blank starts one: this is how Java's regular
+// expression backtracks.
 std::optional<Span> next_word(std::string_view line, std::size_t from) {
   for (std::size_t at = skip_blanks(line, from) + 1; at-- > from;) {
     if (at == line.size()) continue;

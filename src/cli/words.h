@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A line of the shell as words, split where ZooKeeper's shell splits it.
+// Splits a line into words as ZooKeeper's shell does.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace drover::cli {
 
-// 'one word' and "one word"; there is no escape. A quote that is never closed, or that stands inside a word,
-// is not special: a"b c" is two words. A line of blanks is one word, a blank: ZooKeeper's shell looks for a
-// command of that name too.
+// 'one word' and "one word" are one word; there is no escape. A quote that is not closed or is inside a word
+// is an ordinary character: a"b c" is two words. A blank line is one word, a blank, because ZooKeeper's shell
+// looks for a command of that name, too.
 std::vector<std::string> split_words(std::string_view line);
 
 }  // namespace drover::cli
