@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A client of ZooKeeper servers, drover's or Apache's: one session, kept through lost connections.
+// A client for ZooKeeper servers, drover's or Apache's. It keeps one session across lost connections.
 //
-// Blocking, in a program that has threads of its own:
+// Blocking:
 //
 //   drover::Client client = unwrap(sync_wait(drover::Client::connect({.servers = "zk1,zk2,zk3/app"})));
 //   unwrap(sync_wait(client.create("/jobs", "", {.parents = true})));
@@ -24,16 +24,16 @@
 //
 //   start(client.get("/jobs"), [](drover::Result<drover::NodeData> node) { ... });
 //
-// Every operation takes a Wait: its deadline or stop token ends the wait, never the session. What was sent by
-// then is completed in the background; the error's maybe_applied() says that it may have been done. Requests
-// go out in the order in which their tasks are started and are answered in that order. While there is no
-// connection they wait for one.
+// Every operation takes a Wait. Its deadline or stop token ends the wait, never the session. A request that
+// was sent by then completes in the background; the error's maybe_applied() says that it may have been
+// applied. Requests are sent and answered in the order in which their tasks are started. Without a connection
+// they wait for one.
 //
-// The executor is a thread of its own, so that callbacks may take their time; it must not be blocked for a
-// callback to come. It can be the I/O thread (quickest; callbacks must then be short) or the user's own.
+// By default the executor is a thread of its own, so callbacks may take long; but they must not block for
+// another callback. It can also be the I/O thread (fastest; callbacks must be short) or your own executor.
 //
-// A Client is a handle: copies are the same client. When the last one goes, the session is closed in the
-// background. Operations under way then end with kClosed.
+// A Client is a handle: copies are the same client. When the last one is destroyed, the session is closed in
+// the background, and operations in progress end with kClosed.
 #pragma once
 
 #include <chrono>
@@ -64,7 +64,7 @@ namespace client {
 Client make_client(std::shared_ptr<Core> core, std::string prefix);
 }
 
-// Files as ZooKeeper's ssl.keyStore.* and ssl.trustStore.* name them: JKS, PKCS12 or PEM.
+// Files as in ZooKeeper's ssl.keyStore.* and ssl.trustStore.*: JKS, PKCS12 or PEM.
 struct TlsOptions {
   std::string trust_store = {};
   std::string trust_store_password = {};
@@ -86,13 +86,13 @@ enum class Callbacks : std::uint8_t {
 
 struct Options {
   std::string servers;                                // "zk1:2181,zk2,[::1]:2182/chroot"
-  std::chrono::milliseconds session_timeout{10'000};  // asked for; the server decides
+  std::chrono::milliseconds session_timeout{10'000};  // requested; the server decides
   std::string name_space = {};                        // "/app": before every path, as with_namespace()
   std::vector<AuthInfo> auth = {};
   std::optional<TlsOptions> tls = {};
-  bool read_only_ok = false;  // a server without a quorum is better than none
-  bool reopen = true;         // a new session follows one that has expired
-  RetryPolicy retry =         // of reads
+  bool read_only_ok = false;  // accept a read-only server
+  bool reopen = true;         // open a new session after one has expired
+  RetryPolicy retry =         // for reads
       RetryPolicy::exponential(std::chrono::milliseconds(50), std::chrono::seconds(2), 10);
   Callbacks callbacks = Callbacks::kOwnThread;
   std::shared_ptr<Executor> executor = {};
@@ -101,9 +101,9 @@ struct Options {
 
 class Client {
  public:
-  // Ready to use when it has a session. Bad options are kBadConfig.
+  // Returns when there is a session. Bad options are kBadConfig.
   static Task<Result<Client>> connect(Options options, Wait wait = {});
-  // At once; connects in the background.
+  // Returns at once and connects in the background.
   static Result<Client> open(Options options);
 
   // --- nodes ---
@@ -114,7 +114,7 @@ class Client {
                          Wait wait = {}) const;
   Task<Result<NodeData>> get(std::string path, Wait wait = {}) const;
   Task<Result<NodeData>> get(std::string path, const Watch& watch, Wait wait = {}) const;
-  // No Stat: it does not exist.
+  // Empty: the node does not exist.
   Task<Result<std::optional<Stat>>> exists(std::string path, Wait wait = {}) const;
   Task<Result<std::optional<Stat>>> exists(std::string path, const Watch& watch, Wait wait = {}) const;
   Task<Result<Children>> children(std::string path, Wait wait = {}) const;
@@ -124,87 +124,87 @@ class Client {
                              Wait wait = {}) const;
 
   // --- several at once ---
-  // All or nothing. The error is the first element's that failed; op_index says which.
+  // All or nothing. The error is that of the first failed element; op_index says which.
   Task<Result<std::vector<OpResult>>> multi(std::vector<Op> ops, Wait wait = {}) const;
-  // Each by itself.
+  // Elements fail independently.
   Task<Result<std::vector<Result<ReadResult>>>> multi_read(std::vector<ReadOp> ops, Wait wait = {}) const;
 
   // --- order ---
-  // What was committed before it began is seen by reads that follow it.
+  // Reads after it see everything that was committed before it began.
   Task<Result<void>> sync(std::string path, Wait wait = {}) const;
-  // The same, agreed on by a quorum: a transaction that checks the root and changes nothing.
+  // The same, proved by a quorum: a transaction that checks the root and changes nothing.
   Task<Result<void>> barrier_read_point(Wait wait = {}) const;
 
-  // --- what survives a lost answer ---
-  // Creates "<parent>/_c_<uuid>-<name>", a name that nobody else uses, so that after a lost connection it can
-  // be told whether it was done: the node is found, or made again. One node, or none: when the wait ends
-  // before that, or the task is destroyed, the rest is cleaned up in the background. An ephemeral is only
-  // ever that of the session it was begun in; kSessionExpired when that is gone. What a server refuses only
-  // for now, such as kThrottledOp, is asked again after a while.
+  // --- operations that survive a lost reply ---
+  // Creates "<parent>/_c_<uuid>-<name>", a unique name, so that after a lost connection the node is found or
+  // created again. There is one node or none: if the wait ends early or the task is destroyed, the node is
+  // removed in the background. An ephemeral node belongs to the session in which the call began; if that has
+  // ended, the result is kSessionExpired. Temporary refusals, such as kThrottledOp, are retried after a
+  // while.
   Task<Result<Created>> create_protected(std::string path, std::string data = {}, CreateOptions options = {},
                                          Wait wait = {}) const;
-  // Removes the node through lost connections; that it is not there is success. When the wait ends before, or
-  // the task is destroyed, it is done in the background. A name that others use too may be theirs by the
-  // second try. With `czxid`, each try first looks whether that node is still there. A node that replaces it
-  // between that look and the removal, and has the same version, is removed too: where that matters, put a
+  // Removes the node despite lost connections; a missing node is success. If the wait ends early or the task
+  // is destroyed, it continues in the background. If other clients use the same name, a retry may remove
+  // theirs. With `czxid`, each try first checks that it is still the same node. A node that replaces it
+  // between that check and the removal, with the same version, is removed, too: if that matters, put a
   // check_op() and Op::remove() into one multi(). On a bound() client it ends with the session.
   Task<Result<void>> remove_surely(std::string path, std::optional<Zxid> czxid = {}, Wait wait = {}) const;
-  // The same, all of it in the background.
+  // The same, in the background.
   void ensure_deleted(std::string path, std::optional<Zxid> czxid = {}) const;
 
   // --- watches ---
   Task<Result<void>> add_watch(std::string path, WatchMode mode, const Watch& watch, Wait wait = {}) const;
-  // Ends a part of the watch: what it was set for at this node in this way. What is on its way still comes.
+  // Removes one scope of the watch from one node. Events that are already on their way still arrive.
   void unwatch(const Watch& watch, std::string_view path, WatchScope scope) const;
 
-  // --- who and where ---
+  // --- identities and the ensemble ---
   Task<Result<void>> add_auth(AuthInfo auth, Wait wait = {}) const;
   Task<Result<std::vector<Identity>>> who_am_i(Wait wait = {}) const;
-  // Paths of this session's ephemerals that begin so.
+  // This session's ephemeral nodes whose paths have this prefix.
   Task<Result<std::vector<std::string>>> ephemerals(std::string prefix = "/", Wait wait = {}) const;
   Task<Result<std::int64_t>> count_descendants(std::string path, Wait wait = {}) const;
   Task<Result<NodeData>> config(Wait wait = {}) const;
-  // Changes who belongs to the ensemble; the new configuration. Servers allow it only where they are told to.
+  // Changes the members of the ensemble; returns the new configuration. Servers must be configured for it.
   Task<Result<NodeData>> reconfig(ConfigChange change, Wait wait = {}) const;
 
   // --- the session ---
-  SessionId session() const;  // 0: none yet
+  SessionId session() const;  // 0: no session yet
   ConnectionState state() const;
-  std::chrono::milliseconds session_timeout() const;  // as the server decided
-  // Until then the session is certain to exist, if nothing more is heard; min() when it does not. Any
-  // server's answer counts, also that of a follower which has lost its leader without noticing;
+  std::chrono::milliseconds session_timeout() const;  // as granted by the server
+  // The session exists at least until then; min() if there is none. Replies of any server count, even of a
+  // follower that has lost its leader without noticing it.
   // hold_session() is stricter.
   Clock::time_point valid_until() const;
-  // Every change of state in order, beginning with the present one.
+  // Every change of state in order, starting with the current state.
   Stream<StateEvent> states() const;
-  // Calls back for each, on the executor, until what is returned is destroyed.
+  // Calls back for each change, on the executor, until the returned object is destroyed.
   class Subscription;
   Subscription on_state(std::function<void(const StateEvent&)> callback) const;
-  // While what is returned exists, the session holds something that nobody else may have, such as a lock:
-  // only answers that a quorum stands behind extend valid_until(). The client sends a sync where it would
-  // send a ping, moves to another server when it is not answered in two thirds of the timeout, and ends the
-  // session (kExpired) when no server answers in time. Guards, elections and queue items do this by
-  // themselves.
+  // While the returned object exists, the session holds something exclusive, such as a lock: only replies
+  // that prove a quorum extend valid_until(). The client sends a sync instead of a ping, moves to another
+  // server if it is not answered within two thirds of the timeout, and ends the session (kExpired) if no
+  // server answers in time.
+  // Guards, elections and queue items do this by themselves.
   Subscription hold_session() const;
-  // Leaves this server for the next one; the session goes along.
+  // Moves the session to the next server.
   void move_on() const;
-  // Ends the session and waits until a server has confirmed it.
+  // Closes the session and waits for a server's confirmation.
   Task<Result<void>> close(Wait wait = {}) const;
 
   // --- handles ---
-  // The same client with another view of the tree: "/app" before every path.
+  // The same client with a prefix, such as "/app", before every path.
   Client with_namespace(std::string prefix) const;
-  // The same client for one session only: the present one. When it has ended, operations fail with
-  // kSessionExpired and are not sent, so that nothing that began under a lock goes on without it. Before
-  // there is a session, they all do.
+  // The same client, limited to the current session. When that has ended, operations fail with
+  // kSessionExpired and are not sent, so that work under a lock does not continue without it. Without a
+  // session, all of them fail.
   Client bound() const;
-  // Of bound(): that session, or -1 if there was none; otherwise 0.
+  // For a bound() client its session, or -1 if there was none; otherwise 0.
   SessionId bound_session() const { return bound_; }
-  // The path as the server knows it.
+  // The path with chroot and namespace.
   std::string full_path(std::string_view path) const;
 
   Scheduler scheduler() const;
-  // 36 characters that nobody else has: a random UUID, for names of nodes. On the executor.
+  // A random UUID of 36 characters, for names of nodes. Call it on the executor.
   std::string new_uuid() const;
 
  private:

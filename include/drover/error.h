@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why something could not be done, as a value: what went wrong, of which class that is, and whether the
-// operation may have been carried out all the same.
+// Errors as values: what went wrong, the class of the error, and whether the operation may have been applied
+// nevertheless.
 //
 //   Result<NodeData> node = sync_wait(client.get("/app/config"));
 //   if (!node && node.error() == Errc::kNoNode) ...
@@ -17,7 +17,7 @@
 
 namespace drover {
 
-// Negative values are the server's, as they are on the wire; positive ones are the client's and the recipes'.
+// Negative values come from the server, as on the wire; positive ones from the client and the recipes.
 enum class Errc : std::int32_t {
   kSystemError = -1,
   kRuntimeInconsistency = -2,
@@ -55,36 +55,36 @@ enum class Errc : std::int32_t {
   kDeadline = 1,     // Wait::deadline has passed
   kStopped = 2,      // Wait::stop was requested
   kBadConfig = 3,    // connect string, TLS files, or another option
-  kWouldBlock = 4,   // sync_wait() on the thread that would have to do the work
-  kEndOfStream = 5,  // Stream::next() after the last
-  kBadReply = 6,     // the server's answer cannot be read
+  kWouldBlock = 4,   // sync_wait() on the executor, which would wait for itself
+  kEndOfStream = 5,  // Stream::next() after the last value
+  kBadReply = 6,     // the server's reply is malformed
 
-  kLockLost = 20,           // or another thing that was held: its node or its session is gone
-  kNotOwner = 21,           // it is not the caller's to release, or no longer
+  kLockLost = 20,           // a lock or another holding: its node or its session is gone
+  kNotOwner = 21,           // the caller does not hold it, or no longer
   kWouldDeadlock = 22,      // the caller would wait for itself
-  kLayoutMismatch = 23,     // other names than this recipe's in its directory
-  kSequenceExhausted = 24,  // the sequence of a directory is about to wrap, and the layout cannot bear it
-  kIdConflict = 25,         // somebody else goes by this id
-  kBrokenBarrier = 26,      // one of those who waited at it has gone
-  kFenced = 27,             // a later holder has been here
-  kBadData = 28,            // a node's data is not what the recipe would have written
+  kLayoutMismatch = 23,     // names of another recipe or library in the directory
+  kSequenceExhausted = 24,  // sequence numbers are about to wrap, and the layout does not support that
+  kIdConflict = 25,         // another client uses this id
+  kBrokenBarrier = 26,      // a waiting party has left
+  kFenced = 27,             // a later holder has written
+  kBadData = 28,            // a node's data is not in the recipe's format
   kTooMany = 29,            // the recipe's own limit is reached: items, parties, slots
-  kStale = 30,              // it is known, but perhaps no longer true
+  kStale = 30,              // the known value may be outdated
 };
 
-// What the answer to an error is.
+// How to react to an error.
 enum class ErrorClass : std::uint8_t {
-  kState,          // the tree did not allow it: decide anew, do not repeat
-  kRecoverable,    // the session goes on: repeat what can be repeated, find out about the rest
-  kUnrecoverable,  // the session is gone and all it owned with it
-  kCancelled,      // the caller did not want to wait any longer
+  kState,          // the tree does not allow it: decide again, do not retry
+  kRecoverable,    // the session continues: retry, or find out whether it was applied
+  kUnrecoverable,  // the session is gone, with everything it owned
+  kCancelled,      // the caller stopped waiting
   kUsage,          // the call was wrong
 };
 
-// Was the operation carried out?
+// Whether the operation was applied.
 enum class Applied : std::uint8_t {
   kNo,
-  kMaybe,  // it was sent, and no answer will come
+  kMaybe,  // it was sent, and no reply will come
 };
 
 std::string_view name_of(Errc code);  // "NoNode"
@@ -94,12 +94,12 @@ struct Error {
   Errc code{};
   Applied applied = Applied::kNo;
   std::string path{};    // as the caller wrote it, where there is one
-  std::string detail{};  // for people
+  std::string detail{};  // text for the user
   int op_index = -1;     // which element of a multi
 
   ErrorClass error_class() const { return class_of(code); }
   bool maybe_applied() const { return applied == Applied::kMaybe; }
-  // It was not done, and may succeed when it is simply tried again.
+  // It was not applied, and a retry may succeed.
   bool is_retryable() const { return error_class() == ErrorClass::kRecoverable && !maybe_applied(); }
   std::string to_text() const;  // "NoNode: /app/config"
 
@@ -109,7 +109,7 @@ struct Error {
 template <class T>
 using Result = std::expected<T, Error>;
 
-// For errors made in place: co_return fail(Errc::kLockLost, path);
+// Creates an error: co_return fail(Errc::kLockLost, path);
 inline std::unexpected<Error> fail(Errc code, std::string path = {}, std::string detail = {}) {
   return std::unexpected(Error{code, Applied::kNo, std::move(path), std::move(detail)});
 }
@@ -124,7 +124,7 @@ class Exception : public std::exception {
   Error error_;
   std::string what_;
 };
-// One for each class.
+// One exception type per class.
 struct StateError : Exception {
   using Exception::Exception;
 };
@@ -142,7 +142,7 @@ struct UsageError : Exception {
 };
 [[noreturn]] void throw_error(Error error);
 
-// The value, or the error thrown.
+// Returns the value, or throws the error.
 template <class T>
 T unwrap(Result<T> result) {
   if (!result) throw_error(std::move(result).error());

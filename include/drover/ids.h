@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Identities as types of their own, so that a session id can never be passed where a zxid is meant.
+// Ids with types of their own, so that a session id cannot be passed as a zxid.
 //
-// The one header that both sides share: users compile against it, and src/base/ids.h builds upon it.
+// The only header shared by users and the core: src/base/ids.h is built on it.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The elements of transactions (Client::multi) and of reads that are done in one request (multi_read).
+// The elements of transactions (Client::multi) and of several reads in one request (multi_read).
 //
 //   std::vector<Op> ops;
 //   ops.push_back(guard.check_op());                       // all of it, or nothing
@@ -23,19 +23,19 @@ struct Op {
   static Op create(std::string path, std::string data = {}, CreateOptions options = {});
   static Op set(std::string path, std::string data, Version version = Version::kAny);
   static Op remove(std::string path, Version version = Version::kAny);
-  // Fails all if the node is not there, or not at this version.
+  // Fails the transaction if the node does not exist or has another version.
   static Op check(std::string path, Version version = Version::kAny);
 
   Kind kind{};
   std::string path;
   std::string data{};
   Version version = Version::kAny;
-  CreateOptions options{};  // `parents` has no meaning here
+  CreateOptions options{};  // `parents` is ignored
 };
 
 struct OpResult {
-  std::string path;            // of a create: with its sequence number
-  std::optional<Stat> stat{};  // of set, and of create where the server says it
+  std::string path;            // create: with the sequence number
+  std::optional<Stat> stat{};  // set; create, if the server returns it
 };
 
 struct ReadOp {
@@ -48,8 +48,8 @@ struct ReadOp {
 };
 
 struct ReadResult {
-  NodeData node;                   // of get
-  std::vector<std::string> names;  // of children
+  NodeData node;                   // result of get
+  std::vector<std::string> names;  // result of children
 };
 
 }  // namespace drover

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A client's executor as a place to be: its coroutines, callbacks and timers run here, one at a time. What
-// is touched only here needs no lock. Recipes begin their public coroutines with
+// A client's executor: its coroutines, callbacks and timers run here, one at a time. State that is used only
+// here needs no lock. Recipes begin their public coroutines with
 //
 //   co_await client.scheduler().enter();
 #pragma once
@@ -25,7 +25,7 @@ class Scheduler {
  public:
   explicit Scheduler(std::shared_ptr<client::Core> core) : core_(std::move(core)) {}
 
-  // Continues on the executor; at once, if this is it.
+  // Resumes on the executor; at once, if already there.
   class Enter {
    public:
     explicit Enter(std::shared_ptr<client::Core> core) : core_(std::move(core)) {}
@@ -40,24 +40,24 @@ class Scheduler {
 
    private:
     std::shared_ptr<client::Core> core_;
-    std::shared_ptr<std::coroutine_handle<>> place_;  // who is to be continued, if it still is there
+    std::shared_ptr<std::coroutine_handle<>> place_;  // the coroutine to resume, if it still exists
   };
   Enter enter() const { return Enter(core_); }
 
   bool is_current() const;
-  // From any thread; never runs `work` before it returns.
+  // Safe to call from any thread; never runs `work` before it returns.
   void post(std::move_only_function<void()> work) const;
-  // Until the deadline. kStopped: it was asked to stop before; kClosed: the client is no more.
+  // Waits until the deadline. kStopped: a stop was requested; kClosed: the client has ended.
   Task<Result<void>> sleep(Wait until) const;
 
-  // Of the library itself.
+  // For the library itself.
   const std::shared_ptr<client::Core>& core() const { return core_; }
 
  private:
   std::shared_ptr<client::Core> core_;
 };
 
-// Runs the task on the executor from its first step on, from whatever thread this is called.
+// Runs the whole task on the executor. Safe to call from any thread.
 template <class T>
 Task<T> run_on(Scheduler scheduler, Task<T> task) {
   auto there = scheduler.enter();

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// "Look again": what a coroutine waits for between two looks at the tree.
+// A wake-up for a coroutine that reads the tree, waits for a change, and reads again.
 //
 //   Signal changed(client.scheduler());
 //   Watch watch = changed.watch();
 //   for (;;) {
-//     auto node = co_await client.get(path, watch, wait);   // look, and watch from this look on
+//     auto node = co_await client.get(path, watch, wait);   // read, and watch from now on
 //     if (...) co_return ...;
 //     if (auto woken = co_await changed.wait(wait); !woken) co_return std::unexpected(woken.error());
 //   }
 //
-// A notify() between two waits is not lost: the next wait() returns at once. Several are one.
+// A notify() between two waits is not lost: the next wait() returns at once. Several count as one.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@
 
 namespace drover {
 
-// Used on the scheduler's executor only. One waits at a time.
+// Use it only on the scheduler's executor, with one waiter at a time.
 class Signal {
  public:
   explicit Signal(Scheduler scheduler);
@@ -28,7 +28,7 @@ class Signal {
   Signal& operator=(Signal&&) noexcept = default;
 
   void notify();
-  // Until notify(), or kDeadline, kStopped, kClosed when the client has ended.
+  // Waits for notify(). Errors: kDeadline, kStopped, or kClosed if the client has ended.
   Task<Result<void>> wait(Wait wait);
   bool is_set() const;
   // A watch that notifies; it may outlive the signal.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sequence of values that come when they come: ordered, and none lost.
+// An asynchronous sequence of values: ordered, and none is lost.
 #pragma once
 
 #include <deque>
@@ -14,7 +14,7 @@ namespace drover {
 template <class T>
 class Stream;
 
-// The end where values go in. Used on the executor.
+// The writing end. Use it on the executor.
 template <class T>
 class StreamSource {
  public:
@@ -29,9 +29,9 @@ class StreamSource {
     state_->closed = true;
     state_->signal.notify();
   }
-  // The other end; there is one.
+  // The reading end; there is only one.
   Stream<T> stream() const { return Stream<T>(state_); }
-  // Nobody reads it any more.
+  // The reader is gone.
   bool is_abandoned() const { return state_.use_count() == 1; }
 
  private:
@@ -45,11 +45,11 @@ class StreamSource {
   std::shared_ptr<State> state_;
 };
 
-// The end where they come out, from any thread, one reader at a time.
+// The reading end. Use it from any thread, with one reader at a time.
 template <class T>
 class Stream {
  public:
-  // kEndOfStream after the last, or kDeadline, kStopped.
+  // kEndOfStream after the last value; kDeadline; kStopped.
   Task<Result<T>> next(Wait wait = {}) { return next_of(state_, std::move(wait)); }
 
  private:

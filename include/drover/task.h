@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A piece of work that may wait, and the three ways to run it:
+// An asynchronous operation, and the three ways to run it:
 //
 //   Result<NodeData> r = co_await client.get("/a");          // in a coroutine
 //   Result<NodeData> r = sync_wait(client.get("/a"));        // blocking this thread
 //   start(client.get("/a"), [](Result<NodeData> r) { ... }); // with a callback
 //
-// Tasks are lazy: nothing happens until one of the three. Whoever destroys a Task that waits cancels it; that
-// is done on the client's executor (Scheduler), where everything else about it happens.
+// Tasks are lazy: nothing happens before one of the three. Destroying a waiting Task cancels it; do that on
+// the client's executor (Scheduler), where everything else about it happens.
 //
-// Parameters of coroutines are taken by value, since the caller's may be gone before the coroutine runs.
+// Coroutines take parameters by value, because the caller's may be gone before the coroutine runs.
 #pragma once
 
 #include <atomic>
@@ -152,7 +152,7 @@ struct IsResult : std::false_type {};
 template <class T>
 struct IsResult<std::expected<T, Error>> : std::true_type {};
 
-// Is this a thread that runs a client's callbacks right now?
+// Whether this thread is running a client's callbacks now.
 bool is_on_executor();
 [[noreturn]] void die_of_blocking();
 
@@ -169,7 +169,7 @@ class Completion {
   std::unique_ptr<State> state_;
 };
 
-// The task and all it owns are gone before anybody hears of its end.
+// The task and everything it owns are destroyed before its end is reported.
 template <class T, class Done>
 Detached run(Task<T> task, Done done) {
   std::optional<T> result;
@@ -187,8 +187,8 @@ Detached run(Task<T> task, Done done) {
 
 }  // namespace detail
 
-// Blocks until the task has ended. On a thread that runs a client's callbacks it would wait for itself: tasks
-// that give a Result then give kWouldBlock, and others end the process with a word about it.
+// Blocks until the task has ended. On a thread that runs a client's callbacks it would wait for itself: then
+// tasks with a Result return kWouldBlock, and others end the process with a message.
 template <class T>
 T sync_wait(Task<T> task) {
   if (detail::is_on_executor()) {
@@ -211,8 +211,8 @@ T sync_wait(Task<T> task) {
   return *std::move(result);
 }
 
-// Runs the task until it first waits, and then wherever it is continued; the callback gets the result there.
-// An exception that leaves the task or the callback ends the process.
+// Runs the task until it first waits, then wherever it is resumed; the callback runs there with the result.
+// An exception from the task or the callback ends the process.
 template <class T>
 void start(Task<T> task, std::type_identity_t<std::move_only_function<void(T)>> callback) {
   detail::run(std::move(task), [callback = std::move(callback)](std::optional<T> value,
@@ -228,7 +228,7 @@ void start(Task<T> task) {
 
 namespace detail {
 
-// Several tasks at a time. The one that brings `left` to zero continues whoever waits for them.
+// Several concurrent tasks. The one that brings `left` to zero resumes the waiter.
 struct Group {
   std::atomic<std::size_t> left{0};
   std::coroutine_handle<> waiting;
@@ -276,14 +276,14 @@ Child run_child(Task<T> task, std::optional<T>& slot) {
   slot.emplace(co_await std::move(task));
 }
 
-// Begins all of them; continues when the group says so.
+// Starts all of them; resumes when the group is done.
 struct AwaitGroup {
   Group& group;
   std::vector<Child>& children;
   bool until_first;
 
   bool await_ready() noexcept { return children.empty(); }
-  // The group keeps one count for the loop, so that nobody is continued while it still begins children.
+  // The loop holds one count, so that the waiter is not resumed while children are still being started.
   bool await_suspend(std::coroutine_handle<> waiting) {
     group.waiting = waiting;
     group.left = until_first ? 2 : children.size() + 1;
@@ -296,7 +296,7 @@ struct AwaitGroup {
   void await_resume() noexcept {}
 };
 
-// One for each task, with its place for the result.
+// One per task, with a slot for its result.
 template <class T>
 std::vector<Child> children_of(std::vector<Task<T>>& tasks, std::vector<std::optional<T>>& slots) {
   std::vector<Child> children;
@@ -309,7 +309,7 @@ std::vector<Child> children_of(std::vector<Task<T>>& tasks, std::vector<std::opt
 
 }  // namespace detail
 
-// Runs all at the same time; the results are in the order of the tasks.
+// Runs all concurrently; the results are in the order of the tasks.
 template <class T>
 Task<std::vector<T>> when_all(std::vector<Task<T>> tasks) {
   std::vector<std::optional<T>> slots(tasks.size());
@@ -329,8 +329,8 @@ struct First {
   T value;
 };
 
-// Runs all until the first has ended, and cancels the others. To be awaited on the executor that all of them
-// run on. At least one task.
+// Runs all until the first has ended, then cancels the others. Await it on the executor that all of them run
+// on. Needs at least one task.
 template <class T>
 Task<First<T>> when_any(std::vector<Task<T>> tasks) {
   std::vector<std::optional<T>> slots(tasks.size());

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests of programs that use the client: servers in this process, and the things that go wrong between a
-// client and them. Link drover::testing.
+// For tests of programs that use the client: servers in this process, and faults between a client and
+// them. Link drover::testing.
 //
 //   auto server = unwrap(drover::testing::Server::start());
 //   auto proxy = unwrap(drover::testing::Proxy::start(server.connect_string()));
 //   auto client = unwrap(sync_wait(drover::Client::connect({.servers = proxy.connect_string()})));
 //
-//   proxy.lose_reply("create");               // the next create is done, and the client does not hear of it
+//   proxy.lose_reply("create");               // the next create is applied, but its reply is lost
 //   ...
 //   unwrap(drover::testing::kill_session(client, server.connect_string()));
 //
-// Curator's TestingServer, TestingCluster and KillSession. Everything here blocks until it is done, so it is
-// not called on a client's executor; from any one thread.
+// Like Curator's TestingServer, TestingCluster and KillSession. Everything here blocks, so do not call it on
+// a client's executor. Use it from one thread.
 #pragma once
 
 #include <chrono>
@@ -30,29 +30,29 @@
 namespace drover::testing {
 
 struct ServerOptions {
-  // Sessions are granted from two of these on.
+  // The shortest session timeout is two of these.
   std::chrono::milliseconds tick{100};
-  // Where the data is; empty: a temporary place that goes with the server.
+  // Data directory; empty: a temporary one that is removed with the server.
   std::string directory = {};
   // More lines of zoo.cfg: "snapCount=1000", "extendedTypesEnabled=true".
   std::vector<std::string> config = {};
 };
 
-// A server of its own on a loopback port. Nothing is synced to the disk: what it acknowledged survives stop()
-// and restart(), but not the machine.
+// A standalone server on a loopback port. Nothing is synced to disk: acknowledged writes survive stop() and
+// restart(), but not a crash of the machine.
 class Server {
  public:
-  // Serves when this returns.
+  // Returns when the server serves.
   static Result<Server> start(ServerOptions options = {});
   Server(Server&&) noexcept;
   Server& operator=(Server&&) noexcept;
-  ~Server();  // as stop()
+  ~Server();  // calls stop()
 
   std::string connect_string() const;  // "127.0.0.1:40123"
   bool is_running() const;
-  // Answers what is in flight and closes everything; clients see a lost connection.
+  // Answers requests in flight and closes all connections.
   void stop();
-  // With the data it had, on the port it had.
+  // Starts it again with the same data and port.
   Result<void> restart();
 
  private:
@@ -61,23 +61,23 @@ class Server {
   std::unique_ptr<State> state_;
 };
 
-// Several that replicate: with 2f + 1 any f may be stopped.
+// An ensemble: with 2f + 1 servers any f may be stopped.
 class Cluster {
  public:
-  // A leader serves when this returns.
+  // Returns when a leader serves.
   static Result<Cluster> start(int servers, ServerOptions options = {});
   Cluster(Cluster&&) noexcept;
   Cluster& operator=(Cluster&&) noexcept;
   ~Cluster();
 
   std::size_t size() const;
-  std::string connect_string() const;  // of all
+  std::string connect_string() const;  // of all servers
   std::string connect_string(std::size_t i) const;
   void stop(std::size_t i);
   Result<void> restart(std::size_t i);
-  // Which one leads and serves at the moment.
+  // The server that leads and serves now.
   std::optional<std::size_t> leader() const;
-  // Until one does, or for as long as `within`.
+  // Waits for a leader, at most `within`.
   Result<std::size_t> wait_for_leader(std::chrono::milliseconds within = std::chrono::seconds(30)) const;
 
  private:
@@ -86,11 +86,11 @@ class Cluster {
   std::unique_ptr<State> state_;
 };
 
-// Ends the session at the server, as its expiry would: the client hears of it when it next says something.
-// Works with any server, not only those above. `servers`: one address, "127.0.0.1:2181".
+// Ends the session on the server, as expiry would: the client learns of it with its next request. Works with
+// any server, not only those above. `servers`: one address, "127.0.0.1:2181".
 Result<void> kill_session(const Client& client, const std::string& servers);
 
-// Stands between clients and one server. Operations are named as in "create", "delete", "set", "multi",
+// A proxy between clients and one server. Operations are "create", "delete", "set", "multi",
 // "get", "exists", "children", "sync", "add_watch", "remove_watch", "close"; "" is any of them.
 class Proxy {
  public:
@@ -100,21 +100,21 @@ class Proxy {
   ~Proxy();
 
   std::string connect_string() const;
-  // Instead of the nth answer from here on to a request of this kind, the connection is lost. The server has
-  // done what was asked.
+  // Closes the connection instead of delivering the nth reply to this operation from now on. The server has
+  // executed the request.
   void lose_reply(std::string_view op, int nth = 1);
-  // The same before the server hears of it.
+  // The same before the server gets the request.
   void lose_request(std::string_view op, int nth = 1);
-  // Every connection breaks; clients may come back at once.
+  // Breaks every connection; clients may reconnect at once.
   void disconnect();
-  // Every connection breaks, and nobody gets a new one until heal().
+  // Breaks every connection and accepts none until heal().
   void cut();
-  // Nothing passes, and nobody is told, until heal(): then it goes on, late.
+  // Holds all data back until heal(), without closing connections.
   void freeze();
   void heal();
 
   std::size_t connections() const;
-  std::uint64_t requests(std::string_view op = "") const;  // passed on to the server so far
+  std::uint64_t requests(std::string_view op = "") const;  // forwarded to the server so far
 
  private:
   struct State;

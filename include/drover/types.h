@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What nodes are made of, and what operations give and take.
+// Nodes, and the parameters and results of operations.
 //
-// Bytes are std::string everywhere: a node's data is bytes, whatever they mean to their owner.
+// Bytes are std::string everywhere.
 #pragma once
 
 #include <chrono>
@@ -14,11 +14,11 @@
 
 namespace drover {
 
-// Of a node's data or ACL: counts its changes.
+// Counts the changes of a node's data or ACL.
 enum class Version : std::int32_t { kAny = -1 };
 
 struct Stat {
-  Zxid czxid{};  // of the create; grows over the whole ensemble and never repeats
+  Zxid czxid{};  // of the create; unique and growing over the whole ensemble
   Zxid mzxid{};  // of the last change of the data
   std::int64_t ctime_ms = 0;
   std::int64_t mtime_ms = 0;
@@ -53,16 +53,16 @@ struct Acl {
   friend bool operator==(const Acl&, const Acl&) = default;
 };
 std::vector<Acl> open_acl();         // everything for everybody
-std::vector<Acl> creator_all_acl();  // everything for whom add_auth() has proved
+std::vector<Acl> creator_all_acl();  // everything for the identities of add_auth()
 std::vector<Acl> read_acl();         // reading for everybody
 
 enum class CreateMode : std::int32_t {
   kPersistent = 0,
-  kEphemeral = 1,  // goes with the session that made it
+  kEphemeral = 1,  // deleted with its session
   kPersistentSequential = 2,
   kEphemeralSequential = 3,
-  kContainer = 4,      // goes some time after its last child
-  kPersistentTtl = 5,  // goes when it has had no child and no change for CreateOptions::ttl
+  kContainer = 4,      // deleted some time after its last child
+  kPersistentTtl = 5,  // deleted after CreateOptions::ttl without a child and without a change
   kPersistentSequentialTtl = 6,
 };
 
@@ -70,9 +70,9 @@ struct CreateOptions {
   CreateMode mode = CreateMode::kPersistent;
   std::vector<Acl> acl = {};  // empty: open_acl()
   std::chrono::milliseconds ttl{0};
-  // Missing parents are made too, as containers where the server knows them and persistent otherwise.
+  // Create missing parents, as containers if the server supports them, otherwise persistent.
   bool parents = false;
-  // Servers tell a node without data from one whose data is empty; then `data` means nothing.
+  // Null data, which servers distinguish from empty data; `data` is ignored then.
   bool without_data = false;
 };
 
@@ -86,7 +86,7 @@ struct Created {
   Stat stat;
 };
 struct Children {
-  std::vector<std::string> names;  // in no order
+  std::vector<std::string> names;  // unordered
   Stat stat;                       // of the parent
 };
 struct AclData {
@@ -97,8 +97,8 @@ struct AclData {
 struct ConfigChange {
   std::string joining = {};        // "server.4=host:2888:3888;2181,server.5=..."
   std::string leaving = {};        // "2,3"
-  std::string members = {};        // instead of the two: everybody
-  std::int64_t from_version = -1;  // only if this is the present one (config().stat.mzxid); -1: whichever is
+  std::string members = {};        // instead of the two: all members
+  std::int64_t from_version = -1;  // only if this is the current one (config().stat.mzxid); -1: any
 };
 struct Identity {
   std::string scheme;
@@ -106,11 +106,11 @@ struct Identity {
 };
 
 enum class ConnectionState : std::uint8_t {
-  kConnecting,  // not connected so far
+  kConnecting,  // not connected yet
   kConnected,
-  kReadOnly,    // connected to a server without a quorum
+  kReadOnly,    // connected to a read-only server
   kSuspended,   // the connection is lost; the session may live on
-  kExpired,     // the session is gone, and all its ephemerals; a new one follows, if so chosen
+  kExpired,     // the session and its ephemeral nodes are gone; a new one follows with Options::reopen
   kAuthFailed,  // final
   kClosed,      // final
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long to wait: one absolute deadline for a whole call, however many steps it takes, and a token that
-// ends the wait earlier. Ending a wait never ends the session.
+// How long to wait: one absolute deadline for a whole call, however many steps it takes, and a stop token.
+// Ending a wait never ends the session.
 #pragma once
 
 #include <chrono>
@@ -11,14 +11,14 @@
 
 namespace drover {
 
-// The steady clock, except where a test has put another one into its place.
+// The steady clock, unless a test overrides it.
 struct Clock {
   using duration = std::chrono::steady_clock::duration;
   using time_point = std::chrono::steady_clock::time_point;
   static time_point now();
 };
 
-// While it lives, Clock::now() on this thread asks `now`.
+// While it exists, Clock::now() on this thread calls `now`.
 class ClockOverride {
  public:
   explicit ClockOverride(std::function<Clock::time_point()> now);
@@ -42,7 +42,7 @@ struct Wait {
   static Wait within(Clock::duration time, std::stop_token stop = {}) {
     return {Clock::now() + time, std::move(stop)};
   }
-  // Do not wait for others. What a recipe needs to find out whether it must is still done.
+  // Do not wait for other clients. Requests that find out whether waiting is needed are still made.
   static Wait poll() { return {Clock::time_point::min(), {}}; }
 
   bool is_poll() const { return deadline == Clock::time_point::min(); }

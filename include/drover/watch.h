@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Being told of changes.
+// Notifications of changes.
 //
 //   Watch watch([](const WatchEvent& event) { ... });
-//   auto node = co_await client.get("/app/config", watch);   // tells of the next change after this read
+//   auto node = co_await client.get("/app/config", watch);   // reports the next change after this read
 //
-// A watch that was set by a read tells once; one that was set by add_watch() until it ends. One Watch may be
-// set at many places. Events come in the order of the changes, and each before any reply that shows it.
+// A watch set by a read fires once; one set by add_watch() fires until it is removed. One Watch may be set on
+// many nodes. Events arrive in the order of the changes, each before any reply that shows it.
 #pragma once
 
 #include <cstdint>
@@ -27,21 +27,21 @@ enum class EventType : std::int32_t {
   kNodeDeleted = 2,
   kNodeDataChanged = 3,  // also: deleted and created again while there was no connection
   kNodeChildrenChanged = 4,
-  kWatchLost = 100,  // the session is gone, and the watch with it: look again
+  kWatchLost = 100,  // the session and the watch are gone: read again
 };
 
 struct WatchEvent {
   EventType type{};
-  std::string path;  // as the client names it that set the watch
-  Zxid zxid{};       // -1: it is not known
+  std::string path;  // without the chroot of the client that set the watch
+  Zxid zxid{};       // -1: unknown
 };
 
 enum class WatchMode : std::int32_t {
-  kPersistent = 0,           // a node: its data, its children, its being there
-  kPersistentRecursive = 1,  // a node and all below it: their data and their being there
+  kPersistent = 0,           // a node: data, children, existence
+  kPersistentRecursive = 1,  // a subtree: data and existence of its nodes
 };
 
-// The ways in which a watch may be set at a node.
+// How a watch was set on a node.
 enum class WatchScope : std::uint8_t {
   kData,      // get() and exists()
   kChildren,  // children()
@@ -49,8 +49,8 @@ enum class WatchScope : std::uint8_t {
   kPersistentRecursive,
 };
 
-// What changes while the connection is lost is told on the next one: to watches set by reads as one event, to
-// persistent ones not at all. Whoever uses those looks again after each reconnect (Client::states()).
+// Changes during a lost connection are reported after the reconnect: to watches set by reads as one event, to
+// persistent ones not at all. With these, read again after each reconnect (Client::states()).
 class Watch {
  public:
   using Callback = std::move_only_function<void(const WatchEvent&)>;
@@ -60,13 +60,13 @@ class Watch {
   explicit Watch(Callback callback);
   Watch(Watch&&) noexcept = default;
   Watch& operator=(Watch&& other) noexcept;
-  // On the executor: nothing is told any more from here on. Elsewhere a call may be under way. Servers are
-  // told when nobody else here watches the same.
+  // On the executor, no callback runs after it. On other threads a callback may be in progress. The server's
+  // watch is removed if no other Watch shares it.
   ~Watch() { reset(); }
   void reset();
 
   explicit operator bool() const { return state_ != nullptr; }
-  // Of the library itself.
+  // For the library itself.
   const std::shared_ptr<client::WatchState>& state() const { return state_; }
 
  private:
