@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Configuration in a node: whoever publishes it, all who follow it have it soon after.
+// Configuration in a node: one process publishes it, all others follow.
 //
 //   ConfigNode<Limits> config(client, "/app/limits", limits_codec);
 //   unwrap(sync_wait(config.start(Wait::within(5s))));
-//   apply(config.current());                              // none: nothing was published
+//   apply(config.current());                              // empty: nothing was published
 //   for (;;) {
 //     auto next = co_await config.next(wait);             // the newest; some between may be skipped
 //     if (next) apply(*next);                             // kBadData: current() is still the last good one
 //   }
 //
-// As NodeCache, which reads it: values come with ever greater mzxids, a deletion is one of them, and after
-// each reconnect the node is read again. Bytes that cannot be decoded are told once and do not replace the
+// It follows the node as NodeCache does: values have growing mzxids, deletion is one of them, and after each
+// reconnect the node is read again. Bytes that cannot be decoded are reported once and do not replace the
 // last good value.
 //
 // Curator: NodeCache, SharedValue. kazoo: DataWatch.
@@ -37,22 +37,22 @@ class ConfigNode {
       : node_(client, path),
         shared_(std::make_shared<Shared>(Shared{std::move(client), std::move(path), std::move(codec)})) {}
 
-  // Begins, and returns when it has been read once.
+  // Starts, and returns when it has been read once.
   Task<Result<void>> start(Wait wait = {}) { return node_.start(std::move(wait)); }
 
-  // The last good value that is known.
+  // The last known good value.
   std::optional<T> current() const {
     const std::optional<NodeData> node = node_.current();
     const std::lock_guard lock(shared_->mutex);
     return shared_->take(node).value_or(shared_->good);
   }
-  // When there is one that next() has not given yet. For one reader.
+  // Waits for a value that next() has not returned yet. For one reader.
   Task<Result<std::optional<T>>> next(Wait wait = {}) {
     return next_of(shared_, node_.next(std::move(wait)));
   }
 
-  // Makes the node if there is none. With a version, only if that is the present one: kBadVersion. When the
-  // answer is lost it is found out whether it was done; if that cannot be told, the error is maybe_applied().
+  // Creates the node if needed. With a version, only if it is the current one; otherwise kBadVersion. A lost
+  // reply is resolved; if that is impossible, the error is maybe_applied().
   Task<Result<Stat>> publish(const T& value, Version expected = Version::kAny, Wait wait = {}) const {
     return write_settled(shared_->client, shared_->path, shared_->codec.encode(value), expected,
                          std::move(wait));
@@ -65,7 +65,7 @@ class ConfigNode {
     Codec<T> codec;
     std::mutex mutex{};
     std::optional<T> good{};
-    Zxid decoded{};  // mzxid of what `good` was made from
+    Zxid decoded{};  // mzxid of the bytes of `good`
 
     Shared(Client c, std::string p, Codec<T> k)
         : client(std::move(c)), path(std::move(p)), codec(std::move(k)) {}

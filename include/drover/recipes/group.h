@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is there: members announce themselves, and everybody sees who else does.
+// Who is present: members announce themselves, and everybody sees the list.
 //
 //   Group group(client, "/workers");
 //   GroupMember me = unwrap(sync_wait(group.join("host-7", "10.0.0.7:80", wait)));   // kIdConflict: taken
@@ -8,10 +8,10 @@
 //   for (const Member& each : group.members()) use(each.id, each.data);
 //   unwrap(sync_wait(group.until([](const auto& all) { return all.size() >= 3; }, wait)));
 //
-// A member is in the list for as long as its session lives, and comes back by itself in its next one. An id
-// belongs to one session: a second process with the same id is told so, and does not overwrite the first.
-// members() is a TreeCache's view: the last one known while disconnected (is_fresh() is false then). It has
-// ourselves only if our node is there; GroupMember::is_registered() says the same of us alone.
+// A member is in the list as long as its session lives, and returns by itself in its next session. An id
+// belongs to one session: a second process with the same id gets an error and does not overwrite the first.
+// members() is a TreeCache's view: while disconnected, the last known one (is_fresh() is false). It contains
+// ourselves only if our node exists; GroupMember::is_registered() says so.
 //
 // Curator: GroupMember (its layout is the default). kazoo: Party, ShallowParty (layouts to read and to join).
 #pragma once
@@ -30,7 +30,7 @@ struct Member {
   std::string id;
   std::string data;
   std::string node;  // the name of its node
-  Zxid joined{};     // grows from one to the next
+  Zxid joined{};     // grows with every member
   friend bool operator==(const Member&, const Member&) = default;
 };
 
@@ -40,10 +40,10 @@ enum class GroupLayout : std::uint8_t {
   kShallowParty,  // <path>/<32 hex>-<id>; kazoo's have no data
 };
 
-// One's own membership. Its destructor leaves, in the background.
+// Our own membership. Its destructor leaves the group in the background.
 class GroupMember {
  public:
-  // From any thread, also before there is a connection; what was set last wins.
+  // Safe to call from any thread, also without a connection; the last value wins.
   void set_data(std::string data) { node_.set_data(std::move(data)); }
   bool is_registered() const { return node_.is_there(); }
   std::string node() const { return *node_.path(); }
@@ -62,22 +62,22 @@ class Group {
 
   Group(Client client, std::string path, GroupLayout layout = GroupLayout::kCurator);
 
-  // Announces a member. Somebody else's id: kIdConflict, or waits until it is free.
+  // Announces a member. If another client has the id: kIdConflict, or waits until it is free.
   Task<Result<GroupMember>> join(std::string id, std::string data, Wait wait = {},
                                  OnConflict on_conflict = OnConflict::kFail) const;
-  // A member with a name that nobody else has; kCurator only.
+  // A member with a unique name; kCurator only.
   Task<Result<GroupMember>> join_unnamed(std::string data, Wait wait = {}) const;
 
-  // Begins to follow the list, and returns when it is known.
+  // Starts to follow the list, and returns when it is known.
   Task<Result<void>> start(Wait wait = {}) const;
-  // Until the list is as the condition wants it; gives that list.
+  // Waits until the list satisfies the condition; returns that list.
   using Condition = std::function<bool(const std::vector<Member>&)>;
   Task<Result<std::vector<Member>>> until(Condition condition, Wait wait = {}) const;
 
-  // --- from any thread ---
+  // --- safe to call from any thread ---
   std::vector<Member> members() const;  // sorted by id
   bool is_fresh() const;
-  // Calls back on the executor after every change, until what is returned is destroyed.
+  // Calls back on the executor after every change, until the returned object is destroyed.
   Client::Subscription on_change(std::function<void(const std::vector<Member>&)> callback) const;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What somebody holds: a lock, a lease, a turn. It lasts as long as its node, and that at most as long as the
-// session that it was made in; so it can be lost, and a guard says so.
+// A held lock, lease or turn. It lasts as long as its node, and the node at most as long as its session. So
+// it can be lost, and the guard says so.
 //
 //   Guard guard = unwrap(sync_wait(mutex.acquire()));
 //   std::vector<Op> ops;
@@ -22,43 +22,43 @@ namespace drover::recipes {
 
 struct Holding;
 
-// Move-only. May be used from any thread, by one at a time.
+// Move-only. May be used from any thread, one at a time.
 class Guard {
  public:
   Guard() = default;
   explicit Guard(std::shared_ptr<Holding> holding) : holding_(std::move(holding)) {}
   Guard(Guard&&) noexcept = default;
   Guard& operator=(Guard&& other) noexcept;
-  // Gives it back in the background: does not block, and leaves no node behind.
+  // Releases it in the background: does not block, and leaves no node behind.
   ~Guard() { let_go(); }
 
   explicit operator bool() const { return holding_ != nullptr; }
-  // Still held, as far as can be known here. Nothing but check_op() makes a write safe.
+  // Still held, as far as is known here. Only check_op() makes a write safe.
   bool is_held() const;
-  // It is gone: the session, or the node itself where the recipe watches it. Stops before a server gives it
-  // to somebody else, as far as clocks run equally fast: only what a quorum has confirmed counts as a sign of
-  // life. A Java leader answers for up to syncLimit after it has lost its quorum, so with Java servers it can
-  // come that much too late.
+  // It is lost: the session is gone, or the node, if the recipe watches it. The stop comes before a server
+  // gives it to another client, if clocks run equally fast: only replies that prove a quorum count as signs
+  // of life. A Java leader answers for up to syncLimit after it has lost its quorum, so with Java servers the
+  // stop may come that much too late.
   std::stop_token lost() const;
-  // The connection is lost, and nobody can tell at the moment. Once there is one again, and it is still held,
-  // this gives a new token.
+  // The connection is lost, so it is unknown whether it is held. After a reconnect, if it is still held, this
+  // returns a new token.
   std::stop_token suspect() const;
-  // Somebody asked for it to be given back. Only of recipes that are made revocable.
+  // Another client asked for it. Only with revocable recipes.
   std::stop_token revoked() const;
-  // Until then it is certain to be held, if nothing more is heard; min() when it is not.
+  // It is held at least until then; min() if it is not held.
   Clock::time_point valid_until() const;
-  // Grows from holder to holder: for storage that refuses a smaller one than it has seen.
+  // Grows with every holder: storage can refuse a smaller one than it has seen.
   Zxid fence() const;
-  // Fails a transaction when it is no longer held.
+  // Makes a transaction fail if it is no longer held.
   Op check_op() const;
   const std::string& node() const;
   SessionId session() const;
 
-  // Gives it back, and waits until that is done. kLockLost: it was lost before. When the wait ends earlier,
-  // or the task is never run, it is done in the background; the guard is empty in any case.
+  // Releases it and waits for that. kLockLost: it was lost before. If the wait ends early, or the task is
+  // never run, it is done in the background; the guard is empty in any case.
   Task<Result<void>> release(Wait wait = {});
 
-  // Of the library itself.
+  // For the library itself.
   const std::shared_ptr<Holding>& holding() const { return holding_; }
 
  private:

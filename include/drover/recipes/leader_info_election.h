@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An election by one node: whoever makes it leads, and what it says there everybody can read.
+// An election by one node: the process that creates it leads, and everybody can read its data.
 //
-//   LeaderInfoElection election(client, "/indexer/leader-info", "host-7:9000");   // stands from here on
+//   LeaderInfoElection election(client, "/indexer/leader-info", "host-7:9000");   // a candidate from now on
 //   Leadership term = unwrap(sync_wait(election.await()));
 //   // others: client.get("/indexer/leader-info"), or LeaderObserver(..., ElectionKind::kInfo)
 //
-// Guarantees: as LeaderLatch, except that there is no order: whoever is quickest leads next. When the leader
-// goes, everybody is told and everybody tries, so it is for a few; LeaderLatch is for many.
+// Guarantees: as LeaderLatch, but without an order: the fastest leads next. When the leader leaves, all are
+// notified and all try, so it is for few candidates; LeaderLatch is for many.
 //
-// Failures: as LeaderLatch. A node that was deleted and made anew meanwhile is another leader's, although it
-// looks the same. Beside it there is "<path>.epoch", which every new leader changes in the same transaction;
-// Leadership::check is about that: it fails as soon as another one leads.
+// Failures: as LeaderLatch. A node that was deleted and created again belongs to another leader, although it
+// looks the same. So each new leader also changes "<path>.epoch" in the same transaction. Leadership::check
+// checks its version and fails as soon as another process leads.
 //
 // Curator, kazoo: none.
 #pragma once
@@ -38,16 +38,16 @@ class LeaderInfoElection {
   LeaderInfoElection(Client client, std::string path, std::string info, LeaderInfoOptions options = {});
   LeaderInfoElection(LeaderInfoElection&&) noexcept = default;
   LeaderInfoElection& operator=(LeaderInfoElection&& other) noexcept;
-  // Stands down in the background.
+  // Resigns in the background.
   ~LeaderInfoElection();
 
-  // Leads, and is certain of it right now.
+  // Whether it leads, and is sure of it now.
   bool is_leader() const;
-  // Until it leads: the term it is in.
+  // Waits until it leads; returns the term.
   Task<Result<Leadership>> await(Wait wait = {}) const;
-  // True when it begins to lead and false when it ceases, in turn, beginning with what is.
+  // True when a term begins and false when it ends, starting with the current state.
   Stream<bool> changes() const;
-  // Stands down, and waits until its node is gone. It does not stand again.
+  // Resigns for good, and waits until its node is gone.
   Task<Result<void>> resign(Wait wait = {});
 
  private:

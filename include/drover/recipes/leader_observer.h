@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who leads, for those who do not stand themselves.
+// Follows who leads, for processes that are not candidates.
 //
 //   LeaderObserver observer(client, "/services/indexer/leader");
 //   Stream<std::optional<Leader>> changes = observer.changes();
@@ -9,14 +9,14 @@
 //     leader ? connect_to(leader->id) : wait();
 //   }
 //
-// Guarantees: the stream begins with what is, and tells of every leader who stays, and of there being none;
-// who leads only for a moment may be left out. The same leader is not told twice in a row, unless what it
-// says of itself has changed. A change costs each observer one notification, however many stand for election.
+// Guarantees: the stream begins with the current leader and reports every leader that stays, and when there
+// is none. A leader of a moment may be skipped. The same leader is not reported twice in a row, unless its
+// data has changed. A change costs each observer one notification, however many candidates there are.
 //
-// Failures: while there is no connection nothing is told, and what was missed is looked up afterwards. What
-// cannot be helped (no permission, a closed client) ends the stream.
+// Failures: without a connection nothing is reported; the state is read again afterwards. Permanent errors
+// (no permission, a closed client) end the stream.
 //
-// Curator: LeaderLatch.getLeader() with a listener of one's own. kazoo: Election.contenders().
+// Curator: LeaderLatch.getLeader() with your own listener. kazoo: Election.contenders().
 #pragma once
 
 #include <cstdint>
@@ -30,14 +30,14 @@
 namespace drover::recipes {
 
 struct Leader {
-  std::string id;  // or whatever its node says
+  std::string id;  // the data of its node
   std::string node;
-  Zxid fence{};  // that it leads with
-  Zxid mzxid{};  // of the last change of what it says
+  Zxid fence{};  // of its term
+  Zxid mzxid{};  // of the last change of its data
   friend bool operator==(const Leader&, const Leader&) = default;
 };
 
-// By which recipe they are elected.
+// The recipe of the election.
 enum class ElectionKind : std::uint8_t {
   kLatch,     // LeaderLatch
   kSelector,  // LeaderSelector, Mutex
@@ -51,7 +51,7 @@ class LeaderObserver {
   LeaderObserver& operator=(LeaderObserver&& other) noexcept;
   ~LeaderObserver();
 
-  // As of the last look.
+  // As last read.
   std::optional<Leader> leader() const;
   Stream<std::optional<Leader>> changes() const;
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An election in which leading is a piece of work: whoever is elected runs it, and when it ends, the next one
-// is elected.
+// An election in which leading is a task: the elected process runs it, and when it ends, the next one is
+// elected.
 //
 //   LeaderSelector selector(client, "/services/indexer/turns", "host-7",
 //                           [](Leadership term) -> Task<Result<void>> {
-//                             ...                       // until done, or term.lost is requested
+//                             ...                       // until done, or a stop of term.lost
 //                             co_return Result<void>{};
 //                           });
 //
-// Guarantees: the work runs at one selector at a time, as long as it ends when term.lost says so; it runs on
-// the client's executor. Terms come in the order of standing for them; a selector stands again, at the end of
-// the line, after each (LeaderSelectorOptions::requeue).
+// Guarantees: the task runs at one selector at a time, if it ends when term.lost says so. It runs on the
+// client's executor. Terms are in the order of queueing; after each term the selector queues again at the end
+// (LeaderSelectorOptions::requeue).
 //
-// Failures: a lost connection (LossPolicy::kOnSuspend), session or node requests the stop of the running
-// term, and of no other. Work that fails or throws is recorded (last_error()) and changes nothing about
-// standing again. The selector goes on trying after an error that may pass, such as a missing permission or
-// another library's node in the directory; last_error() tells. A closed client or a wrong call ends it;
+// Failures: a lost connection (LossPolicy::kOnSuspend), session or node stops the running term, and no other.
+// A task that fails or throws is recorded (last_error()); the selector queues again. After a temporary error,
+// such as a missing permission or another library's node in the directory, it keeps trying, and last_error()
+// returns the error. A closed client or a wrong call ends it;
 // ended() says why.
 //
 // Curator: LeaderSelector (same nodes; it is a mutex, and does not see a LeaderLatch on the same path).
@@ -37,7 +37,7 @@
 namespace drover::recipes {
 
 struct LeaderSelectorOptions {
-  bool requeue = true;  // otherwise one term, and then it has ended
+  bool requeue = true;  // false: it ends after one term
   LossPolicy loss = LossPolicy::kOnSuspend;
   std::vector<Acl> acl = {};
   Layout layout = Layout::kCurator;
@@ -51,18 +51,18 @@ class LeaderSelector {
                  LeaderSelectorOptions options = {});
   LeaderSelector(LeaderSelector&&) noexcept = default;
   LeaderSelector& operator=(LeaderSelector&& other) noexcept;
-  // Stops the running term, if there is one, and stands down in the background, after the work has ended.
+  // Stops the running term, if any, and resigns in the background when the task has ended.
   ~LeaderSelector();
 
-  bool is_leader() const;       // The work is running.
-  std::uint64_t terms() const;  // that have begun
-  // Requests the stop of the running term; the next one is not affected.
+  bool is_leader() const;       // The task is running.
+  std::uint64_t terms() const;  // number of terms so far
+  // Stops the running term; the next one is not affected.
   void interrupt() const;
-  // The error that the last term's work ended with, or that keeps the selector from being elected.
+  // The error of the last task, or the error that keeps the selector from being elected.
   std::optional<Error> last_error() const;
-  // Stands down, and waits until work and node are gone.
+  // Resigns, and waits until the task has ended and the node is gone.
   Task<Result<void>> close(Wait wait = {}) const;
-  // Until it stands no more: after its one term, after close(), or because the client is closed.
+  // Waits until it has ended: after its only term, after close(), or because the client was closed.
   Task<Result<void>> ended(Wait wait = {}) const;
 
  private:

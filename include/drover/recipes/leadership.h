@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What elections give: a term of leadership.
+// A term of leadership, the result of an election.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace drover::recipes {
 
-// When leadership counts as lost.
+// When leadership is lost.
 enum class LossPolicy : std::uint8_t {
-  // With the connection: nobody leads who cannot be sure. It comes back, as a new term with the same fence,
-  // if
-  // the session has survived.
+  // With the connection: a process leads only while it is sure.
+  // If the session survives, a new term begins
+  // with the same fence.
   kOnSuspend,
-  // With the session: a short interruption changes nothing.
+  // With the session: a short disconnection changes nothing.
   kOnExpiry,
 };
 
 struct Leadership {
-  Zxid fence{};              // grows from leader to leader
+  Zxid fence{};              // grows with every leader
   std::stop_token lost{};    // the end of this term
-  Op check = Op::check({});  // fails a transaction of one who leads no longer
+  Op check = Op::check({});  // makes a transaction of a former leader fail
   std::string node{};
 };
 

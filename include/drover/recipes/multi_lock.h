@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several mutexes as one: all of them, or none.
+// Several mutexes as one: all or none.
 //
 //   MultiLock lock(client, {"/accounts/a", "/accounts/b"});
 //   std::vector<Guard> guards = unwrap(sync_wait(lock.acquire(Wait::within(10s))));
-//   // guards[0] is that of /accounts/a
+//   // guards[0] belongs to /accounts/a
 //
-// Guarantees: as Mutex for each. They are always taken in one order, that of their paths, whatever order they
-// are named in, so that two who want the same ones do not wait for each other. One Wait is for all together.
+// Guarantees: as Mutex for each. They are taken in the order of their paths, however they are given, so that
+// two clients cannot deadlock. One Wait covers all of them.
 //
-// Failures: as Mutex; all guards are of one session. When one cannot be had, the others are given back.
-// kWouldDeadlock: one path twice.
+// Failures: as Mutex; all guards belong to one session. If one cannot be acquired, the others are released.
+// kWouldDeadlock: a path was given twice.
 //
 // Curator: InterProcessMultiLock over mutexes (same nodes). kazoo: none.
 #pragma once

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One node, kept here: its newest data, and word of each change.
+// One node in memory: its newest data, and its changes.
 //
 //   NodeCache node(client, "/app/config");
 //   unwrap(sync_wait(node.start(Wait::within(5s))));
-//   std::optional<NodeData> now = node.current();      // none: it does not exist
+//   std::optional<NodeData> now = node.current();      // empty: it does not exist
 //   auto next = co_await node.next(wait);              // when it has changed
 //
-// next() gives the newest state, each time with a greater mzxid than the time before; states that lasted
-// only shortly may be skipped. That the node is gone is a state, too. After each reconnect the node is read
-// again, whatever the watch says, so that nothing is missed for good. While disconnected, current() is what
-// was last known.
+// next() returns the newest state, each time with a greater mzxid; short-lived states may be skipped.
+// Deletion is a state, too. After each reconnect the node is read again, whatever the watch says, so that
+// nothing is missed in the end.
+// While disconnected, current() is the last known state.
 //
 // Curator: NodeCache (CuratorCache with SINGLE_NODE_CACHE). kazoo: DataWatch.
 #pragma once
@@ -30,14 +30,14 @@ class NodeCache {
   NodeCache& operator=(NodeCache&& other) noexcept;
   ~NodeCache();
 
-  // Begins, and returns when it has been read once.
+  // Starts, and returns when it has been read once.
   Task<Result<void>> start(Wait wait = {});
-  // The newest state that next() has not given yet; begins if start() has not. For one reader.
+  // The newest state that next() has not returned yet; starts if needed. For one reader.
   Task<Result<std::optional<NodeData>>> next(Wait wait = {});
-  // Until what others have seen before the call is seen here, too.
+  // Waits until everything that others saw before the call is seen here, too.
   Task<Result<void>> refresh(Wait wait = {});
 
-  // --- from any thread ---
+  // --- safe to call from any thread ---
   std::optional<NodeData> current() const;
   std::optional<Error> failure() const;  // why it cannot be read, such as kNoAuth
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who takes a lock, inside one process: an object whose address says who it is. Coroutines change threads,
-// and so cannot be told apart by them.
+// The owner of a lock inside one process, identified by the object's address. Coroutines change threads, so a
+// thread does not identify them.
 #pragma once
 
 namespace drover::recipes {
 
-// Outlives the guards that were given to it.
+// Must outlive its guards.
 class Owner {
  public:
   Owner() = default;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A node that stays: made again when somebody deletes it, and in the next session when this one has expired.
+// A node that stays: it is created again if somebody deletes it, and in the next session if this one expires.
 //
 //   PersistentNode here(client, "/live/host-7", "10.0.0.7:80");
 //   std::string path = unwrap(sync_wait(here.start(Wait::within(5s))));
 //   here.set_data("10.0.0.7:81");      // at once or when there is a connection; what was set last wins
 //   unwrap(sync_wait(here.close()));   // or the destructor: it is removed in the background
 //
-// An ephemeral is only ever taken for ours if this session owns it. One of a session we had before is waited
-// out: the server deletes it, and ours follows at once. One of somebody else is a conflict. Others may change
-// the data; it is written when the node is made and when set_data() says something new.
+// An ephemeral node counts as ours only if this session owns it. If our earlier session owns it, we wait
+// until the server deletes it, and create ours at once. A node of another client is a conflict. Others may
+// change the data; it is written when the node is created and by set_data().
 //
-// After an error that time does not cure (kNoAuth) it tries more and more seldom, and failure() tells.
+// After a permanent error (kNoAuth) it retries at growing intervals, and failure() returns the error.
 //
 // Curator: PersistentNode, PersistentTtlNode. kazoo: nothing.
 #pragma once
@@ -29,17 +29,17 @@ namespace drover::recipes {
 struct PersistentNodeOptions {
   CreateMode mode = CreateMode::kEphemeral;  // or kPersistent, kContainer, and the sequential ones
   std::vector<Acl> acl = {};
-  // The name is "_c_<uuid>-<name>", nobody else's. Sequential nodes always have such a name. Once given, it
-  // stays the same through all sessions.
+  // The name is "_c_<uuid>-<name>" and unique. Sequential nodes always have such a name. It stays the same in
+  // all sessions.
   bool protect = false;
-  // Not zero: a container that is held by its child "touch", which has this time to live and is touched twice
-  // in it. It outlives sessions, and goes some time after this process. `mode` has no meaning then.
+  // Not zero: a container that is kept by its child "touch", which has this TTL and is written twice within
+  // it. It outlives sessions, and disappears some time after this process. `mode` is ignored then.
   std::chrono::milliseconds ttl{0};
   enum class OnConflict : std::uint8_t {
-    kWait,  // until the other one is gone
-    // If it is still there after twice the session timeout, start() and failure() say kIdConflict. Until then
-    // it may belong to a process that crashed, perhaps this one. The node is still taken when it becomes
-    // free.
+    kWait,  // wait until the other node is gone
+    // If it still exists after twice the session timeout, start() and failure() return kIdConflict. Until
+    // then it may belong to a crashed process, perhaps this one. The node is still created when the name
+    // becomes free.
     kFail,
   };
   OnConflict on_conflict = OnConflict::kWait;
@@ -52,18 +52,18 @@ class PersistentNode {
   PersistentNode& operator=(PersistentNode&& other) noexcept;
   ~PersistentNode();
 
-  // Begins, and gives the node's path when it is there for the first time.
+  // Starts, and returns the node's path when it exists for the first time.
   Task<Result<std::string>> start(Wait wait = {});
-  // Until what was set last before the call is in the tree.
+  // Waits until the last set_data() before the call is in the tree.
   Task<Result<void>> flush(Wait wait = {});
-  // Removes the node, for good; also one that was there before and was taken over, if it is not an ephemeral.
-  // With an error it may still be there, such as kNotEmpty: somebody has put nodes below it.
+  // Removes the node for good, also one that existed before and was adopted, if it is not ephemeral. After an
+  // error it may still exist, such as kNotEmpty: somebody has created children.
   Task<Result<void>> close(Wait wait = {});
 
-  // --- from any thread ---
+  // --- safe to call from any thread ---
   void set_data(std::string data);
   std::string data() const;
-  // The node was there, and ours, when last looked at. While disconnected nobody knows.
+  // Whether the node existed and was ours when last read. Unknown while disconnected.
   bool is_there() const;
   std::optional<std::string> path() const;
   std::optional<Error> failure() const;

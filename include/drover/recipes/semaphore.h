@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A number of leases that processes share: at most so many are out at a time, given in the order of asking.
+// A number of leases that processes share. At most `max` are held at a time, in the order of asking.
 //
 //   Semaphore semaphore(client, "/limits/uploads", 3);
 //   Guard lease = unwrap(sync_wait(semaphore.acquire(Wait::within(10s))));
 //   auto two = sync_wait(semaphore.acquire(2, Wait::within(10s)));   // both, or none
 //
-// Guarantees: not more leases than `max` are out, if all processes agree about it. Several are given all or
-// none, and two who each want all of them do not block each other halfway. Who gives one back wakes one
-// other.
+// Guarantees: never more leases than `max`, if all processes use the same `max`. Several leases are given all
+// or none, and two clients that want several do not block each other halfway.
+// A release wakes one other.
 //
-// Failures: as Mutex; leases go with the session. A wait that ends leaves no lease behind. kTooMany: more
-// than there are at all. Wait::poll() may be refused while another process is about to take a lease.
+// Failures: as Mutex; leases end with the session. A cancelled wait leaves no lease behind. kTooMany: more
+// than `max`. Wait::poll() may be refused while another process is about to take a lease.
 //
-// With one lease it is a mutex that whoever has the guard may give back, as any guard.
+// With one lease it is a mutex without an owner.
 //
 // Curator: InterProcessSemaphoreV2 and InterProcessSemaphoreMutex (same nodes). kazoo: Semaphore (other
 // names).
@@ -29,7 +29,7 @@
 namespace drover::recipes {
 
 struct SemaphoreOptions {
-  std::string data = {};  // of each lease, for people
+  std::string data = {};  // of each lease, for users
   std::vector<Acl> acl = {};
 };
 
@@ -39,9 +39,9 @@ class Semaphore {
 
   Task<Result<Guard>> acquire(Wait wait = {}) const;
   Task<Result<std::vector<Guard>>> acquire(int leases, Wait wait = {}) const;
-  // From here on, for this object; whoever waits in it looks again. Leases that are out stay out.
+  // From now on, for this object; its waiters check again. Existing leases stay.
   void set_max(int max) const;
-  // The nodes of the leases that are out, or about to be.
+  // The nodes of leases that are held or about to be.
   Task<Result<std::vector<std::string>>> leases(Wait wait = {}) const;
 
  private:

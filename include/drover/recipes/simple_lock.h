@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A lock that is one node: whoever makes it has it, and all others watch it.
+// A lock that is one node: the client that creates it has the lock, all others watch it.
 //
 //   SimpleLock lock(client, "/locks/nightly");
 //   Guard guard = unwrap(sync_wait(lock.acquire(Wait::poll())));   // or not tonight
 //
-// Guarantees: of all live sessions at most one holds it. No order: whoever is quickest. When it is given
-// back, everybody is told and everybody tries, so it is for a few contenders, or for those who do not wait at
-// all; Mutex is for the others.
+// Guarantees: at most one live session holds it. No order: the fastest gets it.
+// After a release all are notified and all try, so it is for few contenders, or for those that do not wait.
+// Otherwise use Mutex.
 //
-// Failures: a lost answer is found out about, a lost session loses the lock (Guard::lost()), a wait that ends
-// leaves nothing behind, and a release never removes a successor's node, although it has the same name.
-// Beside the lock there is a node "<path>.epoch" that stays; Guard::check_op() is about that: it
-// fails as soon as another one has the lock, and passes while nobody has had it since.
+// Failures: a lost reply is resolved; a lost session loses the lock (Guard::lost()); a cancelled wait leaves
+// nothing behind; a release never removes a successor's node, although it has the same name. Beside the lock
+// a node "<path>.epoch" stays. Guard::check_op() checks its version: it fails as soon as another client has
+// had the lock.
 //
 // Curator, kazoo: none.
 #pragma once
@@ -26,7 +26,7 @@
 namespace drover::recipes {
 
 struct SimpleLockOptions {
-  std::string data = {};  // of the node, for people
+  std::string data = {};  // of the node, for users
   std::vector<Acl> acl = {};
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A part of the tree, kept here: reads cost nothing, and changes are told. One watch, however many nodes.
+// A subtree in memory: reads send nothing, and changes are reported. It needs one watch, however many nodes.
 //
 //   TreeCache cache(client, "/app/config");
 //   unwrap(sync_wait(cache.start(Wait::within(5s))));   // everything has been read once
@@ -8,15 +8,15 @@
 //   Stream<TreeEvent> events = cache.events();
 //   auto event = co_await events.next(wait);
 //
-// It guarantees that what it shows is a state each node was in, never an older one than it has shown before,
-// and that after the last change it shows the tree as it is. Changes that follow quickly may be told as one.
-// A node that was removed and made again is told as that, even when the connection was lost in between.
+// Guarantees: it shows states that a node really had, never an older one after a newer one, and after the
+// last change the current one. Quick successive changes may be reported as one. A node that was deleted and
+// created again is reported as both, even if the connection was lost in between.
 //
-// While the connection is lost it shows what it last knew, and is_fresh() is false. After each reconnect,
-// and each new session, everything is read again and the differences are told. Nodes that may not be read are
-// left out.
+// While the connection is lost it shows the last known state, and is_fresh() is false. After each reconnect
+// and in each new session, everything is read again and the differences are reported. Nodes that may not be
+// read are skipped.
 //
-// Of a node's Stat the counts of its children are those of the last time the node itself was read.
+// In a node's Stat, the counts of children are from the last read of the node itself.
 //
 // Curator: CuratorCache (before: TreeCache, PathChildrenCache). kazoo: TreeCache.
 #pragma once
@@ -37,17 +37,17 @@ struct TreeEvent {
     kCreated,
     kChanged,
     kDeleted,
-    kInitialized,  // everything has been told that was there
-    kResynced,     // everything has been told that changed while nobody could know
+    kInitialized,  // everything that existed has been reported
+    kResynced,     // everything that changed without a connection has been reported
   };
   Kind kind{};
   std::string path = {};
-  NodeData node = {};  // of kDeleted: as it was known last
+  NodeData node = {};  // kDeleted: its last known state
 };
 
 struct TreeCacheOptions {
   bool keep_data = true;
-  // Nodes for which it is false are left out, and all below them.
+  // Nodes for which it is false are skipped, with their subtrees.
   std::function<bool(std::string_view path)> filter = {};
 };
 
@@ -58,21 +58,21 @@ class TreeCache {
   TreeCache& operator=(TreeCache&& other) noexcept;
   ~TreeCache();
 
-  // Begins, and returns when everything has been read once. The end of the wait ends only the wait;
-  // so does an error that time does not cure, such as kBadArguments. It is tried again, later and later.
+  // Starts, and returns when everything has been read once. Ending the wait does not stop the cache; nor does
+  // a permanent error such as kBadArguments, which is retried at growing intervals.
   Task<Result<void>> start(Wait wait = {});
 
-  // --- from any thread ---
+  // --- safe to call from any thread ---
   std::optional<NodeData> find(std::string_view path) const;
   std::vector<std::string> children(std::string_view path) const;  // names, sorted
   std::size_t size() const;
-  // Nothing is known to be missing.
+  // Whether it is up to date, as far as is known.
   bool is_fresh() const;
-  // Zero while it is fresh; otherwise the time since it was, or since it was made.
+  // Zero while it is fresh; otherwise the time since it was fresh, or since it was created.
   Clock::duration staleness() const;
-  // What is there now, as kCreated, and then every change. Whoever asks for it must read it.
+  // The existing nodes as kCreated, then every change. The stream must be read.
   Stream<TreeEvent> events() const;
-  // Calls back for each, on the executor, until what is returned is destroyed. Not for what is there already.
+  // Calls back for each change, on the executor, until the returned object is destroyed.
   Client::Subscription on_event(std::function<void(const TreeEvent&)> callback) const;
 
  private:

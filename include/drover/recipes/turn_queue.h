@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A line in which everybody brings what it wants to do, and does it when it is its turn.
+// A mutex whose contenders can be read: each brings data about what it wants to do.
 //
 //   TurnQueue queue(client, "/migrations");
 //   Guard turn = unwrap(sync_wait(queue.take("add an index", Wait::within(60s))));
-//   ...                                          // alone; the next one waits until the guard is let go
+//   ...                                          // alone; the next one waits until the guard is destroyed
 //
-// Guarantees: one at a time, in the order of coming; everybody can see who waits and with what (waiting()).
-// Who leaves wakes one other. It is a mutex whose contenders can be read.
+// Guarantees: one at a time, in the order of arrival; everybody can see who waits and with what (waiting()).
+// A release wakes one other.
 //
-// Failures: as Mutex. What is brought goes with whoever brought it: nobody else does it in its place. For
-// work that outlives its author there are queues.
+// Failures: as Mutex. The data goes away with its owner; nobody else does its work. For work that outlives
+// its author, use a queue.
 //
 // Curator, kazoo: none.
 #pragma once
@@ -33,9 +33,9 @@ class TurnQueue {
  public:
   TurnQueue(Client client, std::string path, std::vector<Acl> acl = {});
 
-  // In line from now on, and until it is its turn.
+  // Queues, and waits for its turn.
   Task<Result<Guard>> take(std::string payload, Wait wait = {}) const;
-  // Whose turn it is, and then everybody who waits.
+  // The one whose turn it is, then all waiters.
   Task<Result<std::vector<Turn>>> waiting(Wait wait = {}) const;
 
  private:
