@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A number, or any other value, that several change without losing a change.
+// A number, or any other value, that several clients change without losing a change.
 //
 //   AtomicLong hits(client, "/hits");
 //   std::int64_t now = unwrap(sync_wait(hits.add(1)));
@@ -8,22 +8,22 @@
 //   AtomicValue<Limits> limits(client, "/limits", limits_codec, {.exactly_once = true});
 //   unwrap(sync_wait(limits.update([](std::optional<Limits> old) { return raise(old); })));
 //
-// Each change is of the value that it was computed from. When the answer to it is lost, it is not made a
-// second time: it is found out whether it was done. Where that cannot be told, because the node has changed
-// since, the error is maybe_applied(), and the caller knows as much as there is to know. With exactly_once it
-// can always be told: each change leaves a mark in the same transaction, in <path>.ops/, for the price of
-// that and of one more node for each caller; it goes with the object.
+// Each change applies to the value it was computed from. If its reply is lost, it is not repeated: the recipe
+// finds out whether it was applied. If that is impossible, because the node has changed since, the error is
+// maybe_applied(). With exactly_once it is always possible: each change leaves a mark in <path>.ops/ in the
+// same transaction. This costs a larger transaction and one more node per caller, which is removed with the
+// object.
 //
-// Many who change one value at once make each other compute in vain. With a lock_path, who was overtaken a
-// few times gets in line there (a Mutex), and those in line change the value one after the other. Who is not
-// in line still may be faster; nobody's change is lost either way.
+// Many concurrent changes of one value conflict and are computed again. With a lock_path, a client that lost
+// a few times waits for a Mutex there, so that these clients change the value one after the other. Clients
+// without the lock may still be faster; no change is lost in any case.
 //
-// A number is eight bytes, big-endian, as Curator has it, and no bytes at all are zero; sums wrap as Java's
-// do.
+// A number is eight bytes, big-endian, as in Curator; no bytes mean zero. Sums wrap as in
+// Java.
 //
-// Curator: DistributedAtomicLong, DistributedAtomicInteger, DistributedAtomicValue (with PromotedToLock, at
-// the same lock), which add twice when an answer is lost. kazoo: Counter (with support_curator for four
-// bytes), the same.
+// Curator: DistributedAtomicLong, DistributedAtomicInteger, DistributedAtomicValue (with PromotedToLock, same
+// lock nodes), which can add twice if a reply is lost. kazoo: Counter (support_curator for four bytes), the
+// same.
 #pragma once
 
 #include <chrono>
@@ -41,21 +41,21 @@ namespace drover::recipes {
 
 struct AtomicOptions {
   bool exactly_once = false;
-  // Marks of processes that have crashed are removed by the next one, when they are older than this.
+  // Marks of crashed processes are removed when they are older than this.
   std::chrono::milliseconds marks_kept = std::chrono::hours(24);
   std::string lock_path = {};  // none: never wait for a lock
   int tries_before_lock = 5;
 };
 
-// The bytes of a node, which need not exist.
+// The bytes of a node that may not exist.
 class AtomicBytes {
  public:
   AtomicBytes(Client client, std::string path, AtomicOptions options = {});
 
   using Bytes = std::optional<std::string>;  // none: no node
-  // From what is there to what shall be; called again when somebody else was faster. An error ends it all.
+  // Computes the new value from the old one; called again after a conflict. An error ends the update.
   using Change = std::function<Result<std::string>(const Bytes&)>;
-  // The bytes that are there then.
+  // Returns the resulting bytes.
   Task<Result<std::string>> update(Change change, Wait wait = {}) const;
   Task<Result<Bytes>> get(Wait wait = {}) const;
 
@@ -71,11 +71,11 @@ class AtomicValue {
       : bytes_(std::move(client), std::move(path), std::move(options)),
         codec_(std::make_shared<const Codec<T>>(std::move(codec))) {}
 
-  // None: nobody has set it.
+  // Empty: it was never set.
   Task<Result<std::optional<T>>> get(Wait wait = {}) const {
     return get_with(codec_, bytes_.get(std::move(wait)));
   }
-  // The value that it has then.
+  // Returns the resulting value.
   Task<Result<T>> update(std::function<T(std::optional<T>)> change, Wait wait = {}) const {
     return update_with(codec_, bytes_.update(
                                    [codec = codec_, change = std::move(change)](
@@ -89,7 +89,7 @@ class AtomicValue {
   Task<Result<T>> set(T value, Wait wait = {}) const {
     return update([value = std::move(value)](const std::optional<T>&) { return value; }, std::move(wait));
   }
-  // Only from `expected`; false: it is another one.
+  // Only if it is `expected`; false: it is another value.
   Task<Result<bool>> compare_and_set(T expected, T value, Wait wait = {}) const {
     return was_done(bytes_.update(
         [codec = codec_, expected = std::move(expected),
@@ -137,7 +137,7 @@ class AtomicLong {
   AtomicLong(Client client, std::string path, AtomicOptions options = {})
       : value_(std::move(client), std::move(path), big_endian_codec<std::int64_t>(), std::move(options)) {}
 
-  // The sum.
+  // Returns the sum.
   Task<Result<std::int64_t>> add(std::int64_t difference, Wait wait = {}) const {
     return value_.update(
         [difference](std::optional<std::int64_t> old) {
@@ -152,7 +152,7 @@ class AtomicLong {
   Task<Result<bool>> compare_and_set(std::int64_t expected, std::int64_t value, Wait wait = {}) const {
     return value_.compare_and_set(expected, value, std::move(wait));
   }
-  // None: nobody has set it, which is as good as zero.
+  // Empty: it was never set, which counts as zero.
   Task<Result<std::optional<std::int64_t>>> get(Wait wait = {}) const { return value_.get(std::move(wait)); }
 
  private:

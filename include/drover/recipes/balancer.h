@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of several should do it? A choice made here, without asking anybody.
+// Chooses one of several instances, locally.
 //
 //   Balancer balancer(Pick::kTwoChoices);
 //   auto i = balancer.choose(ids);             // none: there is nobody, or everybody is down
 //   if (i) balancer.begin(ids[*i]);            // ... and end() when it is done: who is busy is asked less
 //   balancer.note_error(ids[*i]);              // twice in 30 s: it is left alone until they have passed
 //
-// Those to choose from are told apart by their ids, so that one that comes back with other data is the same.
-// Not safe for several threads at once; discovery::Provider is.
+// Instances are identified by their ids, so one that returns with other data is the same. Not thread-safe;
+// discovery::Provider is.
 //
 // Curator: ProviderStrategy and DownInstanceManager of x-discovery. kazoo: nothing.
 #pragma once

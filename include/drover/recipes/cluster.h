@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who of a cluster is up, what each is told to do, and how far it has got with it.
+// Which members of a cluster are up, what each should do, and how far it is.
 //
 //   ClusterMember me(client, "/cluster", "host-7");                   // in each process
 //   unwrap(sync_wait(me.start(wait)));
@@ -12,10 +12,10 @@
 //   for (const ClusterNode& node : cluster.nodes()) use(node.id, node.liveness, node.status);
 //   unwrap(sync_wait(cluster.command("host-7", "drain", {leader.check_op()}, wait)));
 //
-// A member watches its own command and nothing else; the leader watches all with one watch. A command has a
-// generation that grows, so that both know which one a status is about; with a fence, a leader that is none
-// any more commands nothing. A member that goes is kSuspect for the time of damping and kDown after it, so
-// that a restart is not a failure. One whose beats stand still is kSuspect as well.
+// A member watches only its own command; the leader watches everything with one watch. Commands have growing
+// generations, so that both know which command a status is about. With a fence, a former leader commands
+// nothing. A member that leaves is kSuspect for the damping time and then kDown, so that a restart is not a
+// failure. A member whose beats stand still is kSuspect, too.
 //
 // Layout: <path>/live/<id> and <path>/status/<id> are ephemeral, <path>/desired/<id> is persistent.
 //
@@ -35,7 +35,7 @@
 
 namespace drover::recipes {
 
-// Desired state or status: a word, and the number of the command it is about. "<generation> <word>" in the
+// A command or status: a word and the generation of the command. Stored as "<generation> <word>" in the
 // tree.
 struct Command {
   std::string word;
@@ -57,7 +57,7 @@ struct ClusterNode {
 
 struct ClusterOptions {
   std::chrono::milliseconds damping{10'000};
-  // Members beat this often; zero: they do not, and are not expected to.
+  // Interval of the members' beats; zero: no beats are expected.
   std::chrono::milliseconds beat_every{0};
   int beats_missed_max = 3;
 };
@@ -66,13 +66,13 @@ class Cluster {
  public:
   Cluster(Client client, std::string path, ClusterOptions options = {});
 
-  // Begins, and returns when everything is known.
+  // Starts, and returns when everything is known.
   Task<Result<void>> start(Wait wait = {}) const;
-  // Tells a member what to do; its generation. kBadVersion: somebody else has told it something just now.
+  // Gives a member a command; returns its generation. kBadVersion: another client has just given one.
   Task<Result<std::uint64_t>> command(std::string id, std::string word, std::vector<Op> fence = {},
                                       Wait wait = {}) const;
 
-  // --- from any thread ---
+  // --- safe to call from any thread ---
   std::vector<ClusterNode> nodes() const;  // sorted by id
   bool is_fresh() const;
 
@@ -86,7 +86,7 @@ class ClusterMember {
   ClusterMember(Client client, std::string path, std::string id, HeartbeatOptions options = {});
 
   Task<Result<void>> start(Wait wait = {});
-  // The newest that it has not given yet; some between may be skipped.
+  // The newest command that it has not returned yet; some may be skipped.
   Task<Result<Command>> next_command(Wait wait = {});
   void report(std::string word, std::uint64_t generation);
   void beat() { heart_.beat(); }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a node's bytes mean: a pair of functions, as a value.
+// The meaning of a node's bytes, as a pair of functions.
 //
 //   Codec<Limits> limits{.encode = to_json, .decode = from_json};
 //   ConfigNode<Limits> config(client, "/app/limits", limits);
 //
-// decode() says kBadData for bytes that it cannot read; it never guesses.
+// decode() returns kBadData for bytes that it cannot read; it never guesses.
 //
 // Curator: ModelSerializer (x-async), SharedCount's and DistributedAtomicLong's byte order. kazoo: none.
 #pragma once
@@ -32,8 +32,8 @@ inline Codec<std::string> text_codec() {
           [](std::string_view bytes) -> Result<std::string> { return std::string(bytes); }};
 }
 
-// Big-endian, as Java's ByteBuffer writes it. No bytes at all are zero, as Curator has it; bytes that follow
-// the number are ignored.
+// Big-endian, as in Java's ByteBuffer. No bytes mean zero, as in Curator; bytes after the number are
+// ignored.
 template <class Integer>
 Codec<Integer> big_endian_codec() {
   using Bits = std::make_unsigned_t<Integer>;

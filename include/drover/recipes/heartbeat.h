@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sign of life: the process is there, and, if it says so, it gets on.
+// A sign of life: the process is present and, optionally, makes progress.
 //
 //   Heartbeat alive(client, "/cluster", "host-7", {.beat_every = 2s});
 //   unwrap(sync_wait(alive.start(wait)));
 //   for (;;) { work(); alive.beat(); }     // costs nothing; written at most every two seconds
 //
-// That the process is there is its session's business: <cluster>/live/<id> is ephemeral, comes back by itself
-// in the next session, and needs no writes. Beats are for processes that hang while their session lives: the
-// count in the node's data stands still then. recipes::Cluster watches both.
+// Presence follows from the session: <cluster>/live/<id> is ephemeral, returns by itself in the next session,
+// and needs no writes. Beats are for processes that hang while their session lives: then the count in the
+// node's data stands still. recipes::Cluster watches both.
 //
-// The node is a PersistentNode: an id that another session has is waited for, or kIdConflict.
+// The node is a PersistentNode: if another session has the id, it waits, or returns kIdConflict.
 //
 // Curator: PersistentNode. kazoo: Party.
 #pragma once
@@ -49,10 +49,10 @@ class Heartbeat {
   ~Heartbeat();
 
   Task<Result<void>> start(Wait wait = {});
-  // From any thread, as often as one likes.
+  // Safe to call from any thread, as often as you like.
   void beat();
   bool is_there() const;
-  // Away, for good; the destructor does it in the background.
+  // Removes it for good; the destructor does it in the background.
   Task<Result<void>> stop(Wait wait = {});
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers that nobody else gets.
+// Unique numbers.
 //
 //   IdGenerator ids(client, "/ids", IdMode::kZxid);
 //   std::int64_t id = unwrap(sync_wait(ids.next(wait)));
@@ -9,8 +9,8 @@
 //   unwrap(sync_wait(flakes.start(wait)));
 //   std::int64_t id = unwrap(flakes.next());
 //
-// No id is given twice, whatever is lost; there may be gaps: an answer that is lost takes its id along, and
-// another one is fetched.
+// No id is given twice. There may be gaps: if a reply is lost, its id is lost, and another one is
+// fetched.
 //
 // Curator: DistributedAtomicLong, CachedAtomicLong (kBlock is compatible). kazoo: Counter.
 #pragma once
@@ -50,20 +50,20 @@ class IdGenerator {
 struct SnowflakeOptions {
   int slots = 1024;
   std::chrono::milliseconds period{5000};  // how far ahead a worker's time is reserved
-  // A slot whose time was used further ahead than this is not taken: somebody's clock was wrong, and it would
-  // give no id for as long.
+  // A slot whose time was used further ahead than this is skipped: a clock was wrong, and the slot would give
+  // no id for that long.
   std::chrono::milliseconds patience{60'000};
-  // Of the first 41 bits of an id: milliseconds since 2020.
+  // Start of the 41 bits of time: milliseconds since 2020.
   std::int64_t epoch_ms = 1'577'836'800'000;
   std::function<std::int64_t()> wall_ms = {};  // none: the system's clock
 };
 
-// Ids of 41 bits of time, 10 of a worker's slot and 12 that count within a millisecond.
+// Ids of 41 bits of time, 10 bits of a worker's slot, and a 12-bit count within a millisecond.
 //
-// The slot is this session's, an ephemeral node; when the session may be gone, no more ids are given (kStale)
-// until there is another slot. A clock that is set back gives no id twice: how far a slot's time was used is
-// kept in the tree, ahead of its use, and whoever has the slot next begins behind it. Until the clock has got
-// there, next() is kStale.
+// The slot is an ephemeral node of this session. If the session may be gone, next() returns kStale until
+// there is another slot. A clock that is set back never gives an id twice: the time used by a slot is stored
+// in the tree in advance, and the next owner of the slot begins after it. Until the clock has reached it,
+// next() returns kStale.
 class SnowflakeIds {
  public:
   SnowflakeIds(Client client, std::string path, SnowflakeOptions options = {});
@@ -71,10 +71,10 @@ class SnowflakeIds {
   SnowflakeIds& operator=(SnowflakeIds&& other) noexcept;
   ~SnowflakeIds();
 
-  // Begins, and returns when ids can be had. kTooMany: all slots are taken. kStale: those that are free have
-  // been used ahead of this clock, by more than one waits for.
+  // Starts, and returns when ids are available. kTooMany: all slots are taken. kStale: free slots were used
+  // ahead of this clock by more than `patience`.
   Task<Result<void>> start(Wait wait = {});
-  // From any thread, and without waiting. kStale: not now.
+  // Safe to call from any thread; never waits. kStale: not available now.
   Result<std::int64_t> next();
   std::optional<int> slot() const;
 

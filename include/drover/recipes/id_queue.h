@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A queue whose items have ids, by which they can be removed again before somebody takes them.
+// A queue whose items have ids and can be removed by id before they are taken.
 //
 //   recipes::IdQueue queue(client, "/orders");
 //   unwrap(sync_wait(queue.put("two pizzas", "order-17")));
 //   int removed = unwrap(sync_wait(queue.remove("order-17")));     // 1, or 0: it is being worked on, or done
 //
-// All else is as said of Queue (drover/recipes/queue.h). Curator's DistributedIdQueue, in its layout; kazoo
-// has none. An id need not be unique. '/' and '|' in it are written as '_', so that ids which differ only
-// there are one.
+// Otherwise as Queue (drover/recipes/queue.h). Curator: DistributedIdQueue (same nodes). kazoo:
+// none. Ids need not be unique. '/' and '|' are stored as '_', so ids that differ only there are the
+// same.
 #pragma once
 
 #include <string>
@@ -24,11 +24,11 @@ class IdQueue {
 
   Task<Result<void>> put(std::string data, std::string id, Wait wait = {}) const;
   Task<Result<QueueItem>> take(Wait wait = {}) const;
-  // Removes all of this id that nobody has claimed, and says how many. What somebody has taken stays his: a
-  // removal and a claim of one item cannot both succeed.
+  // Removes all unclaimed items with this id and returns how many. A removal and a claim of one item cannot
+  // both succeed.
   Task<Result<int>> remove(std::string id, Wait wait = {}) const;
   Task<Result<int>> size(Wait wait = {}) const;
-  // Of an item that was taken.
+  // The id of a taken item.
   static std::string id_of(const QueueItem& item);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Changes of the tree that come with new versions of a program, made once and in order, whoever starts first.
+// Changes of the tree that come with new versions of a program, applied once and in order.
 //
 //   Migrations migrations(client, "/app/migrations");
 //   unwrap(sync_wait(migrations.apply("schema", {
@@ -8,10 +8,10 @@
 //       {.name = "limit", .ops = {Op::create("/app/limit", "10")}},
 //   }, wait)));
 //
-// Each migration is one transaction together with the record that it was made, under a lock, so that it is
-// made exactly once, whatever is lost. The record holds a hash of the operations: what was made is never
-// changed afterwards. A list that does not begin with what is recorded is kLayoutMismatch, and nothing is
-// done.
+// Each migration is one transaction together with its record, under a lock, so it is applied exactly once.
+// The record holds a hash of the operations: an applied migration must not be changed. A list that does not
+// begin with the recorded migrations is kLayoutMismatch, and nothing is applied. It does not matter which
+// process starts first.
 //
 // Layout: <path>/<set>/<number>, its data a line of the hash and the name; the lock is <path>/<set>/lock.
 //
@@ -35,9 +35,9 @@ class Migrations {
  public:
   Migrations(Client client, std::string path) : client_(std::move(client)), path_(std::move(path)) {}
 
-  // How many of them were made now.
+  // Returns how many were applied now.
   Task<Result<int>> apply(std::string set, std::vector<Migration> migrations, Wait wait = {}) const;
-  // The names of those that are recorded, in order.
+  // The names of recorded migrations, in order.
   Task<Result<std::vector<std::string>>> applied(std::string set, Wait wait = {}) const;
 
  private:

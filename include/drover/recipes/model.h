@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nodes of a type: a path, and what its bytes mean. And a schema: what may be where.
+// Typed nodes: a path and a codec. And a schema: rules about what may be where.
 //
 //   Model<Job> jobs(client, "/jobs", job_codec);
 //   unwrap(sync_wait(jobs.at("17").set(job)));                       // made if it is not there
@@ -10,8 +10,8 @@
 //   Schema schema({{.path = "/jobs/*", .kind = SchemaKind::kPersistent, .validate = is_a_job}});
 //   unwrap(schema.check(Op::create("/jobs/17", bytes)));             // before it is sent
 //
-// A set whose answer is lost is looked for, as ConfigNode's is. A schema refuses with kBadArguments here and
-// knows nothing of what other programs do.
+// A set with a lost reply is resolved, as in ConfigNode. A schema refuses operations locally with
+// kBadArguments; it does not bind other programs.
 //
 // Curator: ModeledFramework, SchemaSet (x-async). kazoo: nothing.
 #pragma once
@@ -95,7 +95,7 @@ struct SchemaRule {
   std::function<bool(std::string_view data)> validate = {};
 };
 
-// The first rule that matches a path is the one that holds for it.
+// The first rule that matches a path applies.
 class Schema {
  public:
   enum class Others : std::uint8_t { kAllowed, kRefused };  // paths that no rule matches

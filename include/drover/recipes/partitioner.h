@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A set of items, divided among whoever is there: everybody has its share, and no item has two owners.
+// Divides a set of items among the present members: each has a share, and no item has two owners.
 //
 //   Partitioner parts(client, "/work", "host-7", {"a", "b", "c", "d"});
 //   unwrap(sync_wait(parts.start(wait)));
@@ -9,12 +9,12 @@
 //     while (!share.revoked().stop_requested()) work_on(share.items());   // check_op() makes writes safe
 //   }                                          // the share goes: its items are free for the others
 //
-// Which items are whose follows from the sorted items and members alone, or, by rendezvous hashing, so that
-// few move when somebody comes or goes. Each item of a share is held by a mutex of its own: while members see
-// different lists for a moment, an item is nobody's rather than two's. When the members change, or the
-// session is lost, revoked() stops: finish, let the share go, and acquire() the next.
+// Shares follow from the sorted lists of items and members, or from rendezvous hashing, so that few items
+// move when members come or go. Each item of a share is held by a mutex: while members see different lists,
+// an item has no owner rather than two. When members change or the session is lost, revoked() stops: finish,
+// destroy the share, and acquire() the next.
 //
-// Everybody must divide the same items: members publish a hash of theirs, and another one's is
+// All members must divide the same items: they publish a hash of their list, and a different one is
 // kLayoutMismatch.
 //
 // Layout, as kazoo's: <path>/party/<32 hex>-<id>, ephemeral, and the mutexes <path>/locks/<item>.
@@ -34,9 +34,9 @@
 namespace drover::recipes {
 
 struct PartitionerOptions {
-  // The members must have been the same for so long before anything is divided.
+  // The members must be unchanged for this long before items are divided.
   std::chrono::milliseconds settle{1000};
-  // By rendezvous hashing instead of in turns.
+  // Use rendezvous hashing instead of taking turns.
   bool hashed = false;
 };
 
@@ -44,11 +44,11 @@ struct PartitionerOptions {
 class Share {
  public:
   const std::vector<std::string>& items() const { return items_; }
-  // It is no longer right: the members have changed, or an item is lost.
+  // The share is no longer valid: members have changed, or an item is lost.
   std::stop_token revoked() const;
-  // Fails a transaction when the item is not ours any more. Of one of items().
+  // Makes a transaction fail if the item is no longer ours. For one of items().
   Op check_op(const std::string& item) const;
-  // Frees the items, and waits until it is done.
+  // Releases the items and waits for that.
   Task<Result<void>> release(Wait wait = {});
 
  private:
@@ -65,10 +65,10 @@ class Partitioner {
   Partitioner(Client client, std::string path, std::string id, std::vector<std::string> items,
               PartitionerOptions options = {});
 
-  // Joins; a Partitioner that goes leaves.
+  // Joins; the destructor leaves.
   Task<Result<void>> start(Wait wait = {});
-  // Our share, perhaps an empty one, when the members have settled and its items are free. Let go of the one
-  // before first.
+  // Returns our share, perhaps an empty one, when membership has settled and its items are free. Destroy the
+  // previous share first.
   Task<Result<Share>> acquire(Wait wait = {}) const;
 
  private:

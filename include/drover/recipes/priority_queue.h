@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A queue that gives the item of the lowest number first, and of equal numbers the oldest.
+// A queue that gives the item with the lowest number first, and the oldest of equal numbers.
 //
 //   recipes::PriorityQueue queue(client, "/jobs");
 //   unwrap(sync_wait(queue.put("urgent", -10)));
 //   unwrap(sync_wait(queue.put("some time", 5)));
 //   recipes::QueueItem item = unwrap(sync_wait(queue.take()));     // "urgent"
 //
-// All that is said of Queue holds (drover/recipes/queue.h). Each take looks at the queue as it is then, so
-// that what is more urgent and came later is not overlooked. Curator's DistributedPriorityQueue, in its
-// layout; kazoo's Queue has priorities too, in another.
+// Otherwise as Queue (drover/recipes/queue.h). Each take looks at the current queue, so a later but more
+// urgent item is not missed. Curator: DistributedPriorityQueue (same nodes). kazoo: Queue with priorities
+// (other names).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A queue that outlives those who put and those who take. Items come in the order in which they were put.
+// A queue that outlives its producers and consumers. Items are taken in the order in which they were put.
 //
 //   recipes::Queue queue(client, "/jobs");
 //   unwrap(sync_wait(queue.put("job 1")));
@@ -8,15 +8,15 @@
 //   work_on(item.data(), item.lost());
 //   unwrap(sync_wait(item.done()));                  // gone for good
 //
-// At least once (kExplicit, the default): what was taken is claimed by an ephemeral node and stays in the
-// queue until done(). If the taker's session ends or it gives the item back, another gets it; done() then is
-// kLockLost. Two may work on one item only after a loss, which lost() tells and check_op() guards against.
-// At most once (kAutomatic): it is gone when take() returns; one that is lost on the way is told by
-// maybe_applied() of take()'s error. In neither does a lost answer lose an item or take it twice.
+// At least once (kExplicit, the default): a taken item is claimed by an ephemeral node and stays in the queue
+// until done(). If the consumer's session ends or it gives the item back, another one gets it, and done() is
+// kLockLost. Two work on one item only after a loss, which lost() reports and check_op() guards against. At
+// most once (kAutomatic): the item is gone when take() returns; a loss on the way is maybe_applied() of its
+// error. A lost reply neither loses an item nor takes it twice.
 //
-// Of any number of idle takers one watches the queue, and the others wait for their turn: one put, one
-// notification. Curator's DistributedQueue (with lockPath) and SimpleDistributedQueue; kazoo's Queue and
-// LockingQueue are this with layouts of their own.
+// One idle consumer watches the queue, the others wait for their turn: a put causes one notification.
+// Curator: DistributedQueue (with lockPath), SimpleDistributedQueue. kazoo: Queue and LockingQueue, other
+// names.
 #pragma once
 
 #include <cstdint>
@@ -40,22 +40,22 @@ enum class QueueAck : std::uint8_t { kExplicit, kAutomatic };
 struct QueueOptions {
   QueueLayout layout = QueueLayout::kCurator;
   QueueAck ack = QueueAck::kExplicit;
-  // A put that would make it more waits. Exact among those who put with a bound. 0: none.
+  // A put that would exceed it waits. Exact among producers that use it. 0: no limit.
   int items_max = 0;
-  // Counts deliveries; after so many an item is moved to <path>.dead. 0: they are not counted.
+  // After this many deliveries an item is moved to <path>.dead. 0: not counted.
   int deliveries_max = 0;
-  // Other layouts than kNative cannot tell their item after a lost answer; with this one transaction more
-  // does. Otherwise the error's maybe_applied() says that it may be in the queue.
+  // Layouts other than kNative cannot find their item after a lost reply; with this option, one more
+  // transaction can. Otherwise the error's maybe_applied() says that it may be in the queue.
   bool exact_put = false;
-  // Where claims are; Curator's lockPath. Empty: <path>.claims.
+  // Directory of claims; Curator's lockPath. Empty: <path>.claims.
   std::string claims = {};
 };
 
 struct QueueConfig;
 class QueueClaim;
 
-// One that was taken. Move-only; whoever lets it go without done() gives it back. What it says stays
-// readable.
+// A taken item. Move-only; destroying it without done() gives it back. Its data stays readable afterwards,
+// even if it is lost.
 class QueueItem {
  public:
   QueueItem() = default;
@@ -65,25 +65,25 @@ class QueueItem {
   ~QueueItem() { let_go(); }
 
   const std::string& data() const { return values().front(); }
-  // Curator may put several values as one item; they are taken together.
+  // Curator may put several values into one item; they are taken together.
   const std::vector<std::string>& values() const;
   const std::string& name() const;  // "queue-0000000007"
   int deliveries() const;           // with this one; 1 where they are not counted
 
-  // The claim is gone with its session: another may be working on it.
+  // The claim is lost with its session: another consumer may be working on it.
   std::stop_token lost() const;
-  // Fails a transaction when the claim is gone.
+  // Makes a transaction fail if the claim is lost.
   Op check_op() const;
   // Grows with each delivery of an item: the claim's czxid.
   Zxid fence() const;
 
-  // Removes it from the queue. kLockLost: the claim was gone before, and the item will be or was worked on
-  // again; maybe_applied() then says that this cannot be known. After any error it is given back.
+  // Removes it from the queue. kLockLost: the claim was lost before, and the item is delivered again;
+  // maybe_applied() then says that this is unknown. After any error it is given back.
   Task<Result<void>> done(Wait wait = {});
-  // Lets another have it, before all that were put later.
+  // Gives it back; another consumer gets it before later items.
   Task<Result<void>> give_back(Wait wait = {});
 
-  // Of the library itself.
+  // For the library itself.
   const std::shared_ptr<QueueClaim>& claim() const { return claim_; }
 
  private:
@@ -98,10 +98,10 @@ class Queue {
   Task<Result<void>> put(std::string data, Wait wait = {}) const;
   // As one item, kCurator only.
   Task<Result<void>> put_all(std::vector<std::string> values, Wait wait = {}) const;
-  // The oldest that nobody has claimed; waits for one. kDeadline at once for Wait::poll() if there is none
-  // that this client's server knows of.
+  // Claims the oldest free item; waits for one. With Wait::poll(), kDeadline at once if this client's server
+  // knows of none.
   Task<Result<QueueItem>> take(Wait wait = {}) const;
-  // How many there are, claimed ones too.
+  // The number of items, including claimed ones.
   Task<Result<int>> size(Wait wait = {}) const;
 
  private:

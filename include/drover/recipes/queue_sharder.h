@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One queue made of several, so that none gets too long to be listed.
+// One queue made of several, so that none gets too long to list.
 //
 //   recipes::QueueSharder queue(client, "/jobs", {.threshold = 5000, .queues_max = 8});
 //   unwrap(sync_wait(queue.put("job 1")));
 //   recipes::QueueItem item = unwrap(sync_wait(queue.take()));
 //   unwrap(sync_wait(item.done()));
 //
-// A put that finds `threshold` items or more in every queue adds another one, up to `queues_max`: exactly,
-// since it is added in a transaction that fails if somebody else has added one. Items of one queue come in
-// their order, those of different queues in none. Everything else is as said of Queue
-// (drover/recipes/queue.h), for each of the queues.
+// A put that finds at least `threshold` items in every queue adds another one, up to `queues_max`. This
+// limit is exact, because the transaction fails if another client has just added one. Items of one
+// queue keep their order; items of different queues have none. Otherwise as Queue
+// (drover/recipes/queue.h).
 //
-// Curator's QueueSharder, in its layout (<path>/queue-<uuid>/...); it elects a leader to add queues, ours
-// need none. kazoo has none.
+// Curator: QueueSharder (same nodes, <path>/queue-<uuid>/...); it elects a leader to add queues, drover needs
+// none. kazoo: none.
 #pragma once
 
 #include <memory>
@@ -34,9 +34,9 @@ class QueueSharder {
  public:
   QueueSharder(Client client, std::string path, QueueSharderOptions options = {});
 
-  // Into the queues in turn.
+  // Puts into the queues in turn.
   Task<Result<void>> put(std::string data, Wait wait = {}) const;
-  // From whichever has one. While it waits it stands in the line of each queue.
+  // Takes from any queue that has an item. While it waits, it waits in the line of each queue.
   Task<Result<QueueItem>> take(Wait wait = {}) const;
   Task<Result<int>> size(Wait wait = {}) const;
   // Their paths, sorted.

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A lock that many readers or one writer hold, given in the order of asking: nobody starves.
+// A lock for many readers or one writer, in the order of asking: nobody starves.
 //
 //   ReadWriteLock lock(client, "/locks/table");
 //   Guard write = unwrap(sync_wait(lock.write(Wait::within(10s))));
 //   ...
 //   Guard read = unwrap(sync_wait(lock.downgrade(write)));   // no other writer comes in between
 //
-// Guarantees: a writer is alone; a reader waits for the writers before it, and for nobody else. Who leaves
-// wakes the one writer behind it, or the readers that waited for it.
+// Guarantees: a writer is alone; a reader waits only for writers before it. A release wakes the next writer,
+// or the readers that waited for it.
 //
-// Failures: as Mutex. There is no way from reading to writing: two who tried it would wait for each other. An
-// owner that asks for it is refused with kWouldDeadlock, and so is one that writes and asks for either. One
-// that reads may ask to read again: the last of its guards gives the lock back.
+// Failures: as Mutex. There is no upgrade from reading to writing: two clients that tried it would deadlock.
+// An owner that reads and asks to write, or writes and asks for either, gets kWouldDeadlock. A reader may
+// read again; its last guard releases the lock.
 //
 // Curator: InterProcessReadWriteLock (same nodes). kazoo: ReadLock and WriteLock (other names).
 #pragma once
@@ -34,14 +34,14 @@ class ReadWriteLock {
 
   Task<Result<Guard>> read(Wait wait = {}) const;
   Task<Result<Guard>> write(Wait wait = {}) const;
-  // For somebody whose mistakes are to be noticed.
+  // With an owner, deadlocks of that owner are detected.
   Task<Result<Guard>> read(const Owner& owner, Wait wait = {}) const;
   Task<Result<Guard>> write(const Owner& owner, Wait wait = {}) const;
-  // From writing to reading: when it succeeds, `write` holds nothing any more; otherwise it is as before. The
-  // fence stays the writer's: a later writer that already waits must not find it larger than its own.
-  // kLockLost: the writer's node is gone, so that another one may write by now.
+  // Changes from writing to reading. On success `write` is empty; otherwise it is unchanged. The fence stays
+  // the writer's, because it must not be larger than that of a writer that already waits. kLockLost: the
+  // writer's node is gone, so another client may write by now.
   Task<Result<Guard>> downgrade(const Guard& write, Wait wait = {}) const;
-  // The nodes in line, first to last.
+  // The contenders' nodes, in order.
   Task<Result<std::vector<std::string>>> participants(Wait wait = {}) const;
 
  private:

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Removes directories that have stayed empty, on servers without container nodes or for nodes that are none.
+// Removes directories that have stayed empty, for servers or nodes without containers.
 //
 //   Reaper reaper(client, "/locks", {.check_every = 30s});    // every child of /locks
 //
-// A node is removed when it had no children in several checks in a row and none came and went in between.
-// What has children is never removed: the server refuses it. Nodes with data are left alone, unless told
-// otherwise. Several reapers of the same place do no harm.
+// A node is removed if it had no children in several checks in a row and none came and went in between. Nodes
+// with children are never removed: the server refuses it. Nodes with data are kept, unless configured
+// otherwise. Several reapers for one directory do no harm.
 //
-// Recipes that use such a directory make it again when it is gone (kNoNode), as all here do.
+// Recipes must create such a directory again if it is gone (kNoNode), as all of drover's do.
 //
 // Curator: Reaper and ChildReaper, until container nodes. kazoo: nothing.
 #pragma once
@@ -30,7 +30,7 @@ struct ReaperOptions {
 
 class Reaper {
  public:
-  // Begins at once.
+  // Starts at once.
   Reaper(Client client, std::string parent, ReaperOptions options = {});
   Reaper(Reaper&&) noexcept = default;
   Reaper& operator=(Reaper&& other) noexcept;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A mutex that its owner may take again while it holds it: inner acquisitions cost nothing.
+// A mutex that its owner may acquire again while it holds it: inner acquisitions cost nothing.
 //
 //   ReentrantMutex mutex(client, "/locks/report");
 //   Guard outer = unwrap(sync_wait(mutex.acquire()));
 //   Guard inner = unwrap(sync_wait(mutex.acquire()));   // at once: this thread has it
-//   // it is given back when the last of the two guards is
+//   // released with the last of the two guards
 //
-// Who the owner is, is known in this process and in this object only: the calling thread, or an Owner that is
-// handed over, as coroutines need it, which change threads. No name in the tree is compared: a process that
-// was started again could take the node of its dead predecessor for its own.
+// The owner is the calling thread, or an Owner object, as coroutines need it, which change threads. It is
+// known only in this object of this process. Names in the tree are not compared, because a restarted process
+// could take the node of its dead predecessor for its own.
 //
-// Guarantees and failures: as Mutex. A lock that is lost is lost for all its guards; the next acquisition
-// gets in line like anybody else's. Two acquisitions of one owner at the same time, before it holds the lock,
-// are two places in line.
+// Guarantees and failures: as Mutex. A lost lock is lost for all its guards; the next acquisition queues
+// again. Two concurrent acquisitions of one owner that does not hold the lock yet are two places in the
+// queue.
 //
 // Curator: InterProcessMutex (same nodes). kazoo: none.
 #pragma once
@@ -32,9 +32,9 @@ class ReentrantMutex {
  public:
   ReentrantMutex(Client client, std::string path, MutexOptions options = {});
 
-  // For the thread that calls. On the executor, which all coroutines share: kBadConfig.
+  // The owner is the calling thread. On the executor, which all coroutines share: kBadConfig.
   Task<Result<Guard>> acquire(Wait wait = {}) const;
-  // The owner outlives all its guards.
+  // The owner must outlive its guards.
   Task<Result<Guard>> acquire(const Owner& owner, Wait wait = {}) const;
 
  private:

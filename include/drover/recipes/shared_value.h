@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A value that everybody sees and may change: all follow it, and a change is of what was seen.
+// A value that all clients follow and may change.
 //
 //   SharedCount limit(client, "/limit", 10);           // 10 if nobody has set it
 //   unwrap(sync_wait(limit.start(wait)));
@@ -8,10 +8,10 @@
 //   bool done = unwrap(sync_wait(limit.try_set(seen, seen.value + 1)));   // false: somebody else was faster
 //   auto next = co_await limit.next(wait);             // when it has changed
 //
-// What was set here is seen here at once. Values are followed as NodeCache does it, by mzxid and with a read
-// after each reconnect. A set whose answer is lost is looked for: at the version that was seen it was not
-// done, with our bytes it was, or somebody has set the same; otherwise the error is maybe_applied(). For sums
-// that nobody may count twice use AtomicLong.
+// A value that is set here is seen here at once. Values are followed as in NodeCache, by mzxid and with a
+// read after each reconnect. A set with a lost reply is resolved: at the version that was seen it was not
+// applied; with our bytes it was, or another client has set the same; otherwise the error is maybe_applied().
+// For sums use AtomicLong.
 //
 // Curator: SharedCount (four bytes, big-endian), SharedValue. kazoo: Counter(support_curator=True).
 #pragma once
@@ -42,17 +42,17 @@ class SharedValue {
       : parts_(
             std::make_shared<Parts>(std::move(client), std::move(path), std::move(seed), std::move(codec))) {}
 
-  // Begins, and returns when it is known; sets the seed if there is no node.
+  // Starts, and returns when it is known; sets the seed if there is no node.
   Task<Result<void>> start(Wait wait = {}) { return start_with(parts_, std::move(wait)); }
-  // The seed, while there is no node or none that can be read.
+  // The seed, while there is no readable node.
   Seen current() const { return parts_->seen(parts_->node.current()); }
-  // When it has changed. For one reader.
+  // Waits for a change. For one reader.
   Task<Result<Seen>> next(Wait wait = {}) { return next_with(parts_, parts_->node.next(std::move(wait))); }
-  // Whatever it is.
+  // Sets it unconditionally.
   Task<Result<void>> set(T value, Wait wait = {}) {
     return set_with(parts_, Version::kAny, std::move(value), std::move(wait));
   }
-  // Only if it is still what was seen; what was seen to be absent is made, if it still is.
+  // Only if it is still what was seen; an absent node is created, if it is still absent.
   Task<Result<bool>> try_set(Seen seen, T value, Wait wait = {}) {
     if (seen.is_absent) return make_with(parts_, std::move(value), std::move(wait));
     return try_with(set_with(parts_, seen.version, std::move(value), std::move(wait)));
@@ -82,7 +82,7 @@ class SharedValue {
   static Task<Result<void>> start_with(Shared parts, Wait wait) {
     auto creating = create_settled(parts->client, parts->path, parts->codec.encode(parts->seed), wait);
     const Result<Stat> created = co_await std::move(creating);
-    // Whatever is there is the value.
+    // An existing node is the value.
     if (!created && created.error() != Errc::kNodeExists) co_return std::unexpected(created.error());
     auto starting = parts->node.start(wait);
     co_return co_await std::move(starting);

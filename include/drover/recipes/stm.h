@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Transactions over several nodes: what was read still holds when all is written, or it is done again.
+// Transactions over several nodes: if anything that was read has changed, it runs again.
 //
 //   Stm stm(client);
 //   unwrap(sync_wait(stm.run([](Stm::Transaction& t) -> Task<Result<void>> {
@@ -12,15 +12,15 @@
 //     co_return Result<void>{};
 //   })));
 //
-// The body may run several times, so that it does nothing but read and write here; an error that it returns
-// ends it all, and nothing is written. Commit is one transaction that checks every read and does every write.
-// A node that was read as missing can only be checked by creating it: a body that does not gets
-// kBadArguments. A node that was not read, and is not there to be set or removed, or the missing parent of a
-// new one, ends it with kNoNode. Versions tell one state of a node from another only as long as nobody
-// removes it and makes it anew; nodes that are used so are not for this.
+// The function may run several times, so it must only read and write here. If it returns an error,
+// nothing is written. Commit is one transaction that checks every read and does every write. A node
+// that was read as missing can only be checked by creating it: otherwise the result is
+// kBadArguments. Setting or removing a missing node that was not read, or creating below a missing
+// parent, is kNoNode. Do not use it for nodes that others delete and create again: their versions
+// repeat.
 //
-// When the answer to the commit is lost, a written node tells whether it was done: unchanged, it was not.
-// Otherwise the error is maybe_applied().
+// If the reply to the commit is lost, an unchanged node shows that it was not applied; otherwise the error is
+// maybe_applied().
 //
 // Curator: CuratorMultiTransaction, without the reads. kazoo: transaction(), the same. etcd: STM.
 #pragma once
@@ -39,9 +39,9 @@ class Stm {
  public:
   class Transaction {
    public:
-    // None: there is no such node. What was written here before is seen.
+    // Empty: the node does not exist. Earlier writes of this transaction are visible.
     Task<Result<std::optional<std::string>>> get(std::string path);
-    // Makes the node if this transaction has read that there is none, or has removed it.
+    // Creates the node if this transaction has read it as missing or has removed it.
     void set(std::string path, std::string data);
     void remove(std::string path);
 
