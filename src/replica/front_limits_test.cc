@@ -175,10 +175,7 @@ TEST(Limits, AConnectionWithTooManyUnderWayIsNotReadUntilSomeAreAnswered) {
   config.durable_at_once = false;
   config.front.outstanding_max = 3;
   Harness h(config);
-  Client c(h);
-  c.send_hello({});
-  h.durable();
-  c.take_hello();
+  Client c = connected_durably(h);
   for (int i = 0; i < 5; ++i) c.queue(OpCode::kCreate, create_body("/" + std::to_string(i)));
   c.flush();
   h.settle();
@@ -202,10 +199,7 @@ TEST(Limits, LargeRequestsCountByTheirBytes) {
   config.durable_at_once = false;
   config.front.outstanding_bytes_max = 10'000;
   Harness h(config);
-  Client c(h);
-  c.send_hello({});
-  h.durable();
-  c.take_hello();
+  Client c = connected_durably(h);
   const std::string large(6000, 'x');
   c.queue(OpCode::kCreate, create_body("/a", {.data = large}));
   c.queue(OpCode::kSync, wire::testing::path_body(large));
@@ -334,10 +328,7 @@ TEST(Limits, AConnectionThatGoesTakesWhatItHasUnderWayAlong) {
   HarnessConfig config;
   config.durable_at_once = false;
   Harness h(config);
-  Client c(h);
-  c.send_hello({});
-  h.durable();
-  c.take_hello();
+  Client c = connected_durably(h);
   c.send(OpCode::kCreate, create_body("/a"));
   c.send(OpCode::kExists, path_watch_body("/a", true));
   c.vanish();

@@ -73,10 +73,7 @@ TEST_F(Order, AReadIsAnsweredFromTheStateOfItsPlaceInTheStream) {
 }
 
 TEST_F(Order, AnotherConnectionsReadWaitsForNobody) {
-  Client other(h_);
-  other.send_hello({});
-  h_.durable();
-  other.take_hello();
+  Client other = connected_durably(h_);
   c_.send(OpCode::kCreate, create_body("/a"));
   EXPECT_EQ(other.error(OpCode::kExists, path_watch_body("/a")), ErrorCode::kNoNode)
       << "not durable, so not visible";
@@ -136,10 +133,7 @@ TEST_F(Order, AnEventComesBeforeTheReplyOfTheWriteThatCausedIt) {
 }
 
 TEST_F(Order, AnEventComesBeforeAnyReadThatShowsTheChange) {
-  Client watcher(h_);
-  watcher.send_hello({});
-  h_.durable();
-  watcher.take_hello();
+  Client watcher = connected_durably(h_);
   watcher.send(OpCode::kGetChildren, path_watch_body("/", true));
   c_.send(OpCode::kCreate, create_body("/a"));
   h_.replica->on_durable(h_.replica->last_proposed(), h_.now);
@@ -227,10 +221,7 @@ TEST(Totals, CountWhatWasAnsweredAndWhatFired) {
 
 TEST(Auth, IsAnsweredAtOnceWithTheRequestsXidAndNoZxid) {
   Harness h(by_hand());
-  Client c(h);
-  c.send_hello({});
-  h.durable();
-  c.take_hello();
+  Client c = connected_durably(h);
   c.send(OpCode::kCreate, create_body("/a"));
   c.send(OpCode::kAuth, auth_body("digest", "bob:pw"));
   const auto replies = c.take();
@@ -255,10 +246,7 @@ TEST(Auth, EchoesWhateverXidTheClientSends) {
 
 TEST(Auth, ARequestHasTheIdentitiesOfTheMomentItCame) {
   Harness h(by_hand());
-  Client c(h);
-  c.send_hello({});
-  h.durable();
-  c.take_hello();
+  Client c = connected_durably(h);
   c.queue(OpCode::kCreate,
           create_body("/a", {.acl = acl_bytes({{31, {"digest", state::digest_identity("bob:pw")}}})}));
   c.queue(OpCode::kGetData, path_watch_body("/a"));

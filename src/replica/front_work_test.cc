@@ -89,10 +89,7 @@ TEST(WorkBehindAWrite, IsGatheredOnlyAsFarAsItIsSmall) {
   config.durable_at_once = false;
   config.front.output_high_water_bytes = 32 * kOwned * 5;
   Harness h(config);
-  Client c(h);
-  c.send_hello({});
-  h.durable();
-  c.take_hello();
+  Client c = connected_durably(h);
   for (int i = 0; i < kOwned; ++i)
     c.queue(OpCode::kCreate, create_body("/e" + std::to_string(i), {.flags = wire::kEphemeral}));
   c.flush();
@@ -178,10 +175,7 @@ TEST(Identities, AreChargedToTheConnectionWithEveryWrite) {
   config.durable_at_once = false;
   config.front.outstanding_bytes_max = 50'000;
   Harness h(config);
-  Client c(h);
-  c.send_hello({});
-  h.durable();
-  c.take_hello();
+  Client c = connected_durably(h);
   const std::string auth = wire::testing::written([&](wire::Writer& w) {
     w.i32(0);
     w.string("digest");

@@ -166,10 +166,7 @@ TEST(Zxids, WhatCannotBeDecodedIsAnsweredInItsTurn) {
   HarnessConfig config;
   config.durable_at_once = false;
   Harness h(config);
-  Client c(h);
-  c.send_hello({});
-  h.durable();
-  c.take_hello();
+  Client c = connected_durably(h);
   const Zxid start = h.machine.last_zxid;
   c.queue(OpCode::kCreate, create_body("/a"));
   c.queue(OpCode::kSetData, "junk");

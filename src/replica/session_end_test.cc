@@ -92,10 +92,7 @@ TEST(SessionEnd, TakesNodesAlongWhoseCreationIsStillOnItsWay) {
   HarnessConfig config = small_transactions();
   config.durable_at_once = false;
   Harness h(config);
-  Client c(h);
-  c.send_hello({});
-  h.durable();
-  c.take_hello();
+  Client c = connected_durably(h);
   for (int i = 0; i < kMany; ++i)
     c.queue(OpCode::kCreate, create_body("/e" + std::to_string(i), {.flags = wire::kEphemeral}));
   c.queue(OpCode::kCloseSession);
@@ -126,10 +123,7 @@ TEST(SessionEnd, InterruptedByACrashIsWhole) {
   HarnessConfig config = small_transactions();
   config.durable_at_once = false;
   Harness h(config);
-  Client c(h);
-  c.send_hello({});
-  h.durable();
-  c.take_hello();
+  Client c = connected_durably(h);
   for (int i = 0; i < kMany; ++i) {
     c.queue(OpCode::kCreate, create_body(parent(i)));
     c.queue(OpCode::kCreate, create_body(ephemeral(i), {.flags = 1}));

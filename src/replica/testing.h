@@ -168,10 +168,8 @@ struct Hello {
 // One client's TCP connection. Bytes that the server does not take wait here, as in a socket.
 class Client {
  public:
-  explicit Client(Host& h, std::size_t front = 0)
-      : h_(h),
-        front_(front),
-        conn_(h.front(front).open({"127.0.0.1", "127.0.0.1:4444", {{"ip", "127.0.0.1"}}}, h.now)) {}
+  explicit Client(Host& h, std::size_t front = 0, const std::string& ip = "127.0.0.1")
+      : h_(h), front_(front), conn_(h.front(front).open({ip, ip + ":4444", {{"ip", ip}}}, h.now)) {}
 
   // The frame that answers the handshake; nullopt when none came.
   std::optional<std::string> connect(const Hello& hello = {}) {
@@ -271,6 +269,15 @@ inline Client connected(Host& h, const Hello& hello = {}, std::size_t front = 0)
   Client client(h, front);
   client.connect(hello);
   return client;
+}
+
+// The same where the test says what is durable.
+inline Client connected_durably(Harness& h, std::size_t front = 0) {
+  Client c(h, front);
+  c.send_hello({});
+  h.durable();
+  c.take_hello();
+  return c;
 }
 
 // "1 Ok", "created /a", "2 NoNode": the stream as a client sees it.

@@ -86,15 +86,20 @@ def both_kinds_case(kinds):
     return case
 
 
+def leave_the_data_with_one(ensemble):
+    """All stop, and the disks of two of three are lost."""
+    ensemble.start()
+    write(ensemble, "old")
+    ensemble.level()
+    for member in ensemble:
+        member.stop()
+    ensemble[1].wipe()
+    ensemble[2].wipe()
+
+
 def a_server_whose_history_the_others_have_lost_stops_and_keeps_it():
     with Ensemble([DROVER] * 3) as ensemble:
-        ensemble.start()
-        write(ensemble, "old")
-        ensemble.level()
-        for member in ensemble:
-            member.stop()
-        ensemble[1].wipe()
-        ensemble[2].wipe()
+        leave_the_data_with_one(ensemble)
         ensemble.start(1, 2)
         check_equal(sum(member.said().count(BEGINS) for member in ensemble.running), 1, "loud lines")
         write(ensemble, "new")
@@ -116,13 +121,7 @@ def a_server_whose_history_the_others_have_lost_stops_and_keeps_it():
 
 def empty_servers_wait_while_one_that_has_data_answers():
     with Ensemble([DROVER] * 3) as ensemble:
-        ensemble.start()
-        write(ensemble, "old")
-        ensemble.level()
-        for member in ensemble:
-            member.stop()
-        ensemble[1].wipe()
-        ensemble[2].wipe()
+        leave_the_data_with_one(ensemble)
         ensemble.start(3, wait=False)
         wait_until(ensemble[3].answers, "the one with data is up")
         ensemble.start(1, 2, wait=False)

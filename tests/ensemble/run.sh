@@ -9,14 +9,14 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/../suites.sh"
 logs=$(mktemp -d)
-passed=0 failed=0
 suites=() running=()
 
 cleanup() {
   ((!${#running[@]})) || kill "${running[@]}" 2>/dev/null || true
   wait
-  rm -rf "$logs"
+  rm -rf "$logs" "$suite_log"
 }
 trap cleanup EXIT
 
@@ -29,16 +29,9 @@ start() {  # start NAME COMMAND...
 }
 
 finish() {  # finish NAME PID: prints what it said if it failed
-  local name=$1 status=0 counts good bad
+  local status=0
   wait "$2" || status=$?
-  counts=$(sed -nE 's/.*\b([0-9]+) passed, ([0-9]+) failed.*/\1 \2/p' "$logs/$name" | tail -n 1)
-  read -r good bad <<<"${counts:-0 0}"
-  # A test that dies before it has counted is a failure too.
-  ((status == 0 || bad > 0)) || bad=1
-  ((good + bad > 0)) || bad=1
-  ((bad == 0)) || cat "$logs/$name"
-  printf 'ensemble %-10s %3d passed %3d failed %4d s\n' "$name" "$good" "$bad" "$SECONDS"
-  passed=$((passed + good)) failed=$((failed + bad))
+  add_suite "$1" "$status" "$logs/$1" "$SECONDS" || cat "$logs/$1"
 }
 
 finish_all() {
@@ -63,5 +56,4 @@ finish_all
 start limits /usr/bin/python3 "$here/limits_test.py"
 finish_all
 
-printf '%d passed, %d failed\n' "$passed" "$failed"
-((failed == 0))
+end_suites
