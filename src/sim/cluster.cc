@@ -11,6 +11,9 @@
 namespace drover::sim {
 namespace {
 
+// Far more than histories begin with and elections of a run use up.
+constexpr std::uint32_t kEpochsMax = 20'000;
+
 // A transaction that changes nothing: stands for a history of which only the end matters.
 std::string nothing_done_at(Zxid zxid) {
   std::string entry;
@@ -74,6 +77,7 @@ Cluster::Cluster(const Plan& plan, const RunOptions& options)
       network_(world_, plan_.network),
       election_(world_, network_, plan_.election),
       nemesis_(world_, network_, election_, plan_, servers_),
+      intruder_(world_, network_, election_, plan_, servers_),
       oracle_(oracle_options(plan)) {
   world_.set_tracing(options.trace);
   for (const ServerId id : plan_.servers()) {
@@ -97,10 +101,16 @@ bool Cluster::run() {
   if (plan_.boot.stranger) meet_stranger();
   start_late();
   nemesis_.begin();
+  intruder_.begin();
   run_for(plan_.safety_time);
   heal();
   live();
   return !world_.failed();
+}
+
+void Cluster::heal() {
+  intruder_.leave();
+  nemesis_.heal();
 }
 
 SimServer& Cluster::server(ServerId id) {
@@ -354,6 +364,9 @@ void Cluster::on_step(const zab::Peer& peer) {
   }
   std::string broken = invariants_.after_step(peer, peers_);
   if (!broken.empty()) world_.fail("Zab: " + std::move(broken));
+  if (peer.accepted_epoch() > kEpochsMax)
+    world_.fail("epochs are burnt: server " + std::to_string(raw(peer.config().me)) + " has promised " +
+                std::to_string(peer.accepted_epoch()));
 }
 
 void Cluster::on_established(ServerId server, std::uint32_t epoch, Zxid last) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "sim/election_net.h"
+#include "sim/intruder.h"
 #include "sim/nemesis.h"
 #include "sim/network.h"
 #include "sim/oracle.h"
@@ -49,13 +50,15 @@ class Cluster final : private ServerObserver {
   // The same, but it may fail: false when the time is over.
   bool run_until(Micros time, const std::function<bool()>& reached);
   // Nothing goes wrong any more: everything must come right.
-  void heal() { nemesis_.heal(); }
+  void heal();
   void live();
   bool failed() const { return world_.failed(); }
+  void fail(std::string why) { world_.fail(std::move(why)); }
   SimServer& server(ServerId id);
   // Whoever leads and serves; null: nobody.
   SimServer* leader();
   Network& network() { return network_; }
+  Intruder& intruder() { return intruder_; }
   const Plan& plan() const { return plan_; }
 
   const std::string& failure() const { return world_.failure(); }
@@ -98,6 +101,7 @@ class Cluster final : private ServerObserver {
   ElectionNet election_;
   std::vector<std::unique_ptr<SimServer>> servers_;
   Nemesis nemesis_;
+  Intruder intruder_;
   Oracle oracle_;
   zab::Invariants invariants_;
   std::vector<const zab::Peer*> peers_;  // those that run: scratch of on_step()

@@ -47,6 +47,10 @@ void ElectionNet::send(ServerId from, ServerId to, std::string bytes) {
   pump_soon(from, to, 0);
 }
 
+void ElectionNet::forge(ServerId from, ServerId to, std::string bytes) {
+  if (hosts_.contains(to)) arrive(from, to, std::move(bytes), network_.delay(), std::nullopt);
+}
+
 void ElectionNet::pump_soon(ServerId from, ServerId to, Micros delay) {
   world_.after(delay, [this, from, to] { pump(from, to); });
 }

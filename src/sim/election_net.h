@@ -48,6 +48,8 @@ class ElectionNet {
   void attach(ServerId id, Host& host, ActorId actor);
   void detach(ServerId id, Farewell farewell);
   void send(ServerId from, ServerId to, std::string bytes);
+  // Somebody else speaks as `from`.
+  void forge(ServerId from, ServerId to, std::string bytes);
   ElectionNetPlan& plan() { return plan_; }
 
  private:

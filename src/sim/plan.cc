@@ -141,6 +141,12 @@ void choose_boot(Random& random, Plan& plan) {
       Zxid{pick<std::int64_t>(random, {1, 1, 1, 2, 7, 1000}) << 32 | between(random, 1, 40)};
 }
 
+void choose_intruder(Random& random, Plan& plan) {
+  if (!one_in(random, 4)) return;
+  plan.intruder.every = plan.timing.tick_ms * kMillisecond * pick<std::int64_t>(random, {1, 4, 20}) / 4;
+  plan.intruder.disturbs = one_in(random, 2);
+}
+
 }  // namespace
 
 std::vector<ServerId> Plan::servers() const {
@@ -166,6 +172,7 @@ Plan plan_of(std::uint64_t seed) {
   // Such worlds have sessions with many ephemerals: their states would be on their way for minutes.
   if (plan.has_small_txns()) plan.network.state_bytes_per_second = 0;
   choose_boot(random, plan);
+  choose_intruder(random, plan);
   return plan;
 }
 
@@ -207,6 +214,9 @@ std::string Plan::describe() const {
   if (network.state_bytes_per_second > 0)
     text += ", SNAP at " + std::to_string(network.state_bytes_per_second) + " byte/s";
   if (has_small_txns()) text += ", transactions of " + std::to_string(txn_bytes_max) + " bytes";
+  if (intruder.every > 0)
+    text += std::string(intruder.disturbs ? ", a troublesome" : ", a harmless") + " intruder every " +
+            std::to_string(intruder.every / kMillisecond) + " ms";
   text += "; faults every " + std::to_string(faults.every / kMillisecond) + " ms:";
   add("crash", faults.crash);
   add("power", faults.power_loss);

@@ -76,6 +76,12 @@ struct BootPlan {
   Zxid strange_history{};  // its end
 };
 
+// Somebody on the ports between servers who is none of them (sim/intruder).
+struct IntruderPlan {
+  Micros every = 0;       // how often it does something, on average; 0: there is nobody
+  bool disturbs = false;  // it also does what may keep the ensemble from serving for as long as it is there
+};
+
 struct Plan {
   std::uint64_t seed = 0;
   int voters = 3;
@@ -91,6 +97,7 @@ struct Plan {
   ElectionNetPlan election;
   BootPlan boot;
   FaultPlan faults;
+  IntruderPlan intruder;
   std::size_t fronts = 1;
   bool leader_serves = true;
   bool local_sessions = false;  // a session is global only from its first ephemeral node on

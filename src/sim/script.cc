@@ -286,6 +286,51 @@ void restart_all(Cluster& cluster) {
   cluster.run_for(900 * kMillisecond);
 }
 
+// Somebody crowds the ports and says what is turned away, or what an ensemble that has a leader ignores.
+Plan with_an_intruder() {
+  Plan plan = small_plan();
+  plan.intruder.every = 5 * kMillisecond;
+  return plan;
+}
+
+bool everybody_serves(Cluster& cluster) {
+  const std::vector<ServerId> servers = cluster.plan().servers();
+  return std::ranges::all_of(servers, [&](ServerId id) {
+    const Process* process = cluster.server(id).process();
+    return process && process->has_member() && process->is_serving();
+  });
+}
+
+std::uint64_t lives(Cluster& cluster) {
+  std::uint64_t all = 0;
+  for (const ServerId id : cluster.plan().servers()) all += cluster.server(id).lives();
+  return all;
+}
+
+// Nobody notices; and whoever looks for a leader or comes back finds its way past the intruder.
+void let_an_intruder_knock(Cluster& cluster) {
+  const Micros soon = 3 * cluster.plan().init_time();
+  cluster.wait_until(soon, "everybody serves", [&] { return everybody_serves(cluster); });
+  const SimServer* leader = cluster.leader();
+  if (!leader) return;
+  const std::uint64_t lives_before = lives(cluster);
+  const std::uint32_t epoch = leader->process()->member().peer().accepted_epoch();
+  cluster.intruder().begin();
+  write_for_a_while(cluster);
+  const bool reigns = cluster.leader() == leader && everybody_serves(cluster) &&
+                      leader->process()->member().peer().accepted_epoch() == epoch;
+  const bool all_up =
+      std::ranges::all_of(cluster.plan().servers(), [&](ServerId id) { return cluster.server(id).is_up(); });
+  if (!reigns && all_up && lives(cluster) == lives_before) cluster.fail("an intruder has ended a reign");
+  for (const ServerId id : {kOne, ServerId{3}}) {
+    cluster.server(id).crash(Farewell::kReset, Survival::kKeep);
+    cluster.run_for(100 * kMillisecond);
+    if (!cluster.server(id).is_up()) cluster.server(id).start();
+    cluster.wait_until(soon, "everybody serves in spite of an intruder",
+                       [&] { return everybody_serves(cluster); });
+  }
+}
+
 std::vector<Script> make_scripts() {
   const auto trunc = let_a_leader_go_astray_and_restart;
   return {
@@ -313,6 +358,7 @@ std::vector<Script> make_scripts() {
       {"leader-change", small_plan(), kill_the_leader, {Did::kMove}},
       {"new-servers", of_new_servers(), let_one_come_late, {Did::kBeginsAnew, Did::kRecovering}},
       {"promise-to-nobody", small_plan(), let_one_promise_to_nobody, {Did::kMadeWay}},
+      {"intruder", with_an_intruder(), let_an_intruder_knock, {Did::kForeignLearner, Did::kForeignVote}},
       {"wiped-server", small_plan(), wipe_one, {Did::kRecovering, Did::kSnap}},
       {"damaged-and-stale",
        small_plan(),

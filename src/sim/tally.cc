@@ -37,6 +37,8 @@ const char* name_of(Did what) {
     case Did::kVoteLost: return "vote lost";
     case Did::kVoteDoubled: return "vote doubled";
     case Did::kLinksCrossed: return "election links crossed";
+    case Did::kForeignLearner: return "foreign learner";
+    case Did::kForeignVote: return "foreign vote";
     case Did::kElected: return "elected";
     case Did::kEstablished: return "established";
     case Did::kDiff: return "DIFF";

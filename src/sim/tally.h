@@ -49,6 +49,8 @@ enum class Did : std::uint8_t {
   kVoteLost,
   kVoteDoubled,
   kLinksCrossed,
+  kForeignLearner,
+  kForeignVote,
   // agreement
   kElected,
   kEstablished,

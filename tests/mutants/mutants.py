@@ -114,6 +114,28 @@ MUTANTS = [
         ("  return start_.knows_history && raw(history_.last()) > 0 ? start_.history_id : 0;", "  return 0;")]),
     Mutant("sync-without-asking", "1675, sync is not linearizable", "zab/leader_broadcast.cc", [
         ("  if (round_for_ == 0) begin_confirmation(now, effects);\n", "  confirmed_ = asked_;\n  commit_ready(now, effects);\n")]),
+    # --- strangers on the ports between servers ---
+    Mutant("any-epoch-is-believed", "epochs burnt by one claim", "zab/leader_handshake.cc", [
+        ("  if (!is_believable_epoch(epoch_of(packet.zxid), known_epoch()))",
+         "  if (epoch_of(packet.zxid) >= kEpochMax)")]),
+    Mutant("strangers-get-the-tree", "a learner that is no member", "zab/leader_handshake.cc", [
+        ("  if (!membership_.is_member(info->server) || info->server == config_.me)",
+         "  if (info->server == config_.me)")]),
+    Mutant("refused-greeting-takes-the-link", "a member's id, claimed by a stranger", "zab/leader_handshake.cc", [
+        ("  if (!is_believable_epoch(epoch_of(packet.zxid), known_epoch()))",
+         "  for (auto other = learners_.begin(); other != learners_.end();) {\n"
+         "    const auto& [link, rival] = *other++;\n"
+         "    if (link != learner.link && rival.server == learner.server && rival.stage != Stage::kGreeting)\n"
+         "      drop(link, \"the same server has come again\", effects);\n"
+         "  }\n"
+         "  if (!is_believable_epoch(epoch_of(packet.zxid), known_epoch()))")],
+        script="intruder"),
+    Mutant("votes-end-a-reign", "a foreign voice in the election", "zab/peer.cc", [
+        ("  const bool waiting = leader_ && leader_->phase() == Leader::Phase::kDiscovery;\n"
+         "  if (!waiting ||", "  const bool waiting = leader_ != nullptr;\n  if (!waiting ||")],
+        script="intruder"),
+    Mutant("any-ack-counts", "acknowledges what was never proposed", "zab/leader_broadcast.cc", [
+        ("  if (!was_proposed(zxid))\n", "  if (false)\n")]),
     # --- agreement: bringing a learner level ---
     Mutant("diff-over-a-stray-tail", "1154", "zab/sync_plan.cc", [
         ("  return {Kind::kTrunc, std::min(shared, history.committed())};", "  return {Kind::kDiff, std::min(shared, history.committed())};")]),
@@ -206,6 +228,14 @@ MUTANTS = [
     Mutant("no-new-lease-from-a-new-leader", "session expiry", "replica/replica_leading.cc", [
         ("    expiry_.set(session, timeout_ms, now);\n  }\n}", "    expiry_.set(session, timeout_ms, Instant{now.ms - timeout_ms});\n  }\n}")]),
     # --- sizes ---
+    Mutant("failed-multi-stays-pending", "1624; a multi is all or nothing", "state/prepare.cc", [
+        ("    } else if (const auto done = multi_element(op, record); !done) {\n      pending_.rollback();",
+         "    } else if (const auto done = multi_element(op, record); !done) {\n      pending_.commit();")]),
+    Mutant("sequence-ignores-what-is-pending", "1046", "state/prepare.cc", [
+        ("static_cast<std::int32_t>(static_cast<std::uint32_t>(parent.stat.cversion) + 1u);\n  }",
+         "static_cast<std::int32_t>(static_cast<std::uint32_t>(parent.stat.cversion));\n  }")]),
+    Mutant("end-of-a-session-forgets-what-is-pending", "1208", "state/prepare_sessions.cc", [
+        ("  if (more.empty() && less.empty()) return owned;\n", "  if (less.empty()) return owned;\n")]),
     Mutant("propose-above-the-limit", "a transaction that no follower reads", "state/prepare.cc", [
         ("  if (out.size() - record_start_ + kAroundRecordBytes <= m_.options.txn_bytes_max) return {};\n"
          "  too_large_ = true;\n  return std::unexpected(ErrorCode::kMarshallingError);\n",
