@@ -30,7 +30,11 @@ inline constexpr std::size_t kOutputHighWaterBytes = 1 << 20;  // unsent: the co
 // Unsent, when an event or a further reply comes: close. Also the largest reply that is put together from
 // many nodes (multiRead, getEphemerals): QUOTAEXCEEDED.
 inline constexpr std::size_t kOutputBytes = 8 << 20;
-// Events that were not yet handed to their connections' outputs: close who has more than the high-water mark.
+// Unsent, of all connections, as the buffers have it: nobody is read on, and those who do not take what they
+// asked for are closed.
+inline constexpr std::size_t kOutputBytesTotal = 256 << 20;
+// Events and replies that were not yet handed to their connections' outputs. From here on a connection may
+// have less and less of them, down to nothing at twice as much, or is closed.
 inline constexpr std::size_t kStagedBytesTotal = 64 << 20;
 
 // --- work ---

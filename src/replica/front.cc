@@ -16,9 +16,6 @@ namespace {
 
 using wire::OpCode;
 
-constexpr std::size_t kSpareBuffers = 256;
-constexpr std::size_t kSpareBufferBytes = 64 * 1024;
-
 state::WatcherId watcher_of(std::uint32_t slot) { return state::WatcherId{slot}; }
 
 std::size_t bytes_of(const state::Identities& identities) {
@@ -89,13 +86,6 @@ void Front::take_changed(std::vector<ConnId>& out) {
   }
 }
 
-// An idle connection holds no output buffer; one that is about to answer takes a warm one.
-void Front::borrow_buffer(Conn& c) {
-  if (!c.out.empty() || spare_buffers_.empty()) return;
-  c.out.swap(spare_buffers_.back());
-  spare_buffers_.pop_back();
-}
-
 // Close behind what is in the output.
 void Front::end(Conn& c) {
   c.closing = true;
@@ -129,6 +119,7 @@ void Front::close(ConnId id) {
   if (c->touched && c->phase == Phase::kConnected) outbox_.touched.push_back({c->session, c->last_heard});
   watches_.forget(watcher_of(c->slot));
   forget_waiting(*c);
+  drop_output(*c);
   // The slot is free, the generation is not: whatever is still on its way to this connection finds nobody.
   const std::uint32_t slot = c->slot;
   const std::uint32_t generation = c->generation + 1;
@@ -145,7 +136,7 @@ std::size_t Front::on_bytes(ConnId id, std::string_view bytes, Instant now) {
   if (!c) return bytes.size();
   std::size_t taken = 0;
   // The lock on the tree has been held for long enough; this connection is the first to be heard next time.
-  if (round_work_ >= config_.work_per_round && !c->resting) rest(*c, turned_back_);
+  if ((round_work_ >= config_.work_per_round || is_output_full()) && !c->resting) rest(*c, turned_back_);
   borrow_buffer(*c);
   while (may_read(*c) && bytes.size() - taken >= 4) {
     const auto length = wire::load_be<std::int32_t>(bytes.data() + taken);
@@ -162,6 +153,8 @@ std::size_t Front::on_bytes(ConnId id, std::string_view bytes, Instant now) {
     stats_.bytes_received += frame;
     on_frame(*c, bytes.substr(taken + 4, frame - 4), now);
     taken += frame;
+    count_output(*c);
+    if (is_output_full() && !c->resting) rest(*c, worked_off_);
   }
   if (!c->out.empty() || !may_read(*c)) list(*c);
   return taken;
@@ -446,17 +439,6 @@ std::size_t Front::answer(Conn& c, const Read& read, Instant now, std::string& o
   }
   count_reply(c, {read.op, read.xid, read.received, /*is_write=*/false, out.size() - from}, now);
   return outcome.looked_at;
-}
-
-void Front::on_sent(ConnId id) {
-  Conn* c = find(id);
-  if (!c) return;
-  if (c->out.empty()) {
-    const bool worth_keeping =
-        spare_buffers_.size() < kSpareBuffers && c->out.capacity() <= kSpareBufferBytes;
-    if (worth_keeping) spare_buffers_.push_back(std::move(c->out));
-    std::string().swap(c->out);  // Assignment would keep the memory.
-  }
 }
 
 void Front::on_tick(Instant read_until) {

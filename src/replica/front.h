@@ -47,6 +47,7 @@ struct FrontConfig {
   std::size_t outstanding_total_bytes_max = client_limits::kOutstandingBytesTotal;
   std::size_t output_high_water_bytes = client_limits::kOutputHighWaterBytes;
   std::size_t output_max_bytes = client_limits::kOutputBytes;
+  std::size_t output_total_max_bytes = client_limits::kOutputBytesTotal;
   std::size_t staged_total_max_bytes = client_limits::kStagedBytesTotal;
   std::size_t work_per_connection = client_limits::kWorkOfConnection;
   std::size_t work_per_round = client_limits::kWorkOfRound;
@@ -80,6 +81,7 @@ struct FrontTotals {
   std::uint64_t identities_refused = 0;  // requests to add one
   std::uint64_t rested = 0;              // times that a connection had to wait for the next round
   std::uint64_t event_overflows = 0;     // connections closed for the events that one batch had for them
+  std::uint64_t output_evictions = 0;    // connections closed for what all have unsent
   EnsembleNames ensemble_names;
   // How many watches one change fired, when any.
   Extremes created_watches;
@@ -182,6 +184,8 @@ class Front {
   const FrontTotals& totals() const { return totals_; }
   std::size_t connection_count() const { return open_count_; }
   std::size_t outstanding() const { return outstanding_; }
+  // Memory of all outputs.
+  std::size_t output_bytes() const { return output_bytes_; }
 
   // For the four-letter words.
   struct ConnFacts {
@@ -270,6 +274,7 @@ class Front {
     std::string remote;
     Instant opened;
     std::string out;
+    std::size_t counted_bytes = 0;     // of `out`, in output_bytes_
     std::unique_ptr<Waiting> waiting;  // null: nothing waits
     // for the four-letter words
     std::uint32_t received = 0;
@@ -335,6 +340,7 @@ class Front {
   void forget_waiting(Conn& c);
   void drop(Conn& c);
   bool has_room_for_event(Conn& c, std::size_t bytes);
+  std::size_t staged_bytes_max() const;
   void stage_bytes(Conn& c, std::size_t from, Staged::Kind kind);
   struct Replied {
     wire::OpCode op;
@@ -345,7 +351,12 @@ class Front {
   };
   void count_reply(Conn& c, const Replied& replied, Instant now);
   void count_latency(Conn& c, const Replied& replied, Instant now);
+  // front_output.cc
   void check_output(Conn& c);
+  void count_output(Conn& c);
+  bool is_output_full() const { return output_bytes_ > config_.output_total_max_bytes; }
+  void evict_unread();
+  void drop_output(Conn& c);
   void borrow_buffer(Conn& c);
   static ConnFacts facts(const Conn& c);
 
@@ -375,6 +386,7 @@ class Front {
   std::size_t open_count_ = 0;
   std::size_t outstanding_ = 0;
   std::size_t outstanding_bytes_ = 0;
+  std::size_t output_bytes_ = 0;
 };
 
 }  // namespace drover::replica

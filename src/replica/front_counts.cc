@@ -59,6 +59,7 @@ void FrontTotals::add(const FrontTotals& other) {
   identities_refused += other.identities_refused;
   rested += other.rested;
   event_overflows += other.event_overflows;
+  output_evictions += other.output_evictions;
   ensemble_names.skipped += other.ensemble_names.skipped;
   ensemble_names.right += other.ensemble_names.right;
   ensemble_names.wrong += other.ensemble_names.wrong;

@@ -70,17 +70,26 @@ void Front::on_events(const state::TreeEvents& events, Zxid zxid) {
 // One batch of transactions may have any number of events for any number of watchers. Whoever is to get more
 // than an output may hold is closed while they are gathered: afterwards there may be no memory left.
 bool Front::has_room_for_event(Conn& c, std::size_t bytes) {
-  c.staged_bytes += static_cast<std::uint32_t>(bytes);
-  staged_event_bytes_ += bytes + sizeof(Staged);
-  const bool all_have_too_much = staged_event_bytes_ > config_.staged_total_max_bytes;
-  // Where memory is short, what staging costs counts too: about as much as the events.
-  const bool has_room = all_have_too_much ? 2 * std::size_t{c.staged_bytes} <= config_.output_high_water_bytes
-                                          : c.staged_bytes <= config_.output_max_bytes;
-  if (has_room) return true;
+  if (c.staged_bytes + bytes <= staged_bytes_max()) {
+    c.staged_bytes += static_cast<std::uint32_t>(bytes);
+    staged_event_bytes_ += bytes + sizeof(Staged);
+    return true;
+  }
   ++totals_.event_overflows;
   drop(c);
   watches_.forget(state::WatcherId{c.slot});  // The rest of the batch need not look for it.
   return false;
+}
+
+// For one connection. Where memory is short it becomes less, so that watchers of few nodes stay when those of
+// everything go; nobody has room when twice the limit is reached.
+std::size_t Front::staged_bytes_max() const {
+  const std::size_t limit = config_.staged_total_max_bytes;
+  if (staged_event_bytes_ <= limit) return config_.output_max_bytes;
+  const std::size_t left = 2 * limit - std::min(staged_event_bytes_, 2 * limit);
+  // What staging costs counts too: about as much as the events.
+  return static_cast<std::size_t>(static_cast<double>(left) / static_cast<double>(limit) *
+                                  static_cast<double>(config_.output_high_water_bytes / 2));
 }
 
 void Front::on_result(ConnId id, const WriteResult& result, Instant now) {
@@ -126,13 +135,14 @@ Front::Waiting::Entry Front::dequeue(Conn& c) {
 }
 
 // The reads up to the next write, from the state that the write before them made. False when they say more
-// than a connection may have in its output, or look at as much as that: small requests must neither fill the
-// memory with large answers nor keep everybody else waiting.
+// than a connection may have in its output or all together in one batch, or look at as much as that: small
+// requests must neither fill the memory with large answers nor keep everybody else waiting.
 bool Front::answer_waiting(Conn& c, std::size_t from, Instant now) {
   Waiting& waiting = *c.waiting;
   std::size_t looked_at = 0;
   while (waiting.size() > 0 && !waiting.entries[waiting.head].is_write) {
     if (staged_bytes_.size() - from > config_.output_max_bytes) return false;
+    if (staged_bytes_.size() > 2 * config_.staged_total_max_bytes) return false;
     if (looked_at > config_.output_max_bytes / kBytesPerLook) return false;
     const Waiting::Entry read = dequeue(c);
     const std::string_view body = std::string_view(waiting.bytes).substr(read.offset, read.body_bytes);
@@ -214,6 +224,7 @@ void Front::on_session_answer(const SessionAnswer& answer) {
 
 void Front::collect() {
   begin_round();
+  evict_unread();
   const std::string_view bytes = staged_bytes_;
   for (const Staged& item : staged_) {
     Conn* c = find(item.conn);
@@ -235,6 +246,7 @@ void Front::collect() {
       case Staged::Kind::kNoSession: answer_connect(*c, /*valid=*/false); break;
       case Staged::Kind::kDrop: end(*c); break;
     }
+    count_output(*c);
     look_at_limits(*c);
     list(*c);
   }
@@ -243,15 +255,6 @@ void Front::collect() {
   staged_bytes_.clear();
   staged_event_bytes_ = 0;
   if (staged_bytes_.capacity() > kStagedKeptBytes) std::string().swap(staged_bytes_);
-}
-
-// Requests stop at the high-water mark by not being read; events come unasked, so they have a limit. A single
-// reply may be larger than it: what counts is what was there before.
-void Front::check_output(Conn& c) {
-  if (c.out.size() <= config_.output_max_bytes || c.closing) return;
-  ++stats_.output_overflows;
-  c.out.clear();
-  end(c);
 }
 
 }  // namespace drover::replica

@@ -70,6 +70,7 @@ struct Limits {
       client_limits::kOutputHighWaterBytes;  // stop reading requests; never 0
   std::int64_t output_max_bytes =
       client_limits::kOutputBytes;  // close, when more than one reply or event waits
+  std::int64_t output_total_bytes = client_limits::kOutputBytesTotal;  // close who does not read; never 0
   int watches = client_limits::kWatchesTotal;
   int watches_per_session = client_limits::kWatches;
   int multi_operations = client_limits::kMultiOperations;

@@ -92,6 +92,7 @@ void add_limit_keys(KeyTable& table, Limits& l, Deadlines& t, Draft& d) {
       .key("maxOutstandingPerConnection", decoded(l.outstanding_per_connection, {.min = 1}))
       .key("outputBufferHighWaterInKb", kilobytes(l.output_high_water_bytes, {.min = 1}))
       .key("outputBufferLimitInKb", kilobytes(l.output_max_bytes, {}))
+      .key("outputBufferTotalLimitInKb", kilobytes(l.output_total_bytes, {.min = 1024}))
       .key("maxWatches", decoded(l.watches))
       .key("maxWatchesPerSession", decoded(l.watches_per_session))
       .key("maxMultiOps", decoded(l.multi_operations))

@@ -199,6 +199,7 @@ TEST(ConfigValues, LimitsWhereJavaMeansNoneByAnyNegativeNumber) {
 
 TEST(ConfigValues, SizesInKilobytesBecomeBytes) {
   EXPECT_EQ(config_of(load_lines("outputBufferLimitInKb=16\n")).limits.output_max_bytes, 16384);
+  EXPECT_EQ(config_of(load_lines("outputBufferTotalLimitInKb=2048\n")).limits.output_total_bytes, 2 << 20);
   EXPECT_EQ(config_of(load_lines("log.maxfilesize=5MB\n")).log.file_bytes_max, 5 << 20);
 }
 

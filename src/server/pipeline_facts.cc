@@ -64,6 +64,7 @@ void append_connections(const FactSources& s, std::vector<Metric>& metrics) {
   metrics.push_back(counter_metric("client_replies_refused", all.replies_refused));
   metrics.push_back(counter_metric("client_identities_refused", all.identities_refused));
   metrics.push_back(counter_metric("client_event_overflows", all.event_overflows));
+  metrics.push_back(counter_metric("client_output_overflows", all.output_evictions));
   metrics.push_back(counter_metric("client_work_paused", all.rested));
 }
 

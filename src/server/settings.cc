@@ -88,6 +88,10 @@ IoLoopConfig io_loop_config(const ServerConfig& config, std::size_t fronts) {
   io.front.watches.bytes_per_table = client_limits::kWatchBytesTotal / fronts;
   io.front.output_high_water_bytes = static_cast<std::size_t>(config.limits.output_high_water_bytes);
   io.front.output_max_bytes = positive_or(config.limits.output_max_bytes, kNoLimit);
+  // However many threads there are, a connection that has all it may have does not fill its thread's share.
+  io.front.output_total_max_bytes =
+      std::max(static_cast<std::size_t>(config.limits.output_total_bytes) / fronts,
+               4 * positive_or(config.limits.output_max_bytes, 0));
   io.front.identities_max = positive_or(config.limits.auth_ids_per_connection, kNoLimit);
   io.front.watches.per_connection = positive_or(config.limits.watches_per_session, kNoLimit);
   io.front.watches.per_table =

@@ -7,17 +7,23 @@ import contextlib
 import socket
 import struct
 
-from harness import BATCH, NO_NODE, OK, Session, check, check_equal, p
+from harness import BATCH, NO_NODE, OK, Session, check, check_equal, four_letter_word, p, wait_until
 
 BAD_ARGUMENTS, AUTH_FAILED, QUOTA_EXCEEDED = -8, -115, -125
 MEGABYTE = 1 << 20
 WIDE_NODES = 100_000
 CHANGES_OF_A_MULTI = 10_000
 WATCHERS = 40
+DEAF_CONNECTIONS = 280
 
 
 def session_of(port):
     return Session(port, timeout_ms=60000, patience=60.0)
+
+
+def metric(port, name):
+    lines = dict(line.split("\t", 1) for line in four_letter_word(port, "mntr", timeout=60).splitlines() if "\t" in line)
+    return int(lines["zk_" + name])
 
 
 def prepare(port):
@@ -126,8 +132,23 @@ def recursive_watches_times_large_multis(port):
         session.close()
 
 
-# Each connection may have 8 MiB of unsent output, in a buffer that may be twice as large.
-recursive_watches_times_large_multis.megabytes = WATCHERS * 16 + 128
+# 256 MiB of unsent output, and up to 128 MiB of events that are on their way there.
+recursive_watches_times_large_multis.megabytes = 384
+
+
+def many_connections_that_read_nothing(port):
+    """Each stays below its own limit, with one or two large replies; all together would hold half a gigabyte."""
+    before = metric(port, "client_output_overflows")
+    with contextlib.ExitStack() as stack:
+        for _ in range(DEAF_CONNECTIONS):
+            session = stack.enter_context(contextlib.closing(session_of(port)))
+            session.connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            with contextlib.suppress(OSError):  # It may be closed already.
+                session.send([(p.GET_DATA, p.path_watch_body("/large"))] * 16)
+        wait_until(lambda: metric(port, "client_output_overflows") > before, "connections are closed")
+
+
+many_connections_that_read_nothing.megabytes = 384
 
 
 def large_identities_with_many_writes(port):
@@ -168,6 +189,7 @@ ATTACKS = [
     watches_on_many_long_paths,
     paths_that_the_old_hash_put_into_one_bucket,
     recursive_watches_times_large_multis,
+    many_connections_that_read_nothing,
     large_identities_with_many_writes,
     large_frames_of_strangers,
 ]

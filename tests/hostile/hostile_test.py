@@ -23,7 +23,7 @@ STEPS = 3
 # Resident memory at its peak, beyond what was in use before the attack. The attacks took up to 3 GB.
 ATTACK_MB = 256
 
-SETTINGS = {"maxClientCnxns": 100}
+SETTINGS = {"maxClientCnxns": 400}
 PROPERTIES = {"zookeeper.4lw.commands.whitelist": "*", "zookeeper.preAllocSize": 1024}
 
 

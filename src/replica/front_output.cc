@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What connections have not taken yet: a limit for each of them, and one for all together.
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "replica/front.h"
+
+namespace drover::replica {
+namespace {
+
+constexpr std::size_t kSpareBuffers = 256;
+constexpr std::size_t kSpareBufferBytes = 64 * 1024;
+
+}  // namespace
+
+// An idle connection holds no output buffer; one that is about to answer takes a warm one.
+void Front::borrow_buffer(Conn& c) {
+  if (!c.out.empty() || spare_buffers_.empty()) return;
+  c.out.swap(spare_buffers_.back());
+  spare_buffers_.pop_back();
+}
+
+void Front::on_sent(ConnId id) {
+  Conn* c = find(id);
+  if (!c) return;
+  if (c->out.empty()) {
+    const bool worth_keeping =
+        spare_buffers_.size() < kSpareBuffers && c->out.capacity() <= kSpareBufferBytes;
+    if (worth_keeping) spare_buffers_.push_back(std::move(c->out));
+    std::string().swap(c->out);  // Assignment would keep the memory.
+  }
+  count_output(*c);
+}
+
+// Requests stop at the high-water mark by not being read; events come unasked, so they have a limit. A single
+// reply may be larger than it: what counts is what was there before.
+void Front::check_output(Conn& c) {
+  if (c.out.size() <= config_.output_max_bytes || c.closing) return;
+  ++stats_.output_overflows;
+  drop_output(c);
+  end(c);
+}
+
+// As the memory has it: a buffer that grows is up to twice as large as what is in it.
+void Front::count_output(Conn& c) {
+  const std::size_t held = c.out.empty() ? 0 : c.out.capacity();
+  output_bytes_ = output_bytes_ - c.counted_bytes + held;
+  c.counted_bytes = held;
+}
+
+void Front::drop_output(Conn& c) {
+  std::string().swap(c.out);
+  count_output(c);
+}
+
+// At the beginning of a round everything was offered to the sockets, so what is left is what clients do not
+// take. Those go first who hold the most together with others of their address, and of them the largest: so a
+// fleet that takes a little too long stays, and one that was told to read nothing goes.
+void Front::evict_unread() {
+  if (!is_output_full()) return;
+  std::unordered_map<std::string_view, std::size_t> by_address;
+  std::vector<Conn*> holders;
+  for (const auto& c : conns_) {
+    if (!c->in_use || c->counted_bytes == 0) continue;
+    holders.push_back(c.get());
+    by_address[c->ip] += c->counted_bytes;
+  }
+  std::ranges::sort(holders, std::greater<>(),
+                    [&](const Conn* c) { return std::pair{by_address.at(c->ip), c->counted_bytes}; });
+  for (Conn* c : holders) {
+    // Some more than needed, or every further byte would need another search.
+    if (output_bytes_ <= config_.output_total_max_bytes / 4 * 3) return;
+    ++totals_.output_evictions;
+    ++stats_.output_overflows;
+    drop_output(*c);
+    end(*c);
+  }
+}
+
+}  // namespace drover::replica
