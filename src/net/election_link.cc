@@ -102,7 +102,7 @@ bool ElectionLinks::has_link(ServerId peer) const {
 
 void ElectionLinks::on_accepted(Stream stream, const Address& peer) {
   if (newcomers_.size() >= kNewcomersMax) {
-    turn_away(*newcomers_.front().link, "too many connections without a greeting");
+    turn_away(*newcomers_.front().link, Refusal::kCrowded, "too many connections without a greeting");
   }
   auto link = PeerLink::accept(loop_, *this, std::move(stream), peer, link_options());
   if (!link) return on_refused(peer, link.error().what);
@@ -110,6 +110,11 @@ void ElectionLinks::on_accepted(Stream stream, const Address& peer) {
 }
 
 void ElectionLinks::on_refused(const Address& peer, const std::string& reason) {
+  refusals_.count(Refusal::kHandshake);
+  tell_refusal(peer, reason);
+}
+
+void ElectionLinks::tell_refusal(const Address& peer, const std::string& reason) {
   if (loop_.now() < next_refusal_line_) {
     ++refusals_untold_;
     return;
@@ -131,27 +136,31 @@ std::unique_ptr<PeerLink> ElectionLinks::take_newcomer(const PeerLink& link) {
   return taken;
 }
 
-void ElectionLinks::turn_away(PeerLink& newcomer, const std::string& reason) {
+void ElectionLinks::turn_away(PeerLink& newcomer, Refusal kind, const std::string& reason) {
   const auto ended = take_newcomer(newcomer);
-  on_refused(newcomer.peer(), reason);
+  refusals_.count(kind);
+  tell_refusal(newcomer.peer(), reason);
 }
 
 std::size_t ElectionLinks::read_hello(PeerLink& link, std::string_view bytes) {
   wire::ElectionHello hello;
   const wire::DecodedHello decoded = wire::decode_hello(bytes, hello);
   if (decoded.status == wire::Decoded::kNeedMore) return 0;
-  if (decoded.status == wire::Decoded::kBad) return turn_away(link, "its greeting is none"), 0;
+  if (decoded.status == wire::Decoded::kBad)
+    return turn_away(link, Refusal::kNoGreeting, "its greeting is none"), 0;
 
   const auto peer = peers_.find(hello.server);
   if (peer == peers_.end()) {
     const std::string id = std::to_string(raw(hello.server));
-    return turn_away(link, "it says to be server " + id + ", which is not another member"), 0;
+    return turn_away(link, Refusal::kNoMember,
+                     "it says to be server " + id + ", which is not another member"),
+           0;
   }
   const auto objection =
       config_.origins ? config_.origins->objection(hello.server, link.stream(), link.peer()) : std::nullopt;
   // A knock gives nothing to whoever makes it: we connect to the addresses of our configuration.
   const bool is_knock = hello.server < config_.me;
-  if (objection && !is_knock) return turn_away(link, *objection), 0;
+  if (objection && !is_knock) return turn_away(link, Refusal::kWrongAddress, *objection), 0;
   auto taken = take_newcomer(link);
   if (is_knock) {
     taken.reset();
@@ -248,7 +257,7 @@ std::size_t ElectionLinks::read_frames(PeerLink& link, std::string_view bytes) {
 
 void ElectionLinks::on_closed(PeerLink& link, const std::string& reason) {
   PeerEntry* const peer = owner_of(link);
-  if (peer == nullptr) return turn_away(link, reason);
+  if (peer == nullptr) return turn_away(link, Refusal::kNoGreeting, reason);
   if (peer->second.link.get() == &link) return link_lost(*peer, reason);
   const bool was_heard = link.is_finishing();
   peer->second.dialled.reset();
@@ -301,7 +310,7 @@ ElectionLinks::PeerEntry* ElectionLinks::owner_of(const PeerLink& link) {
 void ElectionLinks::on_time(Instant now) {
   if (listener_) listener_->on_time(now);
   while (!newcomers_.empty() && newcomers_.front().deadline <= now) {
-    turn_away(*newcomers_.front().link, "its greeting took too long");
+    turn_away(*newcomers_.front().link, Refusal::kLate, "its greeting took too long");
   }
   for (PeerLink* const link : links()) {
     // What happened to one link may have ended others.

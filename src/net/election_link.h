@@ -31,6 +31,7 @@
 #include "net/peer_link.h"
 #include "net/peer_listener.h"
 #include "net/peer_origins.h"
+#include "net/peer_refusals.h"
 
 namespace drover::net {
 
@@ -81,6 +82,8 @@ class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner
   std::vector<Address> local() const;
   bool has_link(ServerId peer) const;
   std::size_t newcomers() const { return newcomers_.size(); }
+  // Safe to read from any thread.
+  const PeerRefusals& refusals() const { return refusals_; }
 
   void on_time(Instant now);
   std::optional<Instant> next_time() const;
@@ -120,7 +123,8 @@ class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner
   std::size_t read_hello(PeerLink& link, std::string_view bytes);
   std::size_t read_frames(PeerLink& link, std::string_view bytes);
   void on_knock(PeerEntry& peer);
-  void turn_away(PeerLink& newcomer, const std::string& reason);
+  void turn_away(PeerLink& newcomer, Refusal kind, const std::string& reason);
+  void tell_refusal(const Address& peer, const std::string& reason);
   std::unique_ptr<PeerLink> take_newcomer(const PeerLink& link);
 
   void dial(PeerEntry& peer);
@@ -143,6 +147,7 @@ class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner
   std::map<ServerId, Peer> peers_;
   std::list<Newcomer> newcomers_;  // oldest first
   std::unique_ptr<PeerListener> listener_;
+  PeerRefusals refusals_;
   Instant next_refusal_line_;
   std::uint64_t refusals_untold_ = 0;
 };

@@ -24,6 +24,7 @@ TEST(ElectionLinks, WhoIsNoMemberIsTurnedAway) {
   }
   EXPECT_EQ(two.links->newcomers(), 0u);
   EXPECT_EQ(two.trouble.size(), 1u) << "the others came within the same second";
+  EXPECT_EQ(two.links->refusals().of(Refusal::kNoMember), 4u);
 }
 
 // The visitor is at 127.0.0.1, and server 2 is not.
@@ -39,6 +40,7 @@ TEST(ElectionLinks, WhoSaysToBeAServerFromElsewhereIsTurnedAway) {
   EXPECT_TRUE(one.received.empty());
   EXPECT_FALSE(one.links->has_link(kTwo));
   EXPECT_NE(one.trouble.at(0).find("which is configured at 192.0.2.2:3888"), std::string::npos);
+  EXPECT_EQ(one.links->refusals().of(Refusal::kWrongAddress), 1u);
 }
 
 TEST(ElectionLinks, AServerFromItsOwnAddressIsHeard) {

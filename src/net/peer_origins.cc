@@ -6,6 +6,15 @@
 
 namespace drover::net {
 
+namespace {
+
+bool is_usual_loopback(const Address& from) {
+  static const Address kUsual = *Address::parse("127.0.0.1", 0);
+  return from.is_loopback() && (from.is_ipv6() || from.ip_bytes() == kUsual.ip_bytes());
+}
+
+}  // namespace
+
 PeerOrigins::PeerOrigins(Resolver& resolver, OriginCheck check, const Peers& peers, Warn warn)
     : resolver_(resolver), check_(check), warn_(std::move(warn)) {
   if (check_ == OriginCheck::kOff) return;
@@ -39,11 +48,13 @@ void PeerOrigins::look_up(Server& server) {
   }
 }
 
-// On one machine, a connection to 127.0.1.1 (what Debian makes of a machine's own name) comes from 127.0.0.1.
+// On one machine, a connection to 127.0.1.1 (what Debian makes of a machine's own name) comes from 127.0.0.1:
+// that is what the kernel chooses for everything below 127. Whoever comes from another one has asked for it.
 bool PeerOrigins::is_at(const Server& server, const Address& from) {
   return std::ranges::any_of(server.known, [&](const auto& host) {
     return std::ranges::any_of(host.second, [&](const Address& at) {
-      return at.is_wildcard() || at.ip_bytes() == from.ip_bytes() || (at.is_loopback() && from.is_loopback());
+      return at.is_wildcard() || at.ip_bytes() == from.ip_bytes() ||
+             (at.is_loopback() && is_usual_loopback(from));
     });
   });
 }

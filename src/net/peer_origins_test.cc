@@ -92,36 +92,39 @@ TEST(PeerOrigins, SwitchedOffNobodyIsAsked) {
   EXPECT_FALSE(origins.objection(kOne, Stream(), from("192.0.2.7")));
 }
 
-TEST(PeerOrigins, OnOneMachineEveryLoopbackAddressIsTheSame) {
+TEST(PeerOrigins, OnOneMachineAServerMayComeFromTheUsualLoopbackAddress) {
   World world;
   PeerOrigins origins(world.resolver(), OriginCheck::kStrict,
                       {{kOne, {{"127.0.1.1", 1}}}, {kTwo, {{"0.0.0.0", 1}}}});
   EXPECT_FALSE(origins.objection(kOne, Stream(), from("127.0.0.1")));
   EXPECT_FALSE(origins.objection(kOne, Stream(), from("::1")));
+  EXPECT_FALSE(origins.objection(kOne, Stream(), from("127.0.1.1")));
+  EXPECT_TRUE(origins.objection(kOne, Stream(), from("127.0.0.66"))) << "which nobody gets by chance";
   EXPECT_TRUE(origins.objection(kOne, Stream(), from("10.0.0.1")));
   EXPECT_FALSE(origins.objection(kTwo, Stream(), from("10.0.0.1"))) << "configured at every address";
 }
 
-TEST(PeerOrigins, AServerThatHasMovedIsAcceptedWhenTheNameServiceKnowsIt) {
+// Server 1 is configured by a name, which is known to be 10.0.0.1.
+class PeerOriginsByName : public ::testing::Test {
+ protected:
+  PeerOriginsByName() { names.set("zk1", "10.0.0.1"); }
+  void SetUp() override {
+    ASSERT_TRUE(world.until([&] { return !origins.objection(kOne, plain, from("10.0.0.1")); }));
+  }
   Names names;
-  names.set("zk1", "10.0.0.1");
-  World world(names.lookup());
-  PeerOrigins origins(world.resolver(), OriginCheck::kStrict, {{kOne, {{"zk1", 3888}}}});
+  World world{names.lookup()};
+  PeerOrigins origins{world.resolver(), OriginCheck::kStrict, {{kOne, {{"zk1", 3888}}}}};
   const Stream plain;
-  ASSERT_TRUE(world.until([&] { return !origins.objection(kOne, plain, from("10.0.0.1")); }));
+};
+
+TEST_F(PeerOriginsByName, AServerThatHasMovedIsAcceptedWhenTheNameServiceKnowsIt) {
   EXPECT_TRUE(origins.objection(kOne, plain, from("10.0.0.7")));
   names.set("zk1", "10.0.0.7");
   EXPECT_TRUE(world.until([&] { return !origins.objection(kOne, plain, from("10.0.0.7")); }));
   EXPECT_TRUE(origins.objection(kOne, plain, from("10.0.0.1"))) << "where it was before";
 }
 
-TEST(PeerOrigins, WhatIsKnownOutlivesTheNameService) {
-  Names names;
-  names.set("zk1", "10.0.0.1");
-  World world(names.lookup());
-  PeerOrigins origins(world.resolver(), OriginCheck::kStrict, {{kOne, {{"zk1", 3888}}}});
-  const Stream plain;
-  ASSERT_TRUE(world.until([&] { return !origins.objection(kOne, plain, from("10.0.0.1")); }));
+TEST_F(PeerOriginsByName, WhatIsKnownOutlivesTheNameService) {
   names.forget_all();
   const int before = names.asked();
   EXPECT_TRUE(origins.objection(kOne, plain, from("10.0.0.9")));

@@ -121,6 +121,7 @@ void append_peer_counts(const zab::PeerCounts& counts, std::vector<Metric>& metr
                                  counter_metric("commit_count", counts.led.commits),
                                  counter_metric("diff_count", counts.led.diffs),
                                  counter_metric("snap_count", counts.led.snaps),
+                                 counter_metric("learner_greetings_rejected", counts.led.greetings_refused),
                                  counter_metric("learner_proposal_received_count", counts.learned.proposals),
                                  counter_metric("learner_commit_received_count", counts.learned.commits),
                                  {"election_time", summary_of(counts.election_ms)},
@@ -170,6 +171,22 @@ ConfFacts::Quorum quorum_of(const EnsembleConfig& config) {
   q.peer_type = self.type == PeerType::kObserver ? 1 : 0;
   q.membership = to_text(config.members);
   return q;
+}
+
+void append_refusals(const PortRefusals& refusals, std::vector<Metric>& metrics) {
+  using net::Refusal;
+  static const net::PeerRefusals kNone;
+  const net::PeerRefusals& quorum = refusals.quorum ? *refusals.quorum : kNone;
+  const net::PeerRefusals& election = refusals.election ? *refusals.election : kNone;
+  metrics.push_back(counter_metric("quorum_port_rejected", quorum.total()));
+  metrics.push_back(counter_metric("election_port_rejected", election.total()));
+  constexpr std::pair<const char*, Refusal> kReasons[] = {
+      {"peer_rejected_no_greeting", Refusal::kNoGreeting}, {"peer_rejected_late", Refusal::kLate},
+      {"peer_rejected_crowded", Refusal::kCrowded},        {"peer_rejected_no_member", Refusal::kNoMember},
+      {"peer_rejected_address", Refusal::kWrongAddress},   {"peer_rejected_handshake", Refusal::kHandshake},
+  };
+  for (const auto& [name, reason] : kReasons)
+    metrics.push_back(counter_metric(name, quorum.of(reason) + election.of(reason)));
 }
 
 void append_ensemble_metrics(const replica::Member& member, Instant now, std::vector<Metric>& metrics) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "net/peer_refusals.h"
 #include "replica/member.h"
 #include "server/config.h"
 #include "server/four_letter_words.h"
@@ -27,6 +28,13 @@ void add_role(const replica::Member& member, Facts& facts);
 EnsembleFacts ensemble_facts(const replica::Member& member, const LinkLook& look, Instant now, WallTime wall);
 ConfFacts::Quorum quorum_of(const EnsembleConfig& config);
 // What a server has been through; of a server alone, nothing.
+// Of the quorum and the election port; null: a server alone.
+struct PortRefusals {
+  const net::PeerRefusals* quorum = nullptr;
+  const net::PeerRefusals* election = nullptr;
+};
+void append_refusals(const PortRefusals& refusals, std::vector<Metric>& metrics);
+
 void append_peer_counts(const zab::PeerCounts& counts, std::vector<Metric>& metrics);
 // Java's metrics of a leader and of a member, then our own.
 void append_ensemble_metrics(const replica::Member& member, Instant now, std::vector<Metric>& metrics);

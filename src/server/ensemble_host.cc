@@ -292,6 +292,7 @@ void EnsembleHost::on_accepted(net::Stream stream, const net::Address& peer) {
 }
 
 void EnsembleHost::on_refused(const net::Address& peer, const std::string& reason) {
+  refusals_.count(net::Refusal::kHandshake);
   log_debug("ensemble", "a connection from {} came to nothing: {}", peer.to_text(), reason);
 }
 
@@ -311,7 +312,8 @@ void EnsembleHost::make_room_for_a_stranger() {
   const auto is_stranger = [](const auto& each) { return each.second.greeting_deadline.has_value(); };
   if (std::ranges::count_if(links_, is_stranger) < kStrangersMax) return;
   // Links are numbered as they come.
-  turn_away(std::ranges::find_if(links_, is_stranger)->first, "too many connections without a greeting");
+  turn_away(std::ranges::find_if(links_, is_stranger)->first, net::Refusal::kCrowded,
+            "too many connections without a greeting");
 }
 
 bool EnsembleHost::is_greeting_accepted(Link& link, std::string_view bytes) {
@@ -321,18 +323,24 @@ bool EnsembleHost::is_greeting_accepted(Link& link, std::string_view bytes) {
   const auto info =
       decoded.status == wire::Decoded::kComplete ? wire::decode_learner_info(packet.data) : std::nullopt;
   if (!info) {
-    turn_away(link.id, "its greeting is none");
+    turn_away(link.id, net::Refusal::kNoGreeting, "its greeting is none");
+    return false;
+  }
+  if (info->server == *config_.ensemble.my_id || !config_.ensemble.members.servers.contains(info->server)) {
+    turn_away(link.id, net::Refusal::kNoMember,
+              "it says to be server " + std::to_string(raw(info->server)) + ", which is not another member");
     return false;
   }
   if (const auto objection = origins_->objection(info->server, link.link->stream(), link.link->peer())) {
-    turn_away(link.id, *objection);
+    turn_away(link.id, net::Refusal::kWrongAddress, *objection);
     return false;
   }
   link.greeting_deadline.reset();
   return true;
 }
 
-void EnsembleHost::turn_away(zab::LinkId id, const std::string& reason) {
+void EnsembleHost::turn_away(zab::LinkId id, net::Refusal kind, const std::string& reason) {
+  refusals_.count(kind);
   const Instant now = parts_.loop.now();
   if (now >= next_refusal_line_) {
     next_refusal_line_ = now + kRefusalLineMs;
@@ -373,6 +381,7 @@ void EnsembleHost::on_closed(net::PeerLink& link, const std::string& reason) {
   if (!found) return;
   const zab::LinkId id = found->id;
   const bool was_up = found->is_up;
+  if (found->greeting_deadline) refusals_.count(net::Refusal::kNoGreeting);
   log_info("ensemble", "{}: {}", was_up ? "a link on the quorum port is gone" : "the leader was not reached",
            reason);
   end_stream(*found);
@@ -399,7 +408,7 @@ void EnsembleHost::on_time(Instant now) {
     if (const auto next = link.link->next_time(); next && *next <= now) due.push_back(id);
     if (link.greeting_deadline && *link.greeting_deadline <= now) silent.push_back(id);
   }
-  for (const zab::LinkId id : silent) turn_away(id, "its greeting took too long");
+  for (const zab::LinkId id : silent) turn_away(id, net::Refusal::kLate, "its greeting took too long");
   for (const zab::LinkId id : due) {
     if (const auto found = links_.find(id); found != links_.end()) found->second.link->on_time(now);
   }

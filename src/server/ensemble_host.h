@@ -21,6 +21,7 @@
 #include "net/peer_link.h"
 #include "net/peer_listener.h"
 #include "net/peer_origins.h"
+#include "net/peer_refusals.h"
 #include "net/resolver.h"
 #include "net/tls_context_holder.h"
 #include "replica/snapshot_cursor.h"
@@ -56,6 +57,8 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   // From any thread, of a link that a learner has made. What is queued is as of the last time that
   // something was sent, which pings see to.
   std::optional<LinkFacts> facts(zab::LinkId link) const;
+  // Of any thread too.
+  PortRefusals refusals() const { return {&refusals_, &election_->refusals()}; }
 
  private:
   // The state on its way to a learner, and what must follow it.
@@ -100,7 +103,7 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   // False: the greeting is not whole yet, or nobody believes it and the link is gone.
   bool is_greeting_accepted(Link& link, std::string_view bytes);
   void make_room_for_a_stranger();
-  void turn_away(zab::LinkId id, const std::string& reason);
+  void turn_away(zab::LinkId id, net::Refusal kind, const std::string& reason);
   int greeting_timeout_ms() const;
 
   void dial(const zab::Dial& dial);
@@ -129,6 +132,7 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   std::vector<std::unique_ptr<net::PeerLink>> graveyard_;    // closed, perhaps from within their own callback
   std::vector<zab::LinkId> broken_;                          // by us; the core is told when it is not busy
   std::uint64_t next_link_ = 0;
+  net::PeerRefusals refusals_;  // of the quorum port
   Instant next_refusal_line_;
 };
 

@@ -80,6 +80,7 @@ Facts ServerProcess::facts(const Needs& needs, const std::string& remote) {
                         .replica = replica,
                         .member = member,
                         .links = {},
+                        .refusals = {},
                         .fronts = {},
                         .kernel = kernel,
                         .core = core_->stats(),
@@ -99,7 +100,10 @@ Facts ServerProcess::facts(const Needs& needs, const std::string& remote) {
       sources.plain_from_elsewhere += io->stats().plain_from_elsewhere;
     }
     sources.insecure_admin = insecure_admin_;
-    if (peers_) sources.links = [this](zab::LinkId link) { return peers_->facts(link); };
+    if (peers_) {
+      sources.links = [this](zab::LinkId link) { return peers_->facts(link); };
+      sources.refusals = peers_->refusals();
+    }
     sources.asking = remote;
     sources.connections = counter_.total();
     sources.connections_rejected = counter_.rejected();

@@ -257,6 +257,7 @@ std::vector<Metric> metrics_of(const FactSources& s, const replica::FrontStats& 
   append_pipeline_metrics(s, metrics);
   append_uncounted_metrics(metrics);
   append_peer_counts(s.member ? s.member->peer().counts() : zab::PeerCounts{}, metrics);
+  append_refusals(s.refusals, metrics);
   if (s.member) append_ensemble_metrics(*s.member, s.now, metrics);
   metrics.push_back({"disk_full_refusals", static_cast<std::int64_t>(r.writes_refused_disk_full)});
   metrics.push_back({"client_large_txns_refused", static_cast<std::int64_t>(r.txns_too_large)});

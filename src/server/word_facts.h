@@ -41,6 +41,7 @@ struct FactSources {
   const replica::Replica& replica;
   const replica::Member* member;  // null: a server alone
   LinkLook links;                 // empty: a server alone
+  PortRefusals refusals;
   std::vector<const replica::Front*> fronts;
   const KernelFacts& kernel;
   CoreStats core;

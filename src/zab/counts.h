@@ -13,8 +13,9 @@ namespace drover::zab {
 struct LeaderCounts {
   std::uint64_t proposals = 0;
   std::uint64_t commits = 0;
-  std::uint64_t diffs = 0;  // learners brought level by transactions, cut back before or not
-  std::uint64_t snaps = 0;  // and by the whole state
+  std::uint64_t diffs = 0;              // learners brought level by transactions, cut back before or not
+  std::uint64_t snaps = 0;              // and by the whole state
+  std::uint64_t greetings_refused = 0;  // of learners that cannot be ours
   // How many learners were being brought level so when one more began to be, itself included.
   Extremes diffs_under_way;
   Extremes snaps_under_way;
@@ -24,6 +25,7 @@ struct LeaderCounts {
     commits += other.commits;
     diffs += other.diffs;
     snaps += other.snaps;
+    greetings_refused += other.greetings_refused;
     diffs_under_way.add(other.diffs_under_way);
     snaps_under_way.add(other.snaps_under_way);
   }

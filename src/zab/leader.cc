@@ -49,6 +49,7 @@ void Leader::enter(LearnerLink& learner, Stage stage, Instant now) {
 void Leader::drop(LinkId link, std::string why, Effects& effects) {
   const auto found = learners_.find(link);
   if (found == learners_.end()) return;
+  if (found->second.stage == Stage::kGreeting) ++counts_.greetings_refused;
   effects.log.push_back("closing the link to learner " + std::to_string(raw(found->second.server)) + " (" +
                         name_of(found->second.stage) + "): " + std::move(why));
   learners_.erase(found);

@@ -98,11 +98,54 @@ def silent_connections_keep_nobody_out():
         check(ensemble.leader() is leader, "nobody had to look for a leader")
 
 
+def election_greeting(sid):
+    address = b"127.0.0.66:3888"
+    return struct.pack(">qqi", -65536, sid, len(address)) + address
+
+
+def what_a_stranger_is_told(port, said):
+    """From an address that is no member's; empty: nothing."""
+    with socket.create_connection(("127.0.0.1", port), timeout=20, source_address=("127.0.0.66", 0)) as stranger:
+        stranger.sendall(said)
+        with contextlib.suppress(ConnectionResetError):
+            return stranger.recv(100)
+        return b""
+
+
+def refused(member, name):
+    lines = dict(line.split("\t", 1) for line in member.word("mntr").splitlines() if "\t" in line)
+    return int(lines["zk_" + name])
+
+
+def a_members_name_from_elsewhere_opens_nothing():
+    with Ensemble([DROVER] * 3) as ensemble:
+        leader = ensemble.start().leader()
+        follower, other = ensemble.followers()
+        epoch = accepted_epoch(leader)
+        for kind in (FOLLOWER_INFO, OBSERVER_INFO):
+            told = what_a_stranger_is_told(leader.quorum_port, greeting(kind, follower.sid, epoch))
+            check(told == b"", f"the leader answers {told}")
+        told = what_a_stranger_is_told(leader.quorum_port, greeting(FOLLOWER_INFO, 77, epoch))
+        check(told == b"", f"the leader answers a server that is no member: {told}")
+        # The larger id connects, so a server with a smaller one listens to whoever says to have it.
+        small, large = sorted((follower, other), key=lambda member: member.sid)
+        told = what_a_stranger_is_told(small.election_port, election_greeting(large.sid))
+        check(told == b"", f"a vote is answered: {told}")
+        check(refused(leader, "quorum_port_rejected") == 3, "refusals of the quorum port")
+        check(refused(leader, "peer_rejected_address") == 2, "refusals by address")
+        check(refused(leader, "peer_rejected_no_member") == 1, "refusals of strangers")
+        check(refused(small, "election_port_rejected") == 1, "refusals of the election port")
+        write_marker(follower)
+        check(ensemble.leader() is leader and set(ensemble.followers()) == {follower, other}, "nobody had to look")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", help="run the cases whose name contains this")
     arguments = parser.parse_args()
-    return run("strangers", [a_claim_does_not_use_up_the_epochs, silent_connections_keep_nobody_out], arguments.only)
+    cases = [a_claim_does_not_use_up_the_epochs, silent_connections_keep_nobody_out,
+             a_members_name_from_elsewhere_opens_nothing]
+    return run("strangers", cases, arguments.only)
 
 
 if __name__ == "__main__":
