@@ -54,6 +54,10 @@ Task<Result<void>> wait_for_last_round(Entry entry, Wait wait) {
   }
 }
 
+bool is_party_name(std::string_view name) {
+  return is_member(name) && name.find('/') == std::string_view::npos && name != "." && name != "..";
+}
+
 // Nobody else uses the name: that it is there already means that an answer was lost.
 Task<Result<void>> register_party(Entry entry, std::string own) {
   CreateOptions options;
@@ -101,7 +105,7 @@ Task<Result<Zxid>> wait_for_ready(Entry entry, Wait wait) {
 
 struct DoubleBarrier::State {
   State(Client c, std::string p, DoubleBarrierOptions o)
-      : client(std::move(c)), path(std::move(p)), options(o) {}
+      : client(std::move(c)), path(std::move(p)), options(std::move(o)) {}
 
   Client client;
   std::string path;
@@ -125,11 +129,15 @@ Task<Result<void>> DoubleBarrier::State::enter(std::shared_ptr<State> state, Wai
   co_await there;
   if (state->is_inside()) co_return fail(Errc::kBadArguments, state->path, "this party is inside already");
   if (state->options.parties < 1) co_return fail(Errc::kBadArguments, state->path, "a barrier of nobody");
+  if (!is_party_name(state->options.party))
+    co_return fail(Errc::kBadArguments, state->path, "no name of a party: " + state->options.party);
   if (state->options.layout == DoubleBarrierLayout::kShared) {
     auto entering = enter_shared(state, wait);
     co_return co_await std::move(entering);
   }
-  CO_TRY_ASSIGN(Round round, gather(state->client, {state->path, state->options.parties}, wait));
+  CO_TRY_ASSIGN(
+      Round round,
+      gather(state->client, {state->path, state->options.parties, false, state->options.party}, wait));
   state->round.emplace(std::move(round));
   co_return Result<void>{};
 }
@@ -138,8 +146,10 @@ Task<Result<void>> DoubleBarrier::State::enter_shared(std::shared_ptr<State> sta
   CO_TRY_ASSIGN(const Client client, bind_to_session(state->client, for_steps(state->client, wait)));
   const Entry entry{client, state->path, static_cast<std::size_t>(state->options.parties),
                     for_steps(client, wait)};
+  const std::string& party = state->options.party;
+  if (!party.empty()) CO_TRY(remove_former_life(client, child_path(state->path, party), entry.wait));
   CO_TRY(wait_for_last_round(entry, wait));
-  OwnNode own(client, child_path(state->path, client.new_uuid()));
+  OwnNode own(client, child_path(state->path, party.empty() ? client.new_uuid() : party));
   CO_TRY(register_party(entry, own.path()));
   CO_TRY_ASSIGN(state->ready, wait_for_ready(entry, wait));
   state->own = std::move(own);
@@ -175,7 +185,7 @@ Task<Result<void>> DoubleBarrier::State::leave_round(std::shared_ptr<State> stat
 }
 
 DoubleBarrier::DoubleBarrier(Client client, std::string path, DoubleBarrierOptions options)
-    : state_(std::make_shared<State>(std::move(client), std::move(path), options)) {}
+    : state_(std::make_shared<State>(std::move(client), std::move(path), std::move(options))) {}
 
 Task<Result<void>> DoubleBarrier::enter(Wait wait) { return State::enter(state_, std::move(wait)); }
 Task<Result<void>> DoubleBarrier::leave(Wait wait) { return State::leave(state_, std::move(wait)); }

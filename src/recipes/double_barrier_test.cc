@@ -179,6 +179,56 @@ TEST_P(DoubleBarriers, SurviveEveryFault) {
   });
 }
 
+TEST_P(DoubleBarriers, CountAPartyOnceThatWasStartedAgain) {
+  RecipeWorld world({.clients = 3});
+  const auto party = [&](std::size_t client, const std::string& name) {
+    return DoubleBarrier(world.client(client), kPath, {2, GetParam(), name});
+  };
+  DoubleBarrier before = party(0, "a");
+  const Outcome crashed = world.start(before.enter());
+  world.run_for(Time(200));
+  world.cut(0);  // Its session lives on for a while.
+  DoubleBarrier again = party(1, "a");
+  const Outcome entered = world.start(again.enter());
+  world.run_for(Time(500));
+  EXPECT_FALSE(entered->has_value()) << "it passed with itself";
+  DoubleBarrier other = party(2, "b");
+  EXPECT_TRUE(world.get(other.enter()));
+  EXPECT_TRUE(world.run_until([&] { return is_done(entered); }));
+}
+
+TEST_P(DoubleBarriers, AreLeftByAPartyThatComesAgain) {
+  RecipeWorld world({.clients = 4});
+  const auto party = [&](std::size_t client, const std::string& name) {
+    return DoubleBarrier(world.client(client), kPath, {2, GetParam(), name});
+  };
+  DoubleBarrier before = party(0, "a");
+  DoubleBarrier other = party(1, "b");
+  const Outcome entered = world.start(before.enter());
+  ASSERT_TRUE(world.get(other.enter()));
+  ASSERT_TRUE(world.run_until([&] { return is_done(entered); }));
+  const Outcome left = world.start(other.leave());
+  world.cut(0);
+  world.run_for(Time(500));
+  EXPECT_FALSE(left->has_value()) << "the crashed one is still inside";
+  DoubleBarrier again = party(2, "a");
+  const Outcome next = world.start(again.enter());
+  world.run_for(Time(1000));
+  EXPECT_TRUE(is_done(left)) << "it waits for the dead session";
+  EXPECT_FALSE(next->has_value()) << "of the next round there is only one";
+  DoubleBarrier last = party(3, "b");
+  EXPECT_TRUE(world.get(last.enter()));
+  EXPECT_TRUE(world.run_until([&] { return is_done(next); }));
+}
+
+TEST(DoubleBarrier, WantsANameThatANodeCanHave) {
+  RecipeWorld world({.clients = 1});
+  for (const char* name : {"ready", "a/b", ".."}) {
+    DoubleBarrier barrier(world.client(0), kPath, {1, DoubleBarrierLayout::kShared, name});
+    EXPECT_EQ(world.get(barrier.enter()).error(), Errc::kBadArguments) << name;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, DoubleBarriers,
                          ::testing::Values(DoubleBarrierLayout::kShared, DoubleBarrierLayout::kRounds),
                          [](const auto& layout) {

@@ -119,14 +119,50 @@ Task<Result<std::int64_t>> read_current(std::shared_ptr<Arrival> a) {
   co_return *generation;
 }
 
+// What is not there has no children.
+Task<Result<std::vector<std::string>>> children_of(std::shared_ptr<Arrival> a, std::string path) {
+  auto listing =
+      until_answered(a->client, [&] { return a->client.children(path, for_steps(a->client, a->wait)); });
+  Result<Children> children = co_await std::move(listing);
+  if (!children && children.error() == Errc::kNoNode) co_return std::vector<std::string>{};
+  if (!children) co_return std::unexpected(children.error());
+  co_return std::move(children->names);
+}
+
+Task<Result<void>> forget_if_ours(std::shared_ptr<Arrival> a, std::string path) {
+  auto reading =
+      until_answered(a->client, [&] { return a->client.get(path, for_steps(a->client, a->wait)); });
+  const Result<NodeData> node = co_await std::move(reading);
+  if (!node && node.error() != Errc::kNoNode) co_return std::unexpected(node.error());
+  if (!node || node->data != a->gathering.party) co_return Result<void>{};
+  auto removing = remove_former_life(a->client, path, for_steps(a->client, a->wait));
+  co_return co_await std::move(removing);
+}
+
+// In the round that gathers now it would be counted; in an earlier one the others wait for it to leave.
+Task<Result<void>> forget_former_lives(std::shared_ptr<Arrival> a) {
+  CO_TRY_ASSIGN(const std::vector<std::string> rounds, children_of(a, a->gathering.path));
+  for (const std::string& round : rounds) {
+    if (!round.starts_with("g-")) continue;
+    const std::string directory = child_path(a->gathering.path, round);
+    CO_TRY_ASSIGN(const std::vector<std::string> names, children_of(a, directory));
+    for (const std::string& name : names) {
+      if (sequence_of(name, kMember)) CO_TRY(forget_if_ours(a, child_path(directory, name)));
+    }
+  }
+  co_return Result<void>{};
+}
+
 Task<Result<void>> join(std::shared_ptr<Arrival> a) {
+  if (!a->gathering.party.empty()) CO_TRY(forget_former_lives(a));
   CO_TRY_ASSIGN(a->generation, read_current(a));
   a->round.directory = child_path(a->gathering.path, "g-" + std::to_string(a->generation));
   CreateOptions options;
   options.mode = CreateMode::kEphemeralSequential;
   options.parents = true;
-  CO_TRY_ASSIGN(const Created own, a->client.create_protected(child_path(a->round.directory, kMember), "",
-                                                              options, for_steps(a->client, a->wait)));
+  CO_TRY_ASSIGN(const Created own,
+                a->client.create_protected(child_path(a->round.directory, kMember), a->gathering.party,
+                                           options, for_steps(a->client, a->wait)));
   a->round.own = OwnNode(a->client, own.path);
   const auto sequence = sequence_of(own.path, kMember);
   if (!sequence) co_return fail(Errc::kBadData, own.path);
@@ -276,6 +312,14 @@ Task<Result<Round>> gather(Client client, Gathering gathering, Wait wait) {
     if (standing == Standing::kIn) co_return std::move(arrival->round);
     arrival->round.own.remove_later();
   }
+}
+
+Task<Result<void>> remove_former_life(Client client, std::string path, Wait wait) {
+  CO_TRY_ASSIGN(const std::optional<Stat> stat,
+                until_answered(client, [&] { return client.exists(path, wait); }));
+  if (!stat || stat->ephemeral_owner == client.bound_session()) co_return Result<void>{};
+  auto removing = client.remove_surely(path, stat->czxid, wait);
+  co_return co_await std::move(removing);
 }
 
 Task<Result<void>> retire_round(Client client, std::string directory, Wait wait) {

@@ -27,6 +27,7 @@ struct Gathering {
   std::string path;
   int parties = 0;
   bool breaks = false;  // one who goes away breaks the round for all
+  std::string party{};  // in the data of its node; those of its earlier sessions are removed. Empty: nobody's
 };
 
 // A round that has opened, as one of its members has it.
@@ -39,6 +40,10 @@ struct Round {
   int index() const;
   bool has_member(std::string_view name) const;
 };
+
+// Removes a node that only this party makes, if it is of another session than the client's: of a process that
+// crashed.
+Task<Result<void>> remove_former_life(Client client, std::string path, Wait wait);
 
 // Arrives and waits until a round has opened that has us in it. If the wait ends before, our node is removed
 // in the background; the error then says that we may have been counted (maybe_applied).

@@ -37,8 +37,9 @@ class Barrier {
   // not: when it is not there and its parent's children have changed meanwhile, the error is maybe_applied().
   Task<Result<void>> set(Wait wait = {}) const;
   // That there is none is success. Only the barrier that was there when the call began is removed, however
-  // often the connection is lost meanwhile; when the wait ends before that is known, it goes on in the
-  // background.
+  // often the connection is lost meanwhile: each try looks first. One that is set anew in the round trip
+  // between that look and the removal goes too (Client::remove_surely()). When the wait ends before it is
+  // known, it goes on in the background.
   Task<Result<void>> remove(Wait wait = {}) const;
   // kDeadline at once for Wait::poll() at a closed barrier.
   Task<Result<void>> wait(Wait wait = {}) const;

@@ -75,7 +75,8 @@ class Registry {
   // registered it, waits for that to end, for twice the session timeout at most: a process that crashed gets
   // its id back. kIdConflict: the other one is alive.
   Task<Result<void>> add(Instance instance, Wait wait = {});
-  // Removes it, also one that a Registry of another time has left (kStatic, kPermanent).
+  // Removes it, also one that a Registry of another time has left (kStatic, kPermanent). One that replaces
+  // such a node in the round trip between the last look and the removal goes too (Client::remove_surely()).
   Task<Result<void>> remove(std::string name, std::string id, Wait wait = {});
   // Is it in the tree, as far as is known?
   bool is_registered(const std::string& name, const std::string& id) const;

@@ -37,6 +37,11 @@ enum class DoubleBarrierLayout : std::uint8_t {
 struct DoubleBarrierOptions {
   int parties = 1;
   DoubleBarrierLayout layout = DoubleBarrierLayout::kShared;
+  // A name that this party keeps when its process is started again, and that no other party has; not "ready".
+  // enter() removes what an earlier process of this name left behind, which has left for the others then.
+  // Empty: a new name each time. A party that crashes and comes back before its old session has expired is
+  // then counted twice.
+  std::string party = {};
 };
 
 // One party. Not for two calls at a time. When it is destroyed inside, it has left.

@@ -8,10 +8,9 @@
 namespace drover::recipes {
 
 enum class Layout : std::uint8_t {
-  // Names, data and order as Curator has them: Java and C++ processes share the recipe. Curator compares
-  // names
-  // as strings, so a directory whose sequence comes near 2^31 is refused with kSequenceExhausted; the remedy
-  // is to delete it while it is empty.
+  // Names, data and order as Curator has them: Java and C++ processes share the recipe. Curator and kazoo
+  // compare names as strings, and beyond 2^31 two of them could hold one lock. So a directory whose sequence
+  // comes near it is refused with kSequenceExhausted: docs/recipes.md, "When a sequence ends".
   kCurator,
   // The same names, ordered by this library alone, across the wrap.
   kNative,

@@ -43,7 +43,9 @@ class NameService {
   // Another value for a name that is bound; with a version, only if that is the present one.
   Task<Result<Stat>> rebind(std::string name, std::string value, Version expected = Version::kAny,
                             Wait wait = {}) const;
-  // That it is not bound is success. Give `czxid` (of resolve()) to unbind only what was seen there.
+  // That it is not bound is success. Give `czxid` (of resolve()) to unbind only what was seen there: as far
+  // as Client::remove_surely() promises it. A binding that replaces it in the round trip between the last
+  // look and the removal goes too.
   Task<Result<void>> unbind(std::string name, std::optional<Zxid> czxid = {}, Wait wait = {}) const;
   // kNoNode: it is not bound.
   Task<Result<NodeData>> resolve(std::string name, Wait wait = {}) const;
