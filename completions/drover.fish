@@ -42,4 +42,4 @@ for line in $with_options
         complete -c drover -n "$in_inspect; and __fish_seen_subcommand_from $words[1]" -l $option
     end
 end
-complete -c drover -l help -d "tell more"
+complete -c drover -l help -d "show help"

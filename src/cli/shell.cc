@@ -21,23 +21,23 @@ constexpr std::string_view kHelp = R"(drover cli: ZooKeeper's shell, without a J
 usage: drover cli [OPTIONS]                one command per line, from the terminal or a pipe
        drover cli [OPTIONS] COMMAND ...    one command, and its exit code
 
-  -server HOST:PORT[,HOST:PORT...][/CHROOT]   where (default: localhost:2181)
-  -timeout MS                                 of the session (default: 30000)
-  -r                                          a server without a quorum will do: read only
-  -waitforconnection                          do nothing before there is a connection
-  -client-configuration FILE                  zookeeper.* properties, one on a line
+  -server HOST:PORT[,HOST:PORT...][/CHROOT]   servers (default: localhost:2181)
+  -timeout MS                                 session timeout (default: 30000)
+  -r                                          accept a read-only server
+  -waitforconnection                          wait for the connection first
+  -client-configuration FILE                  zookeeper.* properties, one per line
   -Dzookeeper.KEY=VALUE                       the same: client.secure, ssl.trustStore.location, ...
-  --json                                      answers, events and errors as JSON, one object on a line
-  --quiet                                     say nothing of the connection
+  --json                                      print JSON, one object per line
+  --quiet                                     print nothing about the connection
   --help                                      this text
 
-Exit codes: 0 done, 1 it failed, 127 there is no such command.
+Exit codes: 0 success, 1 failure, 127 unknown command.
 
 commands:
 )";
 
 void print_help() {
-  const std::string text = std::string(kHelp) + help_text() + "\nEverything with examples: docs/cli.md\n";
+  const std::string text = std::string(kHelp) + help_text() + "\nMore, with examples: docs/cli.md\n";
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 

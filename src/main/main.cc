@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `drover`: one binary, the first word says what it is today.
+// `drover`: one binary; the first argument is the command.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -33,19 +33,19 @@ constexpr int kUsageExit = 2;
 constexpr std::string_view kServerHelp = R"(drover server: run a server in the foreground
 
 usage: drover server                                    standalone on 127.0.0.1:2181, data in ./drover-data
-       drover server zoo.cfg                            as ZooKeeper reads it
+       drover server zoo.cfg                            with ZooKeeper's configuration file
        drover server PORT DATADIR [TICKTIME [MAXCNXNS]] ZooKeeper's short form
 
   -Dkey=value            a ZooKeeper system property (with or without the zookeeper. prefix); wins over the file
   --jvm-flags=STRING     the -D items of a JVMFLAGS variable
   --help                 this text
 
-Over HTTP, on 127.0.0.1:8080 unless admin.serverPort says otherwise: ZooKeeper's admin commands below /commands,
-/metrics for Prometheus, and the probes /live, /ready and /leader (docs/http.md).
+HTTP, by default on 127.0.0.1:8080: the dashboard, ZooKeeper's admin commands below /commands, /metrics for
+Prometheus, and the probes /live, /ready and /leader (docs/http.md).
 
-Keys, defaults and differences from ZooKeeper: docs/configuration.md. SIGTERM and SIGINT stop the server after
-it has answered what is in flight. Exit codes: 0 stopped, 1 cannot start, 2 bad configuration, 3 the log could
-not be made durable.
+Keys and defaults: docs/configuration.md. SIGTERM and SIGINT stop the server after it has answered requests in
+flight. Exit codes: 0 stopped, 1 cannot start, 2 bad configuration, 3 the disk failed, 4 it must not go on as a
+member of its ensemble (docs/operating.md).
 )";
 
 std::atomic<server::Server*> running = nullptr;
@@ -56,7 +56,7 @@ void on_signal(int) {
   if (server::Server* server = running) server->stop();
 }
 
-// Every client is a descriptor; the default soft limit of 1024 would be reached first of all limits.
+// Every client needs a descriptor; the default soft limit of 1024 would be the first limit to be reached.
 void raise_descriptor_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -119,7 +119,7 @@ int print_help(const std::vector<std::string>&);
 struct Command {
   std::string_view name;
   std::string_view summary;
-  // Of the words behind the name. A command that has a text here is asked for --help by main.
+  // Takes the arguments after the name. If `help` is set, main handles --help.
   int (*run)(const std::vector<std::string>& arguments);
   std::string_view help = {};
 };
@@ -129,14 +129,14 @@ const std::array kCommands{
     Command{"ensemble", "run an ensemble of servers on this machine", server::run_ensemble,
             server::kEnsembleHelp},
     Command{"cli", "ZooKeeper's shell: one command, or many", cli::run_shell},
-    Command{"inspect", "look at the files of a server: logs, snapshots, history; verify and repair them",
+    Command{"inspect", "read, verify and repair the files of a server: logs, snapshots, history",
             tools::run_inspect},
-    Command{"locks", "who holds a lock, and who waits for it", cli::run_locks, cli::kRecipesHelp},
-    Command{"leaders", "who leads, and who is next", cli::run_leaders, cli::kRecipesHelp},
-    Command{"queues", "what is in a queue, and who works on it", cli::run_queues, cli::kRecipesHelp},
-    Command{"members", "who is in a group", cli::run_members, cli::kRecipesHelp},
-    Command{"top", "a live screen of an ensemble", cli::run_top, cli::kTopHelp},
-    Command{"bench", "load on a server, and its latencies", cli::run_bench, cli::kBenchHelp},
+    Command{"locks", "show who holds a lock and who waits for it", cli::run_locks, cli::kRecipesHelp},
+    Command{"leaders", "show who leads and who is next", cli::run_leaders, cli::kRecipesHelp},
+    Command{"queues", "show the items of a queue and who works on them", cli::run_queues, cli::kRecipesHelp},
+    Command{"members", "show the members of a group", cli::run_members, cli::kRecipesHelp},
+    Command{"top", "live screen of an ensemble", cli::run_top, cli::kTopHelp},
+    Command{"bench", "put load on a server and measure latencies", cli::run_bench, cli::kBenchHelp},
     Command{"version", "print the version", print_version},
     Command{"help", "print this text", print_help},
 };
@@ -146,7 +146,7 @@ void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), std
 int print_help(const std::vector<std::string>&) {
   print(
       "drover: a coordination service that speaks ZooKeeper's protocol\n\n"
-      "usage: drover COMMAND [ARGUMENTS]      (drover COMMAND --help tells more)\n\n");
+      "usage: drover COMMAND [ARGUMENTS]      (drover COMMAND --help explains it)\n\n");
   for (const Command& command : kCommands) {
     std::printf("  %-10s %s\n", std::string(command.name).c_str(), std::string(command.summary).c_str());
   }

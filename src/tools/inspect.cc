@@ -30,21 +30,21 @@ namespace {
 
 using Run = std::function<Outcome(const Context&)>;
 
-constexpr const char* kDirectory = "dataDir of a server, or its version-2";
+constexpr const char* kDirectory = "dataDir of a server, or its version-2 directory";
 constexpr const char* kExitCodes =
-    "Exit codes: 0 fine, 1 something is wrong with the data, 2 usage. docs/inspect.md has an example of "
-    "each.";
+    "Exit codes: 0 fine, 1 something is wrong with the data, 2 usage. docs/inspect.md has examples of each "
+    "command.";
 
 // Parses a number with parse_number(); anything else is a usage error.
 std::int64_t number_of(const std::string& text) {
   const auto value = parse_number(text);
-  if (!value) throw CLI::ValidationError("'" + text + "' is no number: 0x1f or 31");
+  if (!value) throw CLI::ValidationError("'" + text + "' is not a number such as 0x1f or 31");
   return *value;
 }
 
 // A CLI11 validator: why the word is not a valid path, or "".
 std::string path_problem(const std::string& path) {
-  return is_valid_path(path) ? std::string() : "'" + path + "' is no path of a node";
+  return is_valid_path(path) ? std::string() : "'" + path + "' is not the path of a node";
 }
 
 bool confirmed() {
@@ -93,13 +93,13 @@ class CommandLine {
  private:
   CLI::App* add(const char* name, const char* description) {
     CLI::App* command = app_.add_subcommand(name, description);
-    command->add_flag("--json", json, "one JSON object to a line");
+    command->add_flag("--json", json, "print one JSON object per line");
     command->footer(kExitCodes);
     return command;
   }
   static void add_directories(CLI::App* command, DirectoryArguments& directories) {
     command->add_option("DIR", directories.directory, kDirectory)->required();
-    command->add_option("--log-dir", directories.log_directory, "dataLogDir, when logs live apart");
+    command->add_option("--log-dir", directories.log_directory, "dataLogDir, if it is separate");
   }
   template <class Id>
   static void add_number(CLI::App* command, const char* name, std::optional<Id>& value,
@@ -127,12 +127,13 @@ class CommandLine {
 };
 
 void CommandLine::add_log() {
-  CLI::App* c = add("log", "the transactions of a log file, or of all of a directory");
+  CLI::App* c = add("log", "print the transactions of a log file or of a directory");
   c->add_option("SOURCE", log_.source, "a log file, or a data directory")->required();
   add_number(c, "--from", log_.from, "first zxid (0x1f or 31)");
   add_number(c, "--to", log_.to, "last zxid");
-  c->add_option("--path", log_.path, "only what names a node at or below this one")->check(path_problem);
-  add_number(c, "--session", log_.session, "only of this session");
+  c->add_option("--path", log_.path, "only transactions that name a node of this subtree")
+      ->check(path_problem);
+  add_number(c, "--session", log_.session, "only of this session (0x1f or 31)");
   c->add_option_function<std::vector<std::string>>(
        "--type",
        [this](const std::vector<std::string>& names) {
@@ -146,8 +147,8 @@ void CommandLine::add_log() {
        },
        "only of this type: create, setData, …; may be repeated")
       ->allow_extra_args(false);
-  c->add_flag("--stats", log_.stats, "sums instead of transactions");
-  c->add_flag("--data", log_.data, "show the data of nodes too");
+  c->add_flag("--stats", log_.stats, "print sums instead of transactions");
+  c->add_flag("--data", log_.data, "print the data of nodes, too");
   c->callback([this] {
     streams = !log_.stats;
     run = [this](const Context& context) { return run_log(context, log_); };
@@ -155,15 +156,15 @@ void CommandLine::add_log() {
 }
 
 void CommandLine::add_snapshot() {
-  CLI::App* c = add("snapshot", "what a snapshot holds");
+  CLI::App* c = add("snapshot", "print the contents of a snapshot");
   c->add_option("SOURCE", snapshot_.source, "a snapshot (also .gz, .snappy), or a data directory: its newest")
       ->required();
   c->add_flag("--stats", snapshot_.stats, "kinds of nodes, bytes by top-level path, largest nodes");
   c->add_flag("--nodes", snapshot_.nodes, "every node");
   c->add_flag("--sessions", snapshot_.sessions, "every session");
   c->add_flag("--acls", snapshot_.acls, "every access control list");
-  c->add_option("--path", snapshot_.path, "the nodes at or below this one")->check(path_problem);
-  c->add_flag("--data", snapshot_.data, "show the data of nodes too");
+  c->add_option("--path", snapshot_.path, "only nodes of this subtree")->check(path_problem);
+  c->add_flag("--data", snapshot_.data, "print the data of nodes, too");
   c->callback([this] {
     if (!snapshot_.path.empty() || snapshot_.data) snapshot_.nodes = true;
     streams = snapshot_.nodes;
@@ -172,17 +173,16 @@ void CommandLine::add_snapshot() {
 }
 
 void CommandLine::add_diff() {
-  CLI::App* c =
-      add("diff", "what differs between two snapshots or data directories; exit code 1 if anything does");
+  CLI::App* c = add("diff", "compare two snapshots or data directories; exit code 1 if they differ");
   c->add_option("A", diff_.left, "a snapshot, or a data directory: the state it recovers to")->required();
   c->add_option("B", diff_.right, "the same")->required();
   c->add_option("--log-dir", diff_.log_directories,
-                "dataLogDir of the data directory, when logs live apart; of two directories A's and then B's")
+                "dataLogDir of the data directory, if it is separate; for two directories A's, then B's")
       ->allow_extra_args(false);
-  c->add_option("--path", diff_.path, "only nodes at or below this one")->check(path_problem);
+  c->add_option("--path", diff_.path, "only nodes of this subtree")->check(path_problem);
   c->add_flag("--ignore-stat", diff_.ignore_stat,
               "compare data, ACLs and kinds, not versions, zxids and times");
-  c->add_flag("--summary", diff_.summary, "counts only");
+  c->add_flag("--summary", diff_.summary, "print only counts");
   c->callback([this] {
     streams = !diff_.summary;
     run = [this](const Context& context) { return run_diff(context, diff_); };
@@ -190,13 +190,13 @@ void CommandLine::add_diff() {
 }
 
 void CommandLine::add_verify() {
-  CLI::App* c = add("verify", "is a data directory whole, and what would a server do with it?");
+  CLI::App* c = add("verify", "check a data directory, and say what a server would do with it");
   add_directories(c, verify_.directories);
   c->callback([this] { run = [this](const Context& context) { return run_verify(context, verify_); }; });
 }
 
 void CommandLine::add_history() {
-  CLI::App* c = add("history", "every change to one node, with what was before and after");
+  CLI::App* c = add("history", "print every change of one node, with the data before and after");
   add_directories(c, history_.directories);
   c->add_option("PATH", history_.path, "the node")->required();
   c->add_flag("--whole-data", history_.whole_data, "do not shorten data");
@@ -207,23 +207,23 @@ void CommandLine::add_history() {
 }
 
 void CommandLine::add_at() {
-  CLI::App* c = add("at", "the tree as it was after a transaction");
+  CLI::App* c = add("at", "print the tree as it was after a transaction");
   add_directories(c, at_.directories);
   c->add_option_function<std::string>(
        "ZXID", [this](const std::string& text) { at_.zxid = Zxid{number_of(text)}; }, "0x1f or 31")
       ->required();
-  c->add_option("PATH", at_.path, "only this node and what is below");
-  c->add_flag("--data", at_.data, "show the data of nodes too");
-  c->add_option("--write", at_.write, "write it as a snapshot to this file, and print nothing");
+  c->add_option("PATH", at_.path, "only this subtree");
+  c->add_flag("--data", at_.data, "print the data of nodes, too");
+  c->add_option("--write", at_.write, "write a snapshot to this file and print nothing");
   c->callback([this] { run = [this](const Context& context) { return run_at(context, at_); }; });
 }
 
 void CommandLine::add_repair() {
-  CLI::App* c = add("repair", "make a damaged data directory one that a server starts on; keeps a copy");
+  CLI::App* c = add("repair", "repair a damaged data directory so that a server can start; keeps a copy");
   add_directories(c, repair_.directories);
-  c->add_option("--backup", repair_.backup, "where the copy goes (default: DIR.before-repair-TIME)");
+  c->add_option("--backup", repair_.backup, "directory of the copy (default: DIR.before-repair-TIME)");
   c->add_flag("--yes", repair_.yes, "do not ask");
-  c->add_flag("--accept-loss", repair_.accept_loss, "go on although acknowledged transactions are lost");
+  c->add_flag("--accept-loss", repair_.accept_loss, "continue even if acknowledged transactions are lost");
   c->callback([this] {
     run = [this](const Context& context) {
       return run_repair(context, repair_, {now_ms(), confirmed, user_of_directory});
