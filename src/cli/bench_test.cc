@@ -34,7 +34,7 @@ TEST(Histogram, LargeValuesAreKnownToOnePointSixPercent) {
   }
 }
 
-TEST(Histogram, RareLargeValuesAreSeenAtTheirPercentile) {
+TEST(Histogram, RareLargeValuesAppearAtTheirPercentile) {
   Histogram histogram;
   for (int i = 0; i < 9990; ++i) histogram.add(10);
   for (int i = 0; i < 10; ++i) histogram.add(1'000'000);
@@ -42,7 +42,7 @@ TEST(Histogram, RareLargeValuesAreSeenAtTheirPercentile) {
   EXPECT_EQ(histogram.quantile(0.9995), 1'000'000);
 }
 
-TEST(Histogram, MergedIsAsAddedTogether) {
+TEST(Histogram, MergingEqualsAddingAllValues) {
   Histogram a, b;
   for (int i = 1; i <= 50; ++i) a.add(i);
   for (int i = 51; i <= 100; ++i) b.add(i);
@@ -53,13 +53,13 @@ TEST(Histogram, MergedIsAsAddedTogether) {
   EXPECT_DOUBLE_EQ(a.mean(), 50.5);
 }
 
-TEST(Histogram, NothingIsNothing) {
+TEST(Histogram, EmptyHistogramHasNoValues) {
   const Histogram histogram;
   EXPECT_EQ(histogram.quantile(0.99), 0);
   EXPECT_EQ(histogram.mean(), 0);
 }
 
-TEST(Histogram, WhatIsTooLargeIsInTheLastBucket) {
+TEST(Histogram, TooLargeValuesAreInTheLastBucket) {
   Histogram histogram;
   histogram.add(INT64_MAX / 2);
   histogram.add(-5);
@@ -75,7 +75,7 @@ Plan plan_of(std::vector<std::string> words, std::string& problem) {
   return plan;
 }
 
-TEST(BenchPlan, WordsAndNumbersAreUnderstood) {
+TEST(BenchPlan, ParsesWordsAndNumbers) {
   std::string problem;
   const Plan plan =
       plan_of({"get", "--sessions", "3", "--in-flight=5", "-server", "zk1", "--rate", "1e3"}, problem);
@@ -88,7 +88,7 @@ TEST(BenchPlan, WordsAndNumbersAreUnderstood) {
   EXPECT_EQ(plan_of({"lock"}, problem).keys, 1);
 }
 
-TEST(BenchPlan, WhatCannotBeIsSaid) {
+TEST(BenchPlan, RejectsImpossibleValues) {
   std::string problem;
   plan_of({"delete"}, problem);
   EXPECT_THAT(problem, HasSubstr("none of get, set"));

@@ -26,7 +26,7 @@ TEST(Completion, TheFirstWordIsACommand) {
   EXPECT_THAT(completed("nosuch").words, IsEmpty());
 }
 
-TEST(Completion, APathIsCompletedFromItsParentsChildren) {
+TEST(Completion, PathIsCompletedFromItsParentsChildren) {
   EXPECT_THAT(completed("get /").words, ElementsAre("/app", "/apple", "/zookeeper"));
   EXPECT_EQ(completed("get /a").common_rest(), "pp");
   EXPECT_EQ(completed("get -s /z").common_rest(), "ookeeper");
@@ -34,7 +34,7 @@ TEST(Completion, APathIsCompletedFromItsParentsChildren) {
   EXPECT_THAT(completed("ls /none/x").words, IsEmpty());
 }
 
-TEST(Completion, AFlagIsOneOfTheCommands) {
+TEST(Completion, FlagsAreThoseOfTheCommand) {
   EXPECT_THAT(completed("stat -").words, ElementsAre("--json ", "-w "));
   EXPECT_THAT(completed("stat x").words, IsEmpty());
 }

@@ -19,14 +19,14 @@ std::expected<Flags, std::string> parse(const std::vector<std::string>& words) {
 }
 std::string problem_of(const std::vector<std::string>& words) { return parse(words).error(); }
 
-TEST(Flags, StandAnywhereAndTogether) {
+TEST(Flags, MayBeAnywhereAndCombined) {
   const auto flags = parse({"/a", "-sw", "x"});
   ASSERT_TRUE(flags);
   EXPECT_TRUE(flags->has("s") && flags->has("w") && !flags->has("v"));
   EXPECT_THAT(flags->arguments(), ElementsAre("/a", "x"));
 }
 
-TEST(Flags, TakeTheirValueInThreeWays) {
+TEST(Flags, AcceptValuesInThreeForms) {
   for (const auto& words : std::vector<std::vector<std::string>>{{"-v", "7"}, {"-v7"}, {"-v=7"}}) {
     const auto flags = parse(words);
     ASSERT_TRUE(flags);
@@ -41,7 +41,7 @@ TEST(Flags, ANegativeNumberIsAValueAndAnArgumentAfterTwoDashes) {
   EXPECT_TRUE(parse({"--tree"})->has("-tree"));
 }
 
-TEST(Flags, WhatIsWrongIsSaidInJavasWords) {
+TEST(Flags, ErrorsAreThoseOfJavasLibrary) {
   EXPECT_EQ(problem_of({"-q"}),
             "org.apache.commons.cli.UnrecognizedOptionException: Unrecognized option: -q");
   EXPECT_EQ(problem_of({"-sq"}),
@@ -54,7 +54,7 @@ TEST(Flags, WhatIsWrongIsSaidInJavasWords) {
             "org.apache.commons.cli.MissingArgumentException: Missing argument for option: v");
 }
 
-TEST(Flags, OfAGroupThereIsOne) {
+TEST(Flags, OnlyOneFlagOfAGroupIsAllowed) {
   const auto both = parse_flags(kGroup, Grouping::kAtMostOne, std::vector<std::string>{"-n", "1", "-b", "2"});
   EXPECT_EQ(
       both.error(),

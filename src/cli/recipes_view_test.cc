@@ -28,7 +28,7 @@ std::string text(const View& view, Purpose purpose) {
   return fmt::format("{}", fmt::join(text_of(view, purpose, kNow), "\n"));
 }
 
-TEST(RecipeView, ALineShowsWhoHoldsAndWhoIsNext) {
+TEST(RecipeView, LockShowsItsHolderAndTheNextWaiter) {
   const View view{.path = "/l",
                   .kind = Kind::kMutex,
                   .holders = {stand("/l/lock-1", "anna")},
@@ -43,7 +43,7 @@ TEST(RecipeView, ALineShowsWhoHoldsAndWhoIsNext) {
   EXPECT_THAT(text(view, Purpose::kLeaders), HasSubstr("leads"));
 }
 
-TEST(RecipeView, WhatIsNotShownIsCounted) {
+TEST(RecipeView, HiddenEntriesAreCounted) {
   const View line{.path = "/l",
                   .kind = Kind::kMutex,
                   .holders = {stand("/l/1", "")},
@@ -52,13 +52,13 @@ TEST(RecipeView, WhatIsNotShownIsCounted) {
   EXPECT_THAT(text(line, Purpose::kLocks), HasSubstr("held, 41 wait"));
 }
 
-TEST(RecipeView, DataCannotSteerATerminal) {
+TEST(RecipeView, DataCannotControlTheTerminal) {
   const View view{
       .path = "/l\x1b[2J", .kind = Kind::kMutex, .holders = {stand("/l/\x1b]0;x", "\x1b[31m")}, .notes = {}};
   EXPECT_THAT(text(view, Purpose::kLocks), Not(HasSubstr("\x1b")));
 }
 
-TEST(RecipeView, AnInstanceOfAServiceIsShownByItsAddress) {
+TEST(RecipeView, ServiceInstanceIsShownByItsAddress) {
   const View view{
       .path = "/s",
       .kind = Kind::kGroup,
@@ -70,7 +70,7 @@ TEST(RecipeView, AnInstanceOfAServiceIsShownByItsAddress) {
   EXPECT_THAT(shown, HasSubstr("\"[1\""));
 }
 
-TEST(RecipeView, JsonHasBytesThatAreNoTextAsHex) {
+TEST(RecipeView, JsonShowsBinaryDataAsHex) {
   const View view{.path = "/l", .kind = Kind::kMutex, .holders = {stand("/l/1", std::string("\x00\xff", 2))}};
   const auto json = json_of(view);
   EXPECT_EQ(json.at("holders").at(0).at("data").at("hex").as_string(), "00ff");

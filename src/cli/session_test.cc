@@ -42,7 +42,7 @@ class Lines : public ::testing::Test {
   int exit_code_ = 0;
 };
 
-TEST_F(Lines, AreDoneOneAfterTheOther) {
+TEST_F(Lines, AreExecutedInOrder) {
   EXPECT_THAT(output_of({"create /a hello", "get /a", "set /a 'two words'", "get /a"}),
               HasSubstr("hello\ntwo words\n"));
   EXPECT_EQ(exit_code_, 0);
@@ -52,7 +52,7 @@ TEST_F(Lines, AreDoneOneAfterTheOther) {
   EXPECT_EQ(exit_code_, 127);
 }
 
-TEST_F(Lines, EventsComeFromAnotherThreadAndBeforeTheAnswerBehindThem) {
+TEST_F(Lines, EventsFromAnotherThreadPrecedeLaterReplies) {
   const std::string output = output_of({"create /w", "get -w /w", "ls -w /w", "delete /w", "ls /"});
   const std::string event = "WatchedEvent state:SyncConnected type:NodeDeleted path:/w\n";
   EXPECT_THAT(output, HasSubstr("null\n[]\n\nWATCHER::\n\n" + event));
@@ -61,19 +61,19 @@ TEST_F(Lines, EventsComeFromAnotherThreadAndBeforeTheAnswerBehindThem) {
               Not(HasSubstr("NodeDeleted")));
 }
 
-TEST_F(Lines, AWatchThatWasRemovedIsSilent) {
+TEST_F(Lines, RemovedWatchIsSilent) {
   const std::string output =
       output_of({"create /r", "get -w /r", "removewatches /r -d", "set /r x", "sync /r"});
   EXPECT_THAT(output, HasSubstr("type:DataWatchRemoved path:/r"));
   EXPECT_THAT(output, Not(HasSubstr("NodeDataChanged")));
 }
 
-TEST_F(Lines, AfterCloseNothingIsConnectedUntilConnect) {
+TEST_F(Lines, AfterCloseCommandsFailUntilConnect) {
   EXPECT_THAT(output_of({"close", "ls /", "connect", "ls /"}), HasSubstr("Not connected\n"));
   EXPECT_EQ(exit_code_, 0);
 }
 
-TEST_F(Lines, ManyNodesAreReadAndRemovedInWindows) {
+TEST_F(Lines, ManyNodesAreReadAndDeletedInWindows) {
   std::vector<std::string> lines{"create /many"};
   for (int i = 0; i < 300; ++i) lines.push_back("create -s /many/n- x");
   lines.insert(lines.end(),

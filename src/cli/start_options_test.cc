@@ -10,7 +10,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
-TEST(StartOptions, ACommandEndsThem) {
+TEST(StartOptions, EndAtTheCommand) {
   const auto options =
       parse_start_options({"-server", "h:1/app", "-timeout", "500", "-r", "ls", "-server", "x"});
   ASSERT_TRUE(options);
@@ -21,13 +21,13 @@ TEST(StartOptions, ACommandEndsThem) {
   EXPECT_THAT(options->command, ElementsAre("ls", "-server", "x"));
 }
 
-TEST(StartOptions, WhatIsMissingOrUnknownIsTold) {
+TEST(StartOptions, MissingAndUnknownOnesAreReported) {
   EXPECT_EQ(parse_start_options({"-server"}).error(), "Error: no argument found for option -server");
   EXPECT_FALSE(parse_start_options({"-timeout", "soon", "ls"}));
   EXPECT_THAT(parse_start_options({"-what", "ls"})->warnings, SizeIs(1));
 }
 
-TEST(StartOptions, JvmPropertiesSayHowToEncrypt) {
+TEST(StartOptions, JvmPropertiesConfigureTls) {
   const auto options = parse_start_options(
       {"-Dzookeeper.client.secure=true", "-Dzookeeper.ssl.trustStore.location=/t",
        "-Dzookeeper.ssl.keyStore.password=p=q", "-Dzookeeper.ssl.hostnameVerification=false"});

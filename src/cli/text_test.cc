@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST(Text, AStatIsElevenLines) {
+TEST(Text, StatIsElevenLines) {
   ::setenv("TZ", "UTC", 1);
   ::tzset();
   Stat stat;
@@ -33,7 +33,7 @@ TEST(Text, AStatIsElevenLines) {
             "aclVersion = 0\nephemeralOwner = 0xffffffffffffffff\ndataLength = 5\nnumChildren = 0\n");
 }
 
-TEST(Text, AnAclIsPrintedAsJavaPrintsRecords) {
+TEST(Text, AclIsPrintedAsInJavasShell) {
   EXPECT_EQ(acl_text(open_acl()), "'world,'anyone\n: cdrwa\n");
   EXPECT_EQ(acl_text({{Permission::kAll, "digest", "bob\033]0;x\a\n'world,'anyone:\u009b1m"}}),
             "'digest,'bob?]0;x?"
@@ -42,7 +42,7 @@ TEST(Text, AnAclIsPrintedAsJavaPrintsRecords) {
   EXPECT_EQ(permissions_text(Permission::kAdmin | Permission::kRead), "ra");
 }
 
-TEST(Text, AnAclIsReadAndWhatIsNotUnderstoodIsTold) {
+TEST(Text, AclIsParsedAndMalformedEntriesAreReported) {
   std::vector<std::string> complaints;
   EXPECT_THAT(parse_acl("world:anyone:r,digest:bob:a:b=:cw", complaints),
               ElementsAre(Acl{Permission::kRead, "world", "anyone"},
@@ -54,7 +54,7 @@ TEST(Text, AnAclIsReadAndWhatIsNotUnderstoodIsTold) {
   EXPECT_THAT(complaints, ElementsAre("world does not have the form scheme:id:perm", "Unknown perm type: x"));
 }
 
-TEST(Text, ABadPathIsToldWhere) {
+TEST(Text, BadPathErrorNamesThePosition) {
   EXPECT_FALSE(path_problem("/"));
   EXPECT_FALSE(path_problem("/a/b.c/..d/日本"));
   EXPECT_EQ(path_problem(""), "Path length must be > 0");
@@ -74,7 +74,7 @@ TEST(Text, NumbersAreWholeAndInRange) {
   EXPECT_EQ(parse_long("ff", 16), 255);
 }
 
-TEST(Text, Base64GoesThereAndBack) {
+TEST(Text, Base64RoundTrips) {
   for (const std::string bytes : {"", "f", "fo", "foo", "foob", "\xff\x00z"}) {
     EXPECT_EQ(from_base64(base64(bytes)), bytes);
   }
@@ -96,7 +96,7 @@ TEST(Text, BytesAreDumpedAsZooKeeperDoes) {
   EXPECT_NE(large.find("\n|00100000| 00 00 "), std::string::npos);
 }
 
-TEST(Text, ATerminalGetsNoControlCharacters) {
+TEST(Text, ControlCharactersAreRemovedForATerminal) {
   EXPECT_EQ(printable("a\tb\nс\033[0m\xff"), "a\tb\nс\xEF\xBF\xBD[0m\xEF\xBF\xBD");
 }
 
@@ -108,7 +108,7 @@ TEST(Text, PathsHaveParentsAndNames) {
   EXPECT_EQ(name_in("/a/b"), "b");
 }
 
-TEST(Json, EscapesWhatMustBeAndKeepsTheRest) {
+TEST(Json, EscapesOnlyWhatMustBeEscaped) {
   EXPECT_EQ(json_string("a\"\\\n\x01я\xff"), "\"a\\\"\\\\\\n\\u0001я\xEF\xBF\xBD\"");
   NodeData node;
   node.data = "\xff";
@@ -117,7 +117,7 @@ TEST(Json, EscapesWhatMustBeAndKeepsTheRest) {
   EXPECT_EQ(JsonObject().data(node).boolean("ok", true).str(), R"({"data":null,"ok":true})");
 }
 
-TEST(Quotas, AreReadAndWrittenAsTheirNodesHoldThem) {
+TEST(Quotas, AreParsedAndWrittenInZooKeepersFormat) {
   const auto quota = Quota::parse("count=3,bytes=-1=;byteHardLimit=100;countHardLimit=5");
   ASSERT_TRUE(quota);
   EXPECT_EQ(quota->get(Quota::kCount), 3);
@@ -134,7 +134,7 @@ TEST(Members, AreFoundInAConfiguration) {
   EXPECT_EQ(member_lines(config), "server.10=c:1:2:participant;[::1]:2183\nserver.2=b:1:2;2182\n");
 }
 
-TEST(ProgressText, IsABarOnlyWhenTheEndIsKnown) {
+TEST(ProgressText, IsABarOnlyIfTheTotalIsKnown) {
   EXPECT_EQ(progress_text("listing", 7, 0), "listing 7");
   EXPECT_EQ(progress_text("deleting", 1, 2), "deleting [###############---------------]  50 %  1/2");
 }

@@ -39,7 +39,7 @@ Sample sample(std::string_view mode, std::string_view zxid, int received = 0, in
 
 Member member(std::int64_t sid) { return {.sid = sid, .address = Address{"zk" + std::to_string(sid), 2181}}; }
 
-TEST(TopSample, BothWordsAreRead) {
+TEST(TopSample, SrvrAndMntrAreParsed) {
   const Sample s = sample("follower", "0x100000028", 71);
   EXPECT_EQ(s.role, "follower");
   EXPECT_EQ(s.zxid, 0x100000028);
@@ -52,7 +52,7 @@ TEST(TopSample, BothWordsAreRead) {
   EXPECT_FALSE(s.updates.p999);
 }
 
-TEST(TopSample, AWordThatIsNotAllowedIsSaidWithWhatAllowsIt) {
+TEST(TopSample, ForbiddenWordIsReportedWithItsRemedy) {
   const Sample s = read_sample(text(srvr("leader", "0x1", 1)), text(kRefused), {});
   EXPECT_FALSE(s.monitor_allowed);
   EXPECT_FALSE(s.sessions);
@@ -60,13 +60,13 @@ TEST(TopSample, AWordThatIsNotAllowedIsSaidWithWhatAllowsIt) {
   EXPECT_THAT(board.notes, ElementsAre(HasSubstr("`mntr` is not allowed there; 4lw.commands.whitelist=")));
 }
 
-TEST(TopSample, AServerWithoutALeaderIsLooking) {
+TEST(TopSample, ServerWithoutALeaderIsLooking) {
   const Answer none = text("This ZooKeeper instance is not currently serving requests\n");
   EXPECT_EQ(read_sample(none, none, {}).role, "looking");
   EXPECT_EQ(read_sample({Heard::kNothing, "Connection refused"}, {}, {}).role, "down");
 }
 
-TEST(TopBoard, LagIsCountedWithinTheLeadersEpoch) {
+TEST(TopBoard, LagIsComputedWithinTheLeadersEpoch) {
   const std::vector<Sample> now{sample("leader", "0x500000010"), sample("follower", "0x50000000c"),
                                 sample("observer", "0x500000012"), sample("follower", "0x4000000ff")};
   const Board board = make_board({member(1), member(2), member(3), member(4)}, {}, now);
@@ -77,7 +77,7 @@ TEST(TopBoard, LagIsCountedWithinTheLeadersEpoch) {
   EXPECT_EQ(board.rows[3].epoch, 4);
 }
 
-TEST(TopBoard, RatesAreOfTheTimeBetweenTwoLooks) {
+TEST(TopBoard, RatesAreBetweenTwoSamples) {
   const Board board =
       make_board({member(1)}, {sample("leader", "0x1", 100, 10)}, {sample("leader", "0x1", 700, 12)});
   EXPECT_DOUBLE_EQ(board.rows[0].requests_per_second.value(), 300);
@@ -86,7 +86,7 @@ TEST(TopBoard, RatesAreOfTheTimeBetweenTwoLooks) {
   EXPECT_FALSE(restarted.rows[0].requests_per_second);
 }
 
-TEST(TopBoard, NobodyLeadingIsSaid) {
+TEST(TopBoard, MissingLeaderIsReported) {
   EXPECT_THAT(make_board({member(1)}, {}, {sample("follower", "0x1")}).notes,
               ElementsAre(HasSubstr("nobody leads")));
 }
@@ -121,7 +121,7 @@ TEST(TopPaths, ChangesAreCountedByTheFirstNamesOfAPath) {
   EXPECT_EQ(counts.hottest(1, 1)[0].changes, 3U);
 }
 
-TEST(TopPaths, ManyPrefixesAreOneAfterTheLimit) {
+TEST(TopPaths, PrefixesBeyondTheLimitAreCountedAsOthers) {
   PathCounts counts(3);
   for (int i = 0; i < 10; ++i) counts.add("/" + std::to_string(i));
   EXPECT_EQ(counts.hottest(1, 1)[0].path, "others");
@@ -141,7 +141,7 @@ TEST(Ensemble, MembersAreReadFromTheConfiguration) {
   EXPECT_EQ(join_members(members, {{"zk1", 2181}, {"zk4", 2181}}).size(), 5U);
 }
 
-TEST(Ensemble, SessionsAreFoundInWhatServersSayOfConnections) {
+TEST(Ensemble, SessionsAreParsedFromCons) {
   std::map<std::int64_t, std::string> addresses;
   read_connections(
       " /127.0.0.1:51234[1](queued=0,recved=5,sent=5,sid=0x1000a2b3c0d0001,lop=PING,est=1,to=30000)\n"

@@ -14,7 +14,7 @@ NodeCopy node(std::string path, std::string data) {
   return copy;
 }
 
-TEST(Exports, ALineGoesThereAndBack) {
+TEST(Exports, LineRoundTrips) {
   for (const std::string data : {"", "text \"я\"\n", "\xff\x01"}) {
     const auto back = parse_export_line(export_line(node("/app/sub", data), "/app"));
     ASSERT_TRUE(back) << back.error();
@@ -24,7 +24,7 @@ TEST(Exports, ALineGoesThereAndBack) {
   }
 }
 
-TEST(Exports, TheRootItselfHasNoPathAndNoDataIsKept) {
+TEST(Exports, RootHasAnEmptyPathAndNullDataIsKept) {
   NodeCopy root = node("/app", "");
   root.node.is_without_data = true;
   const auto back = parse_export_line(export_line(root, "/app"));
@@ -35,7 +35,7 @@ TEST(Exports, TheRootItselfHasNoPathAndNoDataIsKept) {
   EXPECT_EQ(parse_export_line(export_line(node("/", ""), "/"))->path, "");
 }
 
-TEST(Exports, WhatIsNoneIsRefused) {
+TEST(Exports, MalformedLinesAreRefused) {
   EXPECT_TRUE(check_export_header(export_header("/app", 1, 2)));
   EXPECT_FALSE(check_export_header("{}"));
   EXPECT_FALSE(check_export_header("{\"drover_export\":2}"));

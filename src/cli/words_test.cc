@@ -27,11 +27,11 @@ TEST(Words, QuotesInsideAWordAreNotSpecial) {
   EXPECT_THAT(split_words("\"a\"b"), ElementsAre("a", "b"));
 }
 
-TEST(Words, AQuoteThatIsNeverClosedIsSkipped) {
+TEST(Words, UnclosedQuoteIsAnOrdinaryCharacter) {
   EXPECT_THAT(split_words("set /a \"b"), ElementsAre("set", "/a", "b"));
 }
 
-TEST(Words, BlanksAloneAreAWord) { EXPECT_THAT(split_words("   "), ElementsAre(" ")); }
+TEST(Words, BlankLineIsOneWord) { EXPECT_THAT(split_words("   "), ElementsAre(" ")); }
 
 }  // namespace
 }  // namespace drover::cli

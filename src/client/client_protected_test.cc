@@ -56,7 +56,7 @@ class ProtectedCreate : public ::testing::Test {
   std::string name;  // as it was asked for
 };
 
-TEST_F(ProtectedCreate, HasANameOfItsOwn) {
+TEST_F(ProtectedCreate, HasAUniqueName) {
   const auto created = world.run(world.client->create_protected("/locks/lock-", "me", kEphemeral));
   const Request request = world.take_request();
   const std::string path = path_in(request);
@@ -68,7 +68,7 @@ TEST_F(ProtectedCreate, HasANameOfItsOwn) {
   EXPECT_EQ((**created)->path, path + "0000000001");
 }
 
-TEST_F(ProtectedCreate, FindsWhatWasMadeWhenTheAnswerWasLost) {
+TEST_F(ProtectedCreate, FindsItsNodeAfterALostReply) {
   const auto created = create_and_lose();
   EXPECT_FALSE(*created);
   world.accept();
@@ -82,7 +82,7 @@ TEST_F(ProtectedCreate, FindsWhatWasMadeWhenTheAnswerWasLost) {
   EXPECT_EQ((**created)->stat.czxid, Zxid{55});
 }
 
-TEST_F(ProtectedCreate, MakesItAgainUnderTheSameNameWhenItWasNotMade) {
+TEST_F(ProtectedCreate, CreatesItAgainUnderTheSameNameIfItWasNotApplied) {
   const auto created = create_and_lose();
   world.accept();
   world.answer_next(OpCode::kSync, World::created_bytes("/locks"));
@@ -92,7 +92,7 @@ TEST_F(ProtectedCreate, MakesItAgainUnderTheSameNameWhenItWasNotMade) {
   EXPECT_EQ((**created)->path, name + "0000000007");
 }
 
-TEST_F(ProtectedCreate, KeepsLookingThroughFurtherLosses) {
+TEST_F(ProtectedCreate, KeepsLookingAfterFurtherLosses) {
   const auto created = create_and_lose();
   world.accept();
   world.answer_next(OpCode::kSync, World::created_bytes("/locks"));
@@ -104,7 +104,7 @@ TEST_F(ProtectedCreate, KeepsLookingThroughFurtherLosses) {
   EXPECT_TRUE((*created)->has_value());
 }
 
-TEST_F(ProtectedCreate, LeavesNobodyBehindWhoListens) {
+TEST_F(ProtectedCreate, LeavesNoListenerBehind) {
   const std::size_t before = world.driver->listeners();
   for (int i = 0; i < 5; ++i) {
     const auto created = world.run(world.client->create_protected("/locks/lock-", "me", kEphemeral));
@@ -114,7 +114,7 @@ TEST_F(ProtectedCreate, LeavesNobodyBehindWhoListens) {
   EXPECT_EQ(world.driver->listeners(), before);
 }
 
-TEST_F(ProtectedCreate, IsTriedAgainAfterAWhileWhenAServerRefusesItForNow) {
+TEST_F(ProtectedCreate, IsRetriedAfterATemporaryRefusal) {
   for (const ErrorCode refusal :
        {ErrorCode::kThrottledOp, ErrorCode::kSessionMoved, ErrorCode::kNotReadOnly}) {
     const auto created = world.run(world.client->create_protected("/locks/lock-", "me", kEphemeral));
@@ -128,7 +128,7 @@ TEST_F(ProtectedCreate, IsTriedAgainAfterAWhileWhenAServerRefusesItForNow) {
   }
 }
 
-TEST_F(ProtectedCreate, ThatIsRefusedForNowEndsWithItsWait) {
+TEST_F(ProtectedCreate, EndsWithItsWaitDuringTemporaryRefusals) {
   const auto created =
       world.run(world.client->create_protected("/locks/lock-", "me", kEphemeral, world.within(20)));
   world.answer_next(OpCode::kCreate2, {}, ErrorCode::kThrottledOp);
@@ -153,7 +153,7 @@ TEST_F(ProtectedCreate, KeepsLookingAtWhatItFound) {
   EXPECT_TRUE(*created && (*created)->has_value());
 }
 
-TEST_F(ProtectedCreate, DoesNotGoOnInAnotherSession) {
+TEST_F(ProtectedCreate, DoesNotContinueInAnotherSession) {
   const auto created = create_and_lose();
   world.expire();
   world.accept(SessionId{77});
@@ -162,7 +162,7 @@ TEST_F(ProtectedCreate, DoesNotGoOnInAnotherSession) {
   EXPECT_TRUE(world.sent.empty());
 }
 
-TEST_F(ProtectedCreate, IsCleanedUpInTheBackgroundWhenItsTimeIsUp) {
+TEST_F(ProtectedCreate, IsCleanedUpInTheBackgroundAfterItsDeadline) {
   const auto created =
       world.run(world.client->create_protected("/locks/lock-", "me", kEphemeral, world.within(100)));
   const Request request = world.take_request();
@@ -208,7 +208,7 @@ class Removals : public ::testing::Test {
   World world;
 };
 
-TEST_F(Removals, GoOnAfterALostAnswerAndAreContentWithNothing) {
+TEST_F(Removals, AreRetriedAfterALostReplyAndAcceptAMissingNode) {
   const auto removed = world.run(world.client->remove_surely("/a"));
   EXPECT_EQ(world.take_request().op, OpCode::kDelete);
   world.lose();
@@ -217,7 +217,7 @@ TEST_F(Removals, GoOnAfterALostAnswerAndAreContentWithNothing) {
   EXPECT_TRUE((*removed)->has_value());
 }
 
-TEST_F(Removals, OfAKnownNodeLeaveASuccessorAlone) {
+TEST_F(Removals, WithACzxidLeaveASuccessorAlone) {
   // The first try was done and its answer lost; the name is somebody else's now.
   const auto removed = world.run(world.client->remove_surely("/leader", Zxid{55}));
   world.answer_next(OpCode::kSync, World::created_bytes("/leader"));
@@ -231,7 +231,7 @@ TEST_F(Removals, OfAKnownNodeLeaveASuccessorAlone) {
   EXPECT_TRUE(world.sent.empty());
 }
 
-TEST_F(Removals, GoOnInTheBackgroundWhenTheirTimeIsUp) {
+TEST_F(Removals, ContinueInTheBackgroundAfterTheirDeadline) {
   world.lose();
   const auto removed = world.run(world.client->remove_surely("/a", std::nullopt, world.within(100)));
   world.pass_alone(100);
@@ -241,7 +241,7 @@ TEST_F(Removals, GoOnInTheBackgroundWhenTheirTimeIsUp) {
   EXPECT_TRUE(world.sent.empty());
 }
 
-TEST_F(Removals, AreTriedAgainAfterAWhileWhenAServerRefusesThemForNow) {
+TEST_F(Removals, AreRetriedAfterATemporaryRefusal) {
   world.client->ensure_deleted("/a");
   world.driver->settle();
   for (int i = 0; i < 3; ++i) {

@@ -12,7 +12,7 @@
 namespace drover::client::testing {
 namespace {
 
-TEST(Client, AReadGivesDataAndStat) {
+TEST(Client, ReadReturnsDataAndStat) {
   World world;
   world.accept();
   const auto node = world.run(world.client->get("/a"));
@@ -23,7 +23,7 @@ TEST(Client, AReadGivesDataAndStat) {
   EXPECT_EQ((**node)->stat.version, Version{7});
 }
 
-TEST(Client, NoDataIsToldFromEmptyData) {
+TEST(Client, NullDataDiffersFromEmptyData) {
   World world;
   world.accept();
   const std::string none(4, '\xff');
@@ -37,7 +37,7 @@ TEST(Client, NoDataIsToldFromEmptyData) {
   EXPECT_EQ(world.take_request().body.substr(6, 4), none);  // behind the length and the path
 }
 
-TEST(Client, ATaskThatIsNotStartedSendsNothing) {
+TEST(Client, TaskThatIsNotStartedSendsNothing) {
   World world;
   world.accept();
   {
@@ -47,7 +47,7 @@ TEST(Client, ATaskThatIsNotStartedSendsNothing) {
   EXPECT_TRUE(world.sent.empty());
 }
 
-TEST(Client, RequestsWaitForAConnectionAndGoOutInTheOrderOfStarting) {
+TEST(Client, RequestsWaitForAConnectionAndAreSentInOrder) {
   World world;
   const auto first = world.run(world.client->create("/a", "1"));
   const auto second = world.run(world.client->get("/a"));
@@ -59,7 +59,7 @@ TEST(Client, RequestsWaitForAConnectionAndGoOutInTheOrderOfStarting) {
   EXPECT_TRUE(*second);
 }
 
-TEST(Client, AnErrorOfTheServerNamesThePath) {
+TEST(Client, ServerErrorNamesThePath) {
   World world;
   world.accept();
   const auto node = world.run(world.client->get("/a"));
@@ -69,7 +69,7 @@ TEST(Client, AnErrorOfTheServerNamesThePath) {
   EXPECT_EQ((**node).error().error_class(), ErrorClass::kState);
 }
 
-TEST(Client, ExistsOfAMissingNodeIsAnAnswer) {
+TEST(Client, ExistsOfAMissingNodeIsNotAnError) {
   World world;
   world.accept();
   const auto stat = world.run(world.client->exists("/a"));
@@ -78,7 +78,7 @@ TEST(Client, ExistsOfAMissingNodeIsAnAnswer) {
   EXPECT_FALSE((**stat)->has_value());
 }
 
-TEST(Client, AChangeOfTheEnsembleGoesOutAsServersReadIt) {
+TEST(Client, ReconfigIsEncodedAsServersReadIt) {
   World world;
   world.accept();
   const auto changed =
@@ -91,7 +91,7 @@ TEST(Client, AChangeOfTheEnsembleGoesOutAsServersReadIt) {
   EXPECT_EQ((*changed)->value().data, "server.1=...");
 }
 
-TEST(Client, ABadPathIsNotSent) {
+TEST(Client, BadPathIsNotSent) {
   World world;
   world.accept();
   EXPECT_EQ(code_of(world.run(world.client->get("a"))), Errc::kBadArguments);
@@ -99,7 +99,7 @@ TEST(Client, ABadPathIsNotSent) {
   EXPECT_TRUE(world.sent.empty());
 }
 
-TEST(Client, ARequestThatWaitsForAConnectionIsNotAppliedWhenItsTimeIsUp) {
+TEST(Client, QueuedRequestIsNotAppliedAfterItsDeadline) {
   World world;
   const auto made = world.run(world.client->create("/a", {}, {}, world.within(300)));
   world.pass_alone(300);
@@ -109,7 +109,7 @@ TEST(Client, ARequestThatWaitsForAConnectionIsNotAppliedWhenItsTimeIsUp) {
   EXPECT_TRUE(world.sent.empty());
 }
 
-TEST(Client, ARequestThatWasSentMayHaveBeenAppliedWhenItsTimeIsUpAndTheSessionGoesOn) {
+TEST(Client, SentRequestMayBeAppliedAfterItsDeadlineAndTheSessionContinues) {
   World world;
   world.accept();
   const auto made = world.run(world.client->create("/a", {}, {}, world.within(300)));
@@ -124,7 +124,7 @@ TEST(Client, ARequestThatWasSentMayHaveBeenAppliedWhenItsTimeIsUpAndTheSessionGo
   EXPECT_TRUE((*node)->has_value());
 }
 
-TEST(Client, AStopTokenEndsTheWaitAndNotTheSession) {
+TEST(Client, StopTokenEndsTheWaitNotTheSession) {
   World world;
   world.accept();
   std::stop_source stop;
@@ -138,7 +138,7 @@ TEST(Client, AStopTokenEndsTheWaitAndNotTheSession) {
   EXPECT_EQ(world.client->state(), ConnectionState::kConnected);
 }
 
-TEST(Client, AStopThatCameBeforeTheCallSendsNothing) {
+TEST(Client, StopBeforeTheCallSendsNothing) {
   World world;
   world.accept();
   std::stop_source stop;
@@ -149,7 +149,7 @@ TEST(Client, AStopThatCameBeforeTheCallSendsNothing) {
   EXPECT_TRUE(world.sent.empty());
 }
 
-TEST(Client, ALostConnectionLeavesAWriteOpen) {
+TEST(Client, WriteIsMaybeAppliedAfterALostConnection) {
   World world;
   world.accept();
   const auto made = world.run(world.client->create("/a"));
@@ -158,7 +158,7 @@ TEST(Client, ALostConnectionLeavesAWriteOpen) {
   EXPECT_TRUE((**made).error().maybe_applied());
 }
 
-TEST(Client, AReadIsTriedAgainAsThePolicySays) {
+TEST(Client, ReadIsRetriedByPolicy) {
   World world({}, {}, RetryPolicy::times(2));
   world.accept();
   const auto node = world.run(world.client->get("/a"));
@@ -190,7 +190,7 @@ TEST(Client, ANewSessionFollowsAnExpiredOne) {
   EXPECT_EQ(world.states.back().session, next);
 }
 
-TEST(Client, WhatIsBoundToASessionIsNotSentOnAnother) {
+TEST(Client, BoundRequestIsNotSentInAnotherSession) {
   World world;
   world.accept(kSession, 3000);
   const Client bound = world.client->bound();
@@ -208,7 +208,7 @@ TEST(Client, WhatIsBoundToASessionIsNotSentOnAnother) {
   EXPECT_EQ(world.take_request().op, OpCode::kCreate2);
 }
 
-TEST(Client, IdentitiesAreProvedAgainInTheNextSession) {
+TEST(Client, AuthenticationIsRepeatedInTheNextSession) {
   World world;
   world.accept(kSession, 3000);
   const auto proved = world.run(world.client->add_auth({"digest", "me:secret"}));
@@ -221,7 +221,7 @@ TEST(Client, IdentitiesAreProvedAgainInTheNextSession) {
   EXPECT_EQ(world.take_request().body, auth.body);
 }
 
-TEST(Client, PathsOfANamespaceAreOnlyThere) {
+TEST(Client, NamespacePrefixesEveryPath) {
   World world({}, "/app");
   world.accept();
   const auto made = world.run(
@@ -234,7 +234,7 @@ TEST(Client, PathsOfANamespaceAreOnlyThere) {
   EXPECT_EQ(world.take_request().body.substr(4, 4), "/app");
 }
 
-TEST(Client, MissingParentsAreMadeAsContainers) {
+TEST(Client, MissingParentsAreCreatedAsContainers) {
   World world;
   world.accept();
   const auto made = world.run(world.client->create("/a/b", "x", {.parents = true}));
@@ -244,7 +244,7 @@ TEST(Client, MissingParentsAreMadeAsContainers) {
   EXPECT_TRUE((*made)->has_value());
 }
 
-TEST(Client, AFailedTransactionSaysWhichElementFailed) {
+TEST(Client, FailedTransactionNamesTheFailedElement) {
   World world;
   world.accept();
   std::vector<Op> ops;
@@ -264,7 +264,7 @@ TEST(Client, AFailedTransactionSaysWhichElementFailed) {
   EXPECT_EQ((**done).error().path, "/b");
 }
 
-TEST(Client, AReplyThatCannotBeReadIsAnError) {
+TEST(Client, MalformedReplyIsAnError) {
   World world;
   world.accept();
   const auto node = world.run(world.client->get("/a"));
@@ -272,7 +272,7 @@ TEST(Client, AReplyThatCannotBeReadIsAnError) {
   EXPECT_EQ(code_of(node), Errc::kBadReply);
 }
 
-TEST(Client, CloseWaitsForTheServersWord) {
+TEST(Client, CloseWaitsForTheServersConfirmation) {
   World world;
   world.accept();
   const auto closed = world.run(world.client->close());
@@ -285,7 +285,7 @@ TEST(Client, CloseWaitsForTheServersWord) {
   EXPECT_TRUE((*world.run(world.client->close()))->has_value());
 }
 
-TEST(Client, TheLastHandleClosesTheSessionAndEndsWhatWaits) {
+TEST(Client, LastHandleClosesTheSessionAndEndsWaitingCalls) {
   World world;
   world.accept();
   const auto node = world.run(world.client->get("/a"));
@@ -299,7 +299,7 @@ TEST(Client, TheLastHandleClosesTheSessionAndEndsWhatWaits) {
   EXPECT_TRUE(world.driver->is_over());
 }
 
-TEST(Client, BlockingOnTheExecutorIsToldInsteadOfDone) {
+TEST(Client, BlockingOnTheExecutorIsAnError) {
   World world;
   world.accept();
   std::optional<Errc> code;
@@ -307,7 +307,7 @@ TEST(Client, BlockingOnTheExecutorIsToldInsteadOfDone) {
   EXPECT_EQ(code, Errc::kWouldBlock);
 }
 
-TEST(Client, StatesBeginWithThePresentOne) {
+TEST(Client, StatesStartWithTheCurrentOne) {
   World world;
   world.accept();
   Stream<StateEvent> states = world.client->states();
@@ -319,7 +319,7 @@ TEST(Client, StatesBeginWithThePresentOne) {
   EXPECT_EQ((**second)->state, ConnectionState::kSuspended);
 }
 
-TEST(Client, WhoeverReadsStatesIsForgottenWhenItStops) {
+TEST(Client, StateStreamIsRemovedWhenItsReaderIsGone) {
   World world;
   world.accept();
   const std::size_t before = world.driver->listeners();
@@ -332,7 +332,7 @@ TEST(Client, WhoeverReadsStatesIsForgottenWhenItStops) {
   EXPECT_EQ(world.driver->listeners(), before);
 }
 
-TEST(Client, NextGoesOnWithoutItsStream) {
+TEST(Client, NextContinuesWithoutItsStream) {
   World world;
   world.accept();
   auto next = [&] {
@@ -345,7 +345,7 @@ TEST(Client, NextGoesOnWithoutItsStream) {
   EXPECT_EQ((*next)->value().state, ConnectionState::kSuspended);
 }
 
-TEST(Client, StatesOfAClosedClientEndAndHoldNothing) {
+TEST(Client, StatesOfAClosedClientEndAndReleaseIt) {
   World world;
   world.accept();
   const auto closed = world.run(world.client->close());
@@ -363,7 +363,7 @@ TEST(Client, StatesOfAClosedClientEndAndHoldNothing) {
   EXPECT_TRUE(world.driver->is_retired());
 }
 
-TEST(Client, ASessionThatEndsWhileItIsBeingClosedIsClosed) {
+TEST(Client, SessionThatEndsDuringCloseIsClosed) {
   World world;
   world.accept();
   auto states = world.client->states();
@@ -376,7 +376,7 @@ TEST(Client, ASessionThatEndsWhileItIsBeingClosedIsClosed) {
   EXPECT_EQ(code_of(asleep), Errc::kClosed);
 }
 
-TEST(Client, BoundToNoSessionItDoesNothing) {
+TEST(Client, BoundWithoutASessionFailsEverything) {
   World world;
   const Client bound = world.client->bound();
   world.accept();
@@ -384,7 +384,7 @@ TEST(Client, BoundToNoSessionItDoesNothing) {
   EXPECT_TRUE(world.sent.empty());
 }
 
-TEST(Client, ADestroyedTaskIsAbandonedAndItsAnswerIgnored) {
+TEST(Client, DestroyedTaskIsAbandonedAndItsReplyIgnored) {
   World world;
   world.accept();
   const auto first = world.run([](Client client) -> Task<Result<std::size_t>> {
@@ -404,7 +404,7 @@ TEST(Client, ADestroyedTaskIsAbandonedAndItsAnswerIgnored) {
   EXPECT_EQ(world.client->state(), ConnectionState::kConnected);
 }
 
-TEST(Client, SeveralAtATimeAreAnsweredInTheirOrder) {
+TEST(Client, ConcurrentRequestsAreAnsweredInOrder) {
   World world;
   world.accept();
   std::vector<Task<Result<NodeData>>> tasks;

@@ -35,7 +35,7 @@ class Watches : public ::testing::Test {
   std::vector<std::string> told;
 };
 
-TEST_F(Watches, ReadsTellOnceAndEverybodyWhoAsked) {
+TEST_F(Watches, WatchSetByAReadFiresOnceForEveryOwner) {
   const Watch one = watch("one");
   const Watch two = watch("two");
   get(one);
@@ -46,7 +46,7 @@ TEST_F(Watches, ReadsTellOnceAndEverybodyWhoAsked) {
   EXPECT_EQ(told.size(), 2u);
 }
 
-TEST_F(Watches, AnEventIsToldBeforeTheReplyBehindIt) {
+TEST_F(Watches, EventPrecedesLaterReplies) {
   const Watch one = watch("one");
   get(one);
   start(world.client->get("/a"), [this](Result<NodeData>) { told.push_back("reply"); });
@@ -57,7 +57,7 @@ TEST_F(Watches, AnEventIsToldBeforeTheReplyBehindIt) {
   EXPECT_EQ(told, (std::vector<std::string>{"one 3 /a", "reply"}));
 }
 
-TEST_F(Watches, AMissingNodeIsWatchedForItsCreation) {
+TEST_F(Watches, MissingNodeIsWatchedForItsCreation) {
   const Watch one = watch("one");
   world.run(world.client->exists("/a", one));
   world.answer_next(OpCode::kExists, {}, ErrorCode::kNoNode);
@@ -65,7 +65,7 @@ TEST_F(Watches, AMissingNodeIsWatchedForItsCreation) {
   EXPECT_EQ(told, (std::vector<std::string>{"one 1 /a"}));
 }
 
-TEST_F(Watches, AFailedReadWatchesNothing) {
+TEST_F(Watches, FailedReadSetsNoWatch) {
   const Watch one = watch("one");
   world.run(world.client->get("/a", one));
   world.answer_next(OpCode::kGetData, {}, ErrorCode::kNoNode);
@@ -73,7 +73,7 @@ TEST_F(Watches, AFailedReadWatchesNothing) {
   EXPECT_TRUE(told.empty());
 }
 
-TEST_F(Watches, ADeletedNodeIsToldOnceToAWatchOfDataAndChildren) {
+TEST_F(Watches, DeletionIsReportedOnceToAWatchOfDataAndChildren) {
   const Watch one = watch("one");
   get(one);
   world.run(world.client->children("/a", one));
@@ -82,7 +82,7 @@ TEST_F(Watches, ADeletedNodeIsToldOnceToAWatchOfDataAndChildren) {
   EXPECT_EQ(told, (std::vector<std::string>{"one 2 /a"}));
 }
 
-TEST_F(Watches, PersistentOnesTellUntilTheyEndAndRecursiveOnesOfAllBelow) {
+TEST_F(Watches, PersistentOnesStayAndRecursiveOnesCoverTheSubtree) {
   Watch node = watch("node");
   const Watch tree = watch("tree");
   world.run(world.client->add_watch("/a", WatchMode::kPersistent, node));
@@ -99,7 +99,7 @@ TEST_F(Watches, PersistentOnesTellUntilTheyEndAndRecursiveOnesOfAllBelow) {
   EXPECT_EQ(told.back(), "tree 3 /a");
 }
 
-TEST_F(Watches, TheServerIsToldWhenTheLastOneEnds) {
+TEST_F(Watches, ServerWatchIsRemovedWithTheLastOwner) {
   Watch one = watch("one");
   Watch two = watch("two");
   get(one);
@@ -112,7 +112,7 @@ TEST_F(Watches, TheServerIsToldWhenTheLastOneEnds) {
   EXPECT_EQ(removal.body, path_type_body("/a", kRemoveData));
 }
 
-TEST_F(Watches, APartOfOneEndsAndTheRestGoesOn) {
+TEST_F(Watches, OneScopeIsRemovedAndTheOthersStay) {
   const Watch one = watch("one");
   get(one);
   get(one, "/b");
@@ -125,7 +125,7 @@ TEST_F(Watches, APartOfOneEndsAndTheRestGoesOn) {
   EXPECT_TRUE(world.sent.empty());
 }
 
-TEST_F(Watches, OneThatHasFiredNeedsNoRemoval) {
+TEST_F(Watches, FiredWatchNeedsNoRemoval) {
   Watch one = watch("one");
   get(one);
   event(EventType::kNodeDataChanged, "/a");
@@ -133,7 +133,7 @@ TEST_F(Watches, OneThatHasFiredNeedsNoRemoval) {
   EXPECT_TRUE(world.sent.empty());
 }
 
-TEST_F(Watches, NothingIsRemovedThatAReadUnderWayIsAboutToSet) {
+TEST_F(Watches, WatchIsKeptIfAReadInProgressWillSetIt) {
   // The server would set the second watch, remove it at once, and the second reader would wait for ever.
   Watch one = watch("one");
   const Watch two = watch("two");
@@ -147,7 +147,7 @@ TEST_F(Watches, NothingIsRemovedThatAReadUnderWayIsAboutToSet) {
   EXPECT_EQ(told, (std::vector<std::string>{"two 3 /a"}));
 }
 
-TEST_F(Watches, OneThatEndsWhileItsReadIsUnderWayIsTakenBackFromTheServer) {
+TEST_F(Watches, WatchThatEndsDuringItsReadIsRemovedFromTheServer) {
   Watch one = watch("one");
   world.run(world.client->get("/a", one));
   const Request read = world.take_request();
@@ -157,7 +157,7 @@ TEST_F(Watches, OneThatEndsWhileItsReadIsUnderWayIsTakenBackFromTheServer) {
   EXPECT_EQ(world.take_request().op, OpCode::kRemoveWatches);
 }
 
-TEST_F(Watches, AReadThatNobodyWaitedForAnyMoreWatchesNothing) {
+TEST_F(Watches, AbandonedReadSetsNoWatch) {
   const Watch one = watch("one");
   world.run(world.client->get("/a", one, world.within(100)));
   const Request read = world.take_request();
@@ -176,14 +176,14 @@ TEST_F(Watches, AreSetAgainOnTheNextConnection) {
   EXPECT_EQ(told, (std::vector<std::string>{"one 3 /a"}));
 }
 
-TEST_F(Watches, AreToldThatTheirSessionIsGone) {
+TEST_F(Watches, AreNotifiedWhenTheirSessionIsGone) {
   const Watch one = watch("one");
   get(one);
   world.expire();
   EXPECT_EQ(told, (std::vector<std::string>{"one 100 /a"}));
 }
 
-TEST(NamespaceWatches, TellPathsAsTheirOwnerNamesThem) {
+TEST(NamespaceWatches, ReportPathsWithoutTheNamespace) {
   World world({}, "/app");
   world.accept();
   std::vector<std::string> told;
@@ -204,7 +204,7 @@ class Signals : public ::testing::Test {
   Signal signal;
 };
 
-TEST_F(Signals, WhatWasToldBeforeTheWaitIsNotLostAndSeveralAreOne) {
+TEST_F(Signals, NotifyBeforeTheWaitIsNotLostAndSeveralCountAsOne) {
   signal.notify();
   signal.notify();
   EXPECT_TRUE((*world.run(signal.wait({})))->has_value());
@@ -221,14 +221,14 @@ TEST_F(Signals, EndWithTheClient) {
   EXPECT_EQ(code_of(world.run(signal.wait({}))), Errc::kClosed) << "and so do later ones";
 }
 
-TEST_F(Signals, WakeWhoWaits) {
+TEST_F(Signals, WakeTheWaiter) {
   const auto woken = world.run(signal.wait(world.within(1000)));
   EXPECT_FALSE(*woken);
   world.driver->run([&] { signal.notify(); });
   EXPECT_TRUE((*woken)->has_value());
 }
 
-TEST_F(Signals, EndWithTheDeadlineOrTheStop) {
+TEST_F(Signals, EndWithTheDeadlineOrAStop) {
   const auto late = world.run(signal.wait(world.within(200)));
   world.pass_alone(200);
   EXPECT_EQ(code_of(late), Errc::kDeadline);
@@ -239,7 +239,7 @@ TEST_F(Signals, EndWithTheDeadlineOrTheStop) {
   EXPECT_EQ(code_of(stopped), Errc::kStopped);
 }
 
-TEST_F(Signals, MayOutliveWhoWaited) {
+TEST_F(Signals, MayOutliveTheWaiter) {
   const auto first = world.run([](Client client, Signal& changed) -> Task<Result<std::size_t>> {
     std::vector<Task<Result<void>>> both;
     both.push_back(changed.wait(Wait::within(std::chrono::seconds(5))));

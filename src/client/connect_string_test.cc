@@ -9,7 +9,7 @@
 namespace drover::client {
 namespace {
 
-TEST(ConnectString, NamesServersAndAChroot) {
+TEST(ConnectString, ContainsServersAndAChroot) {
   const auto parsed = parse_connect_string("zk1:2182, zk2,[::1]:2183,fe80::1/app/x");
   ASSERT_TRUE(parsed);
   EXPECT_EQ(parsed->servers,
@@ -18,14 +18,14 @@ TEST(ConnectString, NamesServersAndAChroot) {
   EXPECT_EQ(parse_connect_string("a/")->chroot, "");
 }
 
-TEST(ConnectString, IsRefusedWhenItMakesNoSense) {
+TEST(ConnectString, IsRefusedIfMalformed) {
   for (const char* text :
        {"", "/app", ":2181", "a:", "a:0", "a:99999", "a:x", "[::1", "[::1]x", "a/b//c", ","}) {
     EXPECT_FALSE(parse_connect_string(text)) << text;
   }
 }
 
-TEST(Errors, HaveAClassAndTheExceptionOfIt) {
+TEST(Errors, HaveAClassAndItsException) {
   EXPECT_EQ(class_of(Errc::kNoNode), ErrorClass::kState);
   EXPECT_EQ(class_of(Errc::kConnectionLoss), ErrorClass::kRecoverable);
   EXPECT_EQ(class_of(Errc::kSessionExpired), ErrorClass::kUnrecoverable);
@@ -37,7 +37,7 @@ TEST(Errors, HaveAClassAndTheExceptionOfIt) {
   EXPECT_EQ(unwrap(Result<int>(3)), 3);
 }
 
-TEST(Errors, AreRetryableWhenTheyLeaveNothingOpen) {
+TEST(Errors, AreRetryableIfNotApplied) {
   EXPECT_TRUE((Error{Errc::kConnectionLoss, Applied::kNo}.is_retryable()));
   EXPECT_FALSE((Error{Errc::kConnectionLoss, Applied::kMaybe}.is_retryable()));
   EXPECT_FALSE((Error{Errc::kNoNode}.is_retryable()));
@@ -45,7 +45,7 @@ TEST(Errors, AreRetryableWhenTheyLeaveNothingOpen) {
             "ConnectionLoss (may have been done): /a");
 }
 
-TEST(Retries, PauseLongerEachTimeUpToTheCapAndEnd) {
+TEST(Retries, PauseLongerEachTimeUpToTheCap) {
   using std::chrono::milliseconds;
   const auto policy = RetryPolicy::exponential(milliseconds(10), milliseconds(35), 4);
   const std::uint64_t most = ~0ull;

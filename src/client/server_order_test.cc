@@ -33,7 +33,7 @@ TEST(ServerOrder, TheNextServerOfARoundIsTriedSoonAndANewRoundLater) {
   EXPECT_GE(order.delay_ms(), kRoundDelayMinMs / 2);
 }
 
-TEST(ServerOrder, RoundsThatFindNobodyWaitLongerUpToABound) {
+TEST(ServerOrder, UnsuccessfulRoundsWaitLongerUpToABound) {
   ServerOrder order(1, 7);
   for (int i = 0; i < 200; ++i) {
     order.next();
@@ -42,7 +42,7 @@ TEST(ServerOrder, RoundsThatFindNobodyWaitLongerUpToABound) {
   EXPECT_GE(order.delay_ms(), kRoundDelayMaxMs / 2);
 }
 
-TEST(ServerOrder, ASuccessMakesTheNextSearchQuickAgain) {
+TEST(ServerOrder, SuccessResetsTheWait) {
   ServerOrder order(1, 7);
   for (int i = 0; i < 20; ++i) order.next();
   order.on_success();

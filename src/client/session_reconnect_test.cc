@@ -18,7 +18,7 @@ using wire::EventType;
 using wire::OpCode;
 namespace t = wire::testing;
 
-TEST(SessionReconnect, WhatWasSentIsUnknownAndWhatWasNotWaits) {
+TEST(SessionReconnect, SentRequestsAreUnknownAndQueuedOnesWait) {
   Bench b;
   b.open();
   b.submit(1, OpCode::kDelete, t::path_version_body("/a"));
@@ -35,7 +35,7 @@ TEST(SessionReconnect, WhatWasSentIsUnknownAndWhatWasNotWaits) {
   EXPECT_EQ(b.sent, "") << "nothing is sent twice";
 }
 
-TEST(SessionReconnect, WhatWaitsOutlastsServersThatDoNotAnswer) {
+TEST(SessionReconnect, QueuedRequestsSurviveSilentServers) {
   Bench b({.servers = 3});
   b.open();
   b.lose();
@@ -50,7 +50,7 @@ TEST(SessionReconnect, WhatWaitsOutlastsServersThatDoNotAnswer) {
   EXPECT_EQ(b.take_request().body, t::path_version_body("/a"));
 }
 
-TEST(SessionReconnect, AsksForItsSessionWithPasswordAndWhatItHasSeen) {
+TEST(SessionReconnect, ResumesWithPasswordAndLastZxidSeen) {
   Bench b;
   b.open();
   const std::int32_t xid = b.submit(1, OpCode::kSync, t::path_body("/"));
@@ -65,7 +65,7 @@ TEST(SessionReconnect, AsksForItsSessionWithPasswordAndWhatItHasSeen) {
   EXPECT_EQ(request.last_zxid_seen, Zxid{0x500000002});
 }
 
-TEST(SessionReconnect, AnEventIsSomethingSeenToo) {
+TEST(SessionReconnect, EventCountsAsSeen) {
   // Otherwise a server that is behind the event could answer the read that the event leads to.
   Bench b;
   b.open();
@@ -93,7 +93,7 @@ TEST(SessionReconnect, TriesAllServersAndThenWaits) {
   EXPECT_EQ(b.session.state(), SessionState::kConnecting) << "there never was a connection";
 }
 
-TEST(SessionReconnect, AServerThatDoesNotAnswerIsGivenItsShareOfTheTimeout) {
+TEST(SessionReconnect, SilentServerGetsItsShareOfTheTimeout) {
   Bench b({.servers = 3, .timeout_ms = 9000});
   b.start();
   b.wait_for_dial();
@@ -104,7 +104,7 @@ TEST(SessionReconnect, AServerThatDoesNotAnswerIsGivenItsShareOfTheTimeout) {
   EXPECT_EQ(b.hang_ups, 1u);
 }
 
-TEST(SessionReconnect, OneSilentAnswerOfTheOnlyServerDoesNotCostTheSession) {
+TEST(SessionReconnect, OneSilenceOfTheOnlyServerDoesNotCostTheSession) {
   Bench b({.servers = 1, .timeout_ms = 9000});
   b.open(9000);
   b.lose();
@@ -117,7 +117,7 @@ TEST(SessionReconnect, OneSilentAnswerOfTheOnlyServerDoesNotCostTheSession) {
   EXPECT_EQ(b.session.state(), SessionState::kConnected);
 }
 
-TEST(SessionReconnect, TheSessionIsOverWhenAServerSaysSo) {
+TEST(SessionReconnect, SessionExpiresWhenAServerSaysSo) {
   Bench b;
   b.open();
   b.lose();
@@ -129,7 +129,7 @@ TEST(SessionReconnect, TheSessionIsOverWhenAServerSaysSo) {
   EXPECT_TRUE(b.ended_with(1, Outcome::kNotApplied, ErrorCode::kSessionExpired));
 }
 
-TEST(SessionReconnect, AnotherSessionThanItsOwnMeansThatItIsOver) {
+TEST(SessionReconnect, DifferentSessionIdMeansExpired) {
   Bench b;
   b.open();
   b.lose();
@@ -139,7 +139,7 @@ TEST(SessionReconnect, AnotherSessionThanItsOwnMeansThatItIsOver) {
   EXPECT_EQ(b.session.state(), SessionState::kExpired);
 }
 
-TEST(SessionReconnect, TheSessionIsGivenUpATimeoutAfterTheLastAnsweredRequestWasSent) {
+TEST(SessionReconnect, SessionExpiresOneTimeoutAfterTheLastAnsweredRequestWasSent) {
   Bench b({.timeout_ms = 9000});
   b.open(9000);
   b.pass(1000);
@@ -173,7 +173,7 @@ TEST(SessionReconnect, WithoutLocalExpiryOnlyAServerEndsTheSession) {
   EXPECT_EQ(b.session.state(), SessionState::kConnected);
 }
 
-TEST(SessionReconnect, ACloseIsSaidAgainUntilSomebodyHearsIt) {
+TEST(SessionReconnect, CloseIsRepeatedUntilAServerConfirms) {
   Bench b;
   b.open();
   b.session.close(b.now, b.effects);
@@ -187,7 +187,7 @@ TEST(SessionReconnect, ACloseIsSaidAgainUntilSomebodyHearsIt) {
   EXPECT_TRUE(b.session.is_close_confirmed());
 }
 
-TEST(SessionReconnect, ACloseWhoseAnswerWasLostIsFoundToHaveHappened) {
+TEST(SessionReconnect, CloseWithALostReplyIsRecognised) {
   Bench b;
   b.open();
   b.session.close(b.now, b.effects);
@@ -198,7 +198,7 @@ TEST(SessionReconnect, ACloseWhoseAnswerWasLostIsFoundToHaveHappened) {
   EXPECT_EQ(b.session.state(), SessionState::kClosed);
 }
 
-TEST(SessionReconnect, IdentitiesAreProvenBeforeAnythingElse) {
+TEST(SessionReconnect, AuthenticationIsSentFirst) {
   Bench b;
   b.open();
   b.session.add_auth(Token{9}, "digest", "u:p", b.now, b.effects);
@@ -213,7 +213,7 @@ TEST(SessionReconnect, IdentitiesAreProvenBeforeAnythingElse) {
   EXPECT_EQ(b.ended.size(), 1u) << "the second answer is nobody's business";
 }
 
-TEST(SessionReconnect, AReadOnlyServersSessionIsNotAskedForElsewhere) {
+TEST(SessionReconnect, ReadOnlySessionIsNotResumedElsewhere) {
   Bench b({.read_only_ok = true});
   b.start();
   b.wait_for_dial();
@@ -228,7 +228,7 @@ TEST(SessionReconnect, AReadOnlyServersSessionIsNotAskedForElsewhere) {
   EXPECT_EQ(b.connect_request().session, SessionId{});
 }
 
-TEST(SessionReconnect, AReadOnlyServerIsLeftByThoseWhoWantToWrite) {
+TEST(SessionReconnect, ReadWriteClientLeavesAReadOnlyServer) {
   Bench b;
   b.start();
   b.wait_for_dial();
@@ -280,7 +280,7 @@ TEST(SessionWatches, AreSetAgainBeforeWaitingRequests) {
   EXPECT_EQ(b.take_request().op, OpCode::kSync);
 }
 
-TEST(SessionWatches, AFiredOrRemovedWatchIsNotSetAgain) {
+TEST(SessionWatches, FiredOrRemovedWatchIsNotSetAgain) {
   Bench b;
   b.open();
   const std::string stat(wire::kStatBytes, '\0');
@@ -323,7 +323,7 @@ TEST(SessionWatches, ManyAreSetAgainInPieces) {
   EXPECT_GE(pieces, 5u);
 }
 
-TEST(SessionWatches, APieceThatWasNotAnsweredIsAskedAboutTheSameTimeAgain) {
+TEST(SessionWatches, UnansweredPieceIsSentAgainWithTheSameZxid) {
   // The first piece's answer shows zxid 20. If it counted, a change at 15 that only the second piece asks
   // about would be taken for known, and never told.
   Bench b({.set_watches_piece_bytes = 10});
@@ -348,7 +348,7 @@ TEST(SessionWatches, APieceThatWasNotAnsweredIsAskedAboutTheSameTimeAgain) {
   EXPECT_EQ(set_watches_of(b.take_request()).relative_zxid, Zxid{30});
 }
 
-TEST(SessionWatches, AServerThatDoesNotSetThemIsLeft) {
+TEST(SessionWatches, ServerThatDoesNotSetThemIsLeft) {
   Bench b;
   b.open();
   const std::int32_t xid = b.submit(1, OpCode::kAddWatch, t::path_type_body("/", 1));

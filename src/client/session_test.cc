@@ -17,7 +17,7 @@ using wire::EventType;
 using wire::OpCode;
 namespace t = wire::testing;
 
-TEST(Session, AsksForANewSessionWithTheBytesThatEveryClientSends) {
+TEST(Session, RequestsANewSessionWithTheUsualBytes) {
   Bench b({.timeout_ms = 30'000});
   b.start();
   EXPECT_TRUE(b.dialled.has_value()) << "at once";
@@ -27,7 +27,7 @@ TEST(Session, AsksForANewSessionWithTheBytesThatEveryClientSends) {
             "0000000000000000000000000000000000");
 }
 
-TEST(Session, HasTheSessionThatTheServerGives) {
+TEST(Session, HasTheSessionGrantedByTheServer) {
   Bench b;
   b.open(9000);
   EXPECT_EQ(b.session.state(), SessionState::kConnected);
@@ -51,7 +51,7 @@ TEST(Session, CompletesPipelinedRequestsInTheOrderOfSending) {
   EXPECT_EQ(b.session.outstanding(), 0u);
 }
 
-TEST(Session, ReadsAnswersThatComeByteByByte) {
+TEST(Session, ReadsRepliesByteByByte) {
   Bench b;
   b.open();
   const std::int32_t xid = b.submit(1, OpCode::kGetData, t::path_watch_body("/a"));
@@ -64,7 +64,7 @@ TEST(Session, ReadsAnswersThatComeByteByByte) {
   EXPECT_EQ(b.told[0].path, "/b");
 }
 
-TEST(Session, TellsEventsAndRepliesInTheOrderOfTheStream) {
+TEST(Session, ReportsEventsAndRepliesInStreamOrder) {
   Bench b;
   b.open();
   b.order.clear();
@@ -81,7 +81,7 @@ TEST(Session, QueuesRequestsUntilThereIsASession) {
   EXPECT_EQ(b.take_request().op, OpCode::kSync);
 }
 
-TEST(Session, TakesBackWhatWasNotSent) {
+TEST(Session, WithdrawsUnsentRequests) {
   Bench b;
   b.submit(1, OpCode::kSync, t::path_body("/a"));
   b.submit(2, OpCode::kSync, t::path_body("/b"));
@@ -117,7 +117,7 @@ TEST(Session, PingsAfterAThirdOfTheTimeoutWithoutRequests) {
   EXPECT_EQ(b.sent, "") << "the request was as good as a ping";
 }
 
-TEST(Session, HangsUpAfterTwoThirdsOfTheTimeoutWithoutAWord) {
+TEST(Session, HangsUpAfterTwoThirdsOfTheTimeoutInSilence) {
   Bench b;
   b.open(9000);
   b.pass(5999);
@@ -127,7 +127,7 @@ TEST(Session, HangsUpAfterTwoThirdsOfTheTimeoutWithoutAWord) {
   EXPECT_EQ(b.session.state(), SessionState::kSuspended);
 }
 
-TEST(Session, OnlyAnswersThatAQuorumStandsBehindCountWhileItHoldsSomething) {
+TEST(Session, WhileHoldingOnlyRepliesThatProveAQuorumCount) {
   Bench b({.timeout_ms = 9000});
   b.open(9000);
   const Instant opened = b.now;
@@ -144,7 +144,7 @@ TEST(Session, OnlyAnswersThatAQuorumStandsBehindCountWhileItHoldsSomething) {
   EXPECT_EQ(b.session.valid_until(), opened + 3000 + 9000);
 }
 
-TEST(Session, LeavesAServerThatDoesNotReachAQuorumWhileItHoldsSomething) {
+TEST(Session, WhileHoldingItLeavesAServerWithoutAQuorum) {
   Bench b({.timeout_ms = 9000});
   b.open(9000);
   b.session.set_holding(true);
@@ -158,7 +158,7 @@ TEST(Session, LeavesAServerThatDoesNotReachAQuorumWhileItHoldsSomething) {
   EXPECT_EQ(b.session.state(), SessionState::kSuspended);
 }
 
-TEST(Session, HangsUpOnWhatNoServerWouldSay) {
+TEST(Session, HangsUpOnMalformedInput) {
   const auto hangs_up_on = [](std::string_view bytes) {
     Bench b;
     b.open();
@@ -177,7 +177,7 @@ TEST(Session, HangsUpOnWhatNoServerWouldSay) {
       << "half an event";
 }
 
-TEST(Session, WhatCameBeforeNonsenseIsStillHeard) {
+TEST(Session, InputBeforeMalformedInputIsProcessed) {
   Bench b;
   b.open();
   const std::int32_t xid = b.submit(1, OpCode::kGetData, t::path_watch_body("/a"));
@@ -189,7 +189,7 @@ TEST(Session, WhatCameBeforeNonsenseIsStillHeard) {
   EXPECT_EQ(b.hang_ups, 1u);
 }
 
-TEST(Session, ClosesBehindEverythingThatWasAskedBefore) {
+TEST(Session, ClosesAfterAllEarlierRequests) {
   Bench b;
   b.open();
   const std::int32_t xid = b.submit(1, OpCode::kSync, t::path_body("/"));
@@ -206,7 +206,7 @@ TEST(Session, ClosesBehindEverythingThatWasAskedBefore) {
   EXPECT_FALSE(b.session.next_time().has_value());
 }
 
-TEST(Session, ClosesAtOnceWhatWasNeverOpened) {
+TEST(Session, ClosesAtOnceIfNeverOpened) {
   Bench b;
   b.start();
   b.session.close(b.now, b.effects);
@@ -215,7 +215,7 @@ TEST(Session, ClosesAtOnceWhatWasNeverOpened) {
   EXPECT_FALSE(b.session.is_close_confirmed());
 }
 
-TEST(Session, AbandonEndsEverythingWithoutAWord) {
+TEST(Session, AbandonSendsNothing) {
   Bench b;
   b.open();
   b.submit(1, OpCode::kSync, t::path_body("/"));
@@ -227,7 +227,7 @@ TEST(Session, AbandonEndsEverythingWithoutAWord) {
   EXPECT_TRUE(b.ended_with(1, Outcome::kUnknown, ErrorCode::kSessionExpired));
 }
 
-TEST(Session, AProvenIdentityIsAnsweredOnce) {
+TEST(Session, AuthIsAnsweredOnce) {
   Bench b;
   b.open();
   b.session.add_auth(Token{9}, "digest", "u:p", b.now, b.effects);
@@ -239,7 +239,7 @@ TEST(Session, AProvenIdentityIsAnsweredOnce) {
   EXPECT_TRUE(b.ended_with(9, Outcome::kAnswered, ErrorCode::kOk));
 }
 
-TEST(Session, ARefusedIdentityIsTheEnd) {
+TEST(Session, RefusedAuthEndsTheSession) {
   Bench b;
   b.open();
   b.submit(1, OpCode::kSync, t::path_body("/"));

@@ -23,7 +23,7 @@ Outcome list(testing::Directory& d, LogCommand command) {
 std::ptrdiff_t lines(const Output& out) { return std::ranges::count(out.text(), '\n'); }
 bool says(const Output& out, std::string_view text) { return out.text().find(text) != std::string::npos; }
 
-TEST(LogCommand, ShowsTheTransactionsOfAllFilesInOrder) {
+TEST(LogCommand, PrintsTransactionsOfAllFilesInOrder) {
   testing::Directory d;
   fill(d);
   EXPECT_EQ(list(d, {}), kFine);
@@ -32,7 +32,7 @@ TEST(LogCommand, ShowsTheTransactionsOfAllFilesInOrder) {
   EXPECT_EQ(d.notes.text(), "");
 }
 
-TEST(LogCommand, ShowsOnlyWhatWasAskedFor) {
+TEST(LogCommand, FiltersTransactions) {
   const auto count = [](LogCommand command) {
     testing::Directory d;
     fill(d);
@@ -75,7 +75,7 @@ TEST(LogCommand, ATornTailIsTolerated) {
   EXPECT_TRUE(says(d.notes, "torn tail"));
 }
 
-TEST(LogCommand, DamageIsToldAndTheNextFileStillShown) {
+TEST(LogCommand, DamageIsReportedAndTheNextFileStillPrinted) {
   testing::Directory d;
   fill(d);
   d.zero("log.1", 20, 8);  // the first record's checksum and length
@@ -85,7 +85,7 @@ TEST(LogCommand, DamageIsToldAndTheNextFileStillShown) {
   EXPECT_EQ(lines(d.out), 2);
 }
 
-TEST(LogCommand, AMissingFileIsAHole) {
+TEST(LogCommand, MissingFileIsReportedAsAGap) {
   testing::Directory d;
   fill(d);
   d.log({testing::create(5, "/c", "")});

@@ -23,7 +23,7 @@ std::string record(const wire::SetDataTxn& txn) {
   return bytes;
 }
 
-TEST(NodeHistory, TellsWhatWasBeforeAndAfterEachChange) {
+TEST(NodeHistory, ShowsDataBeforeAndAfterEachChange) {
   NodeHistory history("/a");
   const auto created = feed(history, testing::create(1, "/a", "one"));
   ASSERT_EQ(created.size(), 1u);
@@ -42,13 +42,13 @@ TEST(NodeHistory, TellsWhatWasBeforeAndAfterEachChange) {
   EXPECT_FALSE(removed[0].after.has_value());
 }
 
-TEST(NodeHistory, OtherNodesAreNotItsBusiness) {
+TEST(NodeHistory, OtherNodesAreIgnored) {
   NodeHistory history("/a");
   EXPECT_TRUE(feed(history, testing::create(1, "/a/b", "")).empty());
   EXPECT_TRUE(feed(history, testing::create(2, "/ab", "")).empty());
 }
 
-TEST(NodeHistory, EveryPartOfAMultiCounts) {
+TEST(NodeHistory, EveryElementOfAMultiCounts) {
   NodeHistory history("/a");
   feed(history, testing::create(1, "/a", "0"));
   const auto changes = feed(history, testing::multi(2, {{OpCode::kSetData, record({"/a", "1", 1})},
@@ -70,7 +70,7 @@ TEST(NodeHistory, AFailedMultiChangedNothing) {
   EXPECT_EQ(history.now()->data, "0");
 }
 
-TEST(NodeHistory, ASessionTakesItsEphemeralsAlongListedOrNot) {
+TEST(NodeHistory, ClosedSessionDeletesItsEphemeralsListedOrNot) {
   for (const std::vector<std::string>& listed :
        {std::vector<std::string>{"/e"}, std::vector<std::string>{}}) {
     NodeHistory history("/e");
@@ -82,7 +82,7 @@ TEST(NodeHistory, ASessionTakesItsEphemeralsAlongListedOrNot) {
   }
 }
 
-TEST(NodeHistory, WhatAFuzzySnapshotAlreadyShowsHasNoKnownBefore) {
+TEST(NodeHistory, ChangeInAFuzzySnapshotHasNoKnownOldValue) {
   NodeHistory history("/a");
   history.start_with({.data = "later",
                       .acl = "",

@@ -30,7 +30,7 @@ Outcome repair(testing::Directory& d, const RepairCommand& command) {
   return run_repair(d.context, command, {.now_ms = 0, .confirm = [] { return false; }});
 }
 
-TEST(Survey, AWholeDirectoryIsFineAndStarts) {
+TEST(Survey, IntactDirectoryIsFineAndStarts) {
   testing::Directory d;
   fill(d);
   const Survey s = look(d);
@@ -49,7 +49,7 @@ TEST(Survey, ItChangesNothing) {
   EXPECT_EQ(d.disk.operations(), before);
 }
 
-TEST(Survey, AHoleInTheMiddleIsDamageAndTellsWhatWouldBeLost) {
+TEST(Survey, GapInTheMiddleIsDamageAndNamesTheLoss) {
   testing::Directory d;
   fill(d);
   ASSERT_TRUE(d.disk.unlink(d.path_of("log.3")));
@@ -63,7 +63,7 @@ TEST(Survey, AHoleInTheMiddleIsDamageAndTellsWhatWouldBeLost) {
   EXPECT_EQ(plan.loss->up_to, Zxid{6});
 }
 
-TEST(Survey, AHoleBeforeASnapshotIsInNobodysWay) {
+TEST(Survey, GapBeforeASnapshotIsHarmless) {
   testing::Directory d;
   fill(d);
   d.snapshot(Zxid{4});
@@ -73,7 +73,7 @@ TEST(Survey, AHoleBeforeASnapshotIsInNobodysWay) {
   EXPECT_EQ(s.logs.back().verdict, Verdict::kNote);
 }
 
-TEST(Survey, NoWholeSnapshotCannotBeRepaired) {
+TEST(Survey, WithoutIntactSnapshotNothingCanBeRepaired) {
   testing::Directory d;
   fill(d);
   d.zero("snapshot.0", 0, 8);
@@ -82,7 +82,7 @@ TEST(Survey, NoWholeSnapshotCannotBeRepaired) {
   EXPECT_TRUE(plan.is_empty());
 }
 
-TEST(Survey, PromisesThatContradictEachOtherAreBad) {
+TEST(Survey, ContradictingEpochFilesAreBad) {
   testing::Directory d;
   fill(d);
   d.disk.set_contents(d.path_of("currentEpoch"), "5");
@@ -97,7 +97,7 @@ TEST(Survey, PromisesThatContradictEachOtherAreBad) {
   EXPECT_FALSE(plan_repair(s).advice.empty());
 }
 
-TEST(Survey, EphemeralsWithoutTheirSessionAreWorthANote) {
+TEST(Survey, EphemeralsWithoutASessionAreNoted) {
   testing::Directory d;
   d.log({testing::create(1, "/e", "", /*ephemeral=*/true)});
   const Survey s = look(d);
@@ -106,7 +106,7 @@ TEST(Survey, EphemeralsWithoutTheirSessionAreWorthANote) {
   EXPECT_NE(s.findings[0].text.find("1 ephemeral nodes belong to 1 sessions"), std::string::npos);
 }
 
-TEST(Survey, ADigestThatDiffersIsFoundAlsoBeforeTheNewestSnapshot) {
+TEST(Survey, WrongDigestIsFoundEvenBeforeTheNewestSnapshot) {
   testing::Directory d;
   std::string wrong = testing::create(2, "/b", "2");
   wire::Writer w(wrong);
@@ -118,7 +118,7 @@ TEST(Survey, ADigestThatDiffersIsFoundAlsoBeforeTheNewestSnapshot) {
   EXPECT_FALSE(look(d).is_fine());
 }
 
-TEST(Repair, RefusesToLoseAnythingUntilTold) {
+TEST(Repair, RefusesToLoseDataWithoutAcceptLoss) {
   testing::Directory d;
   fill(d);
   ASSERT_TRUE(d.disk.unlink(d.path_of("log.3")));
@@ -134,7 +134,7 @@ TEST(Repair, RefusesToLoseAnythingUntilTold) {
   EXPECT_EQ(after.recovery.last, Zxid{2});
 }
 
-TEST(Repair, DoesNothingWhenNobodyAgrees) {
+TEST(Repair, DoesNothingWithoutConfirmation) {
   testing::Directory d;
   fill(d);
   d.snapshot(Zxid{6});
@@ -146,7 +146,7 @@ TEST(Repair, DoesNothingWhenNobodyAgrees) {
   EXPECT_TRUE(look(d).is_fine());
 }
 
-TEST(Repair, StaysAwayFromADirectoryInUse) {
+TEST(Repair, RefusesADirectoryInUse) {
   testing::Directory d;
   fill(d);
   const auto server = storage::lock_data_dirs(d.disk, d.dirs);
@@ -154,7 +154,7 @@ TEST(Repair, StaysAwayFromADirectoryInUse) {
   EXPECT_FALSE(repair(d, {.directories = {"/data", ""}, .yes = true}).has_value());
 }
 
-TEST(Repair, NeedsRoomForTheCopy) {
+TEST(Repair, RefusesWithoutSpaceForTheCopy) {
   testing::Directory d;
   fill(d);
   d.snapshot(Zxid{6});
@@ -164,7 +164,7 @@ TEST(Repair, NeedsRoomForTheCopy) {
   EXPECT_TRUE(*d.disk.exists(d.path_of("snapshot.6")));
 }
 
-TEST(DryDisk, SaysWhatWouldHappenAndLetsNothingHappen) {
+TEST(DryDisk, RecordsWritesWithoutExecutingThem) {
   testing::Directory d;
   fill(d);
   DryDisk dry(d.disk);

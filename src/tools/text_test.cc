@@ -8,14 +8,14 @@
 namespace drover::tools {
 namespace {
 
-TEST(Text, TimesAreIsoInUtcAndNonsenseStaysANumber) {
+TEST(Text, TimesAreIsoInUtcAndInvalidOnesStayNumbers) {
   EXPECT_EQ(time_text(0), "1970-01-01T00:00:00.000Z");
   EXPECT_EQ(time_text(1'700'000'000'125), "2023-11-14T22:13:20.125Z");
   EXPECT_EQ(time_text(-1), "-1 ms");
   EXPECT_EQ(time_text(INT64_MAX), "9223372036854775807 ms");
 }
 
-TEST(Text, NothingFromAFileReachesATerminalAsAnEscape) {
+TEST(Text, EscapeSequencesFromFilesAreNeutralised) {
   EXPECT_EQ(printable("/a\x1b[31m"), "/a\\x1b[31m");
   EXPECT_EQ(printable("\xc2\x9b"), "\\xc2\\x9b");  // the one-character CSI
   EXPECT_EQ(printable("日本\xff"), "日本\\xff");
@@ -23,7 +23,7 @@ TEST(Text, NothingFromAFileReachesATerminalAsAnEscape) {
   EXPECT_EQ(data_text("0123456789", 4), "\"0123\"… of 10 bytes");
 }
 
-TEST(Text, NumbersAreHexBehind0xAndDecimalOtherwise) {
+TEST(Text, NumbersAreHexWith0xOtherwiseDecimal) {
   EXPECT_EQ(parse_number("0x1F"), 31);
   EXPECT_EQ(parse_number("31"), 31);
   EXPECT_EQ(parse_number("0xffffffffffffffff"), -1);
@@ -32,14 +32,14 @@ TEST(Text, NumbersAreHexBehind0xAndDecimalOtherwise) {
   }
 }
 
-TEST(Text, Base64PadsAsEverybodyDoes) {
+TEST(Text, Base64IsPadded) {
   EXPECT_EQ(base64(""), "");
   EXPECT_EQ(base64("a"), "YQ==");
   EXPECT_EQ(base64("ab"), "YWI=");
   EXPECT_EQ(base64("abc"), "YWJj");
 }
 
-TEST(Text, EveryOpNameIsReadBack) {
+TEST(Text, EveryOpNameCanBeParsed) {
   for (const auto op :
        {wire::OpCode::kCreate, wire::OpCode::kCreateTtl, wire::OpCode::kMulti, wire::OpCode::kError}) {
     EXPECT_EQ(op_of_name(op_name(op)), op);
@@ -47,7 +47,7 @@ TEST(Text, EveryOpNameIsReadBack) {
   EXPECT_EQ(op_of_name("nosuch"), std::nullopt);
 }
 
-TEST(Json, WhateverANodeIsCalledTheLineStaysJson) {
+TEST(Json, AnyNodeNameGivesValidJson) {
   std::string line;
   JsonObject json(line);
   json.text("a", "\"\\\n\x01é\xff").number("b", -1).zxid("c", Zxid{31}).boolean("d", true).end();
