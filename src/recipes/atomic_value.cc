@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Read, compute, write if nobody has in between. A write whose answer is lost leaves three cases: the version
-// is still the one that was read, so it was not done; our mark has its number, so it was; or neither tells.
-// Equal bytes tell nothing: of two that add one to five, both write six.
+// Reads, computes, and writes if the version is unchanged. After a lost reply there are three cases: the
+// version is still the one that was read, so it was not applied; our mark has its number, so it was; or it is
+// unknown. Equal bytes prove nothing: two clients that add one to five both write six.
 #include "drover/recipes/atomic_value.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kPauseMax{200};
 
-// Removes marks that may still be on their way.
+// Removes marks that may still be created.
 Task<Result<void>> remove_marks(Client client, std::vector<std::string> paths) {
   for (const std::string& path : paths) {
     auto syncing = client.sync(path);
@@ -33,8 +33,8 @@ Task<Result<void>> remove_marks(Client client, std::vector<std::string> paths) {
   co_return Result<void>{};
 }
 
-// Marks of processes that ended without removing theirs. One that is in use has been written to lately;
-// should its owner have slept for so long, it finds its mark gone and makes another one.
+// Marks of processes that ended without removing them. A mark in use was written recently; an owner that
+// slept for longer finds its mark gone and creates another one.
 Task<Result<void>> remove_old_marks(Client client, std::string root, milliseconds age, std::string newest) {
   CO_TRY_ASSIGN(const NodeData reference, client.get(newest));  // The servers' clock, not ours.
   CO_TRY_ASSIGN(const Children marks, client.children(root));
@@ -63,13 +63,13 @@ class AtomicBytes::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  // The mark of one change at a time: a node that says how many changes were made under it.
+  // The mark for one change at a time: a node that counts the changes made with it.
   struct Slot {
     std::string path;
     std::uint64_t number = 0;
     bool exists = false;
   };
-  // A slot that nobody else uses until it is put back. One whose change was given up is never put back.
+  // An unused slot; it is put back after use. A slot whose change was abandoned is never put back.
   Slot take_slot() {
     if (!free_slots.empty()) {
       Slot slot = std::move(free_slots.back());
@@ -148,8 +148,8 @@ Task<Result<std::string>> AtomicBytes::State::update(std::shared_ptr<State> self
   }
 }
 
-// Before it is tried again. In line nobody needs to step aside for others; a guard that was lost with its
-// session is as good as any, since each change is checked, but it is no place in line.
+// Called before a retry. The holder of the lock need not back off. A guard that was lost with its session
+// does no harm, since each change is checked, but it no longer excludes others.
 Task<Result<void>> AtomicBytes::State::wait_for_turn(int tries, Guard& turn, Wait wait) {
   if (options.lock_path.empty() || tries < options.tries_before_lock)
     return step_aside(tries, std::move(wait));
@@ -185,7 +185,7 @@ std::vector<Op> AtomicBytes::State::ops_for(const Present& present, std::string 
   return ops;
 }
 
-// One try, of all or nothing.
+// One atomic try.
 Task<Result<AtomicBytes::State::Outcome>> AtomicBytes::State::write(State& self, Present present,
                                                                     std::string data, Slot& slot, Wait wait) {
   ++slot.number;
@@ -233,7 +233,7 @@ Task<Result<AtomicBytes::State::Outcome>> AtomicBytes::State::find_out(State& se
   co_return std::unexpected(lost);
 }
 
-// A node without data has no meaning of its own: the first change makes it what it is.
+// A node without data counts as not set: the first change sets it.
 Task<Result<void>> AtomicBytes::State::make_parents(State& self, Wait wait) {
   const bool marked = self.options.exactly_once;
   auto parent = marked ? self.marks_root : std::string(parent_in(self.path));

@@ -15,7 +15,7 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ x >> 31;
 }
 
-// The same in every process, which std::hash need not be.
+// Equal in every process, unlike std::hash.
 std::uint64_t hash_of(std::string_view key, std::string_view id) {
   std::uint64_t hash = 0xCBF29CE484222325ull;
   const auto add = [&hash](std::string_view bytes) {

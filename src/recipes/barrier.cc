@@ -6,7 +6,7 @@
 namespace drover::recipes {
 namespace {
 
-// What the parent says of its children: the zxid of their last change. None: no child was ever there.
+// The parent's pzxid, that is, the last change of its children. Empty: there never was a child.
 Task<Result<std::optional<Zxid>>> last_change_beside(Client client, std::string path, Wait wait) {
   const std::size_t slash = path.rfind('/');
   const std::string parent = slash == 0 ? "/" : path.substr(0, slash);
@@ -16,11 +16,11 @@ Task<Result<std::optional<Zxid>>> last_change_beside(Client client, std::string 
   co_return std::optional(stat->pzxid);
 }
 
-// After a lost answer. True: it is not there, and was not in between; false: it is there.
+// After a lost reply. True: the barrier does not exist and did not in between; false: it exists.
 Task<Result<bool>> was_not_set(Client client, std::string path, std::optional<Zxid> before, Error lost,
                                Wait wait) {
   CO_TRY(until_answered(client, [&] { return client.sync(path, wait); }));
-  // In this order: what is made and removed after the second look was not ours.
+  // The order matters: what is created and removed after the second read was not ours.
   CO_TRY_ASSIGN(const std::optional<Zxid> now, last_change_beside(client, path, wait));
   CO_TRY_ASSIGN(const std::optional<Stat> stat,
                 until_answered(client, [&] { return client.exists(path, wait); }));
@@ -32,7 +32,7 @@ Task<Result<bool>> was_not_set(Client client, std::string path, std::optional<Zx
   co_return true;
 }
 
-// A second try after a lost answer might close what another has opened by then.
+// A retry after a lost reply might set a barrier that another client has removed.
 Task<Result<void>> set_barrier(Client client, std::string path, Wait wait) {
   CreateOptions options;
   options.parents = true;
@@ -50,7 +50,7 @@ Task<Result<void>> set_barrier(Client client, std::string path, Wait wait) {
   }
 }
 
-// A second try after a lost answer might meet the next barrier of the same name.
+// A retry after a lost reply might remove the next barrier with the same name.
 Task<Result<void>> remove_barrier(Client client, std::string path, Wait wait) {
   CO_TRY_ASSIGN(const std::optional<Stat> stat,
                 until_answered(client, [=] { return client.exists(path, wait); }));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// <path>/<version>/<piece>, none of which ever changes, and <path>/current with a version's name. A version's
-// own data is the number of its pieces: who reads one that is just being removed notices that some are gone.
+// <path>/<version>/<piece>, which never change, and <path>/current with the name of a version. A version's
+// data is the number of its pieces, so that a reader notices if a version is being removed.
 #include <algorithm>
 #include <utility>
 
@@ -18,7 +18,7 @@ constexpr int kKept = 2;
 
 std::string current_of(const BundlePlace& place) { return child_path(place.path, "current"); }
 
-// A directory of its own with all the pieces, which nobody looks at yet.
+// Creates a directory with all pieces, which no reader uses yet.
 Task<Result<std::string>> write_version(BundlePlace place, Pieces pieces, Wait wait) {
   auto creating =
       place.client.create_protected(child_path(place.path, kMarker), std::to_string(pieces.size()),
@@ -47,7 +47,7 @@ Task<Result<void>> remove_version(BundlePlace place, std::string name) {
   co_return co_await std::move(removing);
 }
 
-// Those before the last few that count. One that comes later in the sequence may be on its way.
+// Old versions, except for the last few. A version with a later sequence number may be in preparation.
 Task<Result<void>> remove_old(BundlePlace place, std::string current) {
   auto listing = place.client.children(place.path);
   Result<Children> children = co_await std::move(listing);
@@ -66,7 +66,7 @@ Task<Result<void>> remove_old(BundlePlace place, std::string current) {
   co_return Result<void>{};
 }
 
-// The publication. The name is nobody else's, so that after a lost answer the pointer itself tells.
+// The publication itself. The name is unique, so after a lost reply the pointer shows whether it was applied.
 Task<Result<void>> point_to(BundlePlace place, std::string name, std::optional<Stat> before,
                             std::vector<Op> fence, Wait wait) {
   std::vector<Op> ops = std::move(fence);

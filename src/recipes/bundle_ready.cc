@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// <path>/<piece> count while <path>/ready exists. Whoever publishes removes it before the first piece and
-// makes it after the last one. A reader that finds the same `ready` (its czxid) before and after has read
-// pieces that nobody has changed meanwhile: reads of one session never go back.
+// Pieces <path>/<piece> are valid while <path>/ready exists. A publisher removes it before the first piece
+// and creates it after the last one. A reader that finds the same `ready` (by czxid) before and after has
+// read unchanged pieces, because reads of one session never go back.
 //
-// Nobody else writes under that `ready` either. The transaction that removes it also sets the directory, and
-// that version of the directory is checked in every transaction that follows: when the next publisher has
-// begun, the one before can write no further piece.
+// No other publisher writes at the same time: the transaction that removes `ready` also sets the directory's
+// data, and every later transaction checks that version. When the next publisher has begun, the previous one
+// can write no further piece.
 #include <algorithm>
 #include <utility>
 
@@ -23,7 +23,7 @@ constexpr std::string_view kReady = "ready";
 
 std::string ready_of(const BundlePlace& place) { return child_path(place.path, kReady); }
 
-// The names of pieces that are there.
+// The names of existing pieces.
 Task<Result<std::vector<std::string>>> piece_names(BundlePlace place, Wait wait) {
   auto listing = place.client.children(place.path, wait);
   Result<Children> children = co_await std::move(listing);
@@ -33,8 +33,8 @@ Task<Result<std::vector<std::string>>> piece_names(BundlePlace place, Wait wait)
   co_return std::move(children->names);
 }
 
-// The transaction that begins a publication. A `ready` that is not there is made and removed: if somebody
-// makes one meanwhile, that fails.
+// The transaction that begins a publication. A missing `ready` is created and removed, so that the
+// transaction fails if another client creates one meanwhile.
 std::vector<Op> claim_ops(const BundlePlace& place, const std::string& mark, const std::vector<Op>& fence,
                           bool has_ready) {
   std::vector<Op> ops = fence;
@@ -44,7 +44,7 @@ std::vector<Op> claim_ops(const BundlePlace& place, const std::string& mark, con
   return ops;
 }
 
-// None: our claim is not the one that counts. The version is the directory's.
+// Empty: our claim is not valid. The version is the directory's.
 Task<Result<std::optional<Version>>> find_claim(BundlePlace place, std::string mark, Wait wait) {
   auto reading = read_now(place.client, place.path, wait);
   const Result<std::optional<NodeData>> now = co_await std::move(reading);
@@ -53,8 +53,8 @@ Task<Result<std::optional<Version>>> find_claim(BundlePlace place, std::string m
   co_return std::optional((*now)->stat.version);
 }
 
-// Gives what all later transactions of this publication begin with. A claim that is made twice, because
-// another publisher has come between, does no harm.
+// Returns the checks for all later transactions of this publication. Claiming twice, because another
+// publisher came in between, does no harm.
 Task<Result<std::vector<Op>>> claim(BundlePlace place, std::string mark, std::vector<Op> fence, Wait wait) {
   std::optional<Version> version;
   for (bool has_ready = true; !version;) {
@@ -92,8 +92,8 @@ Task<Result<void>> write_pieces(BundlePlace place, Pieces pieces, std::vector<st
   co_return co_await std::move(writing);
 }
 
-// `mark` is in the data, so that after a lost answer it is known whose it is. That the next publisher has
-// begun does not say whether ours had counted before.
+// `mark` is in the data, so that after a lost reply the owner is known. If the next publisher has begun, it
+// is unknown whether ours was valid before.
 Task<Result<void>> make_ready(BundlePlace place, std::string mark, std::vector<Op> checks, Wait wait) {
   std::vector<Op> ops = std::move(checks);
   ops.push_back(Op::create(ready_of(place), mark));

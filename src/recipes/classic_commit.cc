@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two older forms: sites vote in nodes that are there from the beginning and stay, and either the
-// coordinator decides, or each for itself.
+// The two older forms: sites vote in persistent nodes that exist from the beginning, and either the
+// coordinator decides, or each site for itself.
 #include "recipes/transaction.h"
 
 namespace drover::recipes {
@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kFor = "commit";
 constexpr std::string_view kAgainst = "abort";
 
-// Once: a vote that was written stays as it is, also if its answer was lost.
+// A vote is written once and stays, even if its reply was lost.
 Task<Result<void>> write_vote(SharedTransaction t, std::string site, bool agrees, Wait wait) {
   const std::string word(agrees ? kFor : kAgainst);
   auto writing =
@@ -21,7 +21,7 @@ Task<Result<void>> write_vote(SharedTransaction t, std::string site, bool agrees
   co_return Result<void>{};
 }
 
-// What the votes come to; nothing while it is open. Those that are not there yet are watched.
+// The decision by the votes; empty while it is open. Missing votes are watched.
 Task<Result<std::optional<Decision>>> count_votes(SharedTransaction t, const Watch& watch, Wait wait) {
   bool all = true;
   for (const std::string& site : t->record.sites) {
@@ -35,7 +35,7 @@ Task<Result<std::optional<Decision>>> count_votes(SharedTransaction t, const Wat
   co_return all ? std::optional(Decision::kCommit) : std::nullopt;
 }
 
-// Everybody comes to the same end, and the record only remembers it: no watch is needed for that.
+// All sites reach the same decision; the record only stores it and needs no watch.
 Task<Result<Decision>> decide_as_peer(SharedTransaction t, Wait wait) {
   Signal changed(t->client.scheduler());
   const Watch watch = changed.watch();

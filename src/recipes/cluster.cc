@@ -23,7 +23,7 @@ std::optional<Command> Command::parse(std::string_view text) {
   return command;
 }
 
-// --- the one who watches ---
+// --- the leader ---
 
 class Cluster::State {
  public:
@@ -80,7 +80,7 @@ Liveness Cluster::State::liveness_of(const Known& known) const {
   return options.beat_every.count() > 0 && age > patience ? Liveness::kSuspect : Liveness::kUp;
 }
 
-// Who has been gone for long and has no command is nobody.
+// A member that has been gone for long and has no command is forgotten.
 void Cluster::State::forget_old() {
   std::erase_if(known_, [&](const auto& each) {
     const Known& known = each.second;
@@ -101,7 +101,7 @@ std::vector<ClusterNode> Cluster::State::nodes() const {
 
 namespace {
 
-// The generation tells after a lost answer: it is the next one, with our word, or it is not ours.
+// After a lost reply the generation decides: the next one with our word is ours.
 Task<Result<std::uint64_t>> write_command(Client client, std::string path, std::string word,
                                           std::vector<Op> fence, Wait wait) {
   for (std::optional<Command> wanted;;) {
@@ -155,7 +155,7 @@ Task<Result<std::uint64_t>> Cluster::command(std::string id, std::string word, s
 std::vector<ClusterNode> Cluster::nodes() const { return state_->nodes(); }
 bool Cluster::is_fresh() const { return state_->cache.is_fresh(); }
 
-// --- the ones who are watched ---
+// --- the members ---
 
 namespace {
 
@@ -183,7 +183,7 @@ ClusterMember::ClusterMember(Client client, std::string path, std::string id, He
               {.on_conflict = options.on_conflict}),
       desired_(std::make_shared<NodeCache>(client, child_path(child_path(path, "desired"), id))) {}
 
-// First what it says, then that it is there: nobody sees it alive and silent.
+// Status first, then the live node: nobody sees a live member without a status.
 Task<Result<void>> ClusterMember::start(Wait wait) {
   return started(status_.start(wait), heart_.start(wait));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Votes that vanish with their sites, and a decision that is one transaction with a check of all of them.
+// Votes are ephemeral, and the decision is one transaction that checks all of them.
 #include <algorithm>
 
 #include "recipes/transaction.h"
@@ -67,7 +67,7 @@ Task<Result<Decision>> terminate(SharedTransaction t, Wait wait) {
   }
 }
 
-// Aborts as soon as a site that had voted is gone: it may be long until it comes back.
+// Aborts as soon as a site that had voted is gone, because it may take long to return.
 Task<Result<Decision>> coordinate_combined(SharedTransaction t, Wait wait) {
   Signal changed(t->client.scheduler());
   const Watch watch = changed.watch();
@@ -93,7 +93,7 @@ Task<Result<Decision>> coordinate_combined(SharedTransaction t, Wait wait) {
   }
 }
 
-// What was prepared stays prepared: in the next session the site votes again.
+// A prepared site stays prepared and votes again in the next session.
 Task<Result<Decision>> participate_combined(SharedTransaction t, std::string site, bool agrees, Wait wait) {
   if (!agrees) {
     CO_TRY_ASSIGN(const std::optional<Decision> decided,

@@ -44,7 +44,7 @@ std::size_t part_size(const std::vector<Op>& ops, std::size_t first) {
   return count;
 }
 
-// The operation cannot be done as it stands, because it was done: true if the others can go on without it.
+// The operation fails because it was applied before. True: continue with the others.
 bool settle_op(std::vector<Op>& ops, std::size_t at, const Error& error) {
   if (at >= ops.size()) return false;
   if (ops[at].kind == Op::Kind::kCreate && error == Errc::kNodeExists) {
@@ -89,7 +89,7 @@ class ConfigBundle::State {
  public:
   State(Client c, std::string p, BundleMode m) : place{std::move(c), std::move(p)}, mode(m) {}
 
-  // The first that is newer; kNoNode if there is none at all and it is not to be waited for.
+  // The first newer one; kNoNode if there is none and `wait` does not allow waiting.
   static Task<Result<Bundle>> follow(std::shared_ptr<const State> self, Zxid after, bool wait_for_first,
                                      Wait wait);
 

@@ -6,7 +6,7 @@
 namespace drover::recipes {
 namespace {
 
-// The round has been: what is left to do is tidying up, and no reason to fail.
+// The round has opened. Only cleanup is left, and its failure is not an error.
 Task<Result<void>> tidy_up(Client client, std::string directory, std::string own, bool is_last, Wait wait) {
   CO_TRY(client.remove_surely(own, std::nullopt, wait));
   CO_TRY(retire_round(client, directory, wait));

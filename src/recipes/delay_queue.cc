@@ -6,7 +6,7 @@
 namespace drover::recipes {
 namespace {
 
-// Upwards: not even by less than a millisecond too early.
+// Rounds up, so that an item is never early.
 std::int64_t due_ms(DelayQueue::WallTime due) {
   return std::chrono::ceil<std::chrono::milliseconds>(due.time_since_epoch()).count();
 }

@@ -58,7 +58,7 @@ bool is_party_name(std::string_view name) {
   return is_member(name) && name.find('/') == std::string_view::npos && name != "." && name != "..";
 }
 
-// Nobody else uses the name: that it is there already means that an answer was lost.
+// The name is unique: if the node exists, a reply was lost.
 Task<Result<void>> register_party(Entry entry, std::string own) {
   CreateOptions options;
   options.mode = CreateMode::kEphemeral;
@@ -78,7 +78,7 @@ Task<Result<void>> create_ready(Entry entry) {
   co_return Result<void>{};
 }
 
-// Until `ready` is there, and not until so many are: the quick may have left again. Its czxid.
+// Waits for `ready`, not for a number of parties: fast ones may have left. Returns its czxid.
 Task<Result<Zxid>> wait_for_ready(Entry entry, Wait wait) {
   Signal changed(entry.client.scheduler());
   const Watch watch = changed.watch();
@@ -164,7 +164,7 @@ Task<Result<void>> DoubleBarrier::State::leave(std::shared_ptr<State> state, Wai
   co_return co_await std::move(leaving);
 }
 
-// Each of the last removes `ready`, for each may have been the last: but only that of this round.
+// Any of the last parties removes `ready`, because each may be the last; but only this round's.
 Task<Result<void>> DoubleBarrier::State::leave_shared(std::shared_ptr<State> state, Wait wait) {
   OwnNode own = std::move(state->own);
   const Client client = own.client();

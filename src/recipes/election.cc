@@ -11,7 +11,7 @@ bool is_over(ConnectionState state) {
          state == ConnectionState::kClosed;
 }
 
-// While it lives, changes wake.
+// While it exists, changes wake the waiter.
 class Waiting {
  public:
   Waiting(std::set<Signal*>& all, Signal& signal) : all_(all), signal_(&signal) { all_.insert(signal_); }
@@ -95,7 +95,7 @@ Task<Result<void>> Election::run(std::shared_ptr<Election> election) {
   }
 }
 
-// One place in the line, from taking it to losing it. Always ends with an error.
+// One candidacy, from queueing to losing the node. Always ends with an error.
 Task<Result<void>> Election::stand(Election* election) {
   election->failure_.reset();
   auto taking = election->take_(election->client_, election->until_stopped());
@@ -111,8 +111,8 @@ Task<Result<void>> Election::stand(Election* election) {
   co_return led;
 }
 
-// It leads as long as its node is there: so after an interruption a look at that is enough. Always ends with
-// an error: the place is lost, or it is to stop.
+// It leads as long as its node exists, so after a lost connection it only checks the node. Always ends with
+// an error: the node is lost, or a stop was requested.
 Task<Result<void>> Election::lead(Election* election, const Ticket* ticket) {
   const Client& client = ticket->client();
   const Client::Subscription held = client.hold_session();

@@ -49,7 +49,7 @@ std::vector<std::int32_t> numbers_in(std::string_view text) {
   return numbers;
 }
 
-// The first to come writes down how many are expected; all others must expect as many.
+// The first party stores the expected number; all others must expect the same.
 Task<Result<void>> agree_on_parties(Client client, Gathering gathering, Wait wait) {
   const std::string text = parties_text(gathering.parties);
   CreateOptions options;
@@ -119,7 +119,7 @@ Task<Result<std::int64_t>> read_current(std::shared_ptr<Arrival> a) {
   co_return *generation;
 }
 
-// What is not there has no children.
+// A missing node has no children.
 Task<Result<std::vector<std::string>>> children_of(std::shared_ptr<Arrival> a, std::string path) {
   auto listing =
       until_answered(a->client, [&] { return a->client.children(path, for_steps(a->client, a->wait)); });
@@ -139,7 +139,7 @@ Task<Result<void>> forget_if_ours(std::shared_ptr<Arrival> a, std::string path) 
   co_return co_await std::move(removing);
 }
 
-// In the round that gathers now it would be counted; in an earlier one the others wait for it to leave.
+// In the gathering round it would be counted; in an earlier one others wait for it to leave.
 Task<Result<void>> forget_former_lives(std::shared_ptr<Arrival> a) {
   CO_TRY_ASSIGN(const std::vector<std::string> rounds, children_of(a, a->gathering.path));
   for (const std::string& round : rounds) {
@@ -170,8 +170,8 @@ Task<Result<void>> join(std::shared_ptr<Arrival> a) {
   co_return Result<void>{};
 }
 
-// What `open` says of us. That our node is newer than what we read makes it decisive that it is not there
-// although `current` has moved on: that round is over, and what we made is in a directory without a past.
+// What `open` says about us. Our node is newer than what we read. So if `open` does not exist although
+// `current` has moved on, that round is over, and our node is in a recreated directory.
 Task<Result<Standing>> look_whether_open(std::shared_ptr<Arrival> a) {
   for (bool moved_on = false;;) {
     CO_TRY_ASSIGN(const std::optional<Stat> open, until_answered(a->client, [&] {
@@ -208,7 +208,7 @@ Task<Result<std::vector<Member>>> list_members(std::shared_ptr<Arrival> a, bool 
   co_return members;
 }
 
-// Others may do it at the same time, or a member go: then it is looked at anew.
+// Others may open it at the same time, or a member may leave: then it is checked again.
 Task<Result<void>> decide(std::shared_ptr<Arrival> a, std::vector<Op> ops, std::string what) {
   ops.push_back(Op::create(a->open_path(), std::move(what)));
   ops.push_back(Op::set(a->current_path(), std::to_string(a->generation + 1), a->current_version));
@@ -231,7 +231,7 @@ Task<Result<void>> open_round(std::shared_ptr<Arrival> a, std::vector<Member> me
   co_return co_await std::move(deciding);
 }
 
-// One whom we saw here is here no longer.
+// A member that we saw has left.
 bool is_one_missing(Arrival& a, const std::vector<Member>& members) {
   std::set<std::string> names;
   for (const Member& member : members) names.insert(member.path);
@@ -240,7 +240,7 @@ bool is_one_missing(Arrival& a, const std::vector<Member>& members) {
   return missing;
 }
 
-// Each watches the one before it, and the first watches over all: whoever goes is noticed by one other.
+// Each watches its predecessor, and the first lists all: a party that leaves is noticed by one other.
 Task<Result<bool>> has_lost_one(std::shared_ptr<Arrival> a, std::vector<Member> members) {
   if (is_one_missing(*a, members)) co_return true;
   const auto self = std::ranges::find(members, a->round.sequence, &Member::sequence);
@@ -256,7 +256,7 @@ Task<Result<bool>> has_lost_one(std::shared_ptr<Arrival> a, std::vector<Member> 
   co_return !node;
 }
 
-// True: something was done that has to be looked at.
+// True: something changed, so check again.
 Task<Result<bool>> act_on_members(std::shared_ptr<Arrival> a) {
   CO_TRY_ASSIGN(const std::vector<Member> members, list_members(a, false));
   if (std::ranges::find(members, a->round.sequence, &Member::sequence) == members.end()) {

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kPartySuffix = "__party__";
 constexpr std::size_t kTokenLength = 32;
 
-// Nobody, if the name is none of this layout.
+// Empty if the name is not of this layout.
 std::optional<Member> member_of(GroupLayout layout, const std::string& name, const NodeData& node) {
   switch (layout) {
     case GroupLayout::kCurator: return Member{name, node.data, name, node.stat.czxid};
@@ -41,7 +41,7 @@ class Group::State {
   State(Client c, std::string p, GroupLayout l)
       : client(std::move(c)), path(std::move(p)), layout(l), cache(client, path, {.filter = direct(path)}) {}
 
-  // Members have no children; what others put below them is not ours.
+  // Members have no children; nodes below them are ignored.
   static std::function<bool(std::string_view)> direct(const std::string& root) {
     return [root](std::string_view node) { return parent_in(node) == root; };
   }

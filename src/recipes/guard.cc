@@ -27,7 +27,7 @@ void on_state(Holding& holding, const StateEvent& event) {
   }
 }
 
-// What needs the executor in the end of it.
+// The part of the release that needs the executor.
 void forget(const std::shared_ptr<Holding>& holding) {
   holding->client.scheduler().post([holding] {
     holding->states.reset();
@@ -35,7 +35,7 @@ void forget(const std::shared_ptr<Holding>& holding) {
   });
 }
 
-// Looks at the own node until it is given back or lost.
+// Watches its own node until it is released or lost.
 Task<Result<void>> watch_node(std::shared_ptr<Holding> holding) {
   const std::shared_ptr<Waker> waker = holding->waker;
   Watch watch;
@@ -90,7 +90,7 @@ void Guard::let_go() {
 
 Task<Result<void>> Guard::release(Wait wait) {
   struct Release {
-    // The guard is the task's, which need not ever run: then it lets go like any other.
+    // The task owns the guard. If the task never runs, the guard is released when it is destroyed.
     static Task<Result<void>> run(Guard guard, Wait until) {
       const auto held = std::exchange(guard.holding_, nullptr);
       const bool was_lost = held->lost.stop_requested();

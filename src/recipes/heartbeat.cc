@@ -19,7 +19,7 @@ std::optional<LiveData> LiveData::parse(std::string_view text) {
   return data;
 }
 
-// Looks at its own count every now and then.
+// Checks its own count periodically.
 class Heartbeat::State final : public Loop {
  public:
   State(Client c, const std::string& cluster, const std::string& id, HeartbeatOptions options)
@@ -54,7 +54,7 @@ class Heartbeat::State final : public Loop {
 
 namespace {
 
-// Not before it is awaited: a ClusterMember has something to say first.
+// Starts only when it is awaited, because a ClusterMember writes its status first.
 template <class State>
 Task<Result<void>> begin(std::shared_ptr<State> state, Wait wait) {
   state->begin();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A write whose answer is lost may have been done: its id is never used, and the next write gives another
+// A write with a lost reply may have been applied: its id is never used, and the next write gives another
 // one.
 #include "drover/recipes/id_generator.h"
 
@@ -54,7 +54,7 @@ Task<Result<std::int64_t>> IdGenerator::State::next(std::shared_ptr<State> self,
   }
 }
 
-// Persistent, and not a container: servers remove those when they are empty, and the count begins anew.
+// Persistent, not a container: servers remove empty containers, and the count would start again.
 Task<Result<void>> IdGenerator::State::make_node(State& self, Wait wait) {
   auto creating = self.client.create(self.path, {}, {.parents = true}, wait);
   const Result<Created> created = co_await std::move(creating);
@@ -98,7 +98,7 @@ Task<Result<std::int64_t>> IdGenerator::State::by_child(State& self, Wait wait) 
   }
 }
 
-// Two callers may fetch at the same time: each block is used.
+// Two callers may fetch concurrently; both blocks are used.
 Task<Result<std::int64_t>> IdGenerator::State::by_block(State& self, Wait wait) {
   if (self.options.block < 1) co_return fail(Errc::kBadArguments, self.path, "an empty block");
   if (self.blocks.empty()) {

@@ -7,7 +7,7 @@
 namespace drover::recipes {
 namespace {
 
-// A claim that comes and goes in the transaction: it cannot be made where there is one.
+// Creates and removes a claim in the transaction, which fails if there is one.
 Task<Result<bool>> remove_unclaimed(SharedConfig queue, std::string name, Wait wait) {
   const std::string claim = queue->claim_path(name);
   const CreateOptions ephemeral{.mode = CreateMode::kEphemeral};
@@ -38,7 +38,7 @@ Task<Result<bool>> remove_unclaimed(SharedConfig queue, std::string name, Wait w
 Task<Result<int>> remove_all(SharedConfig queue, std::string id, Wait wait) {
   auto there = queue->client.scheduler().enter();
   co_await there;
-  // A put that was answered elsewhere is to be found here.
+  // Sync, so that puts acknowledged elsewhere are found.
   CO_TRY(until_answered(queue->client, [&] { return queue->client.sync(queue->path, wait); }));
   CO_TRY_ASSIGN(const std::vector<ItemName> items, list_items(queue, queue->client, nullptr, wait));
   int count = 0;

@@ -44,7 +44,7 @@ json::value number_of(const std::optional<int>& number) {
   return *number;
 }
 
-// --- reading: whatever is of another kind is as good as missing ---
+// --- reading: values of another type count as missing ---
 
 std::string text_at(const json::object& from, std::string_view key) {
   const json::value* value = from.if_contains(key);
@@ -91,7 +91,7 @@ std::vector<UriPart> uri_at(const json::object& from) {
 
 }  // namespace
 
-// `enabled` is written only where it says something: Curators that do not know it refuse it.
+// `enabled` is written only if it is false: older Curators refuse the unknown key.
 std::string to_json(const Instance& instance, std::string_view java_class) {
   json::object out;
   out["name"] = instance.name;

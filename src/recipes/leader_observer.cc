@@ -11,8 +11,8 @@
 namespace drover::recipes {
 namespace {
 
-// Each look leaves a watch on what decides it: the leader's node if there is a leader, and otherwise whatever
-// would have to come first.
+// Each read sets a watch on the node that decides: the leader's node, or, without a leader, the node that
+// must appear first.
 struct Look {
   Client client;
   std::string path;
@@ -27,7 +27,7 @@ Result<std::string> first_in_line(const Look& look, const std::vector<std::strin
   return line->empty() ? std::string() : child_path(look.path, line->front().name);
 }
 
-// The leader's node; empty: nobody stands, and `watch` tells when somebody does.
+// The leader's node; empty: no candidates, and `watch` reports the first one.
 Task<Result<std::string>> find_node(Look look, const Watch* watch) {
   if (look.kind == ElectionKind::kInfo) co_return look.path;
   for (const Watch* on_list : {static_cast<const Watch*>(nullptr), watch}) {
@@ -42,7 +42,7 @@ Task<Result<std::string>> find_node(Look look, const Watch* watch) {
     }
     if (!children) co_return std::unexpected(children.error());
     Result<std::string> first = first_in_line(look, children->names);
-    // The second list was read with a watch, so that nobody who comes is missed.
+    // The second list is read with a watch, so no new candidate is missed.
     if (!first || !first->empty() || on_list) co_return first;
   }
   co_return fail(Errc::kConnectionLoss, look.path);  // It came and went: look again.
@@ -90,7 +90,7 @@ struct LeaderObserver::State {
   std::mutex mutex;
   std::optional<Leader> leader;
 
-  // Of the executor.
+  // Used only on the executor.
   bool told = false;
   bool ended = false;
   std::list<StreamSource<std::optional<Leader>>> sources;

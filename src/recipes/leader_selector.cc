@@ -54,7 +54,7 @@ struct LeaderSelector::State {
   std::optional<std::stop_source> term;
   std::optional<Error> last_error;
 
-  // Of the executor.
+  // Used only on the executor.
   bool is_over = false;
   std::optional<Error> why;
   std::set<Signal*> waiting;
@@ -102,7 +102,7 @@ Task<Result<void>> LeaderSelector::State::one_term(State* state, Guard* guard) {
   co_return Result<void>{};
 }
 
-// Until it is elected, through errors that may pass.
+// Waits until it is elected, and retries after temporary errors.
 Task<Result<Ticket>> LeaderSelector::State::stand(State* state) {
   GrowingPause pause;
   for (;;) {
@@ -132,7 +132,7 @@ Task<Result<void>> LeaderSelector::State::run(std::shared_ptr<State> state) {
     Guard guard = hold(*std::move(ticket), {.watch_node = true});
     auto leading = one_term(state.get(), &guard);
     const Result<void> led = co_await std::move(leading);
-    // Gone before it stands again: or it would be behind itself.
+    // Remove the node before queueing again; otherwise it would wait for itself.
     auto releasing = guard.release();
     const Result<void> released = co_await std::move(releasing);
   }

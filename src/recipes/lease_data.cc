@@ -27,7 +27,7 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
-// A flat object of strings and whole numbers: what there is in a lease. Everything else is refused.
+// Parses a flat object of strings and integers, as in a lease. Everything else is refused.
 class FlatObject {
  public:
   explicit FlatObject(std::string_view text) : rest_(text) {}
@@ -85,7 +85,7 @@ class FlatObject {
     if (!take('"')) return std::nullopt;
     return out;
   }
-  // Python writes everything beyond ASCII so.
+  // Python escapes all non-ASCII characters like this.
   bool escape(std::string& out) {
     if (rest_.size() < 2) return false;
     const char kind = rest_[1];

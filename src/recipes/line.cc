@@ -17,8 +17,8 @@ std::optional<Contender> contender_of(std::string_view name, const std::vector<s
   return std::nullopt;
 }
 
-// What other libraries' sequential nodes end with. Other children, such as a directory beside the line, stand
-// in no line.
+// Suffixes of other libraries' sequential nodes. Other children, such as a helper directory, are not
+// contenders.
 bool is_sequential(std::string_view name) {
   constexpr std::size_t kDigits = 10;
   if (name.size() < kDigits) return false;
@@ -40,8 +40,8 @@ Result<std::vector<Contender>> line_of(const std::vector<std::string>& names,
       return fail(Errc::kSequenceExhausted, {}, name);
     line.push_back(*std::move(contender));
   }
-  // Distances from one of them are a total order whatever numbers there are; from each to each they are not.
-  // Whoever only looks takes any: all of them are near each other, and perhaps around the wrap.
+  // Distances from one fixed number are a total order, even across the wrap; pairwise comparisons are not. An
+  // observer may take any of them, because all are close to each other.
   auto me = contender_of(own, markers);
   if (!me && !line.empty()) me = line.front();
   const std::uint32_t origin = me ? static_cast<std::uint32_t>(me->sequence) : 0;

@@ -8,7 +8,7 @@
 namespace drover::recipes {
 namespace {
 
-// Errors that a new connection, or a new session, makes good.
+// Errors that a new connection or session fixes.
 bool passes(const Error& error) {
   return error.error_class() == ErrorClass::kRecoverable || error == Errc::kSessionExpired;
 }
@@ -36,7 +36,7 @@ void Loop::tell() {
   for (Signal* each : listeners_) each->notify();
 }
 
-// A round is a look and a wait. It ends when the recipe does, or the client.
+// A round is a read and a wait. The loop ends with the recipe or the client.
 Task<Result<void>> Loop::rounds(std::shared_ptr<Loop> self) {
   GrowingPause pause;
   while (!self->is_ending()) {
@@ -65,7 +65,7 @@ Task<Result<void>> Loop::run(std::shared_ptr<Loop> self) {
     loop->on_state(event);
     loop->again();
   });
-  // The first look follows the first word about the connection, which would otherwise cause a second one.
+  // Wait for the first connection state, which would otherwise cause a second read.
   auto beginning = self->changed_.wait(Wait::forever(self->stop_.get_token()));
   co_await std::move(beginning);
   auto going = rounds(self);
@@ -81,7 +81,7 @@ Task<Result<void>> Loop::run(std::shared_ptr<Loop> self) {
 
 Task<Result<void>> Loop::finish() { co_return Result<void>{}; }
 
-// Registers a signal for as long as somebody waits; when that coroutine is destroyed, too.
+// Registers a signal while a coroutine waits, and removes it also if the coroutine is destroyed.
 class Loop::Listener {
  public:
   explicit Listener(Loop& loop) : loop_(loop), signal(loop.client_.scheduler()) {

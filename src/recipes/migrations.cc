@@ -21,7 +21,7 @@ void add(std::string& out, std::string_view part) {
   out += part;
 }
 
-// Of everything that the operations do; lengths go before, so that no two lists are the same text.
+// Hashes the operations. Lengths come first, so that different lists give different text.
 std::string hash_of(const Migration& migration) {
   std::string text;
   for (const Op& op : migration.ops) {
@@ -54,7 +54,7 @@ std::string number_name(std::size_t number) {
   return name;
 }
 
-// What is recorded, in order.
+// The recorded migrations, in order.
 Task<Result<std::vector<std::string>>> read_records(Client client, std::string path, Wait wait) {
   auto listing = client.children(path, wait);
   Result<Children> children = co_await std::move(listing);
@@ -72,7 +72,7 @@ Task<Result<std::vector<std::string>>> read_records(Client client, std::string p
   co_return records;
 }
 
-// All of it, or nothing; the record tells after a lost answer.
+// One transaction; after a lost reply the record decides.
 Task<Result<void>> make(Client client, Op check, Migration migration, std::string record_path, Wait wait) {
   const std::string record = record_of(migration);
   for (;;) {

@@ -16,7 +16,7 @@ struct Wanted {
   MutexOptions options;
 };
 
-// All in the session of the first.
+// All locks are taken in the session of the first.
 Task<Result<std::vector<Guard>>> try_once(Client client, Wanted wanted, Wait wait) {
   std::vector<Guard> guards(wanted.paths.size());
   for (const std::size_t i : wanted.order) {

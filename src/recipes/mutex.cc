@@ -29,7 +29,7 @@ Task<Result<Guard>> acquire_in(Client client, LineOptions line, HoldOptions hold
   co_return hold(*std::move(ticket), hold_options);
 }
 
-// Until the node is gone.
+// Waits until the node is gone.
 Task<Result<void>> wait_until_gone(Client client, std::string node, Wait wait) {
   Waker waker(client);
   Watch watch;

@@ -64,7 +64,7 @@ Task<Result<std::vector<std::string>>> sorted_names(Client client, std::string r
   co_return std::move(children->names);
 }
 
-// The version makes sure that it is still the value that was read.
+// The version ensures that it is still the value that was read.
 Task<Result<void>> move_node(Client client, std::string from, std::string to, Wait wait) {
   for (;;) {
     auto reading = client.get(from, wait);

@@ -39,7 +39,7 @@ class NodeCache::State final : public Loop {
   }
   void on_end() override { watch_.reset(); }
 
-  // Versions begin anew with a node that is made again, and wrap; mzxids do neither.
+  // Versions restart with a recreated node, and wrap; mzxids do neither.
   void apply(std::optional<NodeData> node) {
     const std::lock_guard lock(mutex_);
     failure_.reset();

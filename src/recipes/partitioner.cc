@@ -14,8 +14,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How long a share is waited for before the members are looked at again: whoever has an item may not have
-// noticed yet that it should not.
+// How long to wait for a share before checking the members again: the owner of an item may not have noticed
+// yet that it should release it.
 constexpr milliseconds kPatience{1000};
 
 std::uint64_t hash_of(std::string_view a, std::string_view b = {}) {
@@ -59,7 +59,7 @@ std::vector<std::string> share_of(const std::string& member, const std::vector<s
 
 // --- Share ---
 
-// Says when the share is no longer right. On the executor.
+// Revokes the share when it is no longer valid. On the executor.
 class Share::Watcher {
  public:
   void request_stop() { stop_.request_stop(); }
@@ -87,7 +87,7 @@ Op Share::check_op(const std::string& item) const {
 
 namespace {
 
-// All at the same time; the first error, but for locks that were lost before, which are free as well.
+// Releases all concurrently. Returns the first error; a lock that was lost before is free as well.
 Task<Result<void>> release_all(std::vector<Guard> guards, Wait wait) {
   std::vector<Task<Result<void>>> releases;
   for (Guard& guard : guards) releases.push_back(guard.release(wait));
@@ -124,7 +124,7 @@ class Partitioner::State {
     return Mutex(client, child_path(child_path(path, "locks"), item));
   }
   std::string our_node() const { return std::string(name_in(member->node())); }
-  // kazoo's members publish nothing.
+  // kazoo's members publish no hash.
   bool agrees(const std::vector<Member>& members) const {
     return std::ranges::all_of(members, [&](const Member& m) { return m.data.empty() || m.data == hash; });
   }
@@ -148,7 +148,7 @@ Task<Result<void>> Partitioner::join(std::shared_ptr<State> state, Wait wait) {
   co_return co_await std::move(starting);
 }
 
-// Again and again until the members have stayed the same, we are among them, and our items are free.
+// Retries until the members have settled, we are among them, and our items are free.
 Task<Result<Share>> Partitioner::acquire_share(std::shared_ptr<State> state, Wait wait) {
   auto there = state->client.scheduler().enter();
   co_await there;
@@ -191,7 +191,7 @@ Task<Result<Share>> Partitioner::take(std::shared_ptr<State> state, std::vector<
     share.watcher_->follow(*guard);
     share.guards_.push_back(*std::move(guard));
   }
-  // What changed while the items were taken has changed already.
+  // The members may have changed during the acquisition, so they are compared below.
   share.watcher_->members =
       state->group.on_change([members, weak = std::weak_ptr(share.watcher_)](const std::vector<Member>& now) {
         const auto watcher = weak.lock();

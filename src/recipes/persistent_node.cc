@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Look at the node; make it, wait for its owner to go, or write what is new. After a lost answer the next
-// look sees whether it was done: the owner tells of a create, the data of a write.
+// Reads the node; then creates it, waits for its owner to go, or writes new data. After a lost reply the next
+// read shows whether it was applied: the owner shows a create, the data a write.
 #include "drover/recipes/persistent_node.h"
 
 #include <mutex>
@@ -56,7 +56,7 @@ class PersistentNode::State final : public Loop {
     const std::lock_guard lock(mutex_);
     return failure_;
   }
-  // What the caller is told when its wait ends: why it waited, if that is known.
+  // The error when a wait ends: why it waited, if known.
   Error why_not(Error error) const {
     const std::lock_guard lock(mutex_);
     return error == Errc::kDeadline && in_the_way_ ? *in_the_way_ : error;
@@ -65,7 +65,7 @@ class PersistentNode::State final : public Loop {
     const std::lock_guard lock(mutex_);
     return wanted_;
   }
-  // The node is there with what was wanted then.
+  // The node exists with the data wanted then.
   Result<bool> is_done(std::uint64_t wanted) const {
     const std::lock_guard lock(mutex_);
     if (there_ && written_ >= wanted) return true;
@@ -100,7 +100,7 @@ class PersistentNode::State final : public Loop {
   void on_failure(const Error& error) override { set_failure(error); }
 
   bool is_ephemeral_mode() const { return is_ephemeral(options_.mode); }
-  // Everything about an ephemeral is done in the session that is to own it.
+  // Operations on an ephemeral node are bound to the session that should own it.
   Client handle() const { return is_ephemeral_mode() ? client().bound() : client(); }
   bool is_ours(const Client& c, const Stat& stat) const {
     return is_ephemeral_mode() ? stat.ephemeral_owner == c.bound_session() : !stat.is_ephemeral();
@@ -191,7 +191,7 @@ Task<Result<void>> PersistentNode::State::look_at(State& self, Wait wait) {
   co_return co_await std::move(touching);
 }
 
-// The first name of a node that has one of its own.
+// Chooses the unique name of the node.
 Task<Result<void>> PersistentNode::State::make_first(State& self, Client c, Wait wait) {
   const Desired desired = self.desired();
   auto creating =
@@ -229,9 +229,9 @@ Task<Result<void>> PersistentNode::State::write(State& self, Client c, Stat stat
   co_return Result<void>{};
 }
 
-// The server deletes the node of our own earlier session, and the watch tells. So it does with the node that
-// this process left behind when it crashed, and we cannot tell that one from a stranger's: a node that
-// outlives the session timeout belongs to a process that is alive.
+// The server deletes the node of our own earlier session, and the watch reports it. The same holds for a node
+// that a crash of this process left behind, which we cannot distinguish from another client's: a node that
+// outlives the session timeout belongs to a live process.
 void PersistentNode::State::on_foreign(const Stat& stat) {
   set_there(false, written_);
   new_ = true;
@@ -265,7 +265,7 @@ Task<Result<void>> PersistentNode::State::touch(State& self, Wait wait) {
   co_return Result<void>{};
 }
 
-// A create that nobody waits for any more may still have been done; sync waits for it.
+// An abandoned create may still be applied; sync waits for it.
 Task<Result<void>> PersistentNode::State::remove_ours(State& self, Client c, std::string path) {
   CO_TRY(until_answered(c, [&] { return c.sync(path); }));
   CO_TRY_ASSIGN(const std::optional<Stat> stat, until_answered(c, [&] { return c.exists(path); }));
@@ -275,7 +275,7 @@ Task<Result<void>> PersistentNode::State::remove_ours(State& self, Client c, std
   co_return co_await std::move(removing);
 }
 
-// An ephemeral whose session is over is removed by that.
+// An ephemeral node is removed with its session.
 Task<Result<void>> PersistentNode::State::remove(State& self) {
   const Client c = self.handle();
   const std::string path = self.path();

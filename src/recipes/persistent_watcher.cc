@@ -27,7 +27,7 @@ class PersistentWatcher::State final : public Loop {
     co_return co_await std::move(watching);
   }
 
-  // Whoever ends it on the executor is told nothing from there on; end() alone comes a step later.
+  // On the executor no callback may run after the end; end() alone takes effect a step later.
   void end_quietly() {
     if (scheduler().is_current()) muted_ = true;
     end();
@@ -35,7 +35,7 @@ class PersistentWatcher::State final : public Loop {
 
  private:
   Task<Result<void>> look(Wait wait) override { return arm_and_tell(*this, std::move(wait)); }
-  // The loop keeps itself alive while it looks.
+  // The loop keeps itself alive while it runs.
   static Task<Result<void>> arm_and_tell(State& self, Wait wait) {
     if (!self.armed_) {
       self.watch_ = Watch([weak = self.weak_from_this()](const WatchEvent& event) {
@@ -48,7 +48,7 @@ class PersistentWatcher::State final : public Loop {
       self.gap_ = true;
       self.failure_.reset();
     }
-    // With the connection gone again another gap follows; this one need not be told.
+    // If the connection is lost again, another gap follows, so this one need not be reported.
     if (self.gap_ && self.connected_) {
       self.gap_ = false;
       if (self.callbacks_.on_gap && !self.muted_) self.callbacks_.on_gap();

@@ -22,7 +22,7 @@ class Provider::State {
     return [root](std::string_view path) { return recipes::parent_in(path) == root; };
   }
 
-  // Bytes that are no instance leave its place empty.
+  // Malformed instances are skipped.
   void take(const TreeEvent& event) {
     if (event.path.empty()) return;
     const std::lock_guard lock(mutex_);

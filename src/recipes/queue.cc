@@ -15,7 +15,7 @@ std::string_view marker_of(QueueLayout layout) {
   return "queue-";
 }
 
-// Where others look at names as well, nothing may come before the marker.
+// Other libraries also read the names, so nothing may precede the marker.
 std::optional<ItemName> parse_name(QueueLayout layout, std::string_view name) {
   const std::string_view marker = marker_of(layout);
   if (!name.starts_with(layout == QueueLayout::kNative ? "_c_" : marker)) return std::nullopt;

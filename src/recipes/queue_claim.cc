@@ -13,7 +13,7 @@
 namespace drover::recipes {
 namespace {
 
-// Somebody was faster: the item is gone or was delivered, or has a claim.
+// Another consumer was faster: the item is gone, was delivered, or is claimed.
 bool is_overtaken(const Error& error) {
   return error == Errc::kNoNode || error == Errc::kBadVersion || error == Errc::kNodeExists;
 }
@@ -38,7 +38,7 @@ void QueueClaim::let_go() {
     remove_owned_later(client_, path(), Op::remove(proof_path()));
 }
 
-// Is the claim that is there ours? Taken note of, if so.
+// Whether the existing claim is ours; records it if so.
 Task<Result<bool>> QueueClaim::look(std::shared_ptr<QueueClaim> c, Wait wait) {
   auto reading = until_answered(c->client_, [&] { return c->client_.get(c->path(), wait); });
   const Result<NodeData> node = co_await std::move(reading);
@@ -48,8 +48,8 @@ Task<Result<bool>> QueueClaim::look(std::shared_ptr<QueueClaim> c, Wait wait) {
   co_return true;
 }
 
-// The item must be there when it is claimed: a claim of what is gone would stay as long as we do. Where
-// deliveries are counted, writing the item as it is does that, and counts.
+// The item must exist when it is claimed: a claim of a missing item would stay with our session. If
+// deliveries are counted, writing the item unchanged checks that, and counts.
 Task<Result<std::vector<Op>>> QueueClaim::ops_of(std::shared_ptr<QueueClaim> c, Wait wait) {
   const std::string item = c->queue_->item_path(c->item_.name);
   std::vector<Op> ops;
@@ -65,7 +65,7 @@ Task<Result<std::vector<Op>>> QueueClaim::ops_of(std::shared_ptr<QueueClaim> c, 
   co_return ops;
 }
 
-// False: it is somebody else's, or gone.
+// False: another consumer has it, or it is gone.
 Task<Result<bool>> QueueClaim::acquire(std::shared_ptr<QueueClaim> c, Wait wait) {
   for (bool unknown = false;;) {
     auto preparing = ops_of(c, wait);
@@ -103,7 +103,7 @@ Task<Result<bool>> QueueClaim::acquire(std::shared_ptr<QueueClaim> c, Wait wait)
   co_return true;
 }
 
-// What cannot be read, or was delivered too often, goes where people can look at it.
+// Moves an item that is malformed or was delivered too often to the dead queue.
 Task<Result<void>> QueueClaim::bury(std::shared_ptr<QueueClaim> c, NodeData node, Wait wait) {
   const std::string grave = c->queue_->beside(".dead");
   for (;;) {
@@ -129,7 +129,7 @@ Task<Result<void>> QueueClaim::bury(std::shared_ptr<QueueClaim> c, NodeData node
   co_return Result<void>{};
 }
 
-// False: there is nothing to give to anybody.
+// False: the item must not be delivered.
 Task<Result<bool>> QueueClaim::load(std::shared_ptr<QueueClaim> c, Wait wait) {
   const std::string item = c->queue_->item_path(c->item_.name);
   auto reading = until_answered(c->client_, [&] { return c->client_.get(item, wait); });

@@ -37,7 +37,7 @@ void append_u32(std::string& out, std::uint32_t value) {
   for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift & 0xFF);
 }
 
-// Takes it off the front.
+// Removes it from the front.
 std::optional<std::uint32_t> take_u32(std::string_view& bytes) {
   if (bytes.size() < 4) return std::nullopt;
   std::uint32_t value = 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Putting into a queue: exactly once, or with the word that it may have been done.
+// Puts into a queue: exactly once, or with maybe_applied().
 #include "recipes/queue_config.h"
 
 namespace drover::recipes {
 namespace {
 
-// One put that leaves traces: in the same transaction as the item an ephemeral of a name that nobody else
-// has, by which it is known after a lost answer.
+// An exact put: the transaction also creates an ephemeral node with a unique name, which shows after a lost
+// reply whether it was applied.
 struct Putting {
   SharedConfig queue;
   Client client;  // of one session
@@ -32,8 +32,8 @@ Task<Result<void>> make_node(Client client, std::string path, Wait wait) {
   co_return Result<void>{};
 }
 
-// Every put of a bounded queue changes `puts`, so that its version and a list read after it hold together:
-// until the next put there can only be fewer.
+// Every put of a bounded queue changes `puts`. So if its version is unchanged, the number of items read after
+// it can only have become smaller.
 Task<Result<void>> wait_for_room(SharedPutting p, Wait wait) {
   Signal changed(p->client.scheduler());
   const Watch watch = changed.watch();
@@ -101,8 +101,8 @@ Task<Result<void>> put_exactly(SharedConfig queue, std::string prefix, std::stri
     if (!put) co_return std::unexpected(put.error());
     if (*put) co_return Result<void>{};
     if (!p->is_bounded() || !p->unknown) continue;
-    // Room has to be looked for again, and that only when it is certain that it was not done: not from a
-    // server that has not heard of it yet.
+    // Check for room again, but only if it is certain that the put was not applied: a server that is behind
+    // does not know.
     CO_TRY(until_answered(p->client, [&] { return p->client.sync(p->marker.path(), p->wait); }));
     CO_TRY_ASSIGN(const std::optional<Stat> marker,
                   until_answered(p->client, [&] { return p->client.exists(p->marker.path(), p->wait); }));
@@ -111,7 +111,7 @@ Task<Result<void>> put_exactly(SharedConfig queue, std::string prefix, std::stri
   }
 }
 
-// Not done, and told so, is done again; what may have been done is told to the caller.
+// Retries what was certainly not applied; otherwise the caller gets maybe_applied().
 Task<Result<void>> put_plainly(SharedConfig queue, std::string prefix, std::string data, Wait wait) {
   CreateOptions options;
   options.mode = CreateMode::kPersistentSequential;

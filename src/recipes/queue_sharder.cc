@@ -24,7 +24,7 @@ struct QueueSharder::State {
   QueueSharderOptions options;
   std::size_t turn = 0;  // of the next queue
 
-  // Helpers of a queue are not among the queues, where Curator would take them for some.
+  // Helper nodes are not beside the queues, because Curator would take them for queues.
   SharedConfig queue(std::string_view name, QueueAck ack) const {
     QueueOptions queue_options = options.queue;
     queue_options.ack = ack;
@@ -66,8 +66,8 @@ Task<Result<QueueSharder::State::List>> QueueSharder::State::list(Shared s, cons
   }
 }
 
-// If nobody has added one since the directory had this version. An answer that is lost is no matter: whoever
-// asked looks again.
+// Adds a queue if the directory still has this version. A lost reply does not matter: the caller reads the
+// list again.
 Task<Result<void>> QueueSharder::State::add(Shared s, Version version, Wait wait) {
   std::vector<Op> ops;
   ops.push_back(Op::set(s->path, "", version));
@@ -80,7 +80,7 @@ Task<Result<void>> QueueSharder::State::add(Shared s, Version version, Wait wait
   co_return Result<void>{};
 }
 
-// The first with room from the one on whose turn it is; it is its turn now.
+// The first queue with room, starting with the one whose turn it is.
 Task<Result<bool>> QueueSharder::State::find_room(Shared s, std::vector<std::string> names, Wait wait) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string path = child_path(s->path, names[(s->turn + i) % names.size()]);
@@ -133,7 +133,7 @@ Task<Result<QueueItem>> stale_when_changed(Signal& changed, Wait wait) {
 
 }  // namespace
 
-// Whoever is first cancels the others, which give back what they have got meanwhile.
+// The first to finish cancels the others, which give back their items.
 Task<Result<QueueItem>> QueueSharder::State::take_from_any(Shared s, Wait wait) {
   Signal changed(s->client.scheduler());
   const Watch watch = changed.watch();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Taking from a queue. Who finds nothing stands in a line; its first watches the queue, and each of the
-// others only the one before it, so that one item wakes one taker.
+// Takes from a queue. A consumer that finds nothing queues in a line. The first of the line watches the
+// queue, each other one only its predecessor, so one item wakes one consumer.
 #include <algorithm>
 #include <set>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kTurn = "turn-";
 
-// Woken by everything that may have changed what there is to take.
+// Woken by every change that may make an item available.
 struct Lookout {
   explicit Lookout(Scheduler scheduler)
       : changed(std::move(scheduler)), items(changed.watch()), claims(changed.watch()) {}
@@ -40,7 +40,7 @@ struct Place {
   std::string name;
 };
 
-// Who is before us; our own name if nobody is. Nothing: we are not in it.
+// Our predecessor; our own name if we are first. Empty: we are not in the line.
 Task<Result<std::optional<std::string>>> find_predecessor(Client client, std::string line, std::string own,
                                                           Wait wait) {
   CO_TRY_ASSIGN(const Children children, until_answered(client, [&] { return client.children(line, wait); }));
@@ -89,7 +89,7 @@ Task<Result<std::set<std::string>>> list_claims(SharedConfig queue, Client clien
   co_return std::set<std::string>(children->names.begin(), children->names.end());
 }
 
-// The first that can be had.
+// Claims the first free item.
 Task<Result<Look>> claim_first(SharedConfig queue, Client client, std::vector<ItemName> items,
                                std::set<std::string> claims, Wait wait) {
   Look look;
@@ -106,9 +106,9 @@ Task<Result<Look>> claim_first(SharedConfig queue, Client client, std::vector<It
   co_return std::move(look);
 }
 
-// Claims are looked at when there is something to claim, and watched when all of it is claimed: our own claim
-// would be the first thing to be told of. Only a claim that is there when its watch is set will wake us: what
-// could not be had and is not claimed then was let go in between, or is gone.
+// Claims are read when there are items, and watched only when all items are claimed; otherwise our own claim
+// would trigger the watch. Only claims that exist when the watch is set will wake us: an item that we missed
+// and that is not claimed then was released in between, or is gone.
 Task<Result<Look>> look_for_item(SharedConfig queue, Client client, Lookout* lookout, Wait wait) {
   std::optional<std::set<std::string>> claims;
   for (;;) {
@@ -126,7 +126,7 @@ Task<Result<Look>> look_for_item(SharedConfig queue, Client client, Lookout* loo
   }
 }
 
-// Until something changes, or an item is due.
+// Waits until something changes or an item is due.
 Task<Result<void>> wait_for_change(SharedConfig queue, Signal& changed, std::optional<std::int64_t> due_ms,
                                    Wait wait) {
   Wait until = wait;
@@ -166,7 +166,7 @@ Task<Result<std::vector<ItemName>>> list_items(SharedConfig queue, Client client
     const Result<Children> children = co_await std::move(listing);
     if (!children && children.error() == Errc::kNoNode) {
       if (!watch) co_return items;
-      // Its container went when it was empty. Whoever waits wants to hear of the next one.
+      // The container was removed when it was empty. Create it again to watch for the next item.
       CO_TRY_ASSIGN(const std::optional<Stat> stat,
                     until_answered(client, [&] { return client.exists(queue->path, *watch, wait); }));
       if (!stat) co_return items;
@@ -190,7 +190,7 @@ Task<Result<int>> count_items(SharedConfig queue, Wait wait) {
   co_return static_cast<int>(items.size());
 }
 
-// Whoever waits holds nothing that a session could take along: the next one goes on.
+// A waiting consumer owns nothing that ends with a session, so it continues in the next one.
 Task<Result<QueueItem>> take_item(SharedConfig queue, Wait wait) {
   auto there = queue->client.scheduler().enter();
   co_await there;

@@ -11,12 +11,12 @@
 namespace drover::recipes {
 namespace {
 
-// Equally long, as Curator has them. Writers come first where both have one number.
+// Equally long, as in Curator. With equal numbers, the writer comes first.
 constexpr std::string_view kWrite = "__WRIT__";
 constexpr std::string_view kRead = "__READ__";
 constexpr std::size_t kWriter = 0;
 
-// The nearest writer before it: not the first one, whose end would be no reason to look again.
+// The nearest writer before it; the end of an earlier writer would not be enough.
 std::optional<std::size_t> behind_writers(const std::vector<Contender>& line, std::size_t own) {
   for (std::size_t i = own; i-- > 0;) {
     if (line[i].kind == kWriter) return i;
@@ -38,7 +38,7 @@ struct ReadWriteLock::State {
     out.layout = options.layout;
     return out;
   }
-  // One of them, if this owner holds any; an owner that writes holds nothing else.
+  // One of the owner's holdings, if any; a writer holds nothing else.
   std::shared_ptr<Holding> held_by(const Owner* owner) {
     if (!owner) return nullptr;
     const std::lock_guard lock(mutex);
@@ -76,8 +76,8 @@ struct ReadWriteLock::State {
 
 bool is_writer(const Holding& holding) { return holding.node.find(kWrite) != std::string::npos; }
 
-// An owner that asks twice reads under the node it has: a new one would stand behind a writer that waits for
-// the old one.
+// An owner that reads again shares its node: a new node would wait behind a writer that waits for the old
+// one.
 Task<Result<Guard>> ReadWriteLock::State::read(std::shared_ptr<State> state, const Owner* owner, Wait wait) {
   if (const auto holding = state->held_by(owner)) {
     if (is_writer(*holding)) co_return fail(Errc::kWouldDeadlock, state->path, "it writes: downgrade()");
@@ -101,7 +101,7 @@ Task<Result<Guard>> ReadWriteLock::State::write(std::shared_ptr<State> state, co
   co_return guard;
 }
 
-// As the server has it that made the last answer, or a newer one.
+// The state of the server that sent the last reply, or a newer one.
 Task<Result<bool>> is_there(std::shared_ptr<Holding> holding, Wait wait) {
   auto reading = read_node(holding->client, holding->node, nullptr, std::move(wait));
   const Result<NodeData> node = co_await std::move(reading);
@@ -110,7 +110,7 @@ Task<Result<bool>> is_there(std::shared_ptr<Holding> holding, Wait wait) {
   co_return std::unexpected(node.error());
 }
 
-// The reader's node gets the writer's own number, so that everybody who waits stays behind it.
+// The reader's node gets the writer's number, so that all waiters stay behind it.
 Task<Result<Guard>> ReadWriteLock::State::downgrade(std::shared_ptr<State> state,
                                                     std::shared_ptr<Holding> writer, Wait wait) {
   const std::size_t at = writer ? writer->node.rfind(kWrite) : std::string::npos;
@@ -125,8 +125,8 @@ Task<Result<Guard>> ReadWriteLock::State::downgrade(std::shared_ptr<State> state
   Result<Created> created = co_await std::move(creating);
   if (!created) co_return std::unexpected(std::move(created).error());
   Ticket reader(writer->client, std::move(created->path), created->stat.czxid);
-  // If the writer was still there by then, nobody else had come in, and nobody will. Else another one may
-  // write.
+  // If the writer's node still existed then, no other writer got in, and none will. Otherwise another client
+  // may be writing.
   auto looking = is_there(writer, for_steps(writer->client, wait));
   const Result<bool> there_still = co_await std::move(looking);
   if (!there_still) co_return std::unexpected(there_still.error());

@@ -18,7 +18,7 @@ class Reaper::State final : public Loop {
   std::uint64_t removed() const { return removed_.load(std::memory_order_relaxed); }
 
  private:
-  // What was seen of a node without children, and how often in a row.
+  // The state of a childless node, and how often it was seen in a row.
   struct Seen {
     Zxid czxid{};
     std::int32_t cversion = 0;
@@ -37,7 +37,7 @@ class Reaper::State final : public Loop {
   std::atomic<std::uint64_t> removed_{0};
 };
 
-// Looks come also with every change of the connection; checks only when they are due.
+// The loop also runs with every change of the connection; checks only when they are due.
 Task<Result<void>> Reaper::State::look_at(State& self, Wait wait) {
   if (Clock::now() >= self.due_) {
     auto listing = self.client().children(self.parent_, wait);
@@ -57,7 +57,7 @@ Task<Result<void>> Reaper::State::look_at(State& self, Wait wait) {
   co_return Result<void>{};
 }
 
-// Children that came and went in between have left their count.
+// Children that came and went have changed the count.
 bool Reaper::State::is_ripe(const std::string& path, const Stat& stat) {
   const bool empty =
       stat.num_children == 0 && !stat.is_ephemeral() && (options_.with_data || stat.data_length == 0);

@@ -24,7 +24,7 @@ struct ReentrantMutex::State {
   State(Client client, std::string path, MutexOptions options)
       : scheduler(client.scheduler()), mutex(std::move(client), std::move(path), std::move(options)) {}
 
-  // One more guard of what this owner holds, if it does.
+  // Another guard for the owner's lock, if it holds one.
   Guard share(const Key& key) {
     const std::lock_guard lock(guards);
     const auto found = held.find(key);
@@ -64,7 +64,7 @@ ReentrantMutex::ReentrantMutex(Client client, std::string path, MutexOptions opt
     : state_(std::make_shared<State>(std::move(client), std::move(path), std::move(options))) {}
 
 Task<Result<Guard>> ReentrantMutex::acquire(Wait wait) const {
-  // All coroutines there have one thread, and each would be let into what another one holds.
+  // All coroutines share that thread, so each would share the lock of any other.
   if (state_->scheduler.is_current()) return State::of_nobody();
   return State::acquire(state_, Key{.thread = std::this_thread::get_id()}, std::move(wait));
 }

@@ -41,7 +41,7 @@ class Registry::State {
     const auto found = nodes_.find(key);
     return found == nodes_.end() ? nullptr : nodes_.extract(found).mapped();
   }
-  // Unless another one has come for it since.
+  // Unless it was registered again since.
   void forget(const Key& key, const std::shared_ptr<PersistentNode>& node) {
     const std::lock_guard lock(mutex_);
     const auto found = nodes_.find(key);
@@ -84,7 +84,7 @@ std::int64_t wall_ms() {
 
 }  // namespace
 
-// First what is wanted, then the writing of it: whatever comes back from a lost connection writes the newest.
+// Store the wanted data first, then write it: a retry after a lost connection writes the newest.
 Task<Result<void>> Registry::State::add(std::shared_ptr<State> self, Instance instance, Wait wait) {
   if (!is_valid_name(instance.name) || !is_valid_name(instance.id)) {
     co_return fail(Errc::kBadArguments, self->base, "bad name or id of an instance");
@@ -112,8 +112,8 @@ Task<Result<void>> Registry::State::add(std::shared_ptr<State> self, Instance in
   co_return std::unexpected(started.error());
 }
 
-// Nobody looks after it from here on. What is persistent has no owner, and is replaced as it was read; what
-// is ephemeral is a live process's. A create whose answer was lost finds its own node.
+// A node that is not kept up to date. A persistent node has no owner and is replaced at the version that was
+// read; an ephemeral node belongs to a live process. A create with a lost reply finds its own node.
 Task<Result<void>> Registry::State::publish(std::shared_ptr<State> self, Instance instance, Wait wait) {
   const std::string path = self->path_of(instance.name, instance.id);
   const std::string json = to_json(instance);
@@ -135,7 +135,7 @@ Task<Result<void>> Registry::State::publish(std::shared_ptr<State> self, Instanc
   }
 }
 
-// Out of the list first, so that no reconnect brings it back.
+// Remove it from the list first, so that no reconnect creates it again.
 Task<Result<void>> Registry::State::remove(std::shared_ptr<State> self, Key key, Wait wait) {
   if (const auto node = self->take(key)) {
     auto closing = node->close(std::move(wait));

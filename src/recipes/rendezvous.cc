@@ -20,8 +20,8 @@ Task<Result<std::string>> make_place(Client client, std::string root, Rendezvous
   co_return created->path;
 }
 
-// Who it was, after a lost answer: the place tells, unless another master has said the same words; then it
-// does not matter. While it cannot be read nobody knows.
+// After a lost reply the node's data shows who the master is. If another master wrote the same data, it does
+// not matter. While the node cannot be read, it is unknown.
 Task<Result<void>> find_master(Client client, std::string path, std::string where, Error lost, Wait wait) {
   auto reading = read_now(client, path, wait);
   const Result<std::optional<NodeData>> now = co_await std::move(reading);
@@ -33,7 +33,7 @@ Task<Result<void>> find_master(Client client, std::string path, std::string wher
   co_return std::unexpected(lost);
 }
 
-// Version 0 is that of an empty place, and nothing but a master's word changes it.
+// Version 0 is an empty rendezvous; only a master changes it.
 Task<Result<void>> fill_place(Client client, std::string path, std::string where, Wait wait) {
   if (where.empty()) co_return fail(Errc::kBadArguments, path, "an empty place is not filled");
   auto setting = set_settled(client, path, where, Version{0}, wait);
@@ -47,7 +47,7 @@ Task<Result<void>> fill_place(Client client, std::string path, std::string where
   co_return co_await std::move(finding);
 }
 
-// Looks until `enough` is content; a place that is gone is kNoNode.
+// Reads until `enough` returns true; a missing node is kNoNode.
 using Enough = bool (*)(const NodeData&);
 Task<Result<std::string>> watch_place(Client client, std::string path, Enough enough, Wait wait) {
   auto there = client.scheduler().enter();

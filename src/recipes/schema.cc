@@ -4,7 +4,7 @@
 namespace drover::recipes {
 namespace {
 
-// Takes the first name off a path: "/a/b" gives "a" and leaves "/b".
+// Removes the first name of a path: "/a/b" gives "a" and leaves "/b".
 std::string_view take_name(std::string_view& path) {
   path.remove_prefix(1);
   const std::string_view name = path.substr(0, path.find('/'));

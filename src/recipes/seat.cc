@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kTriesWithParents = 10;
 
-// Of one claim, and of no other in the world: sessions are, and counters within a process.
+// A globally unique mark of one claim: session id and a counter of this process.
 std::string new_claim(SessionId session) {
   static std::atomic<std::uint64_t> next{0};
   char text[48];
@@ -51,7 +51,7 @@ Task<Result<void>> sync_surely(Client client, std::string path, Wait wait) {
   }
 }
 
-// What a claim may have made that nobody waits for any more: a ticket that is found is dropped.
+// Removes what an abandoned claim may have created.
 Task<Result<void>> clean_up(Claim claim) {
   auto syncing = sync_surely(claim.client, claim.options.path, Wait{});
   const Result<void> synced = co_await std::move(syncing);
@@ -64,7 +64,7 @@ Task<Result<void>> clean_up(Claim claim) {
   co_return Result<void>{};
 }
 
-// A claim whose outcome is not known.
+// A claim with an unknown outcome.
 class Doubt {
  public:
   explicit Doubt(Claim claim) : claim_(std::move(claim)) {}
@@ -101,13 +101,13 @@ Task<Result<std::vector<OpResult>>> claim_once(Claim claim, Wait wait) {
   return claim.client.multi(std::move(ops), std::move(wait));
 }
 
-// A try to take the seat. None: it was not free, or the outcome is not known, which `doubt` says.
+// Tries to take the seat. Empty: it was not free, or the outcome is unknown, as `doubt` says.
 Task<Result<std::optional<Ticket>>> try_claim(Claim claim, Doubt* doubt, Wait wait) {
   for (int makings = 0;; ++makings) {
     doubt->begin();
     auto claiming = claim_once(claim, wait);
     const Result<std::vector<OpResult>> claimed = co_await std::move(claiming);
-    // The end of its session takes along what it made.
+    // What it created ends with its session.
     const bool over = !claimed && claimed.error().error_class() == ErrorClass::kUnrecoverable;
     if (claimed || over || !claimed.error().maybe_applied()) doubt->settle();
     if (claimed) {
@@ -133,7 +133,7 @@ struct Look {
   std::optional<Ticket> ours = {};
 };
 
-// Settles the doubt, if there is one. `watch` tells of the seat's next change.
+// Resolves the doubt, if there is one. `watch` reports the next change of the seat.
 Task<Result<Look>> look_at_seat(Claim claim, Doubt* doubt, const Watch* watch, Wait wait) {
   if (doubt->is_open()) {
     auto syncing = sync_surely(claim.client, claim.options.path, wait);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whoever wants leases goes through a mutex, makes its leases, and keeps the mutex until they fit. So there
-// is at most one lease too many, its owner is the only one who watches, and nobody holds a part and waits.
+// A client takes a mutex, creates its leases, and keeps the mutex until they fit. So at most one client has
+// too many leases, only that one watches, and nobody holds some leases while waiting for more.
 #include "drover/recipes/semaphore.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ struct Semaphore::State {
 
 namespace {
 
-// While it lives, a change of the maximum wakes.
+// While it exists, a change of the maximum wakes the waiter.
 class Registration {
  public:
   Registration(std::set<Waker*>& all, Waker& waker) : all_(all), waker_(&waker) { all_.insert(waker_); }

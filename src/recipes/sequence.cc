@@ -15,7 +15,7 @@ std::optional<std::int32_t> sequence_of(std::string_view name, std::string_view 
   if (at == std::string_view::npos) return std::nullopt;
   const std::string_view suffix = name.substr(at + marker.size());
   const bool negative = suffix.starts_with('-');
-  // Java's %010d counts the sign as one of the ten.
+  // In Java's %010d the sign is one of the ten characters.
   if (suffix.size() < kDigits || suffix.size() > kDigits + (negative ? 1 : 0)) return std::nullopt;
   std::int32_t value = 0;
   const auto [end, error] = std::from_chars(suffix.data(), suffix.data() + suffix.size(), value);
