@@ -121,7 +121,6 @@ void append_peer_counts(const zab::PeerCounts& counts, std::vector<Metric>& metr
                                  counter_metric("commit_count", counts.led.commits),
                                  counter_metric("diff_count", counts.led.diffs),
                                  counter_metric("snap_count", counts.led.snaps),
-                                 counter_metric("learner_greetings_rejected", counts.led.greetings_refused),
                                  counter_metric("learner_proposal_received_count", counts.learned.proposals),
                                  counter_metric("learner_commit_received_count", counts.learned.commits),
                                  {"election_time", summary_of(counts.election_ms)},
@@ -175,9 +174,9 @@ ConfFacts::Quorum quorum_of(const EnsembleConfig& config) {
 
 void append_refusals(const PortRefusals& refusals, std::vector<Metric>& metrics) {
   using net::Refusal;
-  static const net::PeerRefusals kNone;
-  const net::PeerRefusals& quorum = refusals.quorum ? *refusals.quorum : kNone;
-  const net::PeerRefusals& election = refusals.election ? *refusals.election : kNone;
+  if (!refusals.quorum || !refusals.election) return;
+  const net::PeerRefusals& quorum = *refusals.quorum;
+  const net::PeerRefusals& election = *refusals.election;
   metrics.push_back(counter_metric("quorum_port_rejected", quorum.total()));
   metrics.push_back(counter_metric("election_port_rejected", election.total()));
   constexpr std::pair<const char*, Refusal> kReasons[] = {
@@ -199,6 +198,7 @@ void append_ensemble_metrics(const replica::Member& member, Instant now, std::ve
   metrics.push_back({"leader_id", raw(leader_of(peer))});
   // There is nobody else whom an observer could follow.
   if (peer.role() == zab::Role::kObserving) metrics.push_back({"observer_master_id", raw(leader_of(peer))});
+  metrics.push_back(counter_metric("learner_greetings_rejected", peer.counts().led.greetings_refused));
   metrics.push_back({"accepted_epoch", static_cast<std::int64_t>(peer.accepted_epoch())});
   metrics.push_back({"current_epoch", static_cast<std::int64_t>(peer.current_epoch())});
   metrics.push_back({"election_round", peer.election().round()});

@@ -26,8 +26,10 @@ namespace drover::recipes {
 
 enum class DoubleBarrierLayout : std::uint8_t {
   // <path>/<uuid> and <path>/ready. A party that comes while a round is going on waits until all of that
-  // round have
-  // left or died, and belongs to the next one.
+  // round have left or died, and belongs to the next one. Each round has a `ready` of the same name, and the
+  // old one is removed as far as Client::remove_surely() promises it: one that a next round creates in the
+  // round trip between the last look and the removal goes too, and a party that has not seen it waits on.
+  // With kRounds this cannot happen.
   kShared,
   // A directory for each round: at the instant it opens all its members are there, one too many is the first
   // of the next round, and rounds may follow each other as they like.
