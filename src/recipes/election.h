@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all elections of one leader until it goes have in common: taking a place, leading, losing it, and
-// beginning again. How a place is taken is the recipe's own.
+// The common part of elections: queueing, leading, losing leadership, and starting again. The recipe decides
+// how to queue.
 #pragma once
 
 #include <atomic>
@@ -19,15 +19,15 @@
 
 namespace drover::recipes {
 
-// One coroutine (run) does everything; it outlives the recipe's object by what it takes to remove the node.
-// Everything but the atomics is of the executor.
+// One coroutine (run) does everything; it outlives the recipe's object until the node is removed. Everything
+// except the atomics is used only on the executor.
 class Election {
  public:
-  // Until it is its turn: the node that it leads with.
+  // Waits for its turn; returns the node that it leads with.
   using Take = std::function<Task<Result<Ticket>>(Client, Wait)>;
 
   static std::shared_ptr<Election> begin(Client client, LossPolicy loss, Take take);
-  // Stands down, in the background. From any thread.
+  // Resigns in the background. Safe to call from any thread.
   void stop() { stop_.request_stop(); }
 
   bool is_leader() const;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How barriers gather their parties, round after round, so that all of a round agree on who is in it.
+// Gathers the parties of a barrier, round after round, so that all parties of a round agree on its members.
 //
 //   <path>                  {"parties":N}
 //   <path>/current          the number of the round that gathers now
 //   <path>/g-<k>/_c_<uuid>-m-<seq>   one who has arrived; ephemeral
 //   <path>/g-<k>/open       who is in: their sequence numbers in the order of arrival; or "broken"
 //
-// Whoever sees N members opens the round, in one transaction that checks that each of them is still there,
-// writes their numbers and moves `current` on. So at one instant all N were there, and whoever came too late
-// finds that it is not in the list and goes to the next round. Everybody watches `open` only: N notifications
-// a round, and not N for each arrival.
+// A party that sees N members opens the round in one transaction that checks that each of them still exists,
+// writes their numbers and advances `current`. So all N were present at one moment, and a late party finds
+// that it is not in the list and goes to the next round. Parties watch only `open`: N notifications per round
+// instead of N per arrival.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Gathering {
   std::string party{};  // in the data of its node; those of its earlier sessions are removed. Empty: nobody's
 };
 
-// A round that has opened, as one of its members has it.
+// An open round, as seen by one of its members.
 struct Round {
   std::string directory;
   OwnNode own;
@@ -45,17 +45,17 @@ struct Round {
 // crashed.
 Task<Result<void>> remove_former_life(Client client, std::string path, Wait wait);
 
-// Arrives and waits until a round has opened that has us in it. If the wait ends before, our node is removed
-// in the background; the error then says that we may have been counted (maybe_applied).
+// Arrives and waits until a round with us in it opens. If the wait ends before, our node is removed in the
+// background; the error says that we may have been counted (maybe_applied).
 Task<Result<Round>> gather(Client client, Gathering gathering, Wait wait);
 
-// Removes what is left of a round that has opened, if none of its members is left.
+// Removes the rest of an open round if all its members have left.
 Task<Result<void>> retire_round(Client client, std::string directory, Wait wait);
-// The same for all rounds before this one: those whose last member died before it could.
+// The same for all earlier rounds, whose last member may have died before it could.
 Task<Result<void>> retire_rounds_before(Client client, std::string directory, Wait wait);
 
-// Removes our own node and waits until nobody is left of those who are members. At most two notifications
-// each: the lowest waits for the highest, all others go and wait for the lowest.
+// Removes our own node and waits until all members have left. It costs at most two notifications each: the
+// lowest waits for the highest, all others leave and wait for the lowest.
 Task<Result<void>> leave_together(Client client, std::string directory, OwnNode own,
                                   std::function<bool(std::string_view)> is_member, Wait wait);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a Guard stands for: a node, its session, and what has become of them.
+// The state behind a Guard: a node, its session, and what happened to them.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ struct Holding {
         check(ticket.check()),
         session(client.hold_session()) {}
 
-  // Of any thread.
+  // Safe to use from any thread.
   const Client client;  // bound to the session
   const std::string node;
   const Zxid czxid;               // of the node
@@ -40,18 +40,18 @@ struct Holding {
   std::atomic<bool> given_back{false};
   std::atomic<std::shared_ptr<std::stop_source>> suspect{std::make_shared<std::stop_source>()};
 
-  // Of the executor.
+  // Used only on the executor.
   Client::Subscription states;
   std::shared_ptr<Waker> waker;  // of whoever watches the node
 
-  // One guard more; false: the last one has gone already.
+  // Adds a guard; false: the last one is already gone.
   bool share() {
     int now = guards.load();
     while (now > 0 && !guards.compare_exchange_weak(now, now + 1)) {
     }
     return now > 0;
   }
-  // One guard less. The last one gives it back.
+  // Removes a guard. The last one releases the node.
   bool take() { return guards.fetch_sub(1) == 1 && !given_back.exchange(true); }
 };
 
@@ -60,7 +60,7 @@ struct HoldOptions {
   std::optional<Zxid> fence = {};  // if it is not that of the node
 };
 
-// From here on it is the guard's. On the executor.
+// Hands the node to a guard. On the executor.
 Guard hold(Ticket ticket, const HoldOptions& options = {});
 
 }  // namespace drover::recipes

@@ -20,7 +20,7 @@ struct LeaseData {
 };
 
 std::string encode_lease(const LeaseData& lease);
-// None: it is something else, or of another version.
+// Empty: other data, or another version.
 std::optional<LeaseData> decode_lease(std::string_view text);
 
 }  // namespace drover::recipes

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A line of contenders as its directory shows it: who is there, in which order, and whom one has to wait for.
-// Pure functions of names.
+// The contenders of a directory: who is there, in which order, and for whom each waits. Pure functions of
+// names.
 #pragma once
 
 #include <cstddef>
@@ -22,20 +22,20 @@ struct Contender {
   std::size_t kind = 0;  // which of the markers its name has
 };
 
-// Those whose names have one of the markers, in order, as seen from `own`. The same sequence twice is a lock
-// on its way from one kind to another: the lower kind comes first.
+// Nodes whose names have one of the markers, in order, relative to `own`. Two nodes with equal numbers are a
+// lock that changes its kind: the lower kind comes first.
 //
-// kLayoutMismatch: others stand in this directory too that order themselves by another rule, so that nobody
-// could say who is first. kSequenceExhausted: as sequence.h has it.
+// kLayoutMismatch: the directory also has nodes of another library with another order. kSequenceExhausted:
+// see sequence.h.
 Result<std::vector<Contender>> line_of(const std::vector<std::string>& names,
                                        const std::vector<std::string_view>& markers, std::string_view own,
                                        Layout layout);
 
-// The position of a name; none: it is not there.
+// The position of a name; empty: it is not in the line.
 std::optional<std::size_t> position_of(const std::vector<Contender>& line, std::string_view name);
 
-// Whom the one at this position waits for; none: it is its turn. Each waits for one, and nobody for the same,
-// so that one who leaves wakes one.
+// The node that this position waits for; empty: it is its turn. Each waits for a different node, so a release
+// wakes one contender.
 using Rule = std::optional<std::size_t> (*)(const std::vector<Contender>& line, std::size_t own);
 std::optional<std::size_t> behind_everybody(const std::vector<Contender>& line, std::size_t own);
 

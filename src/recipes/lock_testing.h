@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests of locks share: the story in which everybody wants one, and nobody may get in who should not.
+// Test support for locks: all clients contend, and the test checks mutual exclusion.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@ namespace drover::recipes::testing {
 
 using GuardResult = std::shared_ptr<std::optional<Result<Guard>>>;
 
-// Counts who is in: whoever has a guard that is not lost. A session that is killed from elsewhere is over
-// before its client can know; only then it counts for nothing.
+// Counts the holders: clients with a guard that is not lost. A session that is killed from elsewhere ends
+// before its client can know; then it does not count.
 class Inside {
  public:
   Inside(RecipeWorld& world, const Fault& fault, std::size_t most = 1)
@@ -42,8 +42,8 @@ class Inside {
   std::size_t most_;
 };
 
-// Every client takes the lock, keeps it for a while and gives it back; client 0 is the one that the fault is
-// for. In the end all had it, fences grew, and nothing is left in `directory`.
+// Every client takes the lock, holds it for a while and releases it; the fault hits client 0. In the end all
+// had it, fences grew, and `directory` is empty.
 template <class Acquire>
 void lock_story(RecipeWorld& world, const Fault& fault, const std::string& directory, Acquire acquire,
                 std::size_t clients = 2) {

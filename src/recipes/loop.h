@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of a recipe that goes on by itself: it looks at the tree, sets watches, waits, and looks again.
+// The background part of a recipe: it reads the tree, sets watches, waits, and reads again.
 //
-// Every event and every change of the connection means "look again", never "go on": a watch may have told
-// of two changes at once, and persistent watches tell nothing of what happened while the connection was
-// lost. One look runs at a time; what comes during it makes another one follow.
+// Every event and every change of the connection means "read again": a watch may report two changes as one,
+// and persistent watches report nothing about changes during a lost connection. One read runs at a time; an
+// event during it causes another one.
 //
-// The recipe object that users hold owns nothing but a shared_ptr to its loop. Its destructor calls end() and
-// returns; the loop finishes on the client's executor.
+// The recipe object of the user owns only a shared_ptr to its loop. Its destructor calls end() and returns;
+// the loop finishes on the client's executor.
 #pragma once
 
 #include <functional>
@@ -30,37 +30,37 @@ class Loop : public std::enable_shared_from_this<Loop> {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  // From any thread. Only the first counts.
+  // Safe to call from any thread. Only the first call has an effect.
   void begin();
-  // From any thread. Nothing is begun any more, and what is under way is stopped; on_end() is the last step.
+  // Safe to call from any thread. Stops what is in progress; on_end() is the last step.
   void end();
   Scheduler scheduler() const { return client_.scheduler(); }
 
   // --- on the executor ---
-  // Makes another look follow.
+  // Requests another read.
   void again() { changed_.notify(); }
   bool is_ending() const { return stop_.stop_requested(); }
-  // Whoever waits in until() asks its condition again.
+  // Callers of until() check their condition again.
   void tell();
-  // Until `done` says so or gives an error; kClosed when the loop is over before.
+  // Waits until `done` returns true or an error; kClosed if the loop ends before.
   using Condition = std::function<Result<bool>()>;
   static Task<Result<void>> until(std::shared_ptr<Loop> loop, Condition done, Wait wait);
 
  protected:
-  // One look. After an error another one follows, later and later, until one is without.
+  // One read. After an error it is retried at growing intervals.
   virtual Task<Result<void>> look(Wait wait) = 0;
-  // A look follows it in any case.
+  // A read follows in any case.
   virtual void on_state(const StateEvent&) {}
-  // A look has failed with what time alone will not cure, such as kNoAuth.
+  // A read failed with a permanent error, such as kNoAuth.
   virtual void on_failure(const Error&) {}
-  // After the last look: what must not be left behind in the tree. Whoever ended the loop does not wait for
-  // it.
+  // Runs after the last read: removes what must not be left in the tree. The caller of end() does not wait
+  // for it.
   virtual Task<Result<void>> finish();
   virtual void on_end() {}
 
   const Client& client() const { return client_; }
   Watch new_watch() const { return changed_.watch(); }
-  // The next look is due then, even if nothing happens.
+  // The time of the next read, even if nothing happens.
   void wake_at(Clock::time_point at) { wake_at_ = std::min(wake_at_, at); }
 
  private:

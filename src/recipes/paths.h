@@ -8,13 +8,13 @@
 
 namespace drover::recipes {
 
-// "/a" and "b" are "/a/b"; "/" and "b" are "/b".
+// Joins "/a" and "b" to "/a/b", and "/" and "b" to "/b".
 inline std::string child_path(std::string_view parent, std::string_view name) {
   std::string path(parent == "/" ? "" : parent);
   return path.append("/").append(name);
 }
 
-// What is behind the last slash, and what is before it ("/" at least).
+// The part after the last slash, and the part before it (at least "/").
 inline std::string_view name_in(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 inline std::string_view parent_in(std::string_view path) {
   const std::size_t slash = path.rfind('/');

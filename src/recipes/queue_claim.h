@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a QueueItem stands for: a claim of one item, in one session.
+// The state behind a QueueItem: a claim of one item, in one session.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace drover::recipes {
 
-// Given back when it is forgotten, whatever has become of it by then.
+// Gives the item back when it is destroyed, whatever has happened by then.
 class QueueClaim {
  public:
   QueueClaim(SharedConfig queue, Client bound, ItemName item);
@@ -25,7 +25,7 @@ class QueueClaim {
   static Task<Result<void>> finish(std::shared_ptr<QueueClaim> c, Wait wait);
   static Task<Result<void>> give_back(std::shared_ptr<QueueClaim> c, Wait wait);
 
-  // In the background; what it held can still be read.
+  // Gives it back in the background; its data stays readable.
   void let_go();
 
   const ItemName& item() const { return item_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What makes one kind of queue different from another, for the code that serves all of them.
+// The differences between kinds of queues, for the code shared by all of them.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ struct QueueConfig {
   std::string side = {};                 // of what is beside the queue; empty: its path
 
   std::string item_path(std::string_view name) const { return child_path(path, name); }
-  // Another directory that belongs to it: ".claims", ".turns", ".done", ".puts", ".dead".
+  // A helper directory: ".claims", ".turns", ".done", ".puts", ".dead".
   std::string beside(std::string_view suffix) const {
     return (side.empty() ? path : side) + std::string(suffix);
   }
@@ -35,7 +35,7 @@ struct QueueConfig {
 };
 using SharedConfig = std::shared_ptr<const QueueConfig>;
 
-// Of the queues whose items' names say more than their order: Curator's layout, whatever the options say.
+// For queues whose item names carry more than their order: always Curator's layout.
 SharedConfig keyed_queue(Client client, std::string path, QueueOptions options,
                          std::optional<ItemName> (*parse)(std::string_view));
 
@@ -49,13 +49,13 @@ Task<Result<void>> put_item(SharedConfig queue, std::string prefix, std::vector<
 
 // queue_take.cc
 Task<Result<QueueItem>> take_item(SharedConfig queue, Wait wait);
-// All that are there, in the order in which they are to be taken; with a watch, if there is one. Nothing for
-// a queue that does not exist.
+// All items in the order of taking; sets the watch, if there is one. Empty for a queue that does not
+// exist.
 Task<Result<std::vector<ItemName>>> list_items(SharedConfig queue, Client client, const Watch* watch,
                                                Wait wait);
 Task<Result<int>> count_items(SharedConfig queue, Wait wait);
 
-// queue_claim.cc. Nothing: somebody else has it, or had it.
+// queue_claim.cc. Empty: another consumer has or had it.
 Task<Result<std::optional<QueueItem>>> claim_item(SharedConfig queue, Client client, ItemName item,
                                                   Wait wait);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How items of queues are named and what is in them, as Curator and others write them.
+// Names and data of queue items, as Curator and others write them.
 //
 //   queue-0000000007              FIFO
 //   queue-1000000050000000007     priority 5: the sign's complement, 8 hex digits, the sequence
@@ -29,17 +29,17 @@ std::optional<ItemName> parse_priority_name(std::string_view name);
 std::optional<ItemName> parse_delay_name(std::string_view name);
 std::optional<ItemName> parse_id_name(std::string_view name);
 
-// What comes before the sequence.
+// The part before the sequence number.
 std::string priority_prefix(std::int32_t priority);
 std::string delay_prefix(std::int64_t due_ms);
 std::string id_prefix(std::string_view id);
-// As a name can have it.
+// Escapes an id for use in a name.
 std::string clean_id(std::string_view id);
 
 // Curator's frame: 00010001, then for each value 01, its length and bytes, then 02. Big-endian.
 //   "hello" = 00010001 01 00000005 68656c6c6f 02
 std::string frame_values(const std::vector<std::string>& values);
-// Nothing for what is no such frame, or has no value in it.
+// Empty if it is malformed or has no value.
 std::optional<std::vector<std::string>> unframe_values(std::string_view bytes);
 
 }  // namespace drover::recipes

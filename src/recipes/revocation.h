@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words that ask a holder to give something back, written into its node.
+// The words that ask a holder to release its node, written into the node.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@ namespace drover::recipes {
 
 inline constexpr std::string_view kRevokeWord = "__REVOKE__";  // Curator's
 
-// ZooKeeper's own documentation has another one.
+// ZooKeeper's documentation uses another word.
 inline bool is_revocation(std::string_view data) { return data == kRevokeWord || data == "unlock"; }
 
 }  // namespace drover::recipes

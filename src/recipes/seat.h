@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A place that there is one of: an ephemeral node with a fixed name, which whoever makes it first has.
+// An ephemeral node with a fixed name: the client that creates it has the seat.
 //
-// A fixed name says nothing about whose it is: after a lost answer it may be one's own or a successor's, and
-// both are at version 0. So beside it there is "<path>.epoch", which every claim changes in the same
-// transaction: its data says who made the last claim, and its version is one that no other claim has.
+// A fixed name does not show its owner: after a lost reply it may be our own node or a successor's, both at
+// version 0. So each claim also changes "<path>.epoch" in the same transaction: its data names the last
+// claim, and its version belongs to no other claim.
 #pragma once
 
 #include <string>
@@ -23,9 +23,9 @@ struct SeatOptions {
 
 inline std::string epoch_path_of(const std::string& path) { return path + ".epoch"; }
 
-// Waits until it is free, in the present session. kSessionExpired when that is gone.
+// Waits until it is free, in the current session. kSessionExpired if that is gone.
 Task<Result<Ticket>> take_seat_in_session(Client bound, SeatOptions options, Wait wait);
-// The same, and again in the next session.
+// The same, also in the next session.
 Task<Result<Ticket>> take_seat(Client client, SeatOptions options, Wait wait);
 
 }  // namespace drover::recipes

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The number that a server puts behind the name of a sequential node, and the order it gives.
+// The number that a server appends to a sequential node, and its order.
 //
-// It is a signed 32-bit counter of the parent: after 2147483647 comes -2147483648, with a sign and a digit
-// more. So neither "the last ten characters" nor "what is behind the last dash" finds it, and comparing
-// strings gets the order wrong where it wraps.
+// It is a signed 32-bit counter of the parent: after 2147483647 comes -2147483648, which is one character
+// longer. So neither "the last ten characters" nor "the part after the last dash" is correct, and comparing
+// strings gives the wrong order at the wrap.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@
 
 namespace drover::recipes {
 
-// Of a name that has `marker` in it, such as "lock-": what follows its last occurrence, if that is a suffix
-// as servers write it.
+// The number after the last occurrence of `marker`, such as "lock-", if it has the form that servers
+// write.
 std::optional<std::int32_t> sequence_of(std::string_view name, std::string_view marker);
 
-// In the order in which the counter counts, for any two that are less than 2^31 apart.
+// Compares in the order of the counter, for two numbers less than 2^31 apart.
 constexpr bool comes_before(std::int32_t a, std::int32_t b) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b)) < 0;
 }
 
-// Curator and kazoo compare names as strings. In a directory that is shared with them the order is the same
-// for everybody only up to here; beyond, the parent has to be made anew.
+// Curator and kazoo compare names as strings. In a directory shared with them, all agree on the order only up
+// to here; then the parent must be deleted.
 constexpr bool is_safe_to_share(std::int32_t sequence) {
   constexpr std::int32_t kMargin = 1 << 20;
   return sequence >= 0 && sequence <= INT32_MAX - kMargin;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finding out what became of a write whose answer was lost.
+// Finds out whether a write with a lost reply was applied.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace drover::recipes {
 
-// The node as it is when everything that was sent before has been done or never will be: sync waits for what
-// servers have accepted, and they refuse what comes late.
+// The node after everything that was sent before has been applied or refused: sync waits for accepted
+// requests, and servers refuse late ones.
 Task<Result<std::optional<NodeData>>> read_now(Client client, std::string path, Wait wait);
 
-// As write_settled(), but kNoNode if there is no node.
+// As write_settled(), but kNoNode if the node does not exist.
 Task<Result<Stat>> set_settled(Client client, std::string path, std::string data, Version expected,
                                Wait wait);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every recipe's coroutines have in common: going on through lost connections, handing an error up, and
-// names of nodes.
+// Helpers for the coroutines of all recipes: retries after lost connections, error propagation, and node
+// names.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace drover::recipes {
 
-// The awaited task's error is ours too. Tasks are named before they are awaited: GCC 12.
+// Returns the awaited task's error. Tasks are named before they are awaited, because of GCC 12.
 #define CO_TRY(expression)                                                           \
   do {                                                                               \
     auto co_try_task = (expression);                                                 \
@@ -38,17 +38,17 @@ namespace drover::recipes {
 
 inline bool is_recoverable(const Error& error) { return error.error_class() == ErrorClass::kRecoverable; }
 
-// The session is gone, and what this client is asked next is asked of another one.
+// The session is gone, and this client's next requests use another one.
 inline bool has_next_session(const Client& client, const Error& error) {
   return error == Errc::kSessionExpired && client.bound_session() == SessionId{} &&
          client.state() != ConnectionState::kExpired;
 }
 
-// For the steps of a call: whoever does not want to wait for others still wants to know whether he must. That
-// takes no longer than a session can be without its servers.
+// The wait for single steps of a call: with Wait::poll() the steps that find out whether waiting is needed
+// are still done. They take at most as long as a session survives without servers.
 Wait for_steps(const Client& client, const Wait& wait);
 
-// The pause before the next try, longer each time. For errors that only time or an administrator cures.
+// The pause before a retry, longer each time. For errors that only time or an administrator fixes.
 class GrowingPause {
  public:
   std::chrono::milliseconds next() { return std::exchange(pause_, std::min(2 * pause_, kMax)); }
@@ -60,13 +60,13 @@ class GrowingPause {
   std::chrono::milliseconds pause_ = kMin;
 };
 
-// Before something is tried again that failed with a recoverable error. Without a connection the next try
-// waits by itself. What a server refuses for now (kThrottledOp, kNotReadOnly) takes a while, and whoever asks
-// again at once makes it worse.
+// Called before a retry after a recoverable error. Without a connection the next try waits by itself. After a
+// temporary refusal by a server (kThrottledOp, kNotReadOnly) it waits here, because an immediate retry makes
+// it worse.
 Task<Result<void>> pause_before_retry(Client client, Error error, Wait wait);
 
-// `make` gives a task whose repetition does no harm: a read, or a write that finds its own traces. It is
-// repeated until a server has answered.
+// `make` returns an idempotent task: a read, or a write that recognises its own result. It is repeated until
+// a server has answered.
 template <class Make>
 auto until_answered(Client client, Make make) -> std::invoke_result_t<Make&> {
   for (;;) {
@@ -81,24 +81,24 @@ auto until_answered(Client client, Make make) -> std::invoke_result_t<Make&> {
   }
 }
 
-// The client for the one session in which something is to be held.
+// The client bound to the session that will hold something.
 Task<Result<Client>> bind_to_session(Client client, Wait wait);
 
-// A directory that goes some time after its last child, where the server knows such; with its parents. That
-// it is there is success.
+// Creates a container, if the server supports it, and its parents. An existing directory is a
+// success.
 Task<Result<void>> make_directory(Client client, std::string path, Wait wait);
 
-// Removes a node of ours. Where others use its name too, `guard` is an operation that fails once the node is
-// no longer ours; it is part of the same transaction, and its failure is success. When the wait ends early or
-// the task is destroyed, the removal goes on in the background for as long as the client's session lasts.
+// Removes our node. If others use its name, too, `guard` is an operation that fails if the node is no longer
+// ours; it is part of the same transaction, and its failure is a success. If the wait ends early or the task
+// is destroyed, the removal continues in the background as long as the session lasts.
 Task<Result<void>> remove_owned(Client client, std::string path, std::optional<Op> guard, Wait wait);
 void remove_owned_later(const Client& client, const std::string& path, const std::optional<Op>& guard);
 
-// Removes the node, in the background and as long as the session lasts, if it has this word for data: of a
-// name that others use too, where it may be unknown whether ours was made.
+// Removes the node in the background, as long as the session lasts, if its data is this word: for a name that
+// others use, too, if it is unknown whether ours was created.
 void remove_if_ours(Client client, std::string path, std::string word);
 
-// Does so when it is forgotten.
+// Does so when it is destroyed.
 class WordedNode {
  public:
   WordedNode(Client client, std::string path, std::string word)
@@ -116,7 +116,7 @@ class WordedNode {
   std::string word_;
 };
 
-// Removes an ephemeral of this session when it is forgotten. Its name is nobody else's.
+// Removes an ephemeral node with a unique name when it is destroyed.
 class OwnNode {
  public:
   OwnNode() = default;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A place in a line: taking one, waiting until it is one's turn, and giving it up. What locks, elections and
-// turn queues are made of.
+// A place in a queue of contenders: taking it, waiting for its turn, and giving it up. The basis of locks,
+// elections and turn queues.
 #pragma once
 
 #include <memory>
@@ -28,13 +28,13 @@ struct LineOptions {
   Layout layout = Layout::kCurator;
 };
 
-// A node of one session. Whoever has a ticket and does not hand it on leaves no node behind.
+// A node of one session. Destroying a ticket that was not handed on removes the node.
 class Ticket {
  public:
-  // A name that nobody else uses.
+  // For a unique name.
   Ticket(Client bound, std::string path, Zxid czxid)
       : client_(std::move(bound)), path_(std::move(path)), czxid_(czxid), check_(Op::check(path_)) {}
-  // A name that others use too: only `check` tells whether the node is still this ticket's.
+  // For a shared name: only `check` shows whether the node is still this ticket's.
   Ticket(Client bound, std::string path, Zxid czxid, Op check)
       : client_(std::move(bound)),
         path_(std::move(path)),
@@ -58,9 +58,9 @@ class Ticket {
   std::string_view name() const { return std::string_view(path_).substr(path_.rfind('/') + 1); }
   Zxid czxid() const { return czxid_; }
   const Op& check() const { return check_; }
-  // For a name that others use too: the removal must be one transaction with this.
+  // For a shared name: this must be part of the removal's transaction.
   std::optional<Op> guard() const { return shared_ ? std::optional(check_) : std::nullopt; }
-  // The node is somebody else's business now.
+  // Hands the node over to somebody else.
   void hand_on() { open_ = false; }
 
  private:
@@ -72,14 +72,14 @@ class Ticket {
   bool open_ = true;
 };
 
-// The place is lost, with its node or with its session, and another one can be taken: in this session, or in
-// the next one if this client has one.
+// The place is lost, with its node or its session, and another one can be taken: in this session, or in the
+// next one if the client has one.
 inline bool can_begin_again(const Client& client, const Error& error) {
   return error == Errc::kLockLost || has_next_session(client, error);
 }
 
-// Another try may succeed where this one failed: somebody's node is in the way, a permission is missing for
-// now. Not when the caller stops, when the client has no session to try in, or when the call itself is wrong.
+// A retry may succeed: another node is in the way, or a permission is missing for now. Not if the caller
+// stops, the client has no session, or the call itself is wrong.
 inline bool may_stand_again(const Client& client, const Error& error) {
   if (can_begin_again(client, error)) return true;
   const bool wrong_call =
@@ -88,8 +88,8 @@ inline bool may_stand_again(const Client& client, const Error& error) {
   return !wrong_call && (kind == ErrorClass::kState || kind == ErrorClass::kRecoverable);
 }
 
-// Wakes whoever waits for a change of the tree on each change of the connection too: what was missed
-// meanwhile is found by looking again. To be made on the executor, before the first look.
+// Wakes a waiter on changes of the tree and of the connection, because changes during a lost connection are
+// found by reading again. Create it on the executor, before the first read.
 class Waker {
  public:
   explicit Waker(const Client& client);
@@ -102,18 +102,18 @@ class Waker {
   Client::Subscription states_;
 };
 
-// Reads that are repeated through lost connections until they have an answer.
+// Reads that are repeated after lost connections until they are answered.
 Task<Result<Children>> read_children(Client client, std::string path, const Watch* watch, Wait wait);
 Task<Result<NodeData>> read_node(Client client, std::string path, const Watch* watch, Wait wait);
 
-// At the end of the line, in the present session.
+// Queues at the end, in the current session.
 Task<Result<Ticket>> take_ticket(Client client, LineOptions options, Wait wait);
-// Until it is its turn. kLockLost: its node is not there any more. Polls: kDeadline when others are first.
-// The ticket is kept by the caller until then.
+// Waits for its turn. kLockLost: its node is gone. With Wait::poll(): kDeadline if others are first. The
+// caller keeps the ticket until then.
 Task<Result<void>> wait_for_turn(const Ticket* ticket, LineOptions options, Wait wait);
-// Both, and again with a new node when the session or the node is lost on the way.
+// Both, and again with a new node if the session or the node is lost meanwhile.
 Task<Result<Ticket>> acquire_turn(Client client, LineOptions options, Wait wait);
-// Who stands in the line, first to last: paths.
+// The contenders' paths, in order.
 Task<Result<std::vector<std::string>>> participants_of(Client client, LineOptions options, Wait wait);
 
 }  // namespace drover::recipes

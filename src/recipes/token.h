@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names that nobody else uses. They are random, and not of the session's id: a client that has not had a
-// session yet is asked for them, too.
+// Unique names. They are random and do not use the session id, because a client without a session needs them,
+// too.
 #pragma once
 
 #include <string>
