@@ -82,6 +82,10 @@ def files_in_architecture_and_contributing_exist():
     check_none(wrong)
 
 
+def every_folder_is_in_the_map():
+    check_none([folder for folder in FOLDERS if f"| `src/{folder}/` |" not in PAGES[1].read_text()])
+
+
 def functions_in_architecture_exist():
     defined = {name for source in (ROOT / "src").rglob("*.cc")
                for name in re.findall(r"\b([A-Z]\w+::\w+)\(", source.read_text(errors="replace"))}
@@ -93,4 +97,4 @@ def functions_in_architecture_exist():
 if __name__ == "__main__":
     sys.exit(run("pages", [
         links_lead_to_files_and_headings, every_page_is_in_the_readme, sections_that_sources_cite_exist,
-        files_in_architecture_and_contributing_exist, functions_in_architecture_exist]))
+        files_in_architecture_and_contributing_exist, every_folder_is_in_the_map, functions_in_architecture_exist]))
