@@ -63,20 +63,20 @@ std::string shell_message(const Error& error) {
 
 std::string hint_for(const Error& error) {
   switch (error.code) {
-    case Errc::kNoNode: return "`ls` shows what is there; a node can be made only below one that exists";
-    case Errc::kNoAuth: return "`getAcl` shows who may; `addauth digest USER:PASSWORD` proves who you are";
-    case Errc::kNotEmpty: return "`deleteall` removes a node with all below it";
-    case Errc::kBadVersion: return "somebody was quicker: `stat` shows the present version";
-    case Errc::kNodeExists: return "`set` changes the data of a node that is there";
+    case Errc::kNoNode: return "`ls` shows existing nodes; a parent must exist before its children";
+    case Errc::kNoAuth: return "`getAcl` shows who may; authenticate with `addauth digest USER:PASSWORD`";
+    case Errc::kNotEmpty: return "`deleteall` deletes a subtree";
+    case Errc::kBadVersion: return "the node was changed meanwhile: `stat` shows its version";
+    case Errc::kNodeExists: return "`set` changes the data of an existing node";
     case Errc::kReconfigDisabled: return "the servers need reconfigEnabled=true in their configuration";
-    case Errc::kNotReadOnly: return "this server has lost its quorum; it reads only until it is back";
+    case Errc::kNotReadOnly: return "this server has no quorum and is read-only for now";
     case Errc::kSessionExpired:
-    case Errc::kClosed: return "`connect` begins a new session";
+    case Errc::kClosed: return "`connect` opens a new session";
     case Errc::kDeadline:
     case Errc::kConnectionLoss:
-      return error.maybe_applied()
-                 ? "it may have been done all the same: look before you repeat it"
-                 : "is a server running there? -server HOST:PORT says where, -timeout MS for how long";
+      return error.maybe_applied() ? "it may have been applied nevertheless: check before you repeat it"
+                                   : "is a server running there? Choose servers with -server HOST:PORT, the "
+                                     "timeout with -timeout MS";
     default: return {};
   }
 }

@@ -90,11 +90,10 @@ std::string consequence_of(const Target& target, Breaking breaking) {
       fmt::format("{} ({}) {} {}.\n", safe_text(target.stand.node), who(target.stand), target.place, it);
   if (breaking == Breaking::kRevoke) {
     return text +
-           fmt::format(
-               "Its data will be {}, which asks for it. Only a holder that looks for that gives it back.\n",
-               kRevokeWord);
+           fmt::format("Its data will be {}, which asks for the lock. Only a revocable holder releases it.\n",
+                       kRevokeWord);
   }
-  text += "The node will be deleted: whoever it belongs to loses it, and may not notice at once.\n";
+  text += "The node will be deleted: its owner loses it, and may not notice at once.\n";
   if (!target.next.empty()) text += fmt::format("Next is {}.\n", target.next);
   return text;
 }
@@ -104,14 +103,14 @@ Result<void> carry_out(const Client& client, const Target& target, Breaking brea
   const bool kazoo = target.view.family == Family::kKazoo;
   if (breaking == Breaking::kRevoke && (kazoo || target.place != "holds")) {
     return fail(Errc::kBadArguments, stand.node,
-                kazoo ? "kazoo's recipes know no revocation; `release` deletes the node"
-                      : "only what somebody holds can be asked for; `release` deletes the node");
+                kazoo ? "kazoo's recipes do not support revocation; `release` deletes the node"
+                      : "only a holder can be asked; `release` deletes the node");
   }
   const auto now = sync_wait(client.exists(stand.node, Wait::within(kPatience)));
   if (!now) return std::unexpected(now.error());
-  if (!now->has_value()) return fail(Errc::kNoNode, stand.node, "it has gone meanwhile");
+  if (!now->has_value()) return fail(Errc::kNoNode, stand.node, "the node is gone");
   if ((*now)->czxid != stand.stat.czxid)
-    return fail(Errc::kBadVersion, stand.node, "it is another one's meanwhile");
+    return fail(Errc::kBadVersion, stand.node, "the node was created again by another client");
   if (breaking == Breaking::kRelease)
     return sync_wait(client.remove(stand.node, stand.stat.version, Wait::within(kPatience)));
   auto set = sync_wait(

@@ -46,7 +46,7 @@ def lines_are_executed_and_the_exit_code_is_the_last_ones():
         terminal.wait_for(prompt(1))
         terminal.type("get /nosuch\n")
         terminal.wait_for("Node does not exist: /nosuch")
-        terminal.wait_for("(`ls` shows what is there")
+        terminal.wait_for("(`ls` shows existing nodes")
         terminal.wait_for(prompt(2))
         terminal.type("quit\n")
         check_equal(terminal.wait_for_end(), 1, "exit code")
