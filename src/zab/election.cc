@@ -55,6 +55,7 @@ void Election::on_notification(ServerId from, const Notification& n, Instant now
   const bool asks = n.state == PeerState::kLooking;
   if (!looking_) {
     if (asks) answer(from, sends);
+    if (state_ == PeerState::kLeading) on_rival(from, n);
     return;
   }
   heard_.insert(from);
@@ -121,6 +122,14 @@ void Election::tell_voters(Instant now, std::vector<NotificationSend>& sends) {
     if (voter != config_.me) sends.push_back({voter, n});
   }
   repeat_at_ = now + interval_ms_;
+}
+
+void Election::ask_voters(std::vector<NotificationSend>& sends) const {
+  Notification n = current();
+  n.state = PeerState::kLooking;
+  for (const ServerId voter : membership_.voters) {
+    if (voter != config_.me) sends.push_back({voter, n});
+  }
 }
 
 void Election::answer(ServerId to, std::vector<NotificationSend>& sends) const {

@@ -75,6 +75,11 @@ class Election {
   void set_established_epoch(std::int64_t epoch) { vote_.peer_epoch = epoch; }
   // Does this vote speak for more history than the one that won here? Not just for a larger id.
   bool is_better(const wire::Notification& n) const;
+  // While leading: asks the voters whom they follow, with the question of one who looks, because nothing else
+  // is answered, by Java neither. What it says is true for who counts it: the vote that was given here.
+  void ask_voters(std::vector<NotificationSend>& sends) const;
+  // While leading: whom a quorum of the others follows instead, by their word and its own.
+  std::optional<ServerId> rival() const;
   // While looking, start() again afterwards: candidates may have come or gone.
   void set_membership(const Membership& membership);
 
@@ -105,6 +110,7 @@ class Election {
   void on_candidate(ServerId from, const wire::Notification& n, Instant now,
                     std::vector<NotificationSend>& sends);
   void on_settled(ServerId from, const wire::Notification& n);
+  void on_rival(ServerId from, const wire::Notification& n);
   void propose(const Vote& vote, Instant now, std::vector<NotificationSend>& sends);
   bool beats(const Vote& vote, const Vote& other) const;
   static bool same(const Received& a, const Received& b);
@@ -132,7 +138,7 @@ class Election {
   std::int64_t round_ = 0;
 
   Votes received_;                       // of this round, our own among them
-  Votes settled_;                        // of any round, by servers that follow or lead
+  Votes settled_;                        // of any round, by servers that follow or lead; also while leading
   ServerSet heard_;                      // voters that said anything since start()
   ServerSet abstaining_;                 // voters that do not know their history
   ServerSet unreachable_;                // voters; outlives an election

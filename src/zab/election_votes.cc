@@ -60,6 +60,25 @@ void Election::on_settled(ServerId from, const Notification& n) {
   if (agreed(settled_, word) && leader_confirmed(settled_, vote)) join(vote);
 }
 
+// Said to one who leads. The newest word of each is what counts.
+void Election::on_rival(ServerId from, const Notification& n) {
+  const bool settled = n.state == PeerState::kFollowing || n.state == PeerState::kLeading;
+  if (settled && membership_.is_voter(n.leader)) {
+    settled_[from] = {vote_in(n), n.state, n.version};
+  } else {
+    settled_.erase(from);
+  }
+}
+
+std::optional<ServerId> Election::rival() const {
+  for (const auto& [server, word] : settled_) {
+    const ServerId leader = word.vote.leader;
+    if (leader != config_.me && agreed(settled_, word) && leader_confirmed(settled_, word.vote))
+      return leader;
+  }
+  return std::nullopt;
+}
+
 // Makes `vote` ours and says so. News is repeated soon, in case it is lost, and then more and more rarely.
 void Election::propose(const Vote& vote, Instant now, std::vector<NotificationSend>& sends) {
   proposal_ = vote;

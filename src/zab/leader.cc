@@ -94,6 +94,15 @@ void Leader::on_link_down(LinkId link, Instant now, Effects& effects) {
   check_confirmation(now, effects);
 }
 
+bool Leader::lacks_voters() const {
+  if (phase_ != Phase::kDiscovery && phase_ != Phase::kSynchronisation) return false;
+  ServerSet linked;
+  for (const auto& [link, learner] : learners_) {
+    if (learner.voter) linked.insert(learner.server);
+  }
+  return !is_quorum_with_me(linked);
+}
+
 // --- discovery ---
 
 // Not one that has begun already and in which nothing happened.

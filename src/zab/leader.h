@@ -99,6 +99,8 @@ class Leader {
   static constexpr std::uint32_t kCounterMax = 0xffff'ffff;
   // Elected, but no quorum has come so far.
   bool is_missed() const { return phase_ == Phase::kDiscovery && !epoch_chosen_; }
+  // Not established, and too few voters are linked to us to become so.
+  bool lacks_voters() const;
   // Nobody has logged anything, as far as we know.
   bool began_empty() const { return raw(began_with_last_) == 0; }
   void step_down(std::string why) { end(std::move(why)); }

@@ -147,6 +147,7 @@ void Peer::begin_role(Instant now, Effects& effects) {
 void Peer::lead(Instant now, Effects& effects) {
   role_ = Role::kLeading;
   led_since_ = now;
+  ask_at_ = now + patience_for_voters();
   election_.settle(wire::PeerState::kLeading);
   effects.log.push_back("elected in round " + std::to_string(election_.round()) +
                         "; waiting for a quorum of followers");
@@ -263,6 +264,22 @@ void Peer::reconsider(ServerId from, const wire::Notification& notification, Ins
   }
 }
 
+// Who leads hears nothing of the others' election. Votes that were given to us may have been taken back
+// before we counted them; then the others have another leader, and would wait for us until initLimit.
+void Peer::ask_for_rival(Instant now, Effects& effects) {
+  if (!leader_ || !leader_->lacks_voters() || now < ask_at_) return;
+  ask_at_ = now + patience_for_voters();
+  election_.ask_voters(effects.notify);
+}
+
+// Two quorums share a voter, so nobody can establish us while all of that one follow another. And a leader
+// that is not established has promised nothing to anybody: that it gives up is always safe.
+void Peer::yield_to_rival() {
+  if (!leader_ || !leader_->lacks_voters()) return;
+  if (const auto rival = election_.rival())
+    leader_->step_down("a quorum follows server " + std::to_string(raw(*rival)) + " instead of this one");
+}
+
 void Peer::on_notification(ServerId from, const wire::Notification& notification, Instant now,
                            Effects& effects) {
   if (hears_of_history(from, notification)) {
@@ -282,6 +299,7 @@ void Peer::on_notification(ServerId from, const wire::Notification& notification
   // Remembered, and heard again by the next election: an answer from now would say that we still lead.
   if (leader_ && leader_->over()) return settle(now, effects);
   election_.on_notification(from, notification, now, effects.notify);
+  yield_to_rival();
   settle(now, effects);
 }
 
@@ -440,6 +458,7 @@ void Peer::on_history_discarded(Instant now, Effects& effects) {
 
 void Peer::on_time(Instant now, Effects& effects) {
   if (leader_) leader_->on_time(now, effects);
+  ask_for_rival(now, effects);
   if (learner_) learner_->on_time(now, effects);
   if (role_ == Role::kLooking && !election_due_) election_.on_time(now, effects.notify);
   for (auto held = held_.begin(); held != held_.end();) {
@@ -454,7 +473,8 @@ void Peer::on_time(Instant now, Effects& effects) {
 }
 
 std::optional<Instant> Peer::next_time() const {
-  if (leader_) return leader_->next_time();
+  if (leader_)
+    return leader_->lacks_voters() ? std::min(ask_at_, leader_->next_time()) : leader_->next_time();
   if (learner_) return learner_->next_time();
   if (election_due_) return std::nullopt;
   return election_.next_time();

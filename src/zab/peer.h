@@ -132,6 +132,8 @@ class Peer {
   void count_orders(Effects& effects);
   void end_rewind();
   void look(std::string why, Instant now, Effects& effects);
+  void ask_for_rival(Instant now, Effects& effects);
+  void yield_to_rival();
   void reconsider(ServerId from, const wire::Notification& notification, Instant now);
   bool hears_of_history(ServerId from, const wire::Notification& notification) const;
   void wait_for_history(Instant now, Effects& effects);
@@ -154,6 +156,7 @@ class Peer {
   Role role_ = Role::kLooking;
   std::unique_ptr<Leader> leader_;
   Instant led_since_;
+  Instant ask_at_;  // while a leader lacks voters
   std::unique_ptr<Learner> learner_;
   std::string why_looking_ = "this server has started";
   bool election_due_ = false;  // begins when the disk is quiet
