@@ -237,6 +237,17 @@ void Nemesis::slow_disk(SimServer& server) {
   server.process()->stall_disk(between(random_, kMillisecond, 2 * plan_.init_time()));
 }
 
+// What a lost disk held, a quorum of the others must hold still. A server that has never served is none of
+// those, even if somebody said that its disk is meant to be empty: with one whose disk was lost it may be a
+// quorum without any history, and such a quorum begins a new one. That is a promise too.
+bool Nemesis::is_held_without(const SimServer& victim) const {
+  zab::ServerSet hold;
+  for (const auto& server : servers_) {
+    if (server->has_history() && server->id() != victim.id()) hold.insert(server->id());
+  }
+  return plan_.membership.is_quorum(hold);
+}
+
 // One voter at a time, and only while all others are whole: what it loses, a quorum still has.
 SimServer* Nemesis::victim_for_damage() {
   const bool all_whole = std::none_of(servers_.begin(), servers_.end(),
@@ -245,10 +256,8 @@ SimServer* Nemesis::victim_for_damage() {
   SimServer& server = any();
   // It stops in peace, so that its watermark tells how far its log was durable; otherwise the damage of a
   // tail cannot be told from the tear that a crash leaves.
-  if (server.is_up())
-    server.crash(Farewell::kReset, Survival::kKeep);
-  else
-    return nullptr;
+  if (!server.is_up() || !is_held_without(server)) return nullptr;
+  server.crash(Farewell::kReset, Survival::kKeep);
   return &server;
 }
 
@@ -295,14 +304,7 @@ void Nemesis::damage_at(SimServer& server, const std::string& path, std::uint64_
   server.disk().set_contents(path, std::move(bytes));
 }
 
-// A server that has logged nothing cannot be told from one whose disk is lost, and two such servers may be a
-// quorum that begins anew, with epochs that were led before. So everybody has something to lose first.
 void Nemesis::wipe() {
-  const bool all_hold_something = std::all_of(servers_.begin(), servers_.end(), [](const auto& server) {
-    return server->is_up() && server->process()->has_member() &&
-           server->process()->machine().last_zxid > Zxid{0};
-  });
-  if (!all_hold_something) return;
   SimServer* server = victim_for_damage();
   if (!server) return;
   say("the disk of server " + text(*server) + " is wiped");

@@ -49,6 +49,7 @@ class Nemesis {
   void slow_disk(SimServer& server);
   void damage();
   void wipe();
+  bool is_held_without(const SimServer& victim) const;
   SimServer* victim_for_damage();
   void damage_file(SimServer& server);
   void damage_at(SimServer& server, const std::string& path, std::uint64_t at);

@@ -227,6 +227,29 @@ void wipe_one(Cluster& cluster) {
   cluster.run_for(600 * kMillisecond);
 }
 
+bool has_begun(const SimServer& server) {
+  return server.is_up() && server.process()->has_member() &&
+         server.process()->member().peer().current_epoch() > 0;
+}
+
+// One server has the history's first epoch and nothing else, one has lost all that was agreed on since, and
+// the one that has it is away.
+void wipe_one_while_another_has_only_begun(Cluster& cluster) {
+  for (int i = 0; i < 500 && !has_begun(cluster.server(kOne)); ++i) cluster.run_for(kMillisecond);
+  isolate(cluster, kOne, true);
+  write_for_a_while(cluster);
+  SimServer& wiped = cluster.server(ServerId{2});
+  SimServer& whole = cluster.server(ServerId{3});
+  if (!whole.has_history()) return;
+  for (SimServer* server : {&wiped, &whole}) server->crash(Farewell::kReset, Survival::kKeep);
+  wiped.wipe();
+  isolate(cluster, kOne, false);
+  wiped.start();
+  cluster.run_for(900 * kMillisecond);
+  whole.start();
+  cluster.run_for(600 * kMillisecond);
+}
+
 // Of three servers one is away, one has missed the end, and one has lost it. Together the two would be a
 // quorum; but what was acknowledged is with the third alone.
 void damage_one_while_another_is_stale(Cluster& cluster) {
@@ -360,6 +383,7 @@ std::vector<Script> make_scripts() {
       {"promise-to-nobody", small_plan(), let_one_promise_to_nobody, {Did::kMadeWay}},
       {"intruder", with_an_intruder(), let_an_intruder_knock, {Did::kForeignLearner, Did::kForeignVote}},
       {"wiped-server", small_plan(), wipe_one, {Did::kRecovering, Did::kSnap}},
+      {"wiped-and-only-begun", small_plan(), wipe_one_while_another_has_only_begun, {Did::kRecovering}},
       {"damaged-and-stale",
        small_plan(),
        damage_one_while_another_is_stale,

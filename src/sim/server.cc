@@ -69,6 +69,7 @@ void SimServer::prepare_disk() {
     return;
   }
   write_history(parts_.plan.begins_at, kHistoryId);
+  has_history_ = true;
 }
 
 // One transaction that changed nothing, and what came before it, as a snapshot.
@@ -219,7 +220,7 @@ void SimServer::wipe() {
   must(disk_.sync_directory(dirs.snapshots));
   must(storage::remove_initialize_mark(disk_, dirs));
   impaired_ = true;
-  stranger_ = false;
+  stranger_ = has_history_ = false;
   arm_crash_point();
 }
 

@@ -78,6 +78,8 @@ class SimServer final : private Network::Host, private ElectionNet::Host, privat
   void set_impaired() { impaired_ = true; }
   // Something on its disk is not what was written there, perhaps for as long as it exists.
   void set_damaged() { impaired_ = damaged_ = true; }
+  // It has taken part in the ensemble's history since its disk was last empty.
+  bool has_history() const { return has_history_; }
   std::uint64_t lives() const { return life_; }
 
  private:
@@ -93,7 +95,10 @@ class SimServer final : private Network::Host, private ElectionNet::Host, privat
   void on_over() override;
   bool on_send() override;
   void on_discard() override { impaired_ = true; }
-  void on_serving() override { impaired_ = false; }
+  void on_serving() override {
+    impaired_ = false;
+    has_history_ = true;
+  }
 
   void prepare_disk();
   void write_history(Zxid last, std::uint64_t id);
@@ -114,6 +119,7 @@ class SimServer final : private Network::Host, private ElectionNet::Host, privat
   bool impaired_ = false;
   bool damaged_ = false;
   bool stranger_ = false;
+  bool has_history_ = false;
   std::optional<CrashPoint> crash_point_;
   std::uint64_t sends_ = 0;
   std::uint64_t operations_at_first_ = 0;  // of the disk, before the first start

@@ -13,8 +13,8 @@
 // no voter was heard of that holds something. It gets an id then, which everybody writes down with the epoch.
 // It is how two histories are told apart whose epochs and zxids look alike, because a quorum lost its disks
 // and began anew. Safe: before a leader logs its first transaction, a quorum has the id on disk. So if
-// somebody holds transactions of another id, a quorum's disks were lost, and no rule can tell which history
-// is right.
+// somebody holds transactions of another id, a quorum was without them: disks were lost, or servers had never
+// taken part. No rule can tell which history is right.
 //
 // Split by subject: leader.cc has the phases, leader_handshake.cc the way of one learner through them,
 // leader_broadcast.cc proposals, acknowledgements and pings.

@@ -172,10 +172,12 @@ void Learner::look_on(Effects& effects) {
   send_epoch_ack(effects);
 }
 
+bool Learner::doubts_history() const {
+  return start_.fresh && (start_.history_exists || !start_.leader_seems_empty);
+}
+
 void Learner::send_epoch_ack(Effects& effects) {
-  // An empty disk is a new server's or one that was lost. Where the leader is as empty, nobody whose promise
-  // counts knows of anything to lose.
-  if (start_.fresh && (start_.history_exists || !start_.leader_seems_empty)) start_.knows_history = false;
+  if (doubts_history()) start_.knows_history = false;
   if (!start_.knows_history)
     effects.log.push_back("this server does not know its history, so its vote does not count yet");
   const std::int32_t current = promised_before_ ? -1 : static_cast<std::int32_t>(start_.current);

@@ -78,6 +78,9 @@ class Learner {
   void on_link_down() { end("the link to the leader is lost"); }
   // A voter has a history.
   void on_history_heard_of() { start_.history_exists = true; }
+  // An empty disk is a new server's or one that was lost. Where the leader is as empty, nobody whose promise
+  // counts knows of anything to lose.
+  bool doubts_history() const;
 
   void on_durable(Effects& effects);
   void on_epoch_saved(EpochKind kind, std::uint32_t epoch, Effects& effects);

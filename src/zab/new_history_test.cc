@@ -64,14 +64,42 @@ TEST(NewHistory, EverybodyWhoComesLaterJoinsIt) {
 }
 
 TEST(NewHistory, BeginsAfterAnAttemptThatACrashHasCutShort) {
-  // 2 has begun an epoch, which is on its own disk alone.
-  Ensemble e = empty_servers(3);
-  e.disk(2) = {.accepted = 1, .current = 1, .history_id = 7};
-  e.disk(1) = {.accepted = 1, .wiped = true};
+  // 2 has begun an epoch, which is on its own disk alone; 1 has promised it, and crashes too, or not.
+  for (const bool both : {false, true}) {
+    Ensemble e = empty_servers(3);
+    e.start({1, 2});
+    e.hold_disk(1);
+    for (int i = 0; i < 10 && e.disk(2).current == 0; ++i) {
+      e.work_disk(1, 1);
+      e.pass(30);
+    }
+    ASSERT_EQ(e.disk(2).current, 1U);
+    ASSERT_EQ(e.disk(1).current, 0U);
+    e.crash(2);
+    if (both) e.crash(1);
+    e.release_disk(1);
+    e.run();
+    e.start(both ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{2});
+    e.pass(900);
+    EXPECT_EQ(e.leader(), 2) << both;
+    EXPECT_EQ(e.disk(1).history_id, 1002U);
+  }
+}
+
+TEST(NewHistory, IsOneBeforeAnythingIsLogged) {
+  // What was agreed on is with 3, in an epoch that 1 has missed and 2 has lost; 1 holds an earlier epoch
+  // alone.
+  Ensemble e(3);
+  e.disk(1) = {.accepted = 1, .current = 1, .history_id = 7};
+  e.disk(2) = {.wiped = true};
+  e.disk(3) = holds(7, 2, 1);
   e.start({1, 2});
+  e.pass(5000);
+  EXPECT_EQ(e.leader(), 0);
+  e.start({3});
   e.pass(900);
-  EXPECT_EQ(e.leader(), 2);
-  EXPECT_EQ(e.disk(1).history_id, 7u);
+  EXPECT_EQ(e.leader(), 3);
+  for (const std::int64_t id : {1, 2, 3}) EXPECT_EQ(e.disk(id).last(), zx(2, 1)) << id;
 }
 
 TEST(NewHistory, DoesNotBeginWhileAVoterThatHasOneAnswers) {

@@ -23,7 +23,9 @@ ElectionConfig election_config(const PeerConfig& config) {
 
 bool begins_history(const DiskOrder& order) {
   const auto* save = std::get_if<SaveEpoch>(&order);
-  return std::holds_alternative<AppendTxns>(order) || (save && save->kind == EpochKind::kCurrent);
+  const auto* snapshot = std::get_if<SaveSnapshot>(&order);
+  return std::holds_alternative<AppendTxns>(order) || (save && save->kind == EpochKind::kCurrent) ||
+         (snapshot && snapshot->zxid > Zxid{0});
 }
 
 }  // namespace
@@ -68,16 +70,29 @@ void Peer::settle(Instant now, Effects& effects) {
   }
 }
 
+// A promise that counts is the word of a server that knows itself to be empty. The mark on the disk keeps
+// that true: a quorum has it before anybody writes the first epoch of a history. So of a history that has
+// begun, a quorum is left that need not doubt itself when an attempt is cut short, and a disk without the
+// mark is either one that took no part or one that was lost.
+bool Peer::needs_mark(const DiskOrder& order) const {
+  if (!epochs_.fresh || marked_ || std::holds_alternative<SaveSnapshot>(order)) return false;
+  if (begins_history(order)) return true;
+  const auto* save = std::get_if<SaveEpoch>(&order);
+  const bool doubts = history_exists_ || (learner_ ? learner_->doubts_history() : !leader_);
+  return save && save->kind == EpochKind::kAccepted && !doubts;
+}
+
 void Peer::count_orders(Effects& effects) {
   for (; effects.disk_counted < effects.disk.size(); ++effects.disk_counted, ++orders_open_) {
-    if (epochs_.fresh && begins_history(effects.disk[effects.disk_counted])) {
+    if (needs_mark(effects.disk[effects.disk_counted])) {
       // A new history begins with a snapshot of nothing, before anything else: from then on a log without any
       // is damage.
       const auto at = effects.disk.begin() + static_cast<std::ptrdiff_t>(effects.disk_counted);
       effects.disk.insert(at, SaveSnapshot{Zxid{0}});
     }
     const DiskOrder& order = effects.disk[effects.disk_counted];
-    if (std::holds_alternative<SaveSnapshot>(order)) epochs_.fresh = false;
+    if (std::holds_alternative<SaveSnapshot>(order)) marked_ = true;
+    if (begins_history(order)) epochs_.fresh = false;
     if (const auto* save = std::get_if<SaveEpoch>(&order); save && save->kind == EpochKind::kCurrent)
       ordered_history_id_ = save->history_id;
     if (const auto* cut = std::get_if<TruncateLog>(&order)) rewinds_.push_back(cut->last);
@@ -233,9 +248,15 @@ std::int64_t Peer::patience_for_voters() const {
   return std::min(config_.timing.tick_ms, 5 * config_.finalize_ms);
 }
 
-// What a voter says of its candidate it could say of itself, or it would vote for itself.
+// What a voter says of its candidate it could say of itself, or it would vote for itself. An epoch without a
+// transaction is a history too: others may have logged something in it, and this disk may have held that.
+// Only who has promised, knowing itself to be empty, may be what is missing for the quorum of that beginning.
 bool Peer::hears_of_history(ServerId from, const wire::Notification& notification) const {
-  return epochs_.fresh && !history_exists_ && membership_.is_voter(from) && raw(notification.zxid) != 0;
+  if (!epochs_.fresh || history_exists_ || !membership_.is_voter(from)) return false;
+  const bool holds = raw(notification.zxid) > 0;
+  const bool doubts = raw(notification.zxid) < 0;
+  const bool begun = notification.peer_epoch > 0;
+  return holds || (marked_ ? doubts && begun : doubts || begun);
 }
 
 // An empty disk among servers that are not empty is a disk that was lost. It elects nobody, leads nobody, and

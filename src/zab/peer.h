@@ -130,6 +130,7 @@ class Peer {
   // Runs after every input: ends roles that are over, begins what was decided, counts orders.
   void settle(Instant now, Effects& effects);
   void count_orders(Effects& effects);
+  bool needs_mark(const DiskOrder& order) const;
   void end_rewind();
   void look(std::string why, Instant now, Effects& effects);
   void ask_for_rival(Instant now, Effects& effects);
@@ -167,6 +168,7 @@ class Peer {
   // A voter has said that it has a history, or that it does not know its own. Remembered for as long as the
   // process lives: who has answered once may be away only for a moment.
   bool history_exists_ = false;
+  bool marked_ = false;                   // fresh, but the disk says by now that it is meant to be empty
   std::uint64_t ordered_history_id_ = 0;  // with the current epoch that is on its way to the disk
   bool discarding_ = false;
   std::size_t orders_open_ = 0;
