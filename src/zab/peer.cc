@@ -12,6 +12,9 @@ namespace {
 constexpr std::size_t kHeldLinksMax = 64;
 // Drover's leader makes way at the first greeting. One that refused us this often is Java's, and never will.
 constexpr int kTooOldTimesMax = 2;
+// Whoever waits for a second to be led waits in vain: this server has heard of a later election than the one
+// that made it the leader. Java's learners knock for about as long.
+constexpr std::int64_t kHeldMaxMs = 1000;
 
 ElectionConfig election_config(const PeerConfig& config) {
   return {.me = config.me,
@@ -483,7 +486,7 @@ void Peer::on_time(Instant now, Effects& effects) {
   if (learner_) learner_->on_time(now, effects);
   if (role_ == Role::kLooking && !election_due_) election_.on_time(now, effects.notify);
   for (auto held = held_.begin(); held != held_.end();) {
-    if (now - held->second.since < config_.timing.init_ms()) {
+    if (now < held_until(held->second)) {
       ++held;
       continue;
     }
@@ -493,12 +496,20 @@ void Peer::on_time(Instant now, Effects& effects) {
   settle(now, effects);
 }
 
+Instant Peer::held_until(const HeldLink& held) const {
+  return held.since + std::min(kHeldMaxMs, config_.timing.init_ms());
+}
+
 std::optional<Instant> Peer::next_time() const {
   if (leader_)
     return leader_->lacks_voters() ? std::min(ask_at_, leader_->next_time()) : leader_->next_time();
   if (learner_) return learner_->next_time();
-  if (election_due_) return std::nullopt;
-  return election_.next_time();
+  std::optional<Instant> next = election_due_ ? std::nullopt : election_.next_time();
+  for (const auto& [link, held] : held_) {
+    const Instant until = held_until(held);
+    next = next ? std::min(*next, until) : until;
+  }
+  return next;
 }
 
 }  // namespace drover::zab

@@ -147,6 +147,7 @@ class Peer {
   void drop_a_held_link(Effects& effects);
   bool only_looks_on(ServerId leader) const;
   void remember_refusal(const Learner& learner);
+  Instant held_until(const HeldLink& held) const;
   void end_role(Effects& effects);
 
   PeerConfig config_;

@@ -346,7 +346,7 @@ TEST(Peer, LearnersThatKnowTheResultFirstAreHeldUntilItLeads) {
   EXPECT_EQ(a.peer.leader()->epoch(), 5u);  // Its greeting was not lost.
 }
 
-TEST(Peer, AHeldLinkMayOnlyGreetAndIsHeldNoLongerThanInitLimit) {
+TEST(Peer, AHeldLinkMayOnlyGreetAndIsHeldNoLongerThanASecond) {
   Alone a;
   const LinkId hasty{7};
   const LinkId patient{8};
@@ -359,6 +359,31 @@ TEST(Peer, AHeldLinkMayOnlyGreetAndIsHeldNoLongerThanInitLimit) {
   EXPECT_FALSE(a.closed(patient));
   a.peer.on_time(a.now + 1000, a.effects);
   EXPECT_TRUE(a.closed(patient));
+}
+
+TEST(Peer, ALearnerThatItIsNotElectedForIsSentAwayAfterASecond) {
+  // 3 and 4 elected 5 in a round that 5 has left because of 1: they wait for it, and it waits for them.
+  Effects effects;
+  Peer peer(PeerConfig{.me = ServerId{5}, .timing = {.tick_ms = 1000, .init_limit_ticks = 10}}, voters(5),
+            history(zx(4, 0), {}), PeerStart{.accepted_epoch = 4, .current_epoch = 4});
+  peer.start(Instant{1000}, effects);
+  peer.on_notification(ServerId{1}, notification({PeerState::kLooking, 5, raw(zx(4, 0)), 2, 4}),
+                       Instant{1000}, effects);
+  for (const std::int64_t id : {3, 4}) {
+    peer.on_notification(ServerId{id}, notification({PeerState::kFollowing, 5, raw(zx(4, 0)), 1, 4}),
+                         Instant{1000}, effects);
+    peer.on_link_accepted(LinkId{static_cast<std::uint64_t>(id)}, Instant{1000}, effects);
+  }
+  ASSERT_EQ(peer.role(), Role::kLooking);
+  // However rarely it repeats its vote by then.
+  Instant now{1000};
+  for (effects = {}; now < Instant{2000}; now = *peer.next_time()) {
+    peer.on_time(now, effects);
+    EXPECT_TRUE(effects.close.empty());
+  }
+  peer.on_time(now, effects);
+  EXPECT_EQ(now, Instant{2000});
+  EXPECT_EQ(effects.close.size(), 2U) << "so that they look again, and hear of the later round";
 }
 
 TEST(Peer, HeldLinksAreBoundedAndClosedWhenItFollows) {
