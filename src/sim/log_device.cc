@@ -92,7 +92,19 @@ void LogDevice::finish_append() {
 }
 
 void LogDevice::set_full(bool full) {
-  if (std::exchange(full_, full) != full) owner_.on_disk_full(full);
+  if (std::exchange(full_, full) == full) return;
+  owner_.on_disk_full(full);
+  if (full) world_.after(kSpaceCheck, actor_, [this] { look_for_space(); });
+}
+
+// Nobody writes while growth is refused, so nobody else would notice that there is space again.
+void LogDevice::look_for_space() {
+  if (!full_ || dead_) return;
+  if (!busy_) {
+    const bool has_space = !journal_.is_open() || journal_.log().reserve(kReserveBytes, 1);
+    if (has_space) return set_full(false);
+  }
+  world_.after(kSpaceCheck, actor_, [this] { look_for_space(); });
 }
 
 void LogDevice::count_towards_snapshot() {

@@ -76,6 +76,7 @@ class LogDevice {
   template <class T>
   bool succeeded(const IoResult<T>& result);
   void set_full(bool full);
+  void look_for_space();
 
   World& world_;
   ActorId actor_;
