@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replica/state_builder.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -19,6 +20,10 @@ std::string hex(std::uint64_t value) {
   return "0x" + std::string(digits, end);
 }
 
+bool is_touched(const wire::StatPersisted& stat) {
+  return std::max({stat.czxid, stat.mzxid, stat.pzxid}) > Zxid{0} || stat.version > 0 || stat.aversion > 0;
+}
+
 }  // namespace
 
 StateBuilder::StateBuilder(state::Machine& machine, OnTxn on_txn)
@@ -33,7 +38,7 @@ void StateBuilder::reset() {
   last_parent_ = state::kNoNode;
   loaded_ = false;
   awaited_.reset();
-  comparable_ = false;
+  touched_ = comparable_ = false;
   doubt_.clear();
   loaded_at_ = Zxid{0};
   findings_.clear();
@@ -60,6 +65,7 @@ state::NodeRef StateBuilder::parent_of(std::string_view path) {
 bool StateBuilder::node(std::string_view path, const wire::Nullable& data, std::int64_t acl,
                         const wire::StatPersisted& stat) {
   if (acl < -1 || acl > kAclKeyMax) return false;
+  touched_ = touched_ || is_touched(stat);
   const state::AclId acl_id{static_cast<std::int32_t>(acl)};
   machine_.tree.acls().count_loaded_use(acl_id);
   const state::Tree::NewNode fresh{path, data, acl_id, stat};
@@ -81,7 +87,8 @@ void StateBuilder::loaded(Zxid zxid, const std::optional<Digest>& digest) {
   // What is missing in old snapshots must be there before transactions touch it.
   machine_.tree.ensure_special_nodes();
   machine_.quotas.rebuild(machine_.tree);
-  comparable_ = raw(zxid) == 0;
+  // A leader's stream that began at 0 may hold some of what was agreed on while it was sent.
+  comparable_ = raw(zxid) == 0 && !touched_;
   if (!digest || digest->version != wire::kDigestVersion || digest->zxid < zxid || raw(digest->zxid) == 0)
     return;
   awaited_ = digest;

@@ -79,6 +79,7 @@ class StateBuilder {
   Zxid loaded_at_{};
   bool loaded_ = false;            // otherwise the tree is bare: not even /zookeeper is there
   std::optional<Digest> awaited_;  // the snapshot's own digest, at a later zxid
+  bool touched_ = false;           // by a transaction: what was read is not the tree of an empty server
   bool comparable_ = false;        // digests of transactions can be compared from here on
   std::string doubt_;              // the snapshot's digest differed; the next transaction's decides
   std::vector<std::string> findings_;

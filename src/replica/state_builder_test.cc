@@ -178,6 +178,24 @@ TEST_F(Builder, ComparesAFuzzySnapshotOnlyWhereItsSealSays) {
 }
 
 // As Java writes it under load: the digest is of the transaction before the last one that the walk has met.
+TEST_F(Builder, AStateThatWasSentFromTheBeginningOnIsNotTheBeginning) {
+  // The leader had nothing when it began to send, and something when it ended.
+  leader.create("/a");
+  leader.create("/b");
+  load_records(leader.machine);
+  builder.loaded(Zxid{0});
+  replay_after(Zxid{0});
+  EXPECT_FALSE(builder.is_exact());
+  builder.finish();
+  EXPECT_TRUE(builder.findings().empty());
+  expect_equal(leader.machine);
+}
+
+TEST_F(Builder, AnEmptyStateIsTheBeginning) {
+  load(state::Machine(with_extended_types()));
+  EXPECT_TRUE(builder.is_exact());
+}
+
 TEST_F(Builder, ASnapshotMayHoldOneTransactionMoreThanItsDigestSays) {
   leader.create("/a");
   const Zxid named = leader.machine.last_zxid;
