@@ -98,7 +98,6 @@ bool Cluster::run() {
   world_.say(plan_.describe());
   start();
   if (plan_.boot.timed) boot();
-  if (plan_.boot.stranger) meet_stranger();
   start_late();
   nemesis_.begin();
   intruder_.begin();

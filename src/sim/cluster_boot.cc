@@ -20,8 +20,10 @@ void Cluster::boot() {
   election_.plan() = {};
   wait_until(plan_.start_spread + kSecond, "a quorum is started", [this] { return quorum_is_up(); });
   wait_until(plan_.boot_time(), "a quorum serves once it is up", [this] { return quorum_serves(); });
-  wait_until(plan_.start_spread + 2 * plan_.boot_time(), "everybody serves that is started",
-             [this] { return started_ones_serve(); });
+  // Who comes when the others have served for a while may need their state.
+  wait_until(plan_.start_spread + 2 * plan_.boot_time() + plan_.network.state_time,
+             "everybody serves that is started", [this] { return started_ones_serve(); });
+  if (plan_.boot.stranger) meet_stranger();
   network_.plan() = network;
   election_.plan() = plan_.election;
 }

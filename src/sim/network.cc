@@ -151,12 +151,6 @@ void Network::deliver_bytes(std::uint64_t id, std::size_t s, Host& host) {
   host.on_bytes(socket(id, 1 - s), bytes);
 }
 
-Micros Network::time_for_state(std::size_t bytes) {
-  if (plan_.state_bytes_per_second == 0) return delay();
-  const Micros time = static_cast<Micros>(bytes) * kSecond / plan_.state_bytes_per_second;
-  return delay() + std::min(time, plan_.state_piece_longest);
-}
-
 // --- ends ---
 
 void Network::close(SocketId s) {

@@ -34,9 +34,10 @@ struct NetworkPlan {
   std::uint64_t split_percent = 10;   // of deliveries that arrive in pieces
   std::uint64_t refused_percent = 0;  // of connections
   Micros connect_timeout = 2 * kSecond;
-  // Of a state that is sent to a learner; what is sent otherwise is small beside it. 0: no limit.
-  std::int64_t state_bytes_per_second = 0;
-  Micros state_piece_longest = kSecond;  // however large a piece is
+  // How long a whole state is on its way to a learner, however large it is; what is sent otherwise is small
+  // beside it. 0: no longer than anything else.
+  Micros state_time = 0;
+  Micros state_piece_longest = kSecond;
 };
 
 // How a host goes.
@@ -79,8 +80,6 @@ class Network {
   // Breaks all connections of a host to servers' own port: everybody else hears of it, the host does not.
   void leave_in_the_dark(HostId id);
   NetworkPlan& plan() { return plan_; }
-  // How long a piece of a state is on its way.
-  Micros time_for_state(std::size_t bytes);
   Micros delay() { return skewed(random_, plan_.delay_low, plan_.delay_high); }
   std::size_t connections() const { return connections_.size(); }
 

@@ -100,7 +100,7 @@ void choose_faults(Random& random, Plan& plan) {
 // leader's end would be the state's, every time, which real epochs are too long for.
 void choose_slow_states(Random& random, Plan& plan) {
   if (!one_in(random, 4) || plan.last_counter != Plan{}.last_counter) return;
-  plan.network.state_bytes_per_second = between(random, 600, 3000) * 1000 / plan.timing.init_ms();
+  plan.network.state_time = between(random, 1, 5) * plan.init_time();
   plan.network.state_piece_longest = plan.init_time() / 3;
 }
 
@@ -125,8 +125,7 @@ std::set<ServerId> some_of(Random& random, const Plan& plan, const std::set<Serv
 }
 
 void choose_boot(Random& random, Plan& plan) {
-  // A state that takes several times initLimit to send takes longer than any bound on a boot.
-  plan.boot.timed = !one_in(random, 4) && plan.network.state_bytes_per_second == 0;
+  plan.boot.timed = !one_in(random, 4);
   plan.start_spread = pick<Micros>(random, {0, 50, 300, 1000, 1000, 5000, 30'000}) * kMillisecond;
   if (one_in(random, 2)) plan.boot.late = some_of(random, plan, {});
   // A history that all have but some is safe with those who have it; an empty one is everybody's.
@@ -169,8 +168,6 @@ Plan plan_of(std::uint64_t seed) {
   choose_slow_states(random, plan);
   plan.timing.silence_limit_ms = plan.timing.tick_ms * pick<std::int64_t>(random, {0, 1, 2});
   if (one_in(random, 4)) plan.txn_bytes_max = pick<std::size_t>(random, {250, 500, 1000});
-  // Such worlds have sessions with many ephemerals: their states would be on their way for minutes.
-  if (plan.has_small_txns()) plan.network.state_bytes_per_second = 0;
   choose_boot(random, plan);
   choose_intruder(random, plan);
   return plan;
@@ -211,8 +208,8 @@ std::string Plan::describe() const {
     if (n > 0) text += std::string(" ") + name + ":" + std::to_string(n);
   };
   if (local_sessions) text += ", local sessions";
-  if (network.state_bytes_per_second > 0)
-    text += ", SNAP at " + std::to_string(network.state_bytes_per_second) + " byte/s";
+  if (network.state_time > 0)
+    text += ", SNAP in " + std::to_string(network.state_time / kMillisecond) + " ms";
   if (has_small_txns()) text += ", transactions of " + std::to_string(txn_bytes_max) + " bytes";
   if (intruder.every > 0)
     text += std::string(intruder.disturbs ? ", a troublesome" : ", a harmless") + " intruder every " +

@@ -154,6 +154,8 @@ class Process final : private LogDevice::Owner {
     explicit StateStream(state::Machine& machine) : cursor(machine) {}
     replica::SnapshotCursor cursor;
     std::string behind;
+    Micros piece_time = 0;  // that each takes
+    Micros time_left = 0;   // for all that are to come
   };
   struct Link {
     SocketId socket{};
@@ -164,7 +166,7 @@ class Process final : private LogDevice::Owner {
   void send(const zab::LinkSend& send);
   void begin_stream(zab::LinkId id, Link& link);
   void pump(zab::LinkId id);
-  void pump_later(zab::LinkId id, std::size_t bytes);
+  void pump_later(zab::LinkId id, StateStream& stream);
   void close(zab::LinkId id);
   void lose(zab::LinkId id);
   void feed(zab::LinkId id);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Links to other servers.
+#include <algorithm>
+
 #include "sim/process.h"
 #include "storage/snapshot_body.h"
 #include "storage/snapshot_stream.h"
@@ -120,13 +122,21 @@ void Process::begin_stream(zab::LinkId id, Link& link) {
   std::string out;
   storage::append_snapshot_sessions(out, beginning.sessions);
   storage::append_snapshot_acls(out, beginning.acls);
+  const NetworkPlan& plan = parts_.network.plan();
+  const auto pieces =
+      static_cast<Micros>(1 + machine_.tree.node_count() / parts_.plan.disk.snapshot_step_nodes);
+  link.stream->time_left = plan.state_time;
+  link.stream->piece_time = std::min(plan.state_time / pieces, plan.state_piece_longest);
   parts_.network.send(link.socket, out);
-  pump_later(id, out.size());
+  pump_later(id, *link.stream);
 }
 
-// A piece at a time, as fast as the network takes them: so that much can happen before the last one.
-void Process::pump_later(zab::LinkId id, std::size_t bytes) {
-  parts_.world.after(parts_.network.time_for_state(bytes), parts_.actor, [this, id] { pump(id); });
+// A piece at a time, as fast as the network takes them: so that much can happen before the last one. Those
+// that are added meanwhile make the whole no slower.
+void Process::pump_later(zab::LinkId id, StateStream& stream) {
+  const Micros time = std::min(stream.piece_time, stream.time_left);
+  stream.time_left -= time;
+  parts_.world.after(parts_.network.delay() + time, parts_.actor, [this, id] { pump(id); });
 }
 
 void Process::pump(zab::LinkId id) {
@@ -146,7 +156,7 @@ void Process::pump(zab::LinkId id) {
     link.stream.reset();
     say("has sent its state, at " + std::to_string(raw(machine_.last_zxid)));
   } else {
-    pump_later(id, out.size());
+    pump_later(id, *link.stream);
   }
   parts_.network.send(link.socket, out);
   if (progress == Progress::kEnd) {

@@ -54,7 +54,7 @@ Plan with_a_slow_snap() {
 Plan with_a_snap_beyond_init_limit() {
   Plan plan = with_window(0);
   plan.disk.snapshot_step_nodes = 1;
-  plan.network.state_bytes_per_second = 300;
+  plan.network.state_time = 4 * plan.init_time();
   plan.network.state_piece_longest = plan.init_time() / 3;
   return plan;
 }

@@ -104,11 +104,12 @@ MUTANTS = [
          "                             .knows_history = true,\n"
          "                             .fresh = false,\n")]),
     Mutant("empty-servers-outvote-a-history", "M4 of the storage experiments", "zab/learner.cc", [
-        ("  if (start_.fresh && (start_.history_exists || !start_.leader_seems_empty)) start_.knows_history = false;\n",
-         ""),
+        ("  if (doubts_history()) start_.knows_history = false;\n", ""),
         ("epochs_.knows_history && !(epochs_.fresh && history_exists_)", "epochs_.knows_history", "zab/peer.cc")]),
     Mutant("fresh-servers-wait-for-everybody", "a new ensemble starts", "zab/learner.cc", [
         ("(start_.history_exists || !start_.leader_seems_empty)", "(true || start_.history_exists)")]),
+    Mutant("an-epoch-alone-is-no-history", "M4 of the storage experiments; found by this simulator", "zab/peer.cc", [
+        ("doubts && begun : doubts || begun", "doubts && begun : doubts")], script="wiped-and-only-begun"),
     Mutant("late-history-is-truncated", "two histories", "zab/learner.cc", [
         ("  if (parted_from(*info, effects)) return;\n", ""),
         ("  return start_.knows_history && raw(history_.last()) > 0 ? start_.history_id : 0;", "  return 0;")]),
