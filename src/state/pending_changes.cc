@@ -13,7 +13,7 @@ std::optional<NodeFacts> PendingChanges::find(std::string_view path) const {
     return found->second.facts;
   }
   const Node* node = tree_.get(path);
-  if (!node) return std::nullopt;
+  if (!node || will_end(*node)) return std::nullopt;
   NodeFacts facts;
   facts.child_count = static_cast<std::int32_t>(node->child_count);
   facts.content_crc = node->content_crc;
@@ -36,17 +36,35 @@ void PendingChanges::put(std::string_view path, Zxid zxid, const NodeFacts& afte
   if (found == records_.end()) found = records_.emplace(std::string(path), Record{}).first;
   found->second.facts = after;
   ++found->second.pending;
-  order_.emplace_back(zxid, &found->first);
+  order_.push_back({.zxid = zxid, .path = &found->first});
   ++counts_.queued;
 }
 
+bool PendingChanges::will_end(const Node& node) const {
+  return !ending_.empty() && kind_of(node.ephemeral_owner, tree_.options()) == NodeKind::kEphemeral &&
+         is_ending(SessionId{node.ephemeral_owner});
+}
+
+void PendingChanges::end_session(SessionId session, Zxid zxid, const OwnedNodes& nodes) {
+  ENSURE(!marked_, "a session does not end within a multi");
+  digest_ = digest() - nodes.digest;
+  ending_[session] = zxid;
+  order_.push_back({.zxid = zxid, .session = session, .nodes = nodes.count});
+  counts_.queued += nodes.count;
+}
+
 void PendingChanges::applied(Zxid zxid) {
-  while (!order_.empty() && order_.front().first <= zxid) {
-    const auto record = records_.find(*order_.front().second);
+  for (; !order_.empty() && order_.front().zxid <= zxid; order_.pop_front()) {
+    const Change& change = order_.front();
+    counts_.removed += change.nodes;
+    if (!change.path) {
+      const auto ending = ending_.find(change.session);
+      if (ending != ending_.end() && ending->second == change.zxid) ending_.erase(ending);
+      continue;
+    }
+    const auto record = records_.find(*change.path);
     ENSURE(record != records_.end(), "a pending change has its record");
     if (--record->second.pending == 0) records_.erase(record);
-    order_.pop_front();
-    ++counts_.removed;
   }
 }
 

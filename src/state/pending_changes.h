@@ -14,9 +14,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_map.hpp>
 
 #include "base/hash.h"
@@ -55,6 +55,16 @@ class PendingChanges {
   // Records what the transaction `zxid` makes of a node. `before` is what find() said (no value: nothing).
   void put(std::string_view path, Zxid zxid, const NodeFacts& after, std::uint64_t digest_before);
 
+  // Records that the transaction `zxid` ends a session: of its nodes in the tree, those that have no record
+  // of their own will be gone. One record for all of them, because a session may own very many. The caller
+  // counts them and their part of the digest.
+  struct OwnedNodes {
+    std::uint64_t count = 0;
+    std::uint64_t digest = 0;
+  };
+  void end_session(SessionId session, Zxid zxid, const OwnedNodes& nodes);
+  bool is_ending(SessionId session) const { return ending_.contains(session); }
+
   // The tree's digest once everything pending is applied.
   std::uint64_t digest() const { return order_.empty() ? tree_.digest() : digest_; }
 
@@ -85,10 +95,19 @@ class PendingChanges {
     std::string path;
     std::optional<NodeFacts> before;  // nullopt: there was no record
   };
+  struct Change {
+    Zxid zxid{};
+    const std::string* path = nullptr;  // a key of records_; null: the end of a session
+    SessionId session{};
+    std::uint64_t nodes = 1;
+  };
+
+  bool will_end(const Node& node) const;
 
   const Tree& tree_;
   Records records_;
-  std::deque<std::pair<Zxid, const std::string*>> order_;  // keys of records_, oldest first
+  boost::unordered_flat_map<SessionId, Zxid> ending_;  // and the last transaction that ends it
+  std::deque<Change> order_;                           // oldest first
   std::uint64_t digest_ = 0;
   bool marked_ = false;
   std::vector<Undo> undo_;

@@ -103,6 +103,28 @@ TEST(PendingChanges, ARollbackRestoresRecordsAndDigest) {
   leader.apply_all();
 }
 
+TEST(PendingChanges, OneRecordEndsAllNodesOfASession) {
+  Leader leader;
+  const Who owner{.session = SessionId{7}};
+  leader.create("/p");
+  for (int i = 0; i < 100; ++i) leader.create("/p/e" + std::to_string(i), {.flags = wire::kEphemeral}, owner);
+  const ChangeCounts before = leader.pending.counts();
+  leader.prepare(OpCode::kCloseSession, "", owner);
+  EXPECT_EQ(leader.pending.size(), 2u);  // the parent, and all of its children
+  EXPECT_EQ(leader.pending.counts().queued, before.queued + 101);
+  EXPECT_EQ(leader.pending.find("/p/e0"), std::nullopt);
+  EXPECT_EQ(leader.pending.find("/p")->child_count, 0);
+  // Whoever comes next finds the name free, and nothing that the session's second end could take.
+  EXPECT_EQ(leader.prepare(OpCode::kCreate, create_body("/p/e0")), ErrorCode::kOk);
+  EXPECT_TRUE(leader.pending.find("/p/e0").has_value());
+  leader.prepare(OpCode::kCloseSession, "", owner);
+  EXPECT_TRUE(leader.pending.find("/p/e0").has_value());
+  leader.apply_all();  // looks at the digests, too
+  EXPECT_EQ(leader.get("/p")->child_count, 1u);
+  EXPECT_EQ(leader.pending.size(), 0u);
+  EXPECT_EQ(leader.pending.counts().removed, leader.pending.counts().queued);
+}
+
 // Any mix of requests, any number of them in flight: the foreseen digest must come true (Leader checks it
 // at every step), and what was accepted must be what a sequential run gives.
 TEST(PendingChanges, ForeseeEveryDigestHoweverManyAreInFlight) {

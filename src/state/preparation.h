@@ -56,7 +56,13 @@ class Preparation {
   // Of what is appended to `out` from now on, with what an entry has around its record.
   void begin_record(const std::string& out) { record_start_ = out.size(); }
   Result<void> fits(const std::string& out);
-  std::vector<std::string> ephemerals() const;
+  // What the session will own once everything in flight is applied.
+  struct Ephemerals {
+    std::vector<NodeRef> settled;       // in the tree, and nothing in flight changes them
+    std::vector<std::string> changing;  // the others
+  };
+  Ephemerals ephemerals() const;
+  std::vector<std::string> end_settled(std::vector<NodeRef> nodes);
   std::vector<std::string> list_what_fits(std::vector<std::string> paths);
   Result<void> session_alive() const;
   Result<void> may_own_ephemerals() const;

@@ -5,10 +5,8 @@
 #include <iterator>
 #include <utility>
 
-#include <boost/unordered/unordered_flat_set.hpp>
-
-#include "base/hash.h"
 #include "base/path.h"
+#include "state/digest.h"
 #include "state/preparation.h"
 
 namespace drover::state {
@@ -19,13 +17,15 @@ struct ByParent {
   std::vector<std::string> others;
 };
 
-ByParent by_parent(std::vector<std::string> paths, const HashKey& key) {
-  std::vector<bool> is_first(paths.size());
-  boost::unordered_flat_set<std::string_view, KeyedHash> parents(0, KeyedHash{key});
-  for (std::size_t i = 0; i < paths.size(); ++i) is_first[i] = parents.insert(parent_path(paths[i])).second;
+// Children of one parent come one after the other; where they do not, it is named twice, which does no harm.
+ByParent by_parent(std::vector<std::string> paths) {
   ByParent split;
-  for (std::size_t i = 0; i < paths.size(); ++i)
-    (is_first[i] ? split.firsts : split.others).push_back(std::move(paths[i]));
+  std::string last_parent;  // of no path
+  for (std::string& path : paths) {
+    const bool is_first = parent_path(path) != last_parent;
+    if (is_first) last_parent = parent_path(path);
+    (is_first ? split.firsts : split.others).push_back(std::move(path));
+  }
   return split;
 }
 
@@ -41,29 +41,54 @@ Result<void> Preparation::create_session(std::string& out) {
   return {};
 }
 
-// What the session owns now, what requests in flight will still give it, less what they take.
-std::vector<std::string> Preparation::ephemerals() const {
-  std::vector<std::string> owned;
-  if (const NodeSet* nodes = m_.tree.ephemerals_of(request_.session)) {
-    owned.reserve(nodes->size());
-    for (const NodeRef ref : *nodes) owned.push_back(m_.tree.path_of(ref));
-    std::sort(owned.begin(), owned.end());
-  }
-  std::vector<std::string> more;
-  std::vector<std::string> less;
+Preparation::Ephemerals Preparation::ephemerals() const {
+  const Tree& tree = m_.tree;
+  // Of a session that is about to end already, the tree's nodes are as good as gone.
+  const NodeSet* owned =
+      pending_.is_ending(request_.session) ? nullptr : tree.ephemerals_of(request_.session);
+  Ephemerals found;
+  NodeSet changing;
   pending_.for_each([&](const std::string& path, const NodeFacts& node) {
-    const bool will_own = node.exists && node.stat.ephemeral_owner == raw(request_.session);
-    const bool owns = std::binary_search(owned.begin(), owned.end(), path);
-    if (will_own != owns) (will_own ? more : less).push_back(path);
+    if (node.exists && node.stat.ephemeral_owner == raw(request_.session)) found.changing.push_back(path);
+    if (owned) changing.insert(tree.find(path));
   });
-  if (more.empty() && less.empty()) return owned;
-  std::sort(more.begin(), more.end());
-  std::sort(less.begin(), less.end());
-  std::vector<std::string> kept;
-  std::set_difference(owned.begin(), owned.end(), less.begin(), less.end(), std::back_inserter(kept));
-  std::vector<std::string> all;
-  std::set_union(kept.begin(), kept.end(), more.begin(), more.end(), std::back_inserter(all));
-  return all;
+  std::sort(found.changing.begin(), found.changing.end());
+  if (!owned) return found;
+  found.settled.reserve(owned->size());
+  std::copy_if(owned->begin(), owned->end(), std::back_inserter(found.settled),
+               [&](NodeRef ref) { return !changing.contains(ref); });
+  return found;
+}
+
+// Records the end of nodes that nothing in flight changes: once for each parent and once for all of them.
+// There may be hundreds of thousands, and nothing else happens in the meantime. Returns their paths, ordered
+// by parent and name.
+std::vector<std::string> Preparation::end_settled(std::vector<NodeRef> nodes) {
+  const Tree& tree = m_.tree;
+  std::sort(nodes.begin(), nodes.end(), [&](NodeRef a, NodeRef b) {
+    const Node& one = tree.at(a);
+    const Node& other = tree.at(b);
+    return one.parent != other.parent ? one.parent < other.parent : one.name() < other.name();
+  });
+  std::vector<std::string> paths;
+  paths.reserve(nodes.size());
+  PendingChanges::OwnedNodes gone{.count = nodes.size()};
+  for (auto node = nodes.begin(); node != nodes.end();) {
+    const NodeRef parent = tree.at(*node).parent;
+    const std::string above = tree.path_of(parent);
+    const std::string prefix = parent == tree.root() ? above : above + "/";
+    std::int32_t children = 0;
+    for (; node != nodes.end() && tree.at(*node).parent == parent; ++node, ++children) {
+      const Node& child = tree.at(*node);
+      paths.push_back(prefix);
+      paths.back() += child.name();
+      if (counts_in_digest(paths.back()))
+        gone.digest += node_digest(child.content_crc, persisted_stat(child));
+    }
+    if (const auto facts = pending_.find(above)) count_child(above, *facts, -children);
+  }
+  pending_.end_session(request_.session, zxid_, gone);
+  return paths;
 }
 
 // Nothing is cut as long as everything fits. Otherwise one child of each parent comes first; of these, what
@@ -80,7 +105,7 @@ std::vector<std::string> Preparation::list_what_fits(std::vector<std::string> pa
   if (std::all_of(paths.begin(), paths.end(), take)) return paths;
 
   bytes = kEmptyListBytes;
-  const auto [firsts, others] = by_parent(std::move(paths), m_.options.hash_key);
+  const auto [firsts, others] = by_parent(std::move(paths));
   std::vector<std::string> listed;
   for (const std::string& path : firsts) (take(path) ? listed : unlisted_).push_back(path);
   std::copy_if(others.begin(), others.end(), std::back_inserter(listed), take);
@@ -88,12 +113,14 @@ std::vector<std::string> Preparation::list_what_fits(std::vector<std::string> pa
 }
 
 Result<void> Preparation::close_session(std::string& out) {
-  std::vector<std::string> paths = ephemerals();
-  for (const std::string& path : paths) {
+  auto [settled, changing] = ephemerals();
+  std::vector<std::string> paths = end_settled(std::move(settled));
+  for (std::string& path : changing) {
     const auto parent = pending_.find(parent_path(path));
     const auto node = pending_.find(path);
     if (parent) count_child(parent_path(path), *parent, -1);
     if (node) forget(path, *node);
+    paths.push_back(std::move(path));
   }
   if (!m_.options.close_session_paths) return {};
   wire::Writer w(out);

@@ -236,7 +236,8 @@ MUTANTS = [
         ("static_cast<std::int32_t>(static_cast<std::uint32_t>(parent.stat.cversion) + 1u);\n  }",
          "static_cast<std::int32_t>(static_cast<std::uint32_t>(parent.stat.cversion));\n  }")]),
     Mutant("end-of-a-session-forgets-what-is-pending", "1208", "state/prepare_sessions.cc", [
-        ("  if (more.empty() && less.empty()) return owned;\n", "  if (less.empty()) return owned;\n")]),
+        ("    if (node.exists && node.stat.ephemeral_owner == raw(request_.session)) found.changing.push_back(path);\n",
+         "")]),
     Mutant("propose-above-the-limit", "a transaction that no follower reads", "state/prepare.cc", [
         ("  if (out.size() - record_start_ + kAroundRecordBytes <= m_.options.txn_bytes_max) return {};\n"
          "  too_large_ = true;\n  return std::unexpected(ErrorCode::kMarshallingError);\n",
