@@ -47,6 +47,7 @@ start settings /usr/bin/python3 "$here/settings_test.py"
 start strangers /usr/bin/python3 "$here/strangers_test.py"
 start reconfig /usr/bin/python3 "$here/reconfig_test.py"
 start promises /usr/bin/python3 "$here/promises_test.py"
+start frozen /usr/bin/python3 "$here/frozen_test.py"
 start voters /usr/bin/python3 "$here/mixed_test.py" --setups voters "$@"
 start observers /usr/bin/python3 "$here/mixed_test.py" --setups observers "$@"
 finish_all
