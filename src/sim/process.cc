@@ -229,9 +229,9 @@ void Process::observe() {
 void Process::count(const std::string& line) {
   constexpr std::pair<std::string_view, Did> kSaid[] = {
       {"elected in round", Did::kElected},
-      {"is brought level by DIFF", Did::kDiff},
-      {"is brought level by TRUNC", Did::kTrunc},
-      {"is brought level by SNAP", Did::kSnap},
+      {"is synced with DIFF", Did::kDiff},
+      {"is synced with TRUNC", Did::kTrunc},
+      {"is synced with SNAP", Did::kSnap},
       {"the same server has come again", Did::kSecondLink},
       {"this epoch has no zxid left", Did::kEpochOver},
       {"does not know its history", Did::kRecovering},

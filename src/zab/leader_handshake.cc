@@ -162,7 +162,7 @@ void Leader::synchronise(LearnerLink& learner, Instant now, Effects& effects) {
                                              .our_epoch = began_with_.current,
                                              .force_snapshot = config_.force_snapshot});
   const auto told = [&](const char* how) {
-    effects.log.push_back("learner " + std::to_string(raw(learner.server)) + " is brought level by " + how);
+    effects.log.push_back("learner " + std::to_string(raw(learner.server)) + " is synced with " + how);
   };
   count_sync(plan.kind);
   ++learner.traffic.packets_sent;

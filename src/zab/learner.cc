@@ -224,8 +224,8 @@ void Learner::on_sync_packet(const wire::QuorumPacket& packet, Effects& effects)
 
 void Learner::begin_sync(const wire::QuorumPacket& packet, Effects& effects) {
   sync_begun_ = true;
-  effects.log.push_back("the leader brings us level by " + std::string(name_of(packet.type)) + ", epoch " +
-                        std::to_string(epoch_) + ", from zxid " + std::to_string(raw(history_.last())));
+  effects.log.push_back("syncing with the leader by " + std::string(name_of(packet.type)) + ", epoch " +
+                        std::to_string(epoch_) + ", from zxid 0x" + hex(history_.last()));
   switch (packet.type) {
     case PacketType::kDiff:
       // The leader has what we have. Only what it sends moves us on: its own last zxid, which the packet
@@ -252,7 +252,7 @@ void Learner::truncate(Zxid last, Effects& effects) {
   const bool at_hand = history_.contains(last);
   if (!start_.knows_history || (!at_hand && last >= history_.window_begin())) {
     effects.discard_history = true;
-    return end("the leader's history and ours have parted before zxid " + std::to_string(raw(last)));
+    return end("the leader's history and ours have parted before zxid 0x" + hex(last));
   }
   effects.disk.emplace_back(TruncateLog{last});
   // Of what was applied nothing goes, unless it was read from the log at start without knowing its fate.
@@ -358,7 +358,7 @@ void Learner::on_up_to_date(Effects& effects) {
   if (!new_leader_acked_) return end("the leader says UPTODATE before we acknowledged NEWLEADER");
   phase_ = Phase::kBroadcast;
   level_at_ = committed_;
-  effects.log.push_back("level with the leader, server " + std::to_string(raw(start_.leader)) +
+  effects.log.push_back("synced with the leader, server " + std::to_string(raw(start_.leader)) +
                         ", in epoch " + std::to_string(epoch_));
   wire::append_packet(out(effects), PacketType::kAck, epoch_start(epoch_));
 }
@@ -435,7 +435,7 @@ void Learner::on_time(Instant now, Effects& effects) {
   if (phase_ == Phase::kBroadcast) return end("nothing was heard of the leader within syncLimit");
   if (phase_ == Phase::kDialling) return end("the elected leader was not reached in time");
   if (waits_for_nothing()) return end("the leader has no epoch yet, and may need a vote");
-  end("the leader did not bring us level within initLimit");
+  end("the leader did not sync us within initLimit");
 }
 
 // A leader that has an epoch says so at once. One that has none yet takes a later one than the promise, and

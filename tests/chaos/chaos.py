@@ -40,7 +40,7 @@ SLOW_MACHINE_SECONDS = 180  # more than asked for, until there are
 PASSWORD = "for the keys of one run"
 WORTH = {"kills": 2, "stops": 2, "partitions": 2}  # the least that a run must have done to prove something
 PROPERTIES = {
-    "zookeeper.commitLogCount": 10_000_000,  # Logs must be complete, so nobody may be brought level by SNAP.
+    "zookeeper.commitLogCount": 10_000_000,  # Logs must be complete, so nobody may be synced with SNAP.
     "zookeeper.snapCount": 20000,
     "zookeeper.preAllocSize": 1024,
 }

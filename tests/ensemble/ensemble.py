@@ -35,13 +35,13 @@ SYNC_LIMIT = 6  # ticks: a stopped server is given up after three seconds
 SETTLE_SECONDS = 120
 WORD_SECONDS = 2
 
-# How a learner is brought level: a Java learner says it itself, a drover learner's leader says it. (Java's
+# How a learner is synced: a Java learner says it itself, a drover learner's leader says it. (Java's
 # does not name the learner of a snapshot.)
 JAVA_LEARNER = {"DIFF": "Getting a diff from the leader", "TRUNC": "Truncating log to get in sync",
                 "SNAP": "Getting a snapshot from leader"}
-LEADER = {"DIFF": r"Sending DIFF zxid=0x\w+ +for peer sid: ?{0}\b|learner {0} is brought level by DIFF",
-          "TRUNC": r"Sending TRUNC .* for peer sid: ?{0}\b|learner {0} is brought level by TRUNC",
-          "SNAP": r"Sending snapshot last zxid of peer|learner {0} is brought level by SNAP"}
+LEADER = {"DIFF": r"Sending DIFF zxid=0x\w+ +for peer sid: ?{0}\b|learner {0} is synced with DIFF",
+          "TRUNC": r"Sending TRUNC .* for peer sid: ?{0}\b|learner {0} is synced with TRUNC",
+          "SNAP": r"Sending snapshot last zxid of peer|learner {0} is synced with SNAP"}
 
 
 def other_kind(kind):
@@ -258,7 +258,7 @@ class Ensemble:
         return self.leader()
 
     def how_synced(self, member):
-        """Every way in which it was brought level since its start, in the order of its leaders' logs."""
+        """Every way in which it was synced since its start, in the order of its leaders' logs."""
         if member.kind == JAVA:
             return _in_order(JAVA_LEARNER, member.said())
         before = self._said_at_launch[member.sid]
