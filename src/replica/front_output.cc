@@ -2,6 +2,7 @@
 //
 // What connections have not taken yet: a limit for each of them, and one for all together.
 #include <algorithm>
+#include <functional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -58,8 +59,10 @@ void Front::drop_output(Conn& c) {
 
 // At the beginning of a round everything was offered to the sockets, so what is left is what clients do not
 // take. Those go first who hold the most together with others of their address, and of them the largest: so a
-// fleet that takes a little too long stays, and one that was told to read nothing goes.
+// fleet that takes a little too long stays, and one that was told to read nothing goes. The largest output of
+// all is left out: it may be one reply that is larger than the limit, and its client may be reading it.
 void Front::evict_unread() {
+  if (output_bytes_ <= config_.output_total_max_bytes) exempt_bytes_ = 0;
   if (!is_output_full()) return;
   std::unordered_map<std::string_view, std::size_t> by_address;
   std::vector<Conn*> holders;
@@ -68,11 +71,15 @@ void Front::evict_unread() {
     holders.push_back(c.get());
     by_address[c->ip] += c->counted_bytes;
   }
+  const auto largest = std::ranges::max_element(holders, {}, &Conn::counted_bytes);
+  exempt_bytes_ = (*largest)->counted_bytes;
+  if (!is_output_full()) return;
+  holders.erase(largest);
   std::ranges::sort(holders, std::greater<>(),
                     [&](const Conn* c) { return std::pair{by_address.at(c->ip), c->counted_bytes}; });
   for (Conn* c : holders) {
     // Some more than needed, or every further byte would need another search.
-    if (output_bytes_ <= config_.output_total_max_bytes / 4 * 3) return;
+    if (output_bytes_ - exempt_bytes_ <= config_.output_total_max_bytes / 4 * 3) return;
     ++totals_.output_evictions;
     ++stats_.output_overflows;
     drop_output(*c);
