@@ -239,8 +239,9 @@ export class NodePanel {
     area.focus();
   }
 
+  // A conflict that was reported already says more.
   warnOfChange() {
-    this.note.textContent = "This node was changed elsewhere while you edit it.";
+    if (!this.note.textContent) this.note.textContent = "This node was changed elsewhere while you edit it.";
   }
 
   askToDelete() {
