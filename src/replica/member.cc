@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "base/ensure.h"
+#include "base/text.h"
 
 namespace drover::replica {
 namespace {
@@ -15,10 +16,9 @@ using wire::PacketType;
 // Inexact, and nobody knows yet until when.
 constexpr Zxid kUnknown{std::numeric_limits<std::int64_t>::max()};
 
-// A state that differs from the leader's is taken anew from the leader. If that one soon differs too, the
-// fault is in the programs and not in what was on the disk: trying again and again would only load the
-// leader.
-constexpr std::int64_t kBeginAnewEveryMs = 10 * 60'000;
+// A leader's state was taken in place of our own. If it soon differs too, the fault is in the programs and
+// not in what was on the disk: trying again and again would only load the leader.
+constexpr std::int64_t kDiscardEveryMs = 10 * 60'000;
 
 bool contains(const std::vector<zab::LinkId>& links, zab::LinkId link) {
   return std::find(links.begin(), links.end(), link) != links.end();
@@ -190,6 +190,7 @@ void Member::on_state_reloaded(bool exact, Instant now, Effects& effects) {
 
 void Member::on_history_discarded(Instant now, Effects& effects) {
   state_unusable_ = false;
+  discarded_ = now;
   replica_.forget_divergence();
   replica_.forget_unapplied_after(Zxid{-1});
   peer_.on_history_discarded(now, effects.zab);
@@ -353,6 +354,7 @@ Service Member::wanted_service() const {
   if (may_read_only_ && is_state_exact() && !peer_.is_fresh()) return Service::kReadOnly;
   if (!peer_.active() || state_unusable_) return Service::kNone;
   if (peer_.leader()) return Service::kLeading;
+  if (peer_.doubts_state()) return Service::kNone;
   // Before that the state may be older than what its clients have seen elsewhere, or hold some of what comes
   // next: what was agreed on is not yet on this disk.
   return machine_.last_zxid < *peer_.learner()->level_at() ? Service::kNone : Service::kLearning;
@@ -367,7 +369,7 @@ Zxid Member::applicable() const {
 bool Member::has_tree_work() const {
   if (halted_) return false;
   if (replica_.service() != wanted_service()) return true;
-  if (state_unusable_ || replica_.diverged_at()) return false;
+  if (state_unusable_ || replica_.divergence()) return false;
   const bool released = peer_.leader() && replica_.released_syncs() != peer_.leader()->released_syncs();
   return applicable() > machine_.last_zxid || released || replica_.has_answers();
 }
@@ -383,22 +385,30 @@ void Member::look_whether_exact() {
 }
 
 bool Member::is_state_exact() const {
-  return !state_unusable_ && peer_.knows_history() && machine_.last_zxid >= inexact_until_;
+  return !state_unusable_ && peer_.knows_history() && !peer_.doubts_state() &&
+         machine_.last_zxid >= inexact_until_;
 }
 
-void Member::begin_anew(Zxid diverged_at, Instant now, Effects& effects) {
+void Member::on_divergence(const Replica::Divergence& divergence, Instant now, Effects& effects) {
   replica_.end_service();
   ++divergences_;
   std::string what =
-      "transaction " + std::to_string(raw(diverged_at)) + " makes another state here than at the leader";
-  const bool soon_again = diverged_ && now - *diverged_ < kBeginAnewEveryMs;
-  diverged_ = now;
-  if (!soon_again) return peer_.discard_history(std::move(what), now, effects.zab);
-  halted_ = true;
-  effects.halt = what +
-                 ", again within ten minutes of taking the leader's state: this server stops, because "
-                 "another try would end the same way. Its files are as they are; compare its version "
-                 "with the leader's";
+      "transaction " + hex_text(divergence.at) +
+      (divergence.readable ? " makes another state here than at the leader" : " cannot be read");
+  const bool soon_again = discarded_ && now - *discarded_ < kDiscardEveryMs;
+  if (!divergence.readable || soon_again) {
+    halted_ = true;
+    effects.halt =
+        what + (soon_again ? ", within ten minutes of taking the leader's state" : "") +
+        ": this server stops, because another try would end the same way. Its files are unchanged; "
+        "compare its version with the leader's";
+    return;
+  }
+  // What else the leader has sent differs for the same reason.
+  inexact_until_ = contested_at_ = std::max(divergence.at, peer_.history().last());
+  replica_.set_inexact_until(inexact_until_);
+  replica_.forget_divergence();
+  peer_.contest_leader(what, now, effects.zab);
 }
 
 void Member::work_on_tree(Instant now, WallTime wall, Effects& effects) {
@@ -411,8 +421,9 @@ void Member::work_on_tree(Instant now, WallTime wall, Effects& effects) {
     replica_.on_durable(applicable(), now);
     peer_.set_applied(machine_.last_zxid);
   }
-  if (const auto at = replica_.diverged_at()) {
-    begin_anew(*at, now, effects);
+  if (replica_.compared_at() > contested_at_ && peer_.learner()) peer_.trust_state();
+  if (const auto divergence = replica_.divergence()) {
+    on_divergence(*divergence, now, effects);
   } else if (replica_.service() != wanted) {
     replica_.publish_membership(peer_.membership().text, peer_.membership().version, wall);
     if (wanted == Service::kLeading) {

@@ -119,7 +119,7 @@ class Member {
   Service wanted_service() const;
   const wire::PacketLimits& limits_of(zab::LinkId link) const;
   void note_looking(Instant now);
-  void begin_anew(Zxid diverged_at, Instant now, Effects& effects);
+  void on_divergence(const Replica::Divergence& divergence, Instant now, Effects& effects);
   Zxid applicable() const;
   void after(Instant now, WallTime wall, Effects& effects);
   void note_orders(Instant now, Effects& effects);
@@ -143,10 +143,11 @@ class Member {
   bool receiving_begun_ = false;
   bool state_unusable_ = false;  // half received, or about to be read anew
   Zxid inexact_until_{};
+  Zxid contested_at_{};  // digests up to here were made by a leader whose state differs
   std::optional<Instant> looking_since_;
   bool may_read_only_ = false;  // nobody was found to lead for long enough
   std::uint64_t divergences_ = 0;
-  std::optional<Instant> diverged_;  // last
+  std::optional<Instant> discarded_;  // last: the history, in favour of a leader's state
   bool halted_ = false;
   WallTime wall_{};  // of the last input that knew it
 };

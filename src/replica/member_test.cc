@@ -204,41 +204,6 @@ TEST_F(Members, ALeaderThatDoesNotServeHasNoClients) {
   EXPECT_TRUE(c.has(3, "/a"));
 }
 
-// --- a state that differs ---
-
-void spoil(Cluster& c, std::int64_t id) {
-  state::Tree& tree = c.machine(id).tree;
-  const state::NodeRef ref = tree.find("/a");
-  wire::StatPersisted stat = state::persisted_stat(tree.at(ref));
-  ++stat.version;
-  tree.set_data(ref, "/a", "other", stat);
-}
-
-TEST_F(Members, AStateThatDiffersFromTheLeadersIsTakenAnewOnceInTenMinutesAndThenTheServerStops) {
-  start_all();
-  write(2, "/a");
-  spoil(c, 1);
-  write(2, "/b");
-  EXPECT_EQ(c.member(1).divergences(), 1u);
-  c.pass(2000);
-  EXPECT_EQ(c.replica(1).service(), Service::kLearning);
-  EXPECT_EQ(c.machine(1).tree.digest(), c.machine(2).tree.digest());
-  EXPECT_FALSE(c.node(1).halted);
-
-  c.pass(11 * 60'000);
-  spoil(c, 1);
-  write(2, "/c");
-  c.pass(2000);
-  EXPECT_FALSE(c.node(1).halted) << "the last time is long ago";
-  EXPECT_EQ(c.machine(1).tree.digest(), c.machine(2).tree.digest());
-
-  spoil(c, 1);
-  write(2, "/d");
-  ASSERT_TRUE(c.node(1).halted);
-  EXPECT_EQ(c.replica(1).service(), Service::kNone);
-  EXPECT_FALSE(c.node(1).disk.log.empty()) << "its history stays for whoever looks into it";
-}
-
 // --- without a leader ---
 
 TEST_F(Members, WithoutALeaderTheLastStateIsShownAfterAWhileToThoseWhoAskForIt) {

@@ -157,6 +157,7 @@ inline void Cluster::recover(Node& n, MemberStart& start) {
   builder.finish();
   if (!begun) start.history.begin_at(n.machine->last_zxid);
   start.exact = n.disk.exact;
+  start.peer.contradicted = builder.is_contradicted();
 }
 
 inline void Cluster::start(const std::vector<std::int64_t>& ids) {

@@ -116,10 +116,10 @@ void Replica::forget_unapplied_after(Zxid last) {
 
 void Replica::on_durable(Zxid last, Instant now) {
   ENSURE(service_ != Service::kAlone || last <= last_proposed_, "only what was proposed becomes durable");
-  while (!unapplied_.empty() && machine_.last_zxid < last && !diverged_at_) {
+  while (!unapplied_.empty() && machine_.last_zxid < last && !divergence_) {
     Unapplied& batch = unapplied_.front();
     const LogAppend& log = *batch.log;
-    while (batch.next < log.size() && !diverged_at_) {
+    while (batch.next < log.size() && !divergence_) {
       const std::string_view entry = log.entry(batch.next);
       if (wire::zxid_of_entry(entry) > last) return answer_due(now);
       apply_next(entry, now);
@@ -135,7 +135,7 @@ void Replica::apply_next(std::string_view entry, Instant now) {
   if (!txn) {
     // Of our own making this cannot be. From a leader: it speaks a language that we do not know.
     ENSURE(!decides(), "what prepare wrote can be read");
-    diverged_at_ = wire::zxid_of_entry(entry);
+    divergence_ = {wire::zxid_of_entry(entry), /*readable=*/false};
     return;
   }
   if (txn->header.zxid <= machine_.last_zxid) return;  // in the leader's state already
@@ -147,9 +147,10 @@ void Replica::apply_next(std::string_view entry, Instant now) {
                           txn->digest->version == wire::kDigestVersion && txn->header.zxid > inexact_until_;
   if (comparable && txn->digest->tree_digest != machine_.tree.digest()) {
     ENSURE(!proposed_here, "the tree is as prepare foresaw it");
-    diverged_at_ = txn->header.zxid;
+    divergence_ = {txn->header.zxid};
     return;
   }
+  if (comparable || !txn->digest) compared_at_ = txn->header.zxid;  // Nor is there anything to compare.
   count_applied(txn->header, now);
   if (proposed_here) pending_->applied(txn->header.zxid);
   // Events first, to everybody: no reply may show the change to somebody who was not told.

@@ -129,12 +129,18 @@ class Replica {
   void note_durable(Zxid last, Instant now);
   // What was logged after `last` is taken back. Not what was applied.
   void forget_unapplied_after(Zxid last);
-  // A transaction came out otherwise than its digest says: this state is not the leader's. Nothing more is
-  // applied.
-  std::optional<Zxid> diverged_at() const { return diverged_at_; }
+  // A transaction came out otherwise than its digest says, so this state is not the leader's; or it cannot be
+  // read at all. Nothing more is applied.
+  struct Divergence {
+    Zxid at{};
+    bool readable = true;
+  };
+  const std::optional<Divergence>& divergence() const { return divergence_; }
   // Digests of transactions up to here say nothing: the state was sent while they were being applied.
   void set_inexact_until(Zxid zxid) { inexact_until_ = zxid; }
-  void forget_divergence() { diverged_at_.reset(); }
+  // The last transaction whose digest was this state's, or that has none.
+  Zxid compared_at() const { return compared_at_; }
+  void forget_divergence() { divergence_.reset(); }
 
   // Leading.
   void on_forwarded(zab::LinkId learner, const wire::ForwardedRequest& request,
@@ -303,7 +309,8 @@ class Replica {
   bool disk_full_ = false;
   bool exhausted_ = false;
   Zxid inexact_until_{};
-  std::optional<Zxid> diverged_at_;
+  std::optional<Divergence> divergence_;
+  Zxid compared_at_{};
   std::uint64_t released_syncs_ = 0;
   ReplicaStats stats_;
   std::optional<std::int64_t> wall_ahead_ms_;  // of the clock that only runs forward, when last heard

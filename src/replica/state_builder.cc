@@ -2,10 +2,10 @@
 #include "replica/state_builder.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "wire/txns.h"
 
 namespace drover::replica {
@@ -13,12 +13,6 @@ namespace {
 
 // Keys are counted from 1 for each new list; far below where the next ones would run out of numbers.
 constexpr std::int64_t kAclKeyMax = std::int64_t{1} << 30;
-
-std::string hex(std::uint64_t value) {
-  char digits[16];
-  const auto end = std::to_chars(std::begin(digits), std::end(digits), value, 16).ptr;
-  return "0x" + std::string(digits, end);
-}
 
 bool is_touched(const wire::StatPersisted& stat) {
   return std::max({stat.czxid, stat.mzxid, stat.pzxid}) > Zxid{0} || stat.version > 0 || stat.aversion > 0;
@@ -38,7 +32,7 @@ void StateBuilder::reset() {
   last_parent_ = state::kNoNode;
   loaded_ = false;
   awaited_.reset();
-  touched_ = comparable_ = false;
+  touched_ = comparable_ = contradicted_ = false;
   doubt_.clear();
   loaded_at_ = Zxid{0};
   findings_.clear();
@@ -122,7 +116,8 @@ void StateBuilder::compare_with_snapshot(Zxid zxid) {
 }
 
 void StateBuilder::compare(Zxid zxid, std::uint64_t expected) {
-  if (!differs(expected)) return doubt_.clear();
+  contradicted_ = differs(expected);
+  if (!contradicted_) return doubt_.clear();
   if (findings_.empty()) findings_.push_back(doubt_.empty() ? contradiction(zxid, expected) : doubt_);
   doubt_.clear();  // It is said, and every later one follows from the first.
 }
@@ -132,14 +127,16 @@ bool StateBuilder::differs(std::uint64_t expected) const {
 }
 
 std::string StateBuilder::contradiction(Zxid zxid, std::uint64_t expected) const {
-  return "the tree's digest at zxid " + hex(static_cast<std::uint64_t>(raw(zxid))) + " is " +
-         hex(machine_.tree.digest()) + ", but the files say " + hex(expected) +
-         ": this state is not the one that was acknowledged";
+  return "the tree's digest at zxid " + hex_text(zxid) + " is " + hex_text(machine_.tree.digest()) +
+         ", but the files say " + hex_text(expected) + ": this state is not the one that was acknowledged";
 }
 
 void StateBuilder::finish() {
   if (!loaded_) loaded(Zxid{0});
-  if (!doubt_.empty()) findings_.push_back(std::exchange(doubt_, {}));
+  if (!doubt_.empty()) {
+    contradicted_ = true;
+    findings_.push_back(std::exchange(doubt_, {}));
+  }
   machine_.tree.ensure_special_nodes();
   machine_.tree.acls().drop_unused();
 }

@@ -59,6 +59,10 @@ class StateBuilder {
   // The state is what the history makes and nothing more: what was read has been compared with its digests.
   bool is_exact() const { return comparable_ && doubt_.empty(); }
 
+  // The last digest that could be compared is not this state's. An earlier one does not matter: who has the
+  // state that the last leader had has the right one, whatever an earlier leader claimed. After finish().
+  bool is_contradicted() const { return contradicted_; }
+
   // Lines about trees that did not come out as the files foretold, since the last reset(). Complete after
   // finish().
   const std::vector<std::string>& findings() const { return findings_; }
@@ -82,6 +86,7 @@ class StateBuilder {
   bool touched_ = false;           // by a transaction: what was read is not the tree of an empty server
   bool comparable_ = false;        // digests of transactions can be compared from here on
   std::string doubt_;              // the snapshot's digest differed; the next transaction's decides
+  bool contradicted_ = false;      // by the last digest that was compared
   std::vector<std::string> findings_;
 };
 

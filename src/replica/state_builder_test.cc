@@ -163,6 +163,24 @@ TEST_F(Builder, NoticesATreeThatIsNotWhatTheSnapshotSays) {
   EXPECT_NE(builder.findings()[0].find("the files say 0xabc:"), std::string::npos);
 }
 
+TEST_F(Builder, IsContradictedByTheLastDigestOnly) {
+  leader.create("/a");
+  leader.create("/b");
+  leader.create("/c");
+  std::vector<std::string> log = leader.applied;
+  log[1].back() ^= 1;  // of the digest: what a leader with a wrong state has written
+  const auto replay = [&](std::size_t count) {
+    builder.reset();
+    for (std::size_t i = 0; i < count; ++i) EXPECT_TRUE(builder.txn(wire::zxid_of_entry(log[i]), log[i]));
+    builder.finish();
+    return builder.is_contradicted();
+  };
+  EXPECT_FALSE(replay(1));
+  EXPECT_TRUE(replay(2));
+  EXPECT_FALSE(replay(3)) << "the leader after it had the same state";
+  EXPECT_EQ(builder.findings().size(), 1u);
+}
+
 TEST_F(Builder, ComparesAFuzzySnapshotOnlyWhereItsSealSays) {
   leader.create("/a");
   const Zxid named = leader.machine.last_zxid;

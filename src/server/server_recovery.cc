@@ -57,6 +57,13 @@ IoResult<void> ServerProcess::recover() {
     log_error("recovery", "{}", finding);
     ++digest_mismatches_;
   }
+  if (is_member() && builder.is_contradicted() && !recovered_.damaged()) {
+    log_error(
+        "recovery",
+        "this server serves no client until it has compared its state with a leader's, and leads only if "
+        "nobody else does. If the states differ, it takes the one that a quorum has");
+    member_start_.peer.contradicted = true;
+  }
   if (!begun || raw(machine_.last_zxid) <= 0) history.begin_at(machine_.last_zxid);
   member_start_.history = std::move(history);
   member_start_.exact = builder.is_exact();
@@ -113,6 +120,7 @@ IoResult<bool> ServerProcess::reload_state() {
   TRY_ASSIGN(const storage::RecoveryReport report, storage::recover(disk_, data_dir_->dirs(), options, sink));
   if (report.damaged()) return std::unexpected(data_error(report.damage));
   builder.finish();
+  if (builder.is_contradicted()) return std::unexpected(data_error(builder.findings().front()));
   return builder.is_exact();
 }
 

@@ -37,6 +37,12 @@ bool is_beyond_the_model(ErrorCode error) {
   return error == ErrorCode::kSessionMoved || error == ErrorCode::kSystemError;
 }
 
+// Its version and the tree's digest are the last bytes of an entry.
+std::string_view without_digest(std::string_view entry) {
+  constexpr std::size_t kDigestBytes = 12;
+  return entry.substr(0, entry.size() - std::min(entry.size(), kDigestBytes));
+}
+
 }  // namespace
 
 ClientId CheckCalls::new_client() {
@@ -155,6 +161,7 @@ void CheckCalls::check_decision(const Call& call, std::string_view entry, const 
       .ephemeral_error = local ? ErrorCode::kSessionExpired : ErrorCode::kOk};
   const std::string decided = model_.decide(request, txn.header.zxid, WallTime{txn.header.time_ms});
   if (decided == entry) return;
+  if (spoiled_states_ && without_digest(decided) == without_digest(entry)) return;
   const auto expected = wire::decode_entry(decided);
   failures_.add("I5: ", txn.header.zxid, " is not what its request makes of the state before it: ", error,
                 " instead of ", expected ? error_of(*expected) : ErrorCode::kSystemError);

@@ -55,6 +55,8 @@ class CheckCalls {
   CheckCalls(Failures& failures, Model& model, CheckSessions& sessions)
       : failures_(failures), model_(model), sessions_(sessions) {}
 
+  // A leader with a spoiled state decides as it should, but writes another digest.
+  void set_spoiled_states(bool spoiled) { spoiled_states_ = spoiled; }
   ClientId new_client();
   void on_session(ClientId client, SessionId session, ServerId server);
   void on_disconnected(ClientId client) { of(client).server = kNowhere; }
@@ -101,6 +103,7 @@ class CheckCalls {
   Failures& failures_;
   Model& model_;
   CheckSessions& sessions_;
+  bool spoiled_states_ = false;
   std::deque<Client> clients_;
   boost::unordered_flat_map<SessionId, ClientId> by_session_;
   boost::unordered_flat_map<std::int64_t, char> withdrawn_;  // client and xid

@@ -62,6 +62,7 @@ Leftovers leftovers(const Process& process) {
 OracleOptions oracle_options(const Plan& plan) {
   OracleOptions options;
   options.local_sessions = plan.local_sessions;
+  options.spoiled_states = plan.spoiled_states;
   options.state.hash_key = {plan.seed, 0};
   options.state.extended_types = true;
   options.state.txn_bytes_max = plan.txn_bytes_max;

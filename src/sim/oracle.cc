@@ -12,6 +12,7 @@ Oracle::Oracle(const OracleOptions& options)
       reads_(failures_, model_, options.state),
       watches_(failures_, model_) {
   sessions_.set_local_sessions(options.local_sessions);
+  calls_.set_spoiled_states(options.spoiled_states);
 }
 
 // --- servers ---

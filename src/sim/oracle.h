@@ -42,6 +42,7 @@ struct OracleOptions {
   // How much slower than the world's time a server's clock may run.
   std::int64_t clock_drift_percent = 6;
   bool local_sessions = false;
+  bool spoiled_states = false;  // a leader may write digests of a state that is none
 };
 
 // What must be nothing once all clients have left (I13).

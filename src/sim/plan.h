@@ -102,8 +102,9 @@ struct Plan {
   bool leader_serves = true;
   bool local_sessions = false;  // a session is global only from its first ephemeral node on
   bool clock_drift = false;
-  bool initialized = true;  // empty disks carry the operator's word that they are meant to be empty
-  Zxid begins_at{};         // the history's end before the first start
+  bool spoiled_states = false;  // digests in the logs may be wrong
+  bool initialized = true;      // empty disks carry the operator's word that they are meant to be empty
+  Zxid begins_at{};             // the history's end before the first start
   std::uint32_t last_counter = 0xffff'fffe;  // an epoch has no more transactions than this
   // Small in some seeds: then values are near it, and sessions own more nodes than one transaction can list.
   std::size_t txn_bytes_max = state::Options{}.txn_bytes_max;

@@ -106,7 +106,10 @@ IoResult<void> Process::recover_and_join() {
   start.peer.knows_history = !found.report.damaged() && found.report.last >= Zxid{0};
   for (const std::string& line : found.report.findings) say(line);
   if (found.report.damaged()) parts_.world.count(Did::kDamageFound);
-  for (const std::string& line : found.contradictions) parts_.world.fail(line);
+  for (const std::string& line : found.contradictions) {
+    if (!parts_.plan.spoiled_states) parts_.world.fail(line);
+  }
+  start.peer.contradicted = found.contradicted && !found.report.damaged();
   if (found.report.damaged()) {
     clear_state();
     found.history.begin_at(Zxid{0});
@@ -206,7 +209,7 @@ void Process::work_on_tree() {
   for (const auto& [zxid, entry] : entries) {
     if (zxid > machine_.last_zxid) break;
     // A leader's state that is not yet exact holds some of what comes next.
-    const bool newest = zxid == machine_.last_zxid && member_->is_state_exact();
+    const bool newest = zxid == machine_.last_zxid && member_->is_state_exact() && !spoiled_;
     parts_.observer.on_applied(parts_.id, zxid, entry,
                                newest ? std::optional(machine_.tree.digest()) : std::nullopt, serving);
   }
@@ -238,6 +241,7 @@ void Process::count(const std::string& line) {
       {"A NEW HISTORY BEGINS", Did::kBeginsAnew},
       {"leads a history that is not the one on this disk", Did::kParted},
       {"has promised a later epoch than ours", Did::kMadeWay},
+      {"has a wrong state", Did::kContested},
   };
   for (const auto& [said, what] : kSaid) {
     if (line.find(said) != std::string::npos) parts_.world.count(what);
@@ -275,8 +279,10 @@ void Process::carry_out(replica::Effects& effects) {
     }
     if (std::holds_alternative<zab::ReloadState>(order)) parts_.world.count(Did::kReload);
     // The leader's state is whole from here on.
-    if (std::holds_alternative<zab::SaveSnapshot>(order))
+    if (std::holds_alternative<zab::SaveSnapshot>(order)) {
+      spoiled_ = false;
       parts_.observer.on_state(parts_.id, machine_, false);
+    }
     std::visit([&](auto& each) { log_->submit(LogOrder{std::move(each)}); }, order);
   }
   if (effects.zab.discard_history) {

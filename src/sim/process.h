@@ -105,6 +105,10 @@ class Process final : private LogDevice::Owner {
   // The disk does nothing for this long, whatever it is asked.
   void stall_disk(Micros time) { log_->stall(time); }
 
+  // The state in memory silently becomes another, as by a fault of the memory or the program. False: not now,
+  // because something is on its way.
+  bool spoil_state();
+
   // Nothing before its disk was read.
   bool has_member() const { return member_ != nullptr; }
   const replica::Member& member() const { return *member_; }
@@ -245,6 +249,7 @@ class Process final : private LogDevice::Owner {
   std::optional<Instant> timer_at_;
   Instant last_tick_;
   bool told_serving_ = false;
+  bool spoiled_ = false;           // the state in memory
   std::uint32_t established_ = 0;  // the epoch that was told to the observer
 };
 

@@ -134,10 +134,27 @@ IoResult<bool> Process::reload_state() {
   TRY_ASSIGN(const Recovered found, recover_state(parts_.disk, data_dir_->dirs(), machine_,
                                                   parts_.plan.window_of(parts_.id), on_known(),
                                                   /*repair=*/false));
-  for (const std::string& line : found.contradictions) parts_.world.fail(line);
+  for (const std::string& line : found.contradictions) {
+    if (!parts_.plan.spoiled_states) parts_.world.fail(line);
+  }
+  if (found.contradicted) return std::unexpected(data_error(found.contradictions.front()));
+  spoiled_ = false;
   say("read its state anew, up to " + std::to_string(raw(found.report.last)));
   if (found.report.damaged()) return std::unexpected(data_error(found.report.damage));
   return found.exact;
+}
+
+bool Process::spoil_state() {
+  const zab::History& history = member_->peer().history();
+  if (!is_serving() || history.last() != machine_.last_zxid || history.durable() != history.last())
+    return false;
+  state::Tree& tree = machine_.tree;
+  const std::string_view path = "/zookeeper";  // which no client reads
+  const state::NodeRef ref = tree.find(path);
+  tree.set_data(ref, path, "spoiled", state::persisted_stat(tree.at(ref)));
+  spoiled_ = true;
+  parts_.world.count(Did::kSpoiled);
+  return true;
 }
 
 void Process::clear_state() {

@@ -47,6 +47,7 @@ IoResult<Recovered> recover_state(storage::Disk& disk, const storage::DataDirs& 
   TRY_ASSIGN(found.report, storage::recover(disk, dirs, {.autocreate = true, .repair = repair}, sink));
   state.finish();
   found.contradictions = state.findings();
+  found.contradicted = state.is_contradicted();
   found.exact = state.is_exact();
   return found;
 }

@@ -24,6 +24,7 @@ struct Recovered {
   // The state is exactly what the history makes, not a leader's that was ahead of its name.
   bool exact = true;
   std::vector<std::string> contradictions;  // between the state and what its files say of it
+  bool contradicted = false;                // by the last digest
 };
 
 // `on_known` hears of every transaction in the log.

@@ -300,6 +300,35 @@ void let_one_promise_to_nobody(Cluster& cluster) {
   cluster.run_for(600 * kMillisecond);
 }
 
+Plan with_a_spoiled_state() {
+  Plan plan = small_plan();
+  plan.spoiled_states = true;
+  return plan;
+}
+
+void spoil(Cluster& cluster, ServerId id) {
+  for (int i = 0; i < 2000; ++i, cluster.run_for(kMillisecond)) {
+    Process* process = cluster.server(id).process();
+    if (process && process->has_member() && process->spoil_state()) break;
+  }
+  // It is found out by the next write, and the others have as long as syncLimit to find it out, too.
+  cluster.run_for(2 * cluster.plan().timing.sync_ms() * kMillisecond + 900 * kMillisecond);
+}
+
+// It takes the leader's state, and the others do not notice.
+void spoil_a_follower(Cluster& cluster) {
+  write_for_a_while(cluster);
+  const SimServer* leader = cluster.leader();
+  if (leader) spoil(cluster, ServerId{raw(leader->id()) == 1 ? 2 : 1});
+}
+
+// The others leave it and elect one of their own; it takes their state, not they its.
+void spoil_the_leader(Cluster& cluster) {
+  write_for_a_while(cluster);
+  const SimServer* leader = cluster.leader();
+  if (leader) spoil(cluster, leader->id());
+}
+
 void restart_all(Cluster& cluster) {
   write_for_a_while(cluster);
   for (const ServerId id : cluster.plan().servers()) {
@@ -388,6 +417,14 @@ std::vector<Script> make_scripts() {
        small_plan(),
        damage_one_while_another_is_stale,
        {Did::kDamageFound, Did::kRecovering}},
+      {"wrong-follower",
+       with_a_spoiled_state(),
+       spoil_a_follower,
+       {Did::kSpoiled, Did::kContested, Did::kDiscard}},
+      {"wrong-leader",
+       with_a_spoiled_state(),
+       spoil_the_leader,
+       {Did::kSpoiled, Did::kContested, Did::kDiscard}},
       {"everybody-restarts", with_small_files(), restart_all, {Did::kPurge}},
       {"epochs-run-out", with_short_epochs(), write_for_a_while, {Did::kEpochOver}},
       {"observer", with_observer(), let_one_fall_behind, {Did::kDiff}}};

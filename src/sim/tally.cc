@@ -12,6 +12,7 @@ const char* name_of(Did what) {
     case Did::kPause: return "pause";
     case Did::kWallJump: return "wall clock jump";
     case Did::kDrift: return "drifting clock";
+    case Did::kSpoiled: return "state spoiled";
     case Did::kUnsyncedLost: return "unsynced write lost";
     case Did::kUnsyncedKept: return "unsynced write kept";
     case Did::kUnsyncedTorn: return "unsynced write torn";
@@ -47,6 +48,7 @@ const char* name_of(Did what) {
     case Did::kSecondLink: return "crossing links";
     case Did::kEpochOver: return "epoch without zxids";
     case Did::kMadeWay: return "leader that makes way";
+    case Did::kContested: return "leader contested";
     case Did::kReload: return "state read anew";
     case Did::kDiscard: return "history put away";
     case Did::kRecovering: return "history unknown";
@@ -70,12 +72,17 @@ const char* name_of(Did what) {
   return "?";
 }
 
+// They need damage between a start and a TRUNC, a voter whose promises went to nobody, or a wrong state in
+// memory. Seeds have that too rarely or never; scripts show it (damaged-leader-gets-trunc, promise-to-nobody,
+// wrong-follower, wrong-leader).
+static bool only_in_scripts(Did what) {
+  return what == Did::kDiscard || what == Did::kMadeWay || what == Did::kSpoiled || what == Did::kContested;
+}
+
 std::string Tally::missing() const {
   std::string names;
   for (std::size_t i = 0; i < counts_.size(); ++i) {
-    // Needs damage between a start and a TRUNC, or a voter whose promises went to nobody: too rare for seeds,
-    // so scripts show it (damaged-leader-gets-trunc, promise-to-nobody).
-    if (static_cast<Did>(i) == Did::kDiscard || static_cast<Did>(i) == Did::kMadeWay) continue;
+    if (only_in_scripts(static_cast<Did>(i))) continue;
     if (counts_[i] == 0) names += (names.empty() ? "" : ", ") + std::string(name_of(static_cast<Did>(i)));
   }
   return names;

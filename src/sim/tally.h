@@ -22,6 +22,7 @@ enum class Did : std::uint8_t {
   kPause,
   kWallJump,
   kDrift,
+  kSpoiled,
   // disks
   kUnsyncedLost,
   kUnsyncedKept,
@@ -60,6 +61,7 @@ enum class Did : std::uint8_t {
   kSecondLink,
   kEpochOver,
   kMadeWay,
+  kContested,
   kReload,
   kDiscard,
   kRecovering,

@@ -19,6 +19,8 @@ using wire::PeerState;
 // every vote. Java's value, and seen on the wire.
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
 
+constexpr Zxid kUnknownHistory{-1};
+
 constexpr std::int64_t kAskMaxMs = 1000;
 
 // A peer may have put the round anywhere, also where it cannot be counted up from.
@@ -41,7 +43,9 @@ void Election::start(Zxid zxid, std::int64_t current_epoch, Instant now,
   heard_.clear();
   abstaining_.clear();
   initial_.leader = membership_.is_voter(config_.me) ? config_.me : ServerId{kNone};
-  initial_.zxid = config_.observer ? Zxid{kNone} : zxid;
+  own_zxid_ = zxid;
+  // Nobody elects who says -1.
+  initial_.zxid = config_.observer ? Zxid{kNone} : may_lead_ ? zxid : kUnknownHistory;
   initial_.peer_epoch = config_.observer ? kNone : current_epoch;
   propose(initial_, now, sends);
   consider(now);
@@ -66,7 +70,7 @@ void Election::on_notification(ServerId from, const Notification& n, Instant now
   switch (n.state) {
     case PeerState::kLooking: on_candidate(from, n, now, sends); break;
     case PeerState::kFollowing:
-    case PeerState::kLeading: on_settled(from, n); break;
+    case PeerState::kLeading: on_settled(from, n, now); break;
     case PeerState::kObserving: break;
   }
 }
@@ -75,9 +79,11 @@ void Election::on_time(Instant now, std::vector<NotificationSend>& sends) {
   if (!looking_) return;
   consider(now);
   if (!looking_ || now < repeat_at_) return;
-  // Voters tell each other what is new. Who has no vote learns of a leader only by asking.
+  // Voters tell each other what is new. Who has no vote, or none for the leader of the others, learns only by
+  // asking.
+  const bool asks = !has_vote() || !may_lead_ || refused_;
   const std::int64_t longest =
-      has_vote() ? config_.notification_max_ms : std::min(config_.notification_max_ms, kAskMaxMs);
+      asks ? std::min(config_.notification_max_ms, kAskMaxMs) : config_.notification_max_ms;
   interval_ms_ = std::max<std::int64_t>(1, std::min(2 * interval_ms_, longest));
   tell_voters(now, sends);
 }
@@ -93,6 +99,11 @@ void Election::set_reachable(ServerId server, bool reachable) {
   } else if (membership_.is_voter(server)) {
     unreachable_.insert(server);
   }
+}
+
+void Election::refuse(std::optional<ServerId> leader, Instant until) {
+  refused_ = leader;
+  refused_until_ = until;
 }
 
 void Election::set_membership(const Membership& membership) {

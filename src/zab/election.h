@@ -53,6 +53,8 @@ class Election {
  public:
   Election(const ElectionConfig& config, const Membership& membership);
 
+  // Before start(): false keeps this server from being elected. It still votes for others.
+  void set_may_lead(bool may_lead) { may_lead_ = may_lead; }
   // Begins to look. `zxid` is the last transaction logged, -1 when this server must not vote on its history.
   void start(Zxid zxid, std::int64_t current_epoch, Instant now, std::vector<NotificationSend>& sends);
   // While looking: counts. While settled: answers those who look. Of votes only those of voters matter.
@@ -80,6 +82,9 @@ class Election {
   void ask_voters(std::vector<NotificationSend>& sends) const;
   // While leading: whom a quorum of the others follows instead, by their word and its own.
   std::optional<ServerId> rival() const;
+  // This leader's state contradicts ours. It gets no vote from here, and is joined only when a quorum of the
+  // others still follows it at `until`: by then they have compared too, and have stayed. Nothing: trust all.
+  void refuse(std::optional<ServerId> leader, Instant until = {});
   // While looking, start() again afterwards: candidates may have come or gone.
   void set_membership(const Membership& membership);
 
@@ -109,7 +114,7 @@ class Election {
   // Counting (election_votes.cc).
   void on_candidate(ServerId from, const wire::Notification& n, Instant now,
                     std::vector<NotificationSend>& sends);
-  void on_settled(ServerId from, const wire::Notification& n);
+  void on_settled(ServerId from, const wire::Notification& n, Instant now);
   void on_rival(ServerId from, const wire::Notification& n);
   void propose(const Vote& vote, Instant now, std::vector<NotificationSend>& sends);
   bool beats(const Vote& vote, const Vote& other) const;
@@ -132,6 +137,10 @@ class Election {
   wire::PeerState state_ = wire::PeerState::kLooking;
   bool looking_ = false;
   bool joined_ = false;  // the vote was won before we asked
+  bool may_lead_ = true;
+  Zxid own_zxid_{};  // -1: this server has no vote
+  std::optional<ServerId> refused_;
+  Instant refused_until_;
   Vote vote_;
   Vote initial_;   // what this server proposes while it knows of nobody better
   Vote proposal_;  // always of the round round_

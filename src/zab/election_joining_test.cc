@@ -24,6 +24,53 @@ constexpr auto kLooking = PeerState::kLooking;
 constexpr auto kFollowing = PeerState::kFollowing;
 constexpr auto kLeading = PeerState::kLeading;
 
+// --- a leader whose state contradicts ours ---
+
+TEST(Refusing, ARefusedCandidateGetsNoVote) {
+  Server s(1, voters(3));
+  s.election.refuse(ServerId{3}, s.now + 1000);
+  s.look({.zxid = 4}).hear(3, {.leader = 3, .zxid = 9});
+  EXPECT_EQ(s.election.proposal().leader, ServerId{1});
+  s.hear(2, {.leader = 2, .zxid = 5});
+  EXPECT_EQ(s.election.proposal().leader, ServerId{2});
+  s.hear(2, {.leader = 3, .zxid = 9});
+  EXPECT_EQ(s.wait(10'000).leader(), 0);
+}
+
+TEST(Refusing, ARefusedLeaderIsJoinedWhenAQuorumOfTheOthersStillFollowsItLater) {
+  Server s(1, voters(3));
+  s.election.refuse(ServerId{3}, s.now + 1000);
+  s.look({.zxid = 4});
+  const auto hear_both = [&] {
+    s.hear(3, {.state = kLeading, .leader = 3, .round = 5, .epoch = 8});
+    s.hear(2, {.state = kFollowing, .leader = 3, .round = 5, .epoch = 8});
+  };
+  hear_both();
+  EXPECT_EQ(s.leader(), 0);
+  s.wait(1000);
+  hear_both();
+  EXPECT_EQ(s.leader(), 3);
+}
+
+TEST(Refusing, ARefusedLeaderDoesNotGetTheQuorumFromUs) {
+  Server s(1, voters(3));
+  s.election.refuse(ServerId{3}, s.now);
+  s.look({.epoch = 8}).hear(3, {.state = kLeading, .leader = 3, .epoch = 8});
+  EXPECT_EQ(s.wait(10'000).leader(), 0);
+}
+
+TEST(Refusing, WhoMayNotLeadVotesForOthers) {
+  Server s(3, voters(3));
+  s.election.set_may_lead(false);
+  s.look({.zxid = 4});
+  EXPECT_EQ(s.sent().front().notification.zxid, Zxid{-1}) << "nobody elects it";
+  s.hear(1, {.leader = 1, .zxid = 4});
+  EXPECT_EQ(s.wait(1000).leader(), 1);
+  s.election.set_may_lead(true);
+  s.look({.zxid = 4}).hear(1, {.leader = 1, .zxid = 4, .round = 2});
+  EXPECT_EQ(s.election.proposal().leader, ServerId{3});
+}
+
 // --- joining what is established ---
 
 TEST(Joining, ALateServerFollowsTheLeaderThatAQuorumFollows) {

@@ -26,7 +26,7 @@ void Election::on_candidate(ServerId from, const Notification& n, Instant now,
     return consider(now);  // Perhaps it was the last one that we waited for.
   }
   abstaining_.erase(from);
-  if (initial_.zxid == kUnknownHistory || n.round < round_) return;
+  if (own_zxid_ == kUnknownHistory || n.round < round_) return;
   const Vote vote = vote_in(n);
   if (n.round > round_) {
     // We are late: what we counted belongs to an election that is over.
@@ -43,9 +43,10 @@ void Election::on_candidate(ServerId from, const Notification& n, Instant now,
 // Somebody who follows or leads: perhaps there is a leader already. Its word alone is not enough; a quorum
 // must follow that leader, and the leader itself must say so. Otherwise servers would elect one that has just
 // crashed, over and over, on the word of those who have not noticed yet.
-void Election::on_settled(ServerId from, const Notification& n) {
+void Election::on_settled(ServerId from, const Notification& n, Instant now) {
   const Vote vote = vote_in(n);
   if (vote.leader == config_.me && !can_lead()) return;
+  if (vote.leader == refused_ && now < refused_until_) return;
   const Received word{vote, n.state, n.version};
   if (n.round == round_) {
     // This very election ended without us, so votes that were given while looking count too. The version is
@@ -91,13 +92,13 @@ void Election::propose(const Vote& vote, Instant now, std::vector<NotificationSe
 
 // Later epoch, then longer history, then larger id.
 bool Election::beats(const Vote& vote, const Vote& other) const {
-  if (membership_.weight_of(vote.leader) == 0) return false;
+  if (membership_.weight_of(vote.leader) == 0 || vote.leader == refused_) return false;
   return std::tuple(vote.peer_epoch, vote.zxid, vote.leader) >
          std::tuple(other.peer_epoch, other.zxid, other.leader);
 }
 
 bool Election::is_better(const Notification& n) const {
-  if (membership_.weight_of(n.leader) == 0) return false;
+  if (membership_.weight_of(n.leader) == 0 || n.leader == refused_) return false;
   return std::tuple(n.peer_epoch, n.zxid) > std::tuple(vote_.peer_epoch, vote_.zxid);
 }
 
@@ -120,8 +121,8 @@ bool Election::agreed(const Votes& votes, const Received& on, bool with_me) cons
 
 // We have a vote to give, and no more history than the leader: or it would refuse us.
 bool Election::may_support(const Vote& vote) const {
-  return has_vote() &&
-         std::tuple(initial_.peer_epoch, initial_.zxid) <= std::tuple(vote.peer_epoch, vote.zxid);
+  return has_vote() && vote.leader != refused_ &&
+         std::tuple(initial_.peer_epoch, own_zxid_) <= std::tuple(vote.peer_epoch, vote.zxid);
 }
 
 bool Election::leader_confirmed(const Votes& votes, const Vote& vote) const {
@@ -144,10 +145,10 @@ bool Election::everybody_agrees() const {
 }
 
 bool Election::has_vote() const {
-  return !config_.observer && membership_.is_voter(config_.me) && initial_.zxid != kUnknownHistory;
+  return !config_.observer && membership_.is_voter(config_.me) && own_zxid_ != kUnknownHistory;
 }
 
-bool Election::can_lead() const { return has_vote() && membership_.weight_of(config_.me) != 0; }
+bool Election::can_lead() const { return has_vote() && may_lead_ && membership_.weight_of(config_.me) != 0; }
 
 bool Election::leader_seems_empty() const {
   return raw(vote_.zxid) == 0 && (!joined_ || vote_.peer_epoch == 0);

@@ -58,6 +58,10 @@ void Invariants::look_at_roles(const Peer& peer, Check& check) {
   check.expect(follows == (peer.learner_ != nullptr), "who follows is a learner");
   check.expect(!peer.leader_ || peer.membership_.is_voter(peer.config_.me), "only voters lead");
   check.expect(!peer.leader_ || epochs.knows_history, "who leads knows its history");
+  check.expect(!peer.leader_ || peer.may_lead(),
+               "a state that its own history contradicts is the last to lead");
+  check.expect(!peer.learner_ || !peer.doubt_ || peer.doubt_->leader != peer.learner_->leader(),
+               "nobody follows a leader whose state contradicts its own");
   check.expect(peer.role_ != Role::kFollowing || !peer.config_.observer, "an observer only observes");
 
   check.expect(epochs.current_epoch <= epochs.accepted_epoch, "an epoch is accepted before it is current");

@@ -2,9 +2,9 @@
 #include "zab/learner.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/ensure.h"
+#include "base/text.h"
 #include "wire/txns.h"
 #include "zab/membership_text.h"
 #include "zab/ping_promise.h"
@@ -35,12 +35,6 @@ std::string on_one_line(std::string_view text) {
 }
 
 Zxid epoch_start(std::uint32_t epoch) { return Zxid{static_cast<std::int64_t>(epoch) << 32}; }
-
-std::string hex(Zxid zxid) {
-  char digits[16];
-  const auto end = std::to_chars(digits, digits + sizeof digits, static_cast<std::uint64_t>(raw(zxid)), 16);
-  return {digits, end.ptr};
-}
 
 // No member has a negative id.
 ServerId nobody_like(ServerId server) { return ServerId{~raw(server)}; }
@@ -115,8 +109,8 @@ bool Learner::parted_from(const wire::LeaderInfo& info, Effects& effects) {
   effects.halt =
       "server " + std::to_string(raw(start_.leader)) +
       " leads a history that is not the one on this disk: a quorum of servers has begun anew. This "
-      "server's data, up to zxid 0x" +
-      hex(history_.last()) +
+      "server's data, up to zxid " +
+      hex_text(history_.last()) +
       ", is unchanged. To join the others, move version-2 aside and start with an empty one. To keep "
       "this data instead, stop the others, move theirs aside, and restore from this server "
       "(docs/operating.md, \"Two histories\")";
@@ -225,7 +219,7 @@ void Learner::on_sync_packet(const wire::QuorumPacket& packet, Effects& effects)
 void Learner::begin_sync(const wire::QuorumPacket& packet, Effects& effects) {
   sync_begun_ = true;
   effects.log.push_back("syncing with the leader by " + std::string(name_of(packet.type)) + ", epoch " +
-                        std::to_string(epoch_) + ", from zxid 0x" + hex(history_.last()));
+                        std::to_string(epoch_) + ", from zxid " + hex_text(history_.last()));
   switch (packet.type) {
     case PacketType::kDiff:
       // The leader has what we have. Only what it sends moves us on: its own last zxid, which the packet
@@ -252,7 +246,7 @@ void Learner::truncate(Zxid last, Effects& effects) {
   const bool at_hand = history_.contains(last);
   if (!start_.knows_history || (!at_hand && last >= history_.window_begin())) {
     effects.discard_history = true;
-    return end("the leader's history and ours have parted before zxid 0x" + hex(last));
+    return end("the leader's history and ours have parted before zxid " + hex_text(last));
   }
   effects.disk.emplace_back(TruncateLog{last});
   // Of what was applied nothing goes, unless it was read from the log at start without knowing its fate.

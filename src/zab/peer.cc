@@ -38,7 +38,9 @@ Peer::Peer(const PeerConfig& config, Membership membership, History history, con
       membership_(std::move(membership)),
       history_(std::move(history)),
       epochs_(start),
-      election_(election_config(config), membership_) {}
+      election_(election_config(config), membership_) {
+  if (start.contradicted) doubt_.emplace();
+}
 
 bool Peer::active() const {
   if (leader_) return leader_->phase() == Leader::Phase::kBroadcast;
@@ -62,6 +64,7 @@ void Peer::settle(Instant now, Effects& effects) {
   count_orders(effects);
   if (active() && !was_active_) {
     was_active_ = true;
+    if (leader_) trust_state();
     const auto waited = static_cast<std::uint64_t>(now - unavailable_since_);
     counts_.unavailable_ms.add(waited);
     if (leader_) counts_.leader_unavailable_ms.add(waited);
@@ -125,6 +128,7 @@ void Peer::end_role(Effects& effects) {
     if (learner_->is_receiving_snapshot()) effects.disk.emplace_back(ReloadState{});
     effects.close.push_back(learner_->link());
     remember_refusal(*learner_);
+    followed_ = learner_->leader();
     counts_.learned.add(learner_->counts());
     learner_.reset();
   }
@@ -145,6 +149,7 @@ void Peer::begin_election(Instant now, Effects& effects) {
   ENSURE(history_.durable() == history_.last(), "a vote speaks of what is on the disk");
   const bool knows = epochs_.knows_history && !(epochs_.fresh && history_exists_);
   const Zxid last = knows ? history_.last() : Zxid{-1};
+  election_.set_may_lead(may_lead());
   election_.start(last, epochs_.current_epoch, now, effects.notify);
   for (const auto& [from, early] : std::exchange(early_, {})) {
     if (now - early.at > config_.notification_max_ms) continue;
@@ -157,9 +162,21 @@ void Peer::begin_role(Instant now, Effects& effects) {
   const ServerId chosen = election_.vote().leader;
   if (chosen == config_.me) {
     lead(now, effects);
+  } else if (is_outvoted_by(chosen)) {
+    give_in(chosen, now, effects);
   } else {
     follow(chosen, now, effects);
   }
+}
+
+// Joined although it was refused: a quorum of the others follows it.
+bool Peer::is_outvoted_by(ServerId leader) const { return doubt_ && doubt_->leader == leader; }
+
+void Peer::give_in(ServerId leader, Instant now, Effects& effects) {
+  trust_state();
+  discard_history("a quorum follows server " + std::to_string(raw(leader)) +
+                      " without this one: its files are set aside, and the leader's state is taken",
+                  now, effects);
 }
 
 void Peer::lead(Instant now, Effects& effects) {
@@ -226,6 +243,32 @@ void Peer::propose(TxnBatchPtr batch, Instant now, Effects& effects) {
 void Peer::step_down(std::string why, Instant now, Effects& effects) {
   if (leader_) leader_->step_down(std::move(why));
   settle(now, effects);
+}
+
+void Peer::contest_leader(const std::string& why, Instant now, Effects& effects) {
+  const ServerId leader = learner_ ? learner_->leader() : followed_;
+  doubt_ = Doubt{leader};
+  // Whoever follows the leader has logged what we have by then, or is left behind by it; and has compared it.
+  election_.refuse(leader, now + config_.timing.sync_ms());
+  look(why + ": this server or server " + std::to_string(raw(leader)) +
+           " has a wrong state. It keeps its own until a quorum of the others follows that server",
+       now, effects);
+  settle(now, effects);
+}
+
+// The others are away, or doubt as we do, or lack something that we have. If this state is wrong, a majority
+// of them will say so.
+void Peer::become_last_resort(Instant now, Effects& effects) {
+  if (role_ != Role::kLooking || election_due_ || may_lead()) return;
+  if (now - unavailable_since_ < config_.timing.init_ms()) return;
+  last_resort_ = true;
+  look("nobody else leads, so this server may, although its files contradict each other", now, effects);
+}
+
+void Peer::trust_state() {
+  doubt_.reset();
+  last_resort_ = false;
+  election_.refuse(std::nullopt);
 }
 
 void Peer::discard_history(std::string why, Instant now, Effects& effects) {
@@ -485,6 +528,7 @@ void Peer::on_time(Instant now, Effects& effects) {
   ask_for_rival(now, effects);
   if (learner_) learner_->on_time(now, effects);
   if (role_ == Role::kLooking && !election_due_) election_.on_time(now, effects.notify);
+  become_last_resort(now, effects);
   for (auto held = held_.begin(); held != held_.end();) {
     if (now < held_until(held->second)) {
       ++held;

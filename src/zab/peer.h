@@ -51,6 +51,8 @@ struct PeerStart {
   // that is not. Otherwise as one that knows nothing.
   bool fresh = false;
   std::uint64_t history_id = 0;  // 0: unknown
+  // The state that the history makes is not the one that its digests speak of. One of the two is wrong.
+  bool contradicted = false;
 };
 
 class Peer {
@@ -93,8 +95,12 @@ class Peer {
   // --- by the replica ---
   // Only while leading, in broadcast.
   void propose(TxnBatchPtr batch, Instant now, Effects& effects);
-  // Our state is not what the leader's transactions make: begin anew from nothing.
-  void discard_history(std::string why, Instant now, Effects& effects);
+  // A transaction of the leader makes another state here than there. Which one is wrong, only the others can
+  // tell: this server leaves, keeps its files, and elects somebody else if a quorum thinks as it does. It
+  // takes the leader's state only when a quorum of the others goes on without it.
+  void contest_leader(const std::string& why, Instant now, Effects& effects);
+  // A transaction of the leader that we follow made the same state here as there.
+  void trust_state();
   void step_down(std::string why, Instant now, Effects& effects);
   void set_applied(Zxid zxid) { history_.set_applied(zxid); }
 
@@ -114,6 +120,9 @@ class Peer {
   std::uint32_t current_epoch() const { return epochs_.current_epoch; }
   bool knows_history() const { return epochs_.knows_history; }
   bool is_fresh() const { return epochs_.fresh; }
+  // Our state or an earlier leader's is wrong. Ours is shown to nobody, and not written down, until we lead
+  // by the will of a quorum, or have compared it with another leader's.
+  bool doubts_state() const { return doubt_.has_value(); }
   // Why the last election began.
   const std::string& why_looking() const { return why_looking_; }
   std::size_t orders_open() const { return orders_open_; }
@@ -142,6 +151,11 @@ class Peer {
   void remember(ServerId from, const wire::Notification& notification, Instant now);
   void begin_election(Instant now, Effects& effects);
   void begin_role(Instant now, Effects& effects);
+  bool may_lead() const { return !doubt_ || doubt_->leader || last_resort_; }
+  void become_last_resort(Instant now, Effects& effects);
+  bool is_outvoted_by(ServerId leader) const;
+  void give_in(ServerId leader, Instant now, Effects& effects);
+  void discard_history(std::string why, Instant now, Effects& effects);
   void lead(Instant now, Effects& effects);
   void follow(ServerId leader, Instant now, Effects& effects);
   void drop_a_held_link(Effects& effects);
@@ -172,6 +186,14 @@ class Peer {
   bool marked_ = false;                   // fresh, but the disk says by now that it is meant to be empty
   std::uint64_t ordered_history_id_ = 0;  // with the current epoch that is on its way to the disk
   bool discarding_ = false;
+  // Whose state contradicts ours. Nothing: that of the leader who wrote the last digest on our disk; then
+  // this server follows anybody, and leads only if for as long as initLimit nobody else did.
+  struct Doubt {
+    std::optional<ServerId> leader;
+  };
+  std::optional<Doubt> doubt_;
+  bool last_resort_ = false;
+  ServerId followed_{};  // last
   std::size_t orders_open_ = 0;
   // Orders under way that take the history back, and where to: until they are done the disk speaks of
   // transactions that are no longer ours.

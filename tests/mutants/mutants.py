@@ -137,6 +137,23 @@ MUTANTS = [
         script="intruder"),
     Mutant("any-ack-counts", "acknowledges what was never proposed", "zab/leader_broadcast.cc", [
         ("  if (!was_proposed(zxid))\n", "  if (false)\n")]),
+    # --- agreement: states that differ ---
+    Mutant("differing-follower-discards-at-once", "one bad tree becomes everybody's", "zab/peer.cc", [
+        ("  doubt_ = Doubt{leader};\n",
+         "  return discard_history(why, now, effects);\n  doubt_ = Doubt{leader};\n")],
+        script="wrong-leader"),
+    Mutant("differing-follower-does-not-wait", "one bad tree becomes everybody's", "zab/peer.cc", [
+        ("  election_.refuse(leader, now + config_.timing.sync_ms());\n", "  election_.refuse(leader, now);\n")],
+        script="wrong-leader"),
+    Mutant("contested-leader-is-elected-again", "a majority disagrees with its leader", "zab/election_votes.cc", [
+        ("  if (membership_.weight_of(vote.leader) == 0 || vote.leader == refused_) return false;\n"
+         "  return std::tuple(vote.peer_epoch",
+         "  if (membership_.weight_of(vote.leader) == 0) return false;\n"
+         "  return std::tuple(vote.peer_epoch")],
+        script="wrong-leader"),
+    Mutant("contradicted-server-leads", "a server whose replay contradicts its digests", "zab/peer.cc", [
+        ("  election_.set_may_lead(may_lead());\n", "")],
+        script="wrong-leader"),
     # --- agreement: bringing a learner level ---
     Mutant("diff-over-a-stray-tail", "1154", "zab/sync_plan.cc", [
         ("  return {Kind::kTrunc, std::min(shared, history.committed())};", "  return {Kind::kDiff, std::min(shared, history.committed())};")]),
@@ -168,7 +185,8 @@ MUTANTS = [
     Mutant("applied-before-own-sync", "4882, M3", "replica/member.cc", [
         ("  return std::min(history.committed(), history.durable());", "  return history.committed();")]),
     Mutant("snapshot-of-a-state-that-goes", "found by this simulator", "replica/member.cc", [
-        ("  return !state_unusable_ && peer_.knows_history() && machine_.last_zxid >= inexact_until_;", "  return true;")]),
+        ("  return !state_unusable_ && peer_.knows_history() && !peer_.doubts_state() &&\n"
+         "         machine_.last_zxid >= inexact_until_;", "  return true;")]),
     Mutant("epoch-exhausted-for-ever", "1277; found by this simulator", "replica/replica_leading.cc", [
         ("  exhausted_ = false;  // The next epoch begins anew, and may be led by this server too.\n", "")]),
     Mutant("election-while-the-disk-writes", "4712", "zab/peer.cc", [
