@@ -23,9 +23,13 @@ constexpr Zxid kUnknownHistory{-1};
 
 constexpr std::int64_t kAskMaxMs = 1000;
 
-// A peer may have put the round anywhere, also where it cannot be counted up from.
-std::int64_t next_round(std::int64_t round) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(round) + 1);
+// Rounds are counted up by one, from 0 in each process. One that is so far ahead was not counted. To follow
+// it would take the ensemble to where no later round can be: then the votes of that one count for ever.
+constexpr std::int64_t kRoundsAheadMax = std::int64_t{1} << 32;
+constexpr std::int64_t kRoundMax = std::int64_t{1} << 62;
+
+bool is_plausible(std::int64_t round, std::int64_t ours) {
+  return round >= 0 && round <= kRoundMax && round - ours <= kRoundsAheadMax;
 }
 
 }  // namespace
@@ -37,7 +41,7 @@ void Election::start(Zxid zxid, std::int64_t current_epoch, Instant now,
                      std::vector<NotificationSend>& sends) {
   looking_ = true;
   state_ = PeerState::kLooking;
-  round_ = next_round(round_);
+  ++round_;
   received_.clear();
   settled_.clear();
   heard_.clear();
@@ -53,7 +57,7 @@ void Election::start(Zxid zxid, std::int64_t current_epoch, Instant now,
 
 void Election::on_notification(ServerId from, const Notification& n, Instant now,
                                std::vector<NotificationSend>& sends) {
-  if (from == config_.me) return;
+  if (from == config_.me || !is_plausible(n.round, round_)) return;
   if (!looking_ && state_ == PeerState::kLooking) return;  // Not begun: there is nothing to say yet.
   if (!membership_.is_voter(from)) return answer_stranger(from, n, sends);
   const bool asks = n.state == PeerState::kLooking;

@@ -55,6 +55,12 @@ class Ensemble {
   void isolate(std::int64_t id) { isolated_.insert(id); }
   void heal(std::int64_t id) { isolated_.erase(id); }
   void propose(std::int64_t id, std::uint32_t counter);
+  // Somebody says this in the name of `from`.
+  void forge(std::int64_t from, std::int64_t to, const wire::Notification& n) {
+    input(to, "hears an intruder",
+          [&](Peer& peer, Effects& more) { peer.on_notification(ServerId{from}, n, now_, more); });
+    run();
+  }
   // Its disk does nothing until asked.
   void hold_disk(std::int64_t id) { nodes_[id].held = true; }
   void work_disk(std::int64_t id, int orders = 1000);

@@ -119,6 +119,26 @@ TEST(NewHistory, DoesNotBeginWhileAVoterThatHasOneAnswers) {
   }
 }
 
+TEST(NewHistory, BeginsAlthoughSomebodyLiedAboutOne) {
+  // As an intruder on the election port could, in the name of every server.
+  Ensemble e = empty_servers(3);
+  wire::Notification lie;
+  lie.state = wire::PeerState::kLooking;
+  lie.zxid = zx(4, 3);
+  lie.round = 1;
+  lie.peer_epoch = 4;
+  e.start({1, 2, 3});
+  for (const std::int64_t from : {1, 2, 3}) {
+    lie.leader = ServerId{from};
+    for (const std::int64_t to : {1, 2, 3}) {
+      if (from != to) e.forge(from, to, lie);
+    }
+  }
+  e.pass(5000);
+  EXPECT_NE(e.leader(), 0);
+  EXPECT_EQ(e.warnings().size(), 1u);
+}
+
 TEST(NewHistory, AnEmptyServerDoesNotOutvoteAHistory) {
   // What was agreed on is with 3; 1 has missed it and 2 has lost it.
   Ensemble e(3);

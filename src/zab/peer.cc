@@ -55,13 +55,19 @@ void Peer::start(Instant now, Effects& effects) {
 
 // --- roles ---
 
-void Peer::settle(Instant now, Effects& effects) {
+void Peer::change_roles(Instant now, Effects& effects) {
   if (leader_ && leader_->over()) look(leader_->why_over(), now, effects);
   if (learner_ && learner_->over()) look(learner_->why_over(), now, effects);
   count_orders(effects);
   if (election_due_ && orders_open_ == 0 && !discarding_) begin_election(now, effects);
   if (role_ == Role::kLooking && !election_due_ && !election_.looking()) begin_role(now, effects);
   count_orders(effects);
+}
+
+void Peer::settle(Instant now, Effects& effects) {
+  change_roles(now, effects);
+  // A learner that came early may have ended the reign that has just begun. It is not held any more.
+  while (leader_ && leader_->over()) change_roles(now, effects);
   if (active() && !was_active_) {
     was_active_ = true;
     if (leader_) trust_state();
@@ -84,7 +90,7 @@ bool Peer::needs_mark(const DiskOrder& order) const {
   if (!epochs_.fresh || marked_ || std::holds_alternative<SaveSnapshot>(order)) return false;
   if (begins_history(order)) return true;
   const auto* save = std::get_if<SaveEpoch>(&order);
-  const bool doubts = history_exists_ || (learner_ ? learner_->doubts_history() : !leader_);
+  const bool doubts = !history_heard_.empty() || (learner_ ? learner_->doubts_history() : !leader_);
   return save && save->kind == EpochKind::kAccepted && !doubts;
 }
 
@@ -147,7 +153,7 @@ void Peer::begin_election(Instant now, Effects& effects) {
   election_began_ = now;
   ++counts_.looking;
   ENSURE(history_.durable() == history_.last(), "a vote speaks of what is on the disk");
-  const bool knows = epochs_.knows_history && !(epochs_.fresh && history_exists_);
+  const bool knows = epochs_.knows_history && !(epochs_.fresh && !history_heard_.empty());
   const Zxid last = knows ? history_.last() : Zxid{-1};
   election_.set_may_lead(may_lead());
   election_.start(last, epochs_.current_epoch, now, effects.notify);
@@ -227,7 +233,7 @@ void Peer::follow(ServerId leader, Instant now, Effects& effects) {
                              .knows_history = epochs_.knows_history,
                              .fresh = epochs_.fresh,
                              .leader_seems_empty = election_.leader_seems_empty(),
-                             .history_exists = history_exists_,
+                             .history_exists = !history_heard_.empty(),
                              .history_id = epochs_.history_id,
                              .leader = leader,
                              .link = LinkId{kDialledLinks | ++next_dial_}};
@@ -297,18 +303,35 @@ std::int64_t Peer::patience_for_voters() const {
 // What a voter says of its candidate it could say of itself, or it would vote for itself. An epoch without a
 // transaction is a history too: others may have logged something in it, and this disk may have held that.
 // Only who has promised, knowing itself to be empty, may be what is missing for the quorum of that beginning.
-bool Peer::hears_of_history(ServerId from, const wire::Notification& notification) const {
-  if (!epochs_.fresh || history_exists_ || !membership_.is_voter(from)) return false;
+// Who knows nothing and was in no epoch is as empty as we are, and waits for what it has heard of.
+bool Peer::speaks_of_history(const wire::Notification& notification) const {
   const bool holds = raw(notification.zxid) > 0;
   const bool doubts = raw(notification.zxid) < 0;
   const bool begun = notification.peer_epoch > 0;
-  return holds || (marked_ ? doubts && begun : doubts || begun);
+  return holds || (begun && (doubts || !marked_));
+}
+
+// True when that changes whether this server has a vote: then a new election hears the notification again.
+bool Peer::listen_for_history(ServerId from, const wire::Notification& notification, Instant now,
+                              Effects& effects) {
+  if (!epochs_.fresh || !membership_.is_voter(from)) return false;
+  const bool waited = !history_heard_.empty();
+  if (speaks_of_history(notification)) {
+    history_heard_[from] = now;
+    if (!waited) wait_for_history(now, effects);
+    return !waited && role_ == Role::kLooking;
+  }
+  const auto heard = history_heard_.find(from);
+  if (heard == history_heard_.end() || now - heard->second < config_.timing.init_ms()) return false;
+  history_heard_.erase(heard);
+  const bool over = history_heard_.empty() && role_ == Role::kLooking && !election_due_;
+  if (over) look("the voter that had a history says that it is empty", now, effects);
+  return over;
 }
 
 // An empty disk among servers that are not empty is a disk that was lost. It elects nobody, leads nobody, and
 // its promise proves nothing, until it has the others' history.
 void Peer::wait_for_history(Instant now, Effects& effects) {
-  history_exists_ = true;
   if (learner_) return learner_->on_history_heard_of();
   const std::string why = "this server is empty, and a voter has a history: waiting for a leader that has it";
   if (leader_ && leader_->phase() == Leader::Phase::kDiscovery) leader_->step_down(why);
@@ -349,12 +372,9 @@ void Peer::yield_to_rival() {
 
 void Peer::on_notification(ServerId from, const wire::Notification& notification, Instant now,
                            Effects& effects) {
-  if (hears_of_history(from, notification)) {
-    wait_for_history(now, effects);
-    if (role_ == Role::kLooking) {
-      remember(from, notification, now);  // The election that begins now hears it again.
-      return settle(now, effects);
-    }
+  if (listen_for_history(from, notification, now, effects)) {
+    remember(from, notification, now);
+    return settle(now, effects);
   }
   if (role_ == Role::kLooking && election_due_) {
     // Our own vote is not known yet. Who speaks now does not repeat it soon.

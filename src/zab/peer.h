@@ -138,6 +138,7 @@ class Peer {
 
   // Runs after every input: ends roles that are over, begins what was decided, counts orders.
   void settle(Instant now, Effects& effects);
+  void change_roles(Instant now, Effects& effects);
   void count_orders(Effects& effects);
   bool needs_mark(const DiskOrder& order) const;
   void end_rewind();
@@ -145,7 +146,9 @@ class Peer {
   void ask_for_rival(Instant now, Effects& effects);
   void yield_to_rival();
   void reconsider(ServerId from, const wire::Notification& notification, Instant now);
-  bool hears_of_history(ServerId from, const wire::Notification& notification) const;
+  bool speaks_of_history(const wire::Notification& notification) const;
+  bool listen_for_history(ServerId from, const wire::Notification& notification, Instant now,
+                          Effects& effects);
   void wait_for_history(Instant now, Effects& effects);
   std::int64_t patience_for_voters() const;
   void remember(ServerId from, const wire::Notification& notification, Instant now);
@@ -180,9 +183,10 @@ class Peer {
   PeerCounts counts_;  // of roles that are over
   Instant unavailable_since_;
   Instant election_began_;
-  // A voter has said that it has a history, or that it does not know its own. Remembered for as long as the
-  // process lives: who has answered once may be away only for a moment.
-  bool history_exists_ = false;
+  // Voters that have said that they have a history, and when they last did. They are remembered for as long
+  // as the process lives, because who has answered once may be away only for a moment. But who says that it
+  // is empty, and nothing else for a while, is believed: somebody else may have spoken in its name.
+  std::map<ServerId, Instant> history_heard_;
   bool marked_ = false;                   // fresh, but the disk says by now that it is meant to be empty
   std::uint64_t ordered_history_id_ = 0;  // with the current epoch that is on its way to the disk
   bool discarding_ = false;
