@@ -244,8 +244,6 @@ void Intruder::vote() {
   n.round = pick<std::int64_t>(random_, {kHighest, kLowest, 0, round, round == kHighest ? 0 : round + 1});
   n.peer_epoch = pick<std::int64_t>(random_, {kHighest, kLowest, -1, 0, 0x7fff'ffff, latest_epoch()});
   n.zxid = pick(random_, {Zxid{kHighest}, Zxid{kLowest}, Zxid{-1}, Zxid{0}, peer.history().last()});
-  // A server without a history believes for the rest of its life that there is one (docs/security.md).
-  if (peer.is_fresh()) n.zxid = Zxid{0};
   n.config = one_in(random_, 4) ? garbage() : "";
   std::string bytes;
   wire::append_notification(bytes, n);

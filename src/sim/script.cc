@@ -345,6 +345,37 @@ Plan with_an_intruder() {
   return plan;
 }
 
+// And says whatever it likes to new servers, so that they do not start for as long as it is there.
+Plan with_an_intruder_at_the_first_start() {
+  Plan plan = with_an_intruder();
+  plan.initialized = false;
+  plan.intruder.disturbs = true;
+  return plan;
+}
+
+Plan with_an_intruder_in_an_election() {
+  Plan plan = with_an_intruder();
+  plan.intruder.disturbs = true;
+  return plan;
+}
+
+// One server has lost its disk, and the intruder praises it.
+void let_an_intruder_disturb_an_election(Cluster& cluster) {
+  write_for_a_while(cluster);
+  cluster.intruder().begin();
+  SimServer& one = cluster.server(kOne);
+  one.crash(Farewell::kReset, Survival::kKeep);
+  one.wipe();
+  one.start();
+  if (SimServer* leader = cluster.leader()) leader->crash(Farewell::kReset, Survival::kKeep);
+  cluster.run_for(600 * kMillisecond);
+}
+
+void let_an_intruder_disturb_the_first_start(Cluster& cluster) {
+  cluster.intruder().begin();
+  write_for_a_while(cluster);
+}
+
 bool everybody_serves(Cluster& cluster) {
   const std::vector<ServerId> servers = cluster.plan().servers();
   return std::ranges::all_of(servers, [&](ServerId id) {
@@ -411,6 +442,14 @@ std::vector<Script> make_scripts() {
       {"new-servers", of_new_servers(), let_one_come_late, {Did::kBeginsAnew, Did::kRecovering}},
       {"promise-to-nobody", small_plan(), let_one_promise_to_nobody, {Did::kMadeWay}},
       {"intruder", with_an_intruder(), let_an_intruder_knock, {Did::kForeignLearner, Did::kForeignVote}},
+      {"intruder-at-the-first-start",
+       with_an_intruder_at_the_first_start(),
+       let_an_intruder_disturb_the_first_start,
+       {Did::kForeignLearner, Did::kForeignVote}},
+      {"intruder-in-an-election",
+       with_an_intruder_in_an_election(),
+       let_an_intruder_disturb_an_election,
+       {Did::kForeignLearner, Did::kForeignVote}},
       {"wiped-server", small_plan(), wipe_one, {Did::kRecovering, Did::kSnap}},
       {"wiped-and-only-begun", small_plan(), wipe_one_while_another_has_only_begun, {Did::kRecovering}},
       {"damaged-and-stale",

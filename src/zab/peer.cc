@@ -372,6 +372,7 @@ void Peer::yield_to_rival() {
 
 void Peer::on_notification(ServerId from, const wire::Notification& notification, Instant now,
                            Effects& effects) {
+  if (from == config_.me) return;  // Somebody else said it in our name.
   if (listen_for_history(from, notification, now, effects)) {
     remember(from, notification, now);
     return settle(now, effects);

@@ -97,7 +97,7 @@ MUTANTS = [
          "  if (phase_ != Phase::kBroadcast) {\n    welcome(learner, now, effects);\n"
          "    learner.stage = Stage::kSynced;\n    return count_new_leader_acks(now, effects);\n  }\n")]),
     Mutant("wiped-server-votes", "M4 of the storage experiments", "zab/peer.cc", [
-        ("  const bool knows = epochs_.knows_history && !(epochs_.fresh && history_exists_);",
+        ("  const bool knows = epochs_.knows_history && !(epochs_.fresh && !history_heard_.empty());",
          "  const bool knows = true;"),
         ("                             .knows_history = epochs_.knows_history,\n"
          "                             .fresh = epochs_.fresh,\n",
@@ -105,15 +105,16 @@ MUTANTS = [
          "                             .fresh = false,\n")]),
     Mutant("empty-servers-outvote-a-history", "M4 of the storage experiments", "zab/learner.cc", [
         ("  if (doubts_history()) start_.knows_history = false;\n", ""),
-        ("epochs_.knows_history && !(epochs_.fresh && history_exists_)", "epochs_.knows_history", "zab/peer.cc")]),
+        ("epochs_.knows_history && !(epochs_.fresh && !history_heard_.empty())", "epochs_.knows_history", "zab/peer.cc")]),
     Mutant("fresh-servers-wait-for-everybody", "a new ensemble starts", "zab/learner.cc", [
         ("(start_.history_exists || !start_.leader_seems_empty)", "(true || start_.history_exists)")]),
     Mutant("an-epoch-alone-is-no-history", "M4 of the storage experiments; found by this simulator", "zab/peer.cc", [
-        ("doubts && begun : doubts || begun", "doubts && begun : doubts")], script="wiped-and-only-begun"),
+        ("  return holds || (begun && (doubts || !marked_));\n", "  return holds || (begun && doubts);\n")],
+        script="wiped-and-only-begun"),
     Mutant("lies-about-a-history-are-believed-for-ever", "an intruder; found by this simulator", "zab/peer.cc", [
         ("  return holds || (begun && (doubts || !marked_));\n",
          "  return holds || (marked_ ? doubts && begun : doubts || begun);\n")],
-        seeds=1000),
+        script="intruder-at-the-first-start"),
     Mutant("late-history-is-truncated", "two histories", "zab/learner.cc", [
         ("  if (parted_from(*info, effects)) return;\n", ""),
         ("  return start_.knows_history && raw(history_.last()) > 0 ? start_.history_id : 0;", "  return 0;")]),
@@ -139,10 +140,6 @@ MUTANTS = [
         ("  const bool waiting = leader_ && leader_->phase() == Leader::Phase::kDiscovery;\n"
          "  if (!waiting ||", "  const bool waiting = leader_ != nullptr;\n  if (!waiting ||")],
         script="intruder"),
-    Mutant("any-round-is-believed", "an intruder; Java has it; found by this simulator", "zab/election.cc", [
-        ("  if (from == config_.me || !is_plausible(n.round, round_)) return;\n", "  if (from == config_.me) return;\n"),
-        ("  ++round_;\n", "  round_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(round_) + 1);\n")],
-        seeds=2000),
     Mutant("any-ack-counts", "acknowledges what was never proposed", "zab/leader_broadcast.cc", [
         ("  if (!was_proposed(zxid))\n", "  if (false)\n")]),
     # --- agreement: states that differ ---
