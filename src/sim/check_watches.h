@@ -25,6 +25,7 @@
 #include "sim/oracle_failures.h"
 #include "sim/oracle_model.h"
 #include "wire/replies.h"
+#include "wire/txns.h"
 
 namespace drover::sim {
 
@@ -35,6 +36,9 @@ class CheckWatches {
   void new_client() { clients_.emplace_back(); }
   // The model has applied a transaction: whoever waited for its changes must hear of them.
   void on_committed();
+  // The end of a large session sets the pzxid of these nodes' parents once more (state/prepare.h). A watch on
+  // their children that is set again then may fire without a change.
+  void on_swept(const wire::MultiTxn& sweep);
   // Before the reply is looked at any further: what it shows must have been told.
   void before_reply(ClientId client, Zxid zxid);
   // What the reply does to the client's watches.
@@ -92,6 +96,7 @@ class CheckWatches {
   std::deque<Client> clients_;
   // Watches without a due change, by path: whom a new change wakes. Recursive ones wait at their own path.
   std::map<Key, std::set<ClientId>> waiting_;
+  std::set<PathId> swept_;
 };
 
 }  // namespace drover::sim

@@ -35,6 +35,8 @@ void Oracle::on_committed(std::string_view entry, const wire::TxnEntry& txn) {
   calls_.after(txn, result);
   sessions_.after(txn);
   watches_.on_committed();
+  const auto* multi = std::get_if<wire::MultiTxn>(&txn.record);
+  if (multi && raw(txn.header.session) == 0) watches_.on_swept(*multi);
 }
 
 void Oracle::on_state(ServerId server, const state::Machine& machine, bool exact) {
