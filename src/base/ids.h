@@ -18,6 +18,9 @@ constexpr std::uint32_t counter_of(Zxid z) { return static_cast<std::uint32_t>(r
 constexpr Zxid next(Zxid z) { return Zxid{raw(z) + 1}; }
 
 static_assert(epoch_of(Zxid{0x0000'0007'0000'0002}) == 7);
+// Before the epoch's first transaction. Zab's packets name an epoch by it.
+constexpr Zxid epoch_start(std::uint32_t epoch) { return Zxid{static_cast<std::int64_t>(epoch) << 32}; }
+static_assert(epoch_of(epoch_start(7)) == 7);
 static_assert(counter_of(Zxid{0x0000'0007'0000'0002}) == 2);
 
 }  // namespace drover

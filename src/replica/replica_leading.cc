@@ -44,7 +44,7 @@ void Replica::track_sessions(Instant now) {
 void Replica::begin_leading(std::uint32_t epoch, Instant now, WallTime wall, Effects& effects) {
   ENSURE(service_ == Service::kNone, "a service ends before the next begins");
   service_ = Service::kLeading;
-  last_proposed_ = Zxid{static_cast<std::int64_t>(epoch) << 32};
+  last_proposed_ = epoch_start(epoch);
   exhausted_ = false;
   released_syncs_ = 0;
   const std::uint64_t ever_pending = pending_->counts().queued;  // What still was is forgotten here.

@@ -14,7 +14,7 @@ using wire::OpCode;
 void Replica::begin_learning(std::uint32_t epoch, Instant) {
   ENSURE(service_ == Service::kNone, "a service ends before the next begins");
   service_ = Service::kLearning;
-  const Zxid floor{static_cast<std::int64_t>(epoch) << 32};
+  const Zxid floor = epoch_start(epoch);
   for (Front* each : fronts_) each->set_serving(Serving::kYes, floor);
 }
 

@@ -224,7 +224,7 @@ void Process::observe() {
   established_ = leader->epoch();
   parts_.world.count(Did::kEstablished);
   // It may have proposed something already: what it took over ends where its epoch begins.
-  const Zxid begin{static_cast<std::int64_t>(established_) << 32};
+  const Zxid begin = epoch_start(established_);
   parts_.observer.on_established(parts_.id, established_, member_->peer().history().at_or_before(begin));
 }
 

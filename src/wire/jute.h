@@ -84,6 +84,13 @@ class Reader {
   // For fields where null has no meaning of its own.
   std::string_view string() { return buffer().value_or(std::string_view{}); }
 
+  // For fields that may not be null, such as paths.
+  std::string_view required_string() {
+    const Nullable found = buffer();
+    if (!found) ok_ = false;
+    return found.value_or(std::string_view{});
+  }
+
   // The element count of a vector whose elements take at least `element_bytes_min` each. Counts that the
   // remaining bytes cannot hold are errors; null and negative counts read as empty, as in Java.
   std::size_t count(std::size_t element_bytes_min) {

@@ -9,12 +9,6 @@ namespace drover::wire {
 namespace {
 
 // A path that must be there.
-std::string_view path_of(Reader& r) {
-  const Nullable path = r.buffer();
-  if (!path) r.fail();
-  return path.value_or(std::string_view{});
-}
-
 template <class Record>
 std::optional<Record> if_ok(const Reader& r, Record record) {
   if (!r.ok()) return std::nullopt;
@@ -26,7 +20,7 @@ std::vector<std::string_view> decode_paths(Reader& r) {
   if (Reader peek = r; peek.i32() == -1) r.fail();  // Other negative counts are empty lists in Java.
   const std::size_t n = r.count(4);
   paths.reserve(n);
-  for (std::size_t i = 0; i < n && r.ok(); ++i) paths.push_back(path_of(r));
+  for (std::size_t i = 0; i < n && r.ok(); ++i) paths.push_back(r.required_string());
   return paths;
 }
 
@@ -153,7 +147,7 @@ std::optional<CreateRequest> decode_create(Reader& r, OpCode op) {
 
 std::optional<DeleteRequest> decode_delete(Reader& r) {
   DeleteRequest d;
-  d.path = path_of(r);
+  d.path = r.required_string();
   d.version = r.i32();
   return if_ok(r, d);
 }
@@ -176,14 +170,14 @@ std::optional<SetAclRequest> decode_set_acl(Reader& r) {
 
 std::optional<CheckRequest> decode_check(Reader& r) {
   CheckRequest c;
-  c.path = path_of(r);
+  c.path = r.required_string();
   c.version = r.i32();
   return if_ok(r, c);
 }
 
 std::optional<PathWatchRequest> decode_path_watch(Reader& r) {
   PathWatchRequest p;
-  p.path = path_of(r);
+  p.path = r.required_string();
   p.watch = r.boolean();
   return if_ok(r, p);
 }
@@ -196,7 +190,7 @@ std::optional<PathTypeRequest> decode_path_type(Reader& r) {
 }
 
 std::optional<std::string_view> decode_path(Reader& r) {
-  const std::string_view path = path_of(r);
+  const std::string_view path = r.required_string();
   return if_ok(r, path);
 }
 

@@ -5,15 +5,9 @@ namespace drover::wire {
 namespace {
 
 // A path in the log was once accepted, so it is there; a null one is damage.
-std::string_view path_of(Reader& r) {
-  const Nullable path = r.buffer();
-  if (!path) r.fail();
-  return path.value_or(std::string_view{});
-}
-
 CreateTxn decode_create_txn(Reader& r, OpCode type) {
   CreateTxn t;
-  t.path = path_of(r);
+  t.path = r.required_string();
   t.data = r.buffer();
   t.acl = skip_acl_list(r);
   if (type == OpCode::kCreate || type == OpCode::kCreate2) t.ephemeral = r.boolean();
@@ -26,7 +20,7 @@ CreateTxn decode_create_txn(Reader& r, OpCode type) {
 
 SetDataTxn decode_set_data_txn(Reader& r) {
   SetDataTxn t;
-  t.path = path_of(r);
+  t.path = r.required_string();
   t.data = r.buffer();
   t.version = r.i32();
   return t;
@@ -34,7 +28,7 @@ SetDataTxn decode_set_data_txn(Reader& r) {
 
 SetAclTxn decode_set_acl_txn(Reader& r) {
   SetAclTxn t;
-  t.path = path_of(r);
+  t.path = r.required_string();
   t.acl = skip_acl_list(r);
   t.version = r.i32();
   return t;
@@ -42,7 +36,7 @@ SetAclTxn decode_set_acl_txn(Reader& r) {
 
 CheckTxn decode_check_txn(Reader& r) {
   CheckTxn t;
-  t.path = path_of(r);
+  t.path = r.required_string();
   t.version = r.i32();
   return t;
 }
@@ -57,7 +51,7 @@ CloseSessionTxn decode_close_session_txn(Reader& r) {
   if (r.at_end() || is_only_digest(r)) return t;
   const std::size_t n = r.count(4);
   t.paths.reserve(n);
-  for (std::size_t i = 0; i < n && r.ok(); ++i) t.paths.push_back(path_of(r));
+  for (std::size_t i = 0; i < n && r.ok(); ++i) t.paths.push_back(r.required_string());
   return t;
 }
 
@@ -84,7 +78,7 @@ TxnRecord decode_by_type(Reader& r, OpCode type, bool in_multi) {
     case OpCode::kCreateContainer:
     case OpCode::kCreateTtl: return decode_create_txn(r, type);
     case OpCode::kDelete:
-    case OpCode::kDeleteContainer: return DeleteTxn{path_of(r)};
+    case OpCode::kDeleteContainer: return DeleteTxn{r.required_string()};
     case OpCode::kSetData:
     case OpCode::kReconfig: return decode_set_data_txn(r);
     case OpCode::kSetAcl: return decode_set_acl_txn(r);

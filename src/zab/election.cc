@@ -19,8 +19,6 @@ using wire::PeerState;
 // every vote. Java's value, and seen on the wire.
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
 
-constexpr Zxid kUnknownHistory{-1};
-
 constexpr std::int64_t kAskMaxMs = 1000;
 
 // Rounds are counted up by one, from 0 in each process. One that is so far ahead was not counted. To follow

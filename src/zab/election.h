@@ -25,6 +25,9 @@
 
 namespace drover::zab {
 
+// What a server without a vote says of its history.
+inline constexpr Zxid kUnknownHistory{-1};
+
 struct Vote {
   ServerId leader{};
   Zxid zxid{};

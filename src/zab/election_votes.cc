@@ -12,8 +12,6 @@ namespace {
 using wire::Notification;
 using wire::PeerState;
 
-constexpr Zxid kUnknownHistory{-1};
-
 Vote vote_in(const Notification& n) { return {n.leader, n.zxid, n.round, n.peer_epoch}; }
 
 }  // namespace

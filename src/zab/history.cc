@@ -90,7 +90,7 @@ Zxid History::at_or_before(Zxid zxid) const {
 }
 
 bool History::first_of_epoch(std::uint32_t epoch, Zxid& before) const {
-  before = at_or_before(Zxid{static_cast<std::int64_t>(epoch) << 32});
+  before = at_or_before(epoch_start(epoch));
   bool found = false;
   for_each(before, last_, [&](Zxid zxid, std::string_view) { found = found || epoch_of(zxid) == epoch; });
   return found;

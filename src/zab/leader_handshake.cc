@@ -16,8 +16,6 @@ namespace {
 
 using wire::PacketType;
 
-Zxid epoch_start(std::uint32_t epoch) { return Zxid{static_cast<std::int64_t>(epoch) << 32}; }
-
 }  // namespace
 
 const char* name_of(LearnerLink::Stage stage) {

@@ -34,8 +34,6 @@ std::string on_one_line(std::string_view text) {
   return line;
 }
 
-Zxid epoch_start(std::uint32_t epoch) { return Zxid{static_cast<std::int64_t>(epoch) << 32}; }
-
 // No member has a negative id.
 ServerId nobody_like(ServerId server) { return ServerId{~raw(server)}; }
 
