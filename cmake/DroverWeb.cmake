@@ -1,4 +1,4 @@
-# The files of web/ become a table inside the binary (src/server/web_assets.h), made by this very file when it is run
+# The files of web/ become a table inside the binary (src/dashboard/web_assets.h), made by this very file when it is run
 # as a script: cmake -DWEB=folder -DOUTPUT=file -P DroverWeb.cmake
 if(CMAKE_SCRIPT_MODE_FILE)
   set(type_html "text/html; charset=utf-8")
@@ -28,7 +28,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
     string(APPEND rows "    {\"${path}\", \"${type_${ending}}\", \"\\\"${hash}\\\"\",\n"
            "     {reinterpret_cast<const char*>(k_${name}), sizeof k_${name}}},\n")
   endforeach()
-  file(WRITE "${OUTPUT}" "// Made from web/ by cmake/DroverWeb.cmake.\n#include \"server/web_assets.h\"\n\n"
+  file(WRITE "${OUTPUT}" "// Made from web/ by cmake/DroverWeb.cmake.\n#include \"dashboard/web_assets.h\"\n\n"
        "namespace drover::server {\nnamespace {\n\n${arrays}\nconst WebAsset kAssets[] = {\n${rows}};\n\n"
        "}  // namespace\n\nstd::span<const WebAsset> web_assets() { return kAssets; }\n\n"
        "}  // namespace drover::server\n")
@@ -42,4 +42,4 @@ add_custom_command(
   COMMAND "${CMAKE_COMMAND}" "-DWEB=${PROJECT_SOURCE_DIR}/web" "-DOUTPUT=${web_assets}" -P "${CMAKE_CURRENT_LIST_FILE}"
   DEPENDS ${web_files} "${CMAKE_CURRENT_LIST_FILE}"
   COMMENT "Embedding web/")
-target_sources(drover_server PRIVATE "${web_assets}")
+target_sources(drover_dashboard PRIVATE "${web_assets}")

@@ -21,7 +21,7 @@ inline constexpr std::size_t kMultiOperations = 100'000;
 inline constexpr std::size_t kOutstanding = 1000;         // of one connection
 inline constexpr std::size_t kOutstandingTotal = 20'000;  // of all
 // In bytes, with the identities that go along with every write. The total is half of what a follower's link
-// to its leader may queue (server/ensemble_host.cc), so that clients cannot cut the link.
+// to its leader may queue (runtime/ensemble_host.cc), so that clients cannot cut the link.
 inline constexpr std::size_t kOutstandingBytes = 4 << 20;
 inline constexpr std::size_t kOutstandingBytesTotal = 128 << 20;
 

@@ -12,7 +12,7 @@ namespace drover {
 
 // The user's request cannot be done. No allocation: the error is the wire value.
 template <class T>
-using Result = std::expected<T, ErrorCode>;
+using CodeResult = std::expected<T, ErrorCode>;
 
 // The world failed: errno (0 when the data itself is at fault) and what was being done, as one line.
 struct IoError {

@@ -12,12 +12,12 @@
 namespace drover {
 namespace {
 
-Result<int> half(int n) {
+CodeResult<int> half(int n) {
   if (n % 2 != 0) return std::unexpected(ErrorCode::kBadArguments);
   return n / 2;
 }
 
-Result<int> quarter(int n, bool& reached_end) {
+CodeResult<int> quarter(int n, bool& reached_end) {
   TRY_ASSIGN(const int once, half(n));
   TRY_ASSIGN(const int twice, half(once));
   reached_end = true;
@@ -34,7 +34,7 @@ TEST(Result, TryAssignGivesTheValueOrLeavesWithTheError) {
   EXPECT_FALSE(reached_end);
 }
 
-Result<void> both_even(int a, int b) {
+CodeResult<void> both_even(int a, int b) {
   TRY(half(a));
   TRY(half(b));
   return {};

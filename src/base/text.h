@@ -1,22 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers as people read them in log lines and errors.
+// Small things that everybody does with text. The only header below src/ that the recipes and the shell use,
+// too.
 #pragma once
 
 #include <charconv>
 #include <cstdint>
 #include <string>
-
-#include "base/ids.h"
+#include <string_view>
+#include <type_traits>
 
 namespace drover {
 
-// With 0x in front, as zxids and session ids are written everywhere.
+// "0x1f": how zxids and session ids are written everywhere.
 inline std::string hex_text(std::uint64_t value) {
   char digits[16];
   const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value, 16);
   return "0x" + std::string(digits, end);
 }
-inline std::string hex_text(Zxid zxid) { return hex_text(static_cast<std::uint64_t>(raw(zxid))); }
+template <class Id>
+  requires std::is_enum_v<Id>
+std::string hex_text(Id id) {
+  return hex_text(static_cast<std::uint64_t>(id));
+}
+
+// As Java's String.trim().
+constexpr std::string_view trimmed(std::string_view text) {
+  const auto is_blank = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+static_assert(trimmed(" \ta b\r\n") == "a b");
 
 }  // namespace drover

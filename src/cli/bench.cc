@@ -71,7 +71,7 @@ int measure(const Client& client, const Plan& plan, bool json) {
   return clean && worked && !outcome.errors.contains("two held one lock") ? 0 : kFailedExit;
 }
 
-int run(const std::vector<std::string>& words) {
+int bench(const std::vector<std::string>& words) {
   const std::vector<Option> known = bench_options();
   Arguments arguments(known, words);
   const bool cleaning = arguments.words() == std::vector<std::string>{"clean"};
@@ -98,6 +98,6 @@ int run(const std::vector<std::string>& words) {
 
 namespace drover::cli {
 
-int run_bench(const std::vector<std::string>& arguments) { return observe::run(arguments); }
+int run_bench(const std::vector<std::string>& arguments) { return observe::bench(arguments); }
 
 }  // namespace drover::cli

@@ -17,14 +17,12 @@ namespace drover::cli::observe {
 namespace {
 
 using std::chrono::duration;
-using std::chrono::milliseconds;
-using std::chrono::seconds;
 
-constexpr std::size_t kAtOnce = 500;  // creates in flight
+constexpr std::size_t kCreatesAtOnce = 500;  // creates in flight
 constexpr std::size_t kConnectsAtOnce = 50;
-constexpr seconds kConnectPatience{30}, kSetUpPatience{120};
-constexpr seconds kGrace{10};  // for answers after the end
-constexpr milliseconds kLook{20}, kProgress{500};
+constexpr std::chrono::seconds kSessionPatience{30}, kSetUpPatience{120};
+constexpr std::chrono::seconds kGrace{10};  // for answers after the end
+constexpr std::chrono::milliseconds kLook{20}, kProgress{500};
 
 double cpu_seconds() {
   rusage usage{};
@@ -41,9 +39,9 @@ Steady::duration steady(double time) {
 
 Result<void> create_all(const Client& client, const std::vector<std::string>& paths,
                         const std::string& data) {
-  for (std::size_t first = 0; first < paths.size() && !is_interrupted(); first += kAtOnce) {
+  for (std::size_t first = 0; first < paths.size() && !is_interrupted(); first += kCreatesAtOnce) {
     std::vector<Task<Result<Created>>> creates;
-    for (std::size_t i = first; i < std::min(paths.size(), first + kAtOnce); ++i) {
+    for (std::size_t i = first; i < std::min(paths.size(), first + kCreatesAtOnce); ++i) {
       creates.push_back(client.create(paths[i], data, {}, Wait::within(kSetUpPatience)));
     }
     for (const auto& created : sync_wait(when_all(std::move(creates)))) {
@@ -74,7 +72,7 @@ Result<std::vector<Client>> connect_all(const Plan& plan) {
     std::vector<Task<Result<Client>>> connects;
     const std::size_t left = static_cast<std::size_t>(plan.sessions) - clients.size();
     for (std::size_t i = 0; i < std::min(left, kConnectsAtOnce); ++i) {
-      connects.push_back(Client::connect(options, Wait::within(kConnectPatience)));
+      connects.push_back(Client::connect(options, Wait::within(kSessionPatience)));
     }
     for (auto& client : sync_wait(when_all(std::move(connects)))) {
       if (!client) return std::unexpected(client.error());
@@ -177,7 +175,8 @@ Result<void> begin(const BenchSessions& sessions, const Plan& plan) {
 
 void close_all(const BenchSessions& sessions) {
   std::vector<Task<Result<void>>> closes;
-  for (const auto& session : sessions) closes.push_back(session->client().close(Wait::within(seconds(5))));
+  for (const auto& session : sessions)
+    closes.push_back(session->client().close(Wait::within(std::chrono::seconds(5))));
   sync_wait(when_all(std::move(closes)));
 }
 

@@ -6,11 +6,11 @@
 #include <algorithm>
 
 #include "cli/observe_text.h"
+#include "cli/recipes_read.h"
 
 namespace drover::cli::observe {
 namespace {
 
-constexpr std::chrono::seconds kPatience{30};
 constexpr std::string_view kRevokeWord = "__REVOKE__";  // Curator's, and ours
 
 std::string parent_of(const std::string& path) {

@@ -17,9 +17,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kAtOnce = 200;  // requests in flight
 constexpr std::size_t kNamesInNote = 5;
-constexpr std::chrono::seconds kPatience{30};
 
 bool is_revocation(std::string_view data) { return data == "__REVOKE__" || data == "unlock"; }
 

@@ -7,6 +7,7 @@
 // was true while it was read.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -24,6 +25,10 @@ struct ReadLimits {
   std::size_t directories = 10'000;  // directories of a scan
   std::string claims = {};           // directory of a queue's claims; empty: PATH.claims
 };
+
+// For each request of these commands.
+inline constexpr std::chrono::seconds kPatience{30};
+inline constexpr std::size_t kAtOnce = 200;  // requests in flight
 
 // Blocks, so do not call it on the client's executor.
 Result<View> read_view(const Client& client, const std::string& path, const ReadLimits& limits);

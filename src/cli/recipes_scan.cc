@@ -12,10 +12,8 @@
 namespace drover::cli::observe {
 namespace {
 
-constexpr std::size_t kAtOnce = 200;
 constexpr std::size_t kDirectoriesAtOnce = 16;
 constexpr std::size_t kChildrenMax = 10'000;  // of a directory that is not a recipe
-constexpr std::chrono::seconds kPatience{30};
 
 // Directories that belong to a recipe beside them.
 bool is_beside(std::string_view name) {

@@ -4,17 +4,11 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/text.h"
 #include "cli/text.h"
 
 namespace drover::cli {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\f";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
 
 std::string property(const Properties& properties, std::string_view name) {
   const auto found = properties.find("zookeeper." + std::string(name));

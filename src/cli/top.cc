@@ -23,7 +23,8 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kWordPatience{1000}, kFirstPatience{3000}, kConfigPatience{300};
+constexpr std::chrono::milliseconds kSamplePatience{1000}, kFirstConfigPatience{3000},
+    kNextConfigPatience{300};
 constexpr std::chrono::milliseconds kKeyPatience{100};
 constexpr std::size_t kPathsShown = 10;
 constexpr int kLooksPerSearch = 10;  // Members may come and go.
@@ -47,7 +48,7 @@ class Sampler {
       if (member.address)
         questions.insert(questions.end(), {{address, "srvr"}, {address, "mntr"}, {address, "conf"}});
     }
-    const std::vector<Answer> answers = ask(questions, kWordPatience);
+    const std::vector<Answer> answers = ask(questions, kSamplePatience);
     const auto now = Steady::now();
     std::vector<Sample> samples;
     std::size_t next = 0;
@@ -69,7 +70,7 @@ class Sampler {
  private:
   // A short timeout: `top` is needed most when no session can be opened.
   void search() {
-    const auto config = read_config(client_, members_.empty() ? kFirstPatience : kConfigPatience);
+    const auto config = read_config(client_, members_.empty() ? kFirstConfigPatience : kNextConfigPatience);
     const bool changed = config && config != config_;
     if (!members_.empty() && !changed) return;
     if (config) config_ = config;
@@ -219,7 +220,7 @@ class Top {
   Board board_;
 };
 
-int run(const std::vector<std::string>& words) {
+int top(const std::vector<std::string>& words) {
   const std::vector<Option> known =
       with_server_options({{"--once"}, {"--json"}, {"--interval", true}, {"--depth", true}, {"--no-paths"}});
   Arguments arguments(known, words);
@@ -253,6 +254,6 @@ int run(const std::vector<std::string>& words) {
 
 namespace drover::cli {
 
-int run_top(const std::vector<std::string>& arguments) { return observe::run(arguments); }
+int run_top(const std::vector<std::string>& arguments) { return observe::top(arguments); }
 
 }  // namespace drover::cli

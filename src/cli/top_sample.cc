@@ -14,7 +14,7 @@ namespace {
 namespace json = boost::json;
 
 template <class Number>
-std::optional<Number> number_in(std::string_view text) {
+std::optional<Number> metric_number(std::string_view text) {
   const bool hex = text.starts_with("0x");
   if (hex) text.remove_prefix(2);
   Number number{};
@@ -43,7 +43,7 @@ std::optional<std::string_view> line_of(std::string_view text, std::string_view 
 template <class Number>
 std::optional<Number> number_of(std::string_view text, std::string_view key) {
   const auto line = line_of(text, key);
-  return line ? number_in<Number>(*line) : std::nullopt;
+  return line ? metric_number<Number>(*line) : std::nullopt;
 }
 
 // "Latency min/avg/max: 0/1.8/16"
@@ -53,8 +53,8 @@ void read_latency(std::string_view text, Sample& sample) {
   const std::size_t first = line->find('/');
   const std::size_t second = line->find('/', first + 1);
   if (second == std::string_view::npos) return;
-  sample.latency_average = number_in<double>(line->substr(first + 1, second - first - 1));
-  sample.latency_max = number_in<double>(line->substr(second + 1));
+  sample.latency_average = metric_number<double>(line->substr(first + 1, second - first - 1));
+  sample.latency_max = metric_number<double>(line->substr(second + 1));
 }
 
 void read_srvr(std::string_view text, Sample& sample) {

@@ -16,12 +16,12 @@
 #include "cli/recipes_command.h"
 #include "cli/shell.h"
 #include "cli/top.h"
-#include "server/config.h"
+#include "config/config.h"
+#include "drover/version.h"
+#include "log/log.h"
 #include "server/local_ensemble.h"
-#include "server/log.h"
 #include "server/server.h"
 #include "server/service_manager.h"
-#include "server/version.h"
 #include "tools/inspect.h"
 
 namespace {
@@ -110,7 +110,7 @@ int serve(const std::vector<std::string>& arguments) {
 }
 
 int print_version(const std::vector<std::string>&) {
-  std::printf("%s\n", std::string(server::kVersion).c_str());
+  std::printf("%s\n", std::string(kVersion).c_str());
   return 0;
 }
 

@@ -79,13 +79,13 @@ IoResult<CrlPtr> revocation_list(const Block& block) {
   return crl;
 }
 
-struct Contents {
+struct PemContents {
   std::vector<PkeyPtr> keys;
   std::vector<X509Ptr> certificates;
   std::vector<CrlPtr> revocation_lists;
 };
 
-IoResult<void> add_block(Contents& contents, Block& block, std::string_view password) {
+IoResult<void> add_block(PemContents& contents, Block& block, std::string_view password) {
   if (block.name == PEM_STRING_X509 || block.name == PEM_STRING_X509_OLD) {
     TRY_ASSIGN(auto certificate, parse_certificate(block.der));
     contents.certificates.push_back(std::move(certificate));
@@ -107,7 +107,7 @@ IoResult<void> add_block(Contents& contents, Block& block, std::string_view pass
 IoResult<KeyStore> parse_pem(std::string_view bytes, std::string_view password) {
   const BioPtr bio(BIO_new_mem_buf(bytes.data(), static_cast<int>(bytes.size())));
   if (!bio) return std::unexpected(openssl_error("cannot read PEM"));
-  Contents contents;
+  PemContents contents;
   while (true) {
     TRY_ASSIGN(auto block, next_block(bio.get()));
     if (!block) break;

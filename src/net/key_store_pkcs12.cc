@@ -37,7 +37,7 @@ struct Library {
   ProviderPtr legacy{OSSL_PROVIDER_load(context.get(), "legacy")};
 };
 
-struct Contents {
+struct StoreContents {
   std::vector<PkeyPtr> keys;
   std::vector<X509Ptr> certificates;
   std::vector<X509Ptr> trusted;
@@ -47,7 +47,7 @@ class Parser {
  public:
   explicit Parser(std::string_view password) : password_(password) {}
 
-  IoResult<Contents> parse(std::string_view bytes) {
+  IoResult<StoreContents> parse(std::string_view bytes) {
     TRY_ASSIGN(const Pkcs12Ptr store, decode(bytes));
     if (PKCS12_mac_present(store.get()) == 1 &&
         PKCS12_verify_mac(store.get(), password_.data(), length()) != 1) {
@@ -123,13 +123,13 @@ class Parser {
 
   Library library_;
   std::string password_;  // with the terminating zero that OpenSSL wants for an empty password
-  Contents contents_;
+  StoreContents contents_;
 };
 
 }  // namespace
 
 IoResult<KeyStore> parse_pkcs12(std::string_view bytes, std::string_view password) {
-  TRY_ASSIGN(Contents contents, Parser(password).parse(bytes));
+  TRY_ASSIGN(StoreContents contents, Parser(password).parse(bytes));
   KeyStore store;
   for (PkeyPtr& key : contents.keys) {
     TRY_ASSIGN(auto entry, assemble_entry(std::move(key), contents.certificates));

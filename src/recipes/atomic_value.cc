@@ -20,8 +20,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kPauseMax{200};
-
 // Removes marks that may still be created.
 Task<Result<void>> remove_marks(Client client, std::vector<std::string> paths) {
   for (const std::string& path : paths) {
@@ -168,9 +166,7 @@ Task<Result<void>> AtomicBytes::State::get_in_line(Mutex mutex, Guard& turn, Wai
 
 Task<Result<void>> AtomicBytes::State::step_aside(int tries, Wait wait) {
   if (random == 0) random = 0x9E3779B97F4A7C15ull ^ static_cast<std::uint64_t>(raw(client.session()));
-  random = random * 6364136223846793005ull + 1442695040888963407ull;
-  const auto most = std::min(kPauseMax, milliseconds(1LL << std::min(tries, 8)));
-  const auto until = Clock::now() + milliseconds(static_cast<std::int64_t>(random >> 33) % most.count());
+  const auto until = Clock::now() + pause_after_conflict(tries, random);
   return client.scheduler().sleep(Wait::until(std::min(until, wait.deadline), std::move(wait.stop)));
 }
 

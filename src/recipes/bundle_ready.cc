@@ -19,9 +19,9 @@
 namespace drover::recipes {
 namespace {
 
-constexpr std::string_view kReady = "ready";
+constexpr std::string_view kReadyNode = "ready";
 
-std::string ready_of(const BundlePlace& place) { return child_path(place.path, kReady); }
+std::string ready_of(const BundlePlace& place) { return child_path(place.path, kReadyNode); }
 
 // The names of existing pieces.
 Task<Result<std::vector<std::string>>> piece_names(BundlePlace place, Wait wait) {
@@ -29,7 +29,7 @@ Task<Result<std::vector<std::string>>> piece_names(BundlePlace place, Wait wait)
   Result<Children> children = co_await std::move(listing);
   if (!children && children.error() == Errc::kNoNode) co_return std::vector<std::string>{};
   if (!children) co_return std::unexpected(children.error());
-  std::erase(children->names, kReady);
+  std::erase(children->names, kReadyNode);
   co_return std::move(children->names);
 }
 
@@ -119,7 +119,7 @@ Task<Result<void>> make_ready(BundlePlace place, std::string mark, std::vector<O
 Task<Result<void>> publish_ready(BundlePlace place, Pieces pieces, std::vector<Op> fence, Wait wait) {
   auto there = place.client.scheduler().enter();
   co_await there;
-  if (pieces.contains(std::string(kReady))) co_return fail(Errc::kBadArguments, ready_of(place));
+  if (pieces.contains(std::string(kReadyNode))) co_return fail(Errc::kBadArguments, ready_of(place));
   auto making = place.client.create(place.path, {}, {.parents = true}, wait);
   const Result<Created> made = co_await std::move(making);
   const bool lost = !made && made.error().error_class() == ErrorClass::kRecoverable;

@@ -4,28 +4,6 @@
 #include <utility>
 
 namespace drover::recipes {
-namespace {
-
-bool is_over(ConnectionState state) {
-  return state == ConnectionState::kExpired || state == ConnectionState::kAuthFailed ||
-         state == ConnectionState::kClosed;
-}
-
-// While it exists, changes wake the waiter.
-class Waiting {
- public:
-  Waiting(std::set<Signal*>& all, Signal& signal) : all_(all), signal_(&signal) { all_.insert(signal_); }
-  Waiting(const Waiting&) = delete;
-  Waiting& operator=(const Waiting&) = delete;
-  ~Waiting() { all_.erase(signal_); }
-
- private:
-  std::set<Signal*>& all_;
-  Signal* signal_;
-};
-
-}  // namespace
-
 std::shared_ptr<Election> Election::begin(Client client, LossPolicy loss, Take take) {
   std::shared_ptr<Election> election(new Election(std::move(client), loss, std::move(take)));
   start(run(election));

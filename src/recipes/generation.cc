@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kMember = "m-";
 constexpr std::string_view kBroken = "broken";
 
-struct Member {
+struct GenerationMember {
   std::int32_t sequence = 0;
   std::string path;
 };
@@ -28,7 +28,7 @@ std::optional<std::int64_t> number_in(std::string_view text) {
   return value;
 }
 
-std::string text_of(const std::vector<Member>& members, std::size_t count) {
+std::string text_of(const std::vector<GenerationMember>& members, std::size_t count) {
   std::string text;
   for (std::size_t i = 0; i < count; ++i) {
     if (i > 0) text += ' ';
@@ -191,20 +191,21 @@ Task<Result<Standing>> look_whether_open(std::shared_ptr<Arrival> a) {
   co_return a->round.index() >= 0 ? Standing::kIn : Standing::kElsewhere;
 }
 
-Task<Result<std::vector<Member>>> list_members(std::shared_ptr<Arrival> a, bool watched) {
+Task<Result<std::vector<GenerationMember>>> list_members(std::shared_ptr<Arrival> a, bool watched) {
   CO_TRY_ASSIGN(const Children children, until_answered(a->client, [&] {
                   return watched ? a->client.children(a->round.directory, a->members_watch,
                                                       for_steps(a->client, a->wait))
                                  : a->client.children(a->round.directory, for_steps(a->client, a->wait));
                 }));
-  std::vector<Member> members;
+  std::vector<GenerationMember> members;
   for (const std::string& name : children.names) {
     if (const auto sequence = sequence_of(name, kMember)) {
       members.push_back({*sequence, child_path(a->round.directory, name)});
     }
   }
-  std::ranges::sort(members,
-                    [](const Member& x, const Member& y) { return comes_before(x.sequence, y.sequence); });
+  std::ranges::sort(members, [](const GenerationMember& x, const GenerationMember& y) {
+    return comes_before(x.sequence, y.sequence);
+  });
   co_return members;
 }
 
@@ -223,7 +224,7 @@ Task<Result<void>> decide(std::shared_ptr<Arrival> a, std::vector<Op> ops, std::
   co_return co_await std::move(pausing);
 }
 
-Task<Result<void>> open_round(std::shared_ptr<Arrival> a, std::vector<Member> members) {
+Task<Result<void>> open_round(std::shared_ptr<Arrival> a, std::vector<GenerationMember> members) {
   const auto parties = static_cast<std::size_t>(a->gathering.parties);
   std::vector<Op> ops;
   for (std::size_t i = 0; i < parties; ++i) ops.push_back(Op::check(members[i].path));
@@ -232,20 +233,20 @@ Task<Result<void>> open_round(std::shared_ptr<Arrival> a, std::vector<Member> me
 }
 
 // A member that we saw has left.
-bool is_one_missing(Arrival& a, const std::vector<Member>& members) {
+bool is_one_missing(Arrival& a, const std::vector<GenerationMember>& members) {
   std::set<std::string> names;
-  for (const Member& member : members) names.insert(member.path);
+  for (const GenerationMember& member : members) names.insert(member.path);
   const bool missing = !std::ranges::includes(names, a.seen);
   a.seen = std::move(names);
   return missing;
 }
 
 // Each watches its predecessor, and the first lists all: a party that leaves is noticed by one other.
-Task<Result<bool>> has_lost_one(std::shared_ptr<Arrival> a, std::vector<Member> members) {
+Task<Result<bool>> has_lost_one(std::shared_ptr<Arrival> a, std::vector<GenerationMember> members) {
   if (is_one_missing(*a, members)) co_return true;
-  const auto self = std::ranges::find(members, a->round.sequence, &Member::sequence);
+  const auto self = std::ranges::find(members, a->round.sequence, &GenerationMember::sequence);
   if (self == members.begin()) {
-    CO_TRY_ASSIGN(const std::vector<Member> now, list_members(a, true));
+    CO_TRY_ASSIGN(const std::vector<GenerationMember> now, list_members(a, true));
     co_return is_one_missing(*a, now);
   }
   const std::string before = std::prev(self)->path;
@@ -258,8 +259,8 @@ Task<Result<bool>> has_lost_one(std::shared_ptr<Arrival> a, std::vector<Member> 
 
 // True: something changed, so check again.
 Task<Result<bool>> act_on_members(std::shared_ptr<Arrival> a) {
-  CO_TRY_ASSIGN(const std::vector<Member> members, list_members(a, false));
-  if (std::ranges::find(members, a->round.sequence, &Member::sequence) == members.end()) {
+  CO_TRY_ASSIGN(const std::vector<GenerationMember> members, list_members(a, false));
+  if (std::ranges::find(members, a->round.sequence, &GenerationMember::sequence) == members.end()) {
     co_return fail(Errc::kBrokenBarrier, a->round.own.path(), "our own node was removed");
   }
   if (members.size() >= static_cast<std::size_t>(a->gathering.parties)) {

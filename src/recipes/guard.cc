@@ -5,14 +5,10 @@
 
 #include "recipes/holding.h"
 #include "recipes/revocation.h"
+#include "recipes/steps.h"
 
 namespace drover::recipes {
 namespace {
-
-bool is_over(ConnectionState state) {
-  return state == ConnectionState::kExpired || state == ConnectionState::kAuthFailed ||
-         state == ConnectionState::kClosed;
-}
 
 void on_state(Holding& holding, const StateEvent& event) {
   if (is_over(event.state) || event.session != holding.client.bound_session()) {

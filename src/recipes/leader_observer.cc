@@ -13,14 +13,14 @@ namespace {
 
 // Each read sets a watch on the node that decides: the leader's node, or, without a leader, the node that
 // must appear first.
-struct Look {
+struct LineView {
   Client client;
   std::string path;
   ElectionKind kind;
   Wait wait;
 };
 
-Result<std::string> first_in_line(const Look& look, const std::vector<std::string>& names) {
+Result<std::string> first_in_line(const LineView& look, const std::vector<std::string>& names) {
   const std::string_view marker = look.kind == ElectionKind::kLatch ? "latch-" : "lock-";
   const auto line = line_of(names, {marker}, {}, Layout::kNative);
   if (!line) return std::unexpected(line.error());
@@ -28,7 +28,7 @@ Result<std::string> first_in_line(const Look& look, const std::vector<std::strin
 }
 
 // The leader's node; empty: no candidates, and `watch` reports the first one.
-Task<Result<std::string>> find_node(Look look, const Watch* watch) {
+Task<Result<std::string>> find_node(LineView look, const Watch* watch) {
   if (look.kind == ElectionKind::kInfo) co_return look.path;
   for (const Watch* on_list : {static_cast<const Watch*>(nullptr), watch}) {
     auto listing = read_children(look.client, look.path, on_list, look.wait);
@@ -48,7 +48,7 @@ Task<Result<std::string>> find_node(Look look, const Watch* watch) {
   co_return fail(Errc::kConnectionLoss, look.path);  // It came and went: look again.
 }
 
-Task<Result<std::optional<Leader>>> find_leader(Look look, const Watch* watch) {
+Task<Result<std::optional<Leader>>> find_leader(LineView look, const Watch* watch) {
   for (;;) {
     auto finding = find_node(look, watch);
     const Result<std::string> node = co_await std::move(finding);

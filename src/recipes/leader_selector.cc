@@ -60,19 +60,6 @@ struct LeaderSelector::State {
   std::set<Signal*> waiting;
 };
 
-namespace {
-
-struct Waiting {
-  Waiting(std::set<Signal*>& every, Signal& one) : all(every), signal(&one) { all.insert(signal); }
-  Waiting(const Waiting&) = delete;
-  Waiting& operator=(const Waiting&) = delete;
-  ~Waiting() { all.erase(signal); }
-  std::set<Signal*>& all;
-  Signal* signal;
-};
-
-}  // namespace
-
 Task<Result<void>> LeaderSelector::State::one_term(State* state, Guard* guard) {
   std::stop_source term;
   {

@@ -19,7 +19,7 @@ std::optional<Contender> contender_of(std::string_view name, const std::vector<s
 
 // Suffixes of other libraries' sequential nodes. Other children, such as a helper directory, are not
 // contenders.
-bool is_sequential(std::string_view name) {
+bool ends_in_sequence(std::string_view name) {
   constexpr std::size_t kDigits = 10;
   if (name.size() < kDigits) return false;
   const std::string_view end = name.substr(name.size() - kDigits);
@@ -34,7 +34,7 @@ Result<std::vector<Contender>> line_of(const std::vector<std::string>& names,
   std::vector<Contender> line;
   for (const std::string& name : names) {
     auto contender = contender_of(name, markers);
-    if (!contender && is_sequential(name)) return fail(Errc::kLayoutMismatch, {}, name);
+    if (!contender && ends_in_sequence(name)) return fail(Errc::kLayoutMismatch, {}, name);
     if (!contender) continue;
     if (layout == Layout::kCurator && !is_safe_to_share(contender->sequence))
       return fail(Errc::kSequenceExhausted, {}, name);

@@ -16,13 +16,6 @@ namespace {
 
 using OnConflict = PersistentNodeOptions::OnConflict;
 
-bool is_sequential(CreateMode mode) {
-  return mode == CreateMode::kPersistentSequential || mode == CreateMode::kEphemeralSequential;
-}
-bool is_ephemeral(CreateMode mode) {
-  return mode == CreateMode::kEphemeral || mode == CreateMode::kEphemeralSequential;
-}
-
 }  // namespace
 
 class PersistentNode::State final : public Loop {

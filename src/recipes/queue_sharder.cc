@@ -8,7 +8,7 @@
 namespace drover::recipes {
 namespace {
 
-constexpr std::string_view kQueue = "queue-";
+constexpr std::string_view kShardPrefix = "queue-";
 
 }  // namespace
 
@@ -60,7 +60,7 @@ Task<Result<QueueSharder::State::List>> QueueSharder::State::list(Shared s, cons
       continue;
     }
     if (!children) co_return std::unexpected(children.error());
-    std::erase_if(children->names, [](const std::string& name) { return !name.starts_with(kQueue); });
+    std::erase_if(children->names, [](const std::string& name) { return !name.starts_with(kShardPrefix); });
     std::ranges::sort(children->names);
     co_return List{std::move(children->names), children->stat.version};
   }
@@ -71,7 +71,7 @@ Task<Result<QueueSharder::State::List>> QueueSharder::State::list(Shared s, cons
 Task<Result<void>> QueueSharder::State::add(Shared s, Version version, Wait wait) {
   std::vector<Op> ops;
   ops.push_back(Op::set(s->path, "", version));
-  ops.push_back(Op::create(child_path(s->path, std::string(kQueue) + s->client.new_uuid())));
+  ops.push_back(Op::create(child_path(s->path, std::string(kShardPrefix) + s->client.new_uuid())));
   auto adding = s->client.multi(std::move(ops), wait);
   const Result<std::vector<OpResult>> added = co_await std::move(adding);
   if (added || added.error() == Errc::kBadVersion || added.error() == Errc::kNoNode) co_return Result<void>{};

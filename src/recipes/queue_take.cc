@@ -22,7 +22,7 @@ struct Lookout {
   Watch claims;
 };
 
-struct Look {
+struct TakeAttempt {
   std::optional<QueueItem> item{};
   std::optional<std::int64_t> due_ms{};  // when to look again, if nothing changes
   std::vector<std::string> missed{};     // what is due and could not be had
@@ -90,9 +90,9 @@ Task<Result<std::set<std::string>>> list_claims(SharedConfig queue, Client clien
 }
 
 // Claims the first free item.
-Task<Result<Look>> claim_first(SharedConfig queue, Client client, std::vector<ItemName> items,
-                               std::set<std::string> claims, Wait wait) {
-  Look look;
+Task<Result<TakeAttempt>> claim_first(SharedConfig queue, Client client, std::vector<ItemName> items,
+                                      std::set<std::string> claims, Wait wait) {
+  TakeAttempt look;
   for (const ItemName& item : items) {
     if (queue->now_ms && item.rank > queue->now_ms()) {
       look.due_ms = item.rank;  // As are all that follow.
@@ -109,16 +109,16 @@ Task<Result<Look>> claim_first(SharedConfig queue, Client client, std::vector<It
 // Claims are read when there are items, and watched only when all items are claimed; otherwise our own claim
 // would trigger the watch. Only claims that exist when the watch is set will wake us: an item that we missed
 // and that is not claimed then was released in between, or is gone.
-Task<Result<Look>> look_for_item(SharedConfig queue, Client client, Lookout* lookout, Wait wait) {
+Task<Result<TakeAttempt>> look_for_item(SharedConfig queue, Client client, Lookout* lookout, Wait wait) {
   std::optional<std::set<std::string>> claims;
   for (;;) {
     CO_TRY_ASSIGN(const std::vector<ItemName> items,
                   list_items(queue, client, lookout ? &lookout->items : nullptr, wait));
-    if (items.empty()) co_return Look{};
+    if (items.empty()) co_return TakeAttempt{};
     if (!claims) {
       CO_TRY_ASSIGN(claims, list_claims(queue, client, nullptr, wait));
     }
-    CO_TRY_ASSIGN(Look look, claim_first(queue, client, items, *claims, wait));
+    CO_TRY_ASSIGN(TakeAttempt look, claim_first(queue, client, items, *claims, wait));
     if (look.item || !lookout) co_return std::move(look);
     CO_TRY_ASSIGN(claims, list_claims(queue, client, lookout, wait));
     const auto is_claimed = [&](const std::string& name) { return claims->contains(name); };
@@ -141,14 +141,14 @@ Task<Result<void>> wait_for_change(SharedConfig queue, Signal& changed, std::opt
 }
 
 Task<Result<QueueItem>> take_in_session(SharedConfig queue, Client client, Wait wait) {
-  CO_TRY_ASSIGN(Look first, look_for_item(queue, client, nullptr, for_steps(client, wait)));
+  CO_TRY_ASSIGN(TakeAttempt first, look_for_item(queue, client, nullptr, for_steps(client, wait)));
   if (first.item) co_return *std::move(first.item);
   if (wait.is_poll()) co_return fail(Errc::kDeadline, queue->path);
 
   CO_TRY_ASSIGN(const OwnNode turn, wait_for_turn(client, queue->beside(".turns"), wait));
   Lookout lookout(client.scheduler());
   for (;;) {
-    CO_TRY_ASSIGN(Look look, look_for_item(queue, client, &lookout, wait));
+    CO_TRY_ASSIGN(TakeAttempt look, look_for_item(queue, client, &lookout, wait));
     if (look.item) co_return *std::move(look.item);
     CO_TRY(wait_for_change(queue, lookout.changed, look.due_ms, wait));
   }

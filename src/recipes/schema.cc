@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "drover/recipes/model.h"
 
+#include "recipes/steps.h"
+
 namespace drover::recipes {
 namespace {
 
@@ -21,14 +23,6 @@ bool matches(std::string_view pattern, std::string_view path) {
     if (wanted == "*" && name.empty()) return false;
   }
   return pattern.empty() && path.empty();
-}
-
-bool is_sequential(CreateMode mode) {
-  return mode == CreateMode::kPersistentSequential || mode == CreateMode::kEphemeralSequential ||
-         mode == CreateMode::kPersistentSequentialTtl;
-}
-bool is_ephemeral(CreateMode mode) {
-  return mode == CreateMode::kEphemeral || mode == CreateMode::kEphemeralSequential;
 }
 
 Result<void> refuse(const Op& op, std::string why) {

@@ -10,8 +10,6 @@
 namespace drover::recipes {
 namespace {
 
-constexpr int kTriesWithParents = 10;
-
 // A globally unique mark of one claim: session id and a counter of this process.
 std::string new_claim(SessionId session) {
   static std::atomic<std::uint64_t> next{0};
@@ -128,13 +126,13 @@ Task<Result<std::optional<Ticket>>> try_claim(Claim claim, Doubt* doubt, Wait wa
   }
 }
 
-struct Look {
+struct SeatView {
   bool is_free = false;
   std::optional<Ticket> ours = {};
 };
 
 // Resolves the doubt, if there is one. `watch` reports the next change of the seat.
-Task<Result<Look>> look_at_seat(Claim claim, Doubt* doubt, const Watch* watch, Wait wait) {
+Task<Result<SeatView>> look_at_seat(Claim claim, Doubt* doubt, const Watch* watch, Wait wait) {
   if (doubt->is_open()) {
     auto syncing = sync_surely(claim.client, claim.options.path, wait);
     const Result<void> synced = co_await std::move(syncing);
@@ -142,14 +140,14 @@ Task<Result<Look>> look_at_seat(Claim claim, Doubt* doubt, const Watch* watch, W
   }
   auto reading = read_node(claim.client, claim.options.path, watch, wait);
   Result<NodeData> seat = co_await std::move(reading);
-  if (!seat && seat.error() == Errc::kNoNode) co_return Look{.is_free = true};
+  if (!seat && seat.error() == Errc::kNoNode) co_return SeatView{.is_free = true};
   if (!seat) co_return std::unexpected(seat.error());
-  if (!doubt->is_open()) co_return Look{};
+  if (!doubt->is_open()) co_return SeatView{};
   auto finding = find_claimed(claim, *std::move(seat), wait);
   Result<std::optional<Ticket>> found = co_await std::move(finding);
   if (!found) co_return std::unexpected(found.error());
   doubt->settle();
-  co_return Look{.ours = *std::move(found)};
+  co_return SeatView{.ours = *std::move(found)};
 }
 
 }  // namespace
@@ -167,7 +165,7 @@ Task<Result<Ticket>> take_seat_in_session(Client bound, SeatOptions options, Wai
     if (*claimed) co_return **std::move(claimed);
     Watch next = waker.watch();
     auto looking = look_at_seat(claim, &doubt, &next, steps);
-    Result<Look> look = co_await std::move(looking);
+    Result<SeatView> look = co_await std::move(looking);
     watch = std::move(next);
     if (!look) co_return std::unexpected(look.error());
     if (look->ours) co_return *std::move(look->ours);

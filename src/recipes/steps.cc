@@ -111,6 +111,13 @@ Task<Result<void>> remove_owned(Client client, std::string path, std::optional<O
   co_return removed;
 }
 
+std::chrono::milliseconds pause_after_conflict(int tries, std::uint64_t& random) {
+  constexpr std::int64_t kMaxMs = 200;
+  random = random * 6364136223846793005ull + 1442695040888963407ull;
+  const std::int64_t most = std::min(kMaxMs, std::int64_t{1} << std::min(tries, 8));
+  return std::chrono::milliseconds(static_cast<std::int64_t>(random >> 33) % most);
+}
+
 void remove_owned_later(const Client& client, const std::string& path, const std::optional<Op>& guard) {
   if (!guard) return client.ensure_deleted(path);
   start(remove_if_guard_holds(client, path, *guard, Wait{}));

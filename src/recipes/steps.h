@@ -6,13 +6,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "drover/client.h"
+#include "drover/signal.h"
 #include "recipes/paths.h"
 
 namespace drover::recipes {
@@ -38,6 +41,23 @@ namespace drover::recipes {
 
 inline bool is_recoverable(const Error& error) { return error.error_class() == ErrorClass::kRecoverable; }
 
+// No request of this session can succeed any more.
+inline bool is_over(ConnectionState state) {
+  return state == ConnectionState::kExpired || state == ConnectionState::kAuthFailed ||
+         state == ConnectionState::kClosed;
+}
+
+inline bool is_sequential(CreateMode mode) {
+  return mode == CreateMode::kPersistentSequential || mode == CreateMode::kEphemeralSequential ||
+         mode == CreateMode::kPersistentSequentialTtl;
+}
+inline bool is_ephemeral(CreateMode mode) {
+  return mode == CreateMode::kEphemeral || mode == CreateMode::kEphemeralSequential;
+}
+
+// How often a node is created again after somebody has removed its parent.
+inline constexpr int kTriesWithParents = 10;
+
 // The session is gone, and this client's next requests use another one.
 inline bool has_next_session(const Client& client, const Error& error) {
   return error == Errc::kSessionExpired && client.bound_session() == SessionId{} &&
@@ -47,6 +67,23 @@ inline bool has_next_session(const Client& client, const Error& error) {
 // The wait for single steps of a call: with Wait::poll() the steps that find out whether waiting is needed
 // are still done. They take at most as long as a session survives without servers.
 Wait for_steps(const Client& client, const Wait& wait);
+
+// Somebody else has changed the value first. Callers pause for different times, so they do not collide again.
+// `random` is the caller's own state.
+std::chrono::milliseconds pause_after_conflict(int tries, std::uint64_t& random);
+
+// While it exists, whoever wakes all signals of the set wakes this one.
+class Waiting {
+ public:
+  Waiting(std::set<Signal*>& all, Signal& signal) : all_(all), signal_(&signal) { all_.insert(signal_); }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+  ~Waiting() { all_.erase(signal_); }
+
+ private:
+  std::set<Signal*>& all_;
+  Signal* signal_;
+};
 
 // The pause before a retry, longer each time. For errors that only time or an administrator fixes.
 class GrowingPause {

@@ -6,13 +6,10 @@
 #include <utility>
 
 #include "recipes/settle.h"
+#include "recipes/steps.h"
 
 namespace drover::recipes {
 namespace {
-
-using std::chrono::milliseconds;
-
-constexpr milliseconds kPauseMax{200};
 
 // Somebody was faster: what was read is no longer so. A node that was never read, or the parent of a new one,
 // may have been missing all the time; that the next try finds it is not to be expected.
@@ -21,11 +18,8 @@ bool is_conflict(const Error& error, bool has_seen_node) {
   return error == Errc::kBadVersion || error == Errc::kNodeExists;
 }
 
-// Other callers wait for other times, and so do not meet again.
 Task<Result<void>> pause(Client client, int tries, std::uint64_t& random, Wait wait) {
-  random = random * 6364136223846793005ull + 1442695040888963407ull;
-  const auto most = std::min(kPauseMax, milliseconds(1LL << std::min(tries, 8)));
-  const auto until = Clock::now() + milliseconds(static_cast<std::int64_t>(random >> 33) % most.count());
+  const auto until = Clock::now() + pause_after_conflict(tries, random);
   if (until > wait.deadline) co_return fail(Errc::kDeadline);
   auto sleeping = client.scheduler().sleep(Wait::until(until, wait.stop));
   co_return co_await std::move(sleeping);

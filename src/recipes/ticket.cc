@@ -8,7 +8,6 @@ namespace drover::recipes {
 namespace {
 
 // A container may be taken away between its making and the first child, but not again and again.
-constexpr int kTriesWithParents = 10;
 
 // Whom the ticket has to wait for: a path, or none when it is its turn.
 Result<std::optional<std::string>> standing_of(const Ticket& ticket, const LineOptions& options,

@@ -3,7 +3,7 @@
 
 #include <sys/epoll.h>
 
-#include "server/log.h"
+#include "log/log.h"
 
 namespace drover::server {
 namespace {

@@ -13,8 +13,8 @@
 #include "net/event_loop.h"
 #include "net/listener.h"
 #include "net/tls_context_holder.h"
-#include "server/connection_counter.h"
-#include "server/io_loop.h"
+#include "runtime/connection_counter.h"
+#include "runtime/io_loop.h"
 
 namespace drover::server {
 

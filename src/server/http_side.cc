@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include "server/dashboard_access.h"
-#include "server/dashboard_json.h"
-#include "server/http_hosts.h"
-#include "server/http_probes.h"
-#include "server/log.h"
-#include "server/prometheus.h"
+#include "dashboard/access.h"
+#include "dashboard/json.h"
+#include "http/hosts.h"
+#include "http/metrics_route.h"
+#include "http/probes.h"
+#include "log/log.h"
 
 namespace drover::server {
 namespace {

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "server/admin_routes.h"
-#include "server/dashboard.h"
-#include "server/http_server.h"
-#include "server/server_inside.h"
+#include "dashboard/dashboard.h"
+#include "http/admin_routes.h"
+#include "http/server.h"
+#include "runtime/server_inside.h"
 
 namespace drover::server {
 

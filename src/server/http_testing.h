@@ -21,7 +21,7 @@
 #include <thread>
 #include <utility>
 
-#include "server/config.h"
+#include "config/config.h"
 #include "server/server.h"
 
 namespace drover::server {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/pipeline_facts.h"
 
-#include "server/metric_values.h"
+#include "monitor/metric_values.h"
 
 namespace drover::server {
 namespace {

@@ -15,12 +15,12 @@
 #include <cstdlib>
 #include <thread>
 
+#include "drover/version.h"
+#include "log/log.h"
 #include "net/listener.h"
-#include "server/ensemble_settings.h"
-#include "server/log.h"
+#include "runtime/ensemble_settings.h"
+#include "runtime/settings.h"
 #include "server/server_process.h"
-#include "server/settings.h"
-#include "server/version.h"
 #include "storage/epoch_files.h"
 
 namespace drover::server {

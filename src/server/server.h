@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "server/config.h"
-#include "server/rate_limit.h"
+#include "config/config.h"
+#include "runtime/rate_limit.h"
 
 namespace drover::server {
 

@@ -3,8 +3,8 @@
 // What the process tells of itself, and what those who ask may do to it, while it runs.
 #include "server/server_process.h"
 
-#include "server/log.h"
-#include "server/long_facts.h"
+#include "log/log.h"
+#include "runtime/long_facts.h"
 
 namespace drover::server {
 namespace {

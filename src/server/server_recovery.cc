@@ -5,11 +5,11 @@
 
 #include <sys/stat.h>
 
+#include "log/log.h"
 #include "replica/state_builder.h"
-#include "server/ensemble_settings.h"
-#include "server/log.h"
-#include "server/replay_sink.h"
-#include "server/settings.h"
+#include "runtime/ensemble_settings.h"
+#include "runtime/replay_sink.h"
+#include "runtime/settings.h"
 #include "storage/recovery_sink_adapter.h"
 
 namespace drover::server {

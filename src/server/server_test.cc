@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-#include "server/config.h"
+#include "config/config.h"
 #include "wire/jute.h"
 #include "wire/records.h"
 #include "wire/replies.h"

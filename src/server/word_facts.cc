@@ -10,11 +10,11 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "server/ensemble_facts.h"
-#include "server/metric_values.h"
+#include "drover/version.h"
+#include "monitor/metric_values.h"
+#include "monitor/uncounted_metrics.h"
+#include "runtime/ensemble_facts.h"
 #include "server/pipeline_facts.h"
-#include "server/uncounted_metrics.h"
-#include "server/version.h"
 
 namespace drover::server {
 namespace {

@@ -3,24 +3,24 @@
 // Collects from the live server what a four-letter word prints.
 //
 // The caller holds the core still and every slot of the tree's lock, so that the facts belong together. What
-// there may be a million of is collected by server/long_facts, in steps.
+// there may be a million of is collected by runtime/long_facts, in steps.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "base/time.h"
+#include "config/config.h"
+#include "monitor/four_letter_words.h"
+#include "monitor/monitor_facts.h"
 #include "replica/front.h"
 #include "replica/member.h"
 #include "replica/replica.h"
-#include "server/config.h"
-#include "server/core.h"
-#include "server/ensemble_facts.h"
-#include "server/four_letter_words.h"
-#include "server/log_thread.h"
-#include "server/monitor_facts.h"
-#include "server/rate_limit.h"
-#include "server/snapshot_thread.h"
+#include "runtime/core.h"
+#include "runtime/ensemble_facts.h"
+#include "runtime/log_thread.h"
+#include "runtime/rate_limit.h"
+#include "runtime/snapshot_thread.h"
 #include "state/machine.h"
 
 namespace drover::server {

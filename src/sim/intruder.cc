@@ -25,11 +25,6 @@ Zxid zxid_of(std::uint32_t epoch, std::uint32_t counter) {
   return Zxid{static_cast<std::int64_t>(static_cast<std::uint64_t>(epoch) << 32 | counter)};
 }
 
-template <class T>
-T pick(Random& random, std::initializer_list<T> choices) {
-  return *(choices.begin() + static_cast<std::ptrdiff_t>(random.below(choices.size())));
-}
-
 }  // namespace
 
 Intruder::Intruder(World& world, Network& network, ElectionNet& election, const Plan& plan,

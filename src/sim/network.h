@@ -24,6 +24,7 @@ namespace drover::sim {
 
 // A machine on the network: servers have their own ids, clients come after them.
 enum class HostId : std::uint32_t {};
+inline constexpr std::uint32_t kFirstClient = 100;
 enum class Port : std::uint8_t { kClient, kQuorum };
 // One end of a connection.
 enum class SocketId : std::uint64_t {};

@@ -6,11 +6,6 @@
 namespace drover::sim {
 namespace {
 
-template <class T>
-T pick(Random& random, std::initializer_list<T> choices) {
-  return *(choices.begin() + static_cast<std::ptrdiff_t>(random.below(choices.size())));
-}
-
 std::uint32_t share(Random& random, std::uint64_t chance) {
   return percent(random, chance) ? static_cast<std::uint32_t>(between(random, 1, 10)) : 0;
 }

@@ -11,7 +11,6 @@
 namespace drover::sim {
 namespace {
 
-constexpr std::uint32_t kFirstClient = 100;  // behind the servers' numbers
 constexpr std::uint32_t kFirstKiller = 1000;
 
 Micros micros(RecipeWorld::Time time) { return time.count() * kMillisecond; }

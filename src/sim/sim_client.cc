@@ -11,7 +11,6 @@ namespace drover::sim {
 namespace {
 
 // Behind the servers' numbers.
-constexpr std::uint32_t kFirstClient = 100;
 
 }  // namespace
 

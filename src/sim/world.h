@@ -97,6 +97,10 @@ class World {
 // --- chances ---
 
 // True once in `n` times; never when n is 0.
+template <class T>
+T pick(Random& random, std::initializer_list<T> choices) {
+  return *(choices.begin() + static_cast<std::ptrdiff_t>(random.below(choices.size())));
+}
 inline bool one_in(Random& random, std::uint64_t n) { return n != 0 && random.below(n) == 0; }
 inline bool percent(Random& random, std::uint64_t chance) { return random.below(100) < chance; }
 // From low to high, both included.

@@ -266,7 +266,8 @@ bool anybody_may_change(const AclList& acl, const Options& options) {
   return is_allowed(acl, wire::kAdmin, {}, options);
 }
 
-Result<std::string> resolve_acl(std::string_view requested, const Identities& who, const Options& options) {
+CodeResult<std::string> resolve_acl(std::string_view requested, const Identities& who,
+                                    const Options& options) {
   // Nearly every node is open, and that list needs no second look.
   if (requested == wire::open_acl_bytes()) return std::string(requested);
 

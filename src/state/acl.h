@@ -35,7 +35,8 @@ bool is_super(const Identities& who);
 
 // The list to store for the list asked for, as jute bytes: duplicates gone, `auth` replaced by the
 // caller's identities, every id valid in its scheme; else INVALIDACL. (Upstream: fixupACL.)
-Result<std::string> resolve_acl(std::string_view requested, const Identities& who, const Options& options);
+CodeResult<std::string> resolve_acl(std::string_view requested, const Identities& who,
+                                    const Options& options);
 
 // The identities that an auth packet proves, or nullopt when it fails.
 std::optional<Identities> authenticate(std::string_view scheme, std::string_view auth,

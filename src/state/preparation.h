@@ -30,9 +30,9 @@ class Preparation {
               WallTime now)
       : m_(machine), pending_(pending), request_(request), zxid_(zxid), now_(now) {}
 
-  Result<void> single(std::string& out);
+  CodeResult<void> single(std::string& out);
   // Unlike the others a multi succeeds in saying how it failed; `first_error` tells.
-  Result<void> multi(std::string& out, ErrorCode& first_error);
+  CodeResult<void> multi(std::string& out, ErrorCode& first_error);
   bool is_undecodable() const { return undecodable_; }
   void sweep(std::span<const std::string> paths, std::string& out);
   bool too_large() const { return too_large_; }
@@ -40,22 +40,22 @@ class Preparation {
 
  private:
   template <class Request, class Handler>
-  Result<void> decoded(const std::optional<Request>& request, Handler handler);
-  Result<void> decoded_delete(wire::Reader r, std::string& out);
-  Result<void> create(OpCode op, const wire::CreateRequest& create, std::string& out);
-  Result<void> remove(const wire::DeleteRequest& request, std::string& out);
-  Result<void> remove_container(std::string_view path, std::string& out);
-  Result<void> set_data(const wire::SetDataRequest& request, std::string& out);
-  Result<void> set_acl(const wire::SetAclRequest& request, std::string& out);
-  Result<void> check(const wire::CheckRequest& request, std::string& out);
-  Result<void> create_session(std::string& out);
-  Result<void> close_session(std::string& out);
-  Result<void> reconfig();
-  Result<void> multi_element(const wire::MultiOp& op, std::string& record);
+  CodeResult<void> decoded(const std::optional<Request>& request, Handler handler);
+  CodeResult<void> decoded_delete(wire::Reader r, std::string& out);
+  CodeResult<void> create(OpCode op, const wire::CreateRequest& create, std::string& out);
+  CodeResult<void> remove(const wire::DeleteRequest& request, std::string& out);
+  CodeResult<void> remove_container(std::string_view path, std::string& out);
+  CodeResult<void> set_data(const wire::SetDataRequest& request, std::string& out);
+  CodeResult<void> set_acl(const wire::SetAclRequest& request, std::string& out);
+  CodeResult<void> check(const wire::CheckRequest& request, std::string& out);
+  CodeResult<void> create_session(std::string& out);
+  CodeResult<void> close_session(std::string& out);
+  CodeResult<void> reconfig();
+  CodeResult<void> multi_element(const wire::MultiOp& op, std::string& record);
 
   // Of what is appended to `out` from now on, with what an entry has around its record.
   void begin_record(const std::string& out) { record_start_ = out.size(); }
-  Result<void> fits(const std::string& out);
+  CodeResult<void> fits(const std::string& out);
   // What the session will own once everything in flight is applied.
   struct Ephemerals {
     std::vector<NodeRef> settled;       // in the tree, and nothing in flight changes them
@@ -64,13 +64,13 @@ class Preparation {
   Ephemerals ephemerals() const;
   std::vector<std::string> end_settled(std::vector<NodeRef> nodes);
   std::vector<std::string> list_what_fits(std::vector<std::string> paths);
-  Result<void> session_alive() const;
-  Result<void> may_own_ephemerals() const;
-  Result<void> allowed(const NodeFacts& node, std::int32_t perms) const;
-  Result<void> validate_create(OpCode op, const wire::CreateRequest& create) const;
-  Result<NodeFacts> existing(std::string_view path) const;
-  Result<void> valid_path(std::string_view path) const;
-  Result<void> quota_allows(std::string_view path, Quotas::Growth growth) const;
+  CodeResult<void> session_alive() const;
+  CodeResult<void> may_own_ephemerals() const;
+  CodeResult<void> allowed(const NodeFacts& node, std::int32_t perms) const;
+  CodeResult<void> validate_create(OpCode op, const wire::CreateRequest& create) const;
+  CodeResult<NodeFacts> existing(std::string_view path) const;
+  CodeResult<void> valid_path(std::string_view path) const;
+  CodeResult<void> quota_allows(std::string_view path, Quotas::Growth growth) const;
   void update(std::string_view path, NodeFacts& node, std::uint64_t digest_before);
   void count_child(std::string_view parent_path, NodeFacts parent, std::int32_t children_more);
   void forget(std::string_view path, const NodeFacts& node);

@@ -17,14 +17,14 @@ void append_error(std::string& out, ErrorCode error) {
 }  // namespace
 
 template <class Request, class Handler>
-Result<void> Preparation::decoded(const std::optional<Request>& request, Handler handler) {
+CodeResult<void> Preparation::decoded(const std::optional<Request>& request, Handler handler) {
   if (request) return handler(*request);
   undecodable_ = true;
   return std::unexpected(ErrorCode::kMarshallingError);
 }
 
 // A null path is the same error to the client, but Java can decode it.
-Result<void> Preparation::decoded_delete(wire::Reader r, std::string& out) {
+CodeResult<void> Preparation::decoded_delete(wire::Reader r, std::string& out) {
   wire::Reader fields = r;
   fields.buffer();
   fields.i32();
@@ -33,42 +33,42 @@ Result<void> Preparation::decoded_delete(wire::Reader r, std::string& out) {
   return done;
 }
 
-Result<void> Preparation::session_alive() const {
+CodeResult<void> Preparation::session_alive() const {
   if (request_.session_error != ErrorCode::kOk) return std::unexpected(request_.session_error);
   return {};
 }
 
-Result<void> Preparation::may_own_ephemerals() const {
+CodeResult<void> Preparation::may_own_ephemerals() const {
   if (request_.ephemeral_error != ErrorCode::kOk) return std::unexpected(request_.ephemeral_error);
   return session_alive();
 }
 
-Result<void> Preparation::allowed(const NodeFacts& node, std::int32_t perms) const {
+CodeResult<void> Preparation::allowed(const NodeFacts& node, std::int32_t perms) const {
   if (!node.acl) return {};
   if (!is_allowed(*node.acl, perms, *request_.who, m_.options)) return std::unexpected(ErrorCode::kNoAuth);
   return {};
 }
 
-Result<NodeFacts> Preparation::existing(std::string_view path) const {
+CodeResult<NodeFacts> Preparation::existing(std::string_view path) const {
   auto node = pending_.find(path);
   if (!node) return std::unexpected(ErrorCode::kNoNode);
   return *std::move(node);
 }
 
-Result<void> Preparation::valid_path(std::string_view path) const {
+CodeResult<void> Preparation::valid_path(std::string_view path) const {
   if (!is_valid_path(path) || path.size() > m_.options.path_bytes_max) {
     return std::unexpected(ErrorCode::kBadArguments);
   }
   return {};
 }
 
-Result<void> Preparation::quota_allows(std::string_view path, Quotas::Growth growth) const {
+CodeResult<void> Preparation::quota_allows(std::string_view path, Quotas::Growth growth) const {
   if (!m_.options.enforce_quota) return {};
   return m_.quotas.check(m_.tree, path, growth);
 }
 
 // Asked before anything is recorded as pending: what is refused leaves no trace.
-Result<void> Preparation::fits(const std::string& out) {
+CodeResult<void> Preparation::fits(const std::string& out) {
   if (out.size() - record_start_ + kAroundRecordBytes <= m_.options.txn_bytes_max) return {};
   too_large_ = true;
   return std::unexpected(ErrorCode::kMarshallingError);
@@ -96,7 +96,7 @@ void Preparation::forget(std::string_view path, const NodeFacts& node) {
   pending_.put(path, zxid_, gone, node.digest);
 }
 
-Result<void> Preparation::single(std::string& out) {
+CodeResult<void> Preparation::single(std::string& out) {
   begin_record(out);
   wire::Reader r(request_.body);
   switch (request_.op) {
@@ -120,7 +120,7 @@ Result<void> Preparation::single(std::string& out) {
   }
 }
 
-Result<void> Preparation::multi_element(const wire::MultiOp& op, std::string& record) {
+CodeResult<void> Preparation::multi_element(const wire::MultiOp& op, std::string& record) {
   switch (op.op) {
     case OpCode::kDelete: return remove(std::get<wire::DeleteRequest>(op.request), record);
     case OpCode::kSetData: return set_data(std::get<wire::SetDataRequest>(op.request), record);
@@ -131,7 +131,7 @@ Result<void> Preparation::multi_element(const wire::MultiOp& op, std::string& re
   }
 }
 
-Result<void> Preparation::multi(std::string& out, ErrorCode& first_error) {
+CodeResult<void> Preparation::multi(std::string& out, ErrorCode& first_error) {
   wire::Reader r(request_.body);
   const auto ops = wire::decode_multi(r, m_.options.multi_ops_max);
   if (!ops) {
@@ -210,7 +210,7 @@ Prepared prepare(const Machine& machine, PendingChanges& pending, const WriteReq
 
   Preparation preparation(machine, pending, request, zxid, now);
   ErrorCode multi_error = ErrorCode::kOk;
-  const Result<void> done =
+  const CodeResult<void> done =
       request.op == OpCode::kMulti ? preparation.multi(out, multi_error) : preparation.single(out);
   if (!done) {
     out.resize(start);

@@ -12,14 +12,14 @@ constexpr std::int32_t kAnyVersion = -1;
 
 // The version after `current`, when the client's expectation holds. -1 is skipped, since as an
 // expectation it means "any" (ZOOKEEPER-4743).
-Result<std::int32_t> next_version(std::int32_t current, std::int32_t expected) {
+CodeResult<std::int32_t> next_version(std::int32_t current, std::int32_t expected) {
   if (expected != kAnyVersion && expected != current) return std::unexpected(ErrorCode::kBadVersion);
   const auto next = static_cast<std::int32_t>(static_cast<std::uint32_t>(current) + 1u);
   return next == kAnyVersion ? 0 : next;
 }
 
 // The parent of a path to delete. Nothing else is asked of such a path: an odd one is simply not there.
-Result<std::string_view> deletable_parent(std::string_view path) {
+CodeResult<std::string_view> deletable_parent(std::string_view path) {
   const bool has_slash = path.find('/') != std::string_view::npos;
   if (!has_slash || path.find('\0') != std::string_view::npos || is_special_path(path)) {
     return std::unexpected(ErrorCode::kBadArguments);
@@ -29,7 +29,7 @@ Result<std::string_view> deletable_parent(std::string_view path) {
 
 }  // namespace
 
-Result<void> Preparation::remove(const wire::DeleteRequest& request, std::string& out) {
+CodeResult<void> Preparation::remove(const wire::DeleteRequest& request, std::string& out) {
   TRY(session_alive());
   TRY_ASSIGN(const std::string_view parent_of, deletable_parent(request.path));
   TRY_ASSIGN(NodeFacts parent, existing(parent_of));
@@ -48,7 +48,7 @@ Result<void> Preparation::remove(const wire::DeleteRequest& request, std::string
 
 // Sent by the server's own reaper, under no session. From a client it would delete without asking any
 // ACL, so clients get what 3.8 gives them.
-Result<void> Preparation::remove_container(std::string_view path, std::string& out) {
+CodeResult<void> Preparation::remove_container(std::string_view path, std::string& out) {
   if (raw(request_.session) != 0) return std::unexpected(ErrorCode::kBadArguments);
   TRY_ASSIGN(const std::string_view parent_of, deletable_parent(path));
   TRY_ASSIGN(const NodeFacts node, existing(path));
@@ -66,7 +66,7 @@ Result<void> Preparation::remove_container(std::string_view path, std::string& o
   return {};
 }
 
-Result<void> Preparation::set_data(const wire::SetDataRequest& request, std::string& out) {
+CodeResult<void> Preparation::set_data(const wire::SetDataRequest& request, std::string& out) {
   TRY(session_alive());
   TRY(valid_path(request.path));
   TRY_ASSIGN(NodeFacts node, existing(request.path));
@@ -88,7 +88,7 @@ Result<void> Preparation::set_data(const wire::SetDataRequest& request, std::str
   return {};
 }
 
-Result<void> Preparation::set_acl(const wire::SetAclRequest& request, std::string& out) {
+CodeResult<void> Preparation::set_acl(const wire::SetAclRequest& request, std::string& out) {
   TRY(session_alive());
   TRY(valid_path(request.path));
   TRY_ASSIGN(const std::string acl, resolve_acl(request.acl, *request_.who, m_.options));
@@ -106,7 +106,7 @@ Result<void> Preparation::set_acl(const wire::SetAclRequest& request, std::strin
   return {};
 }
 
-Result<void> Preparation::check(const wire::CheckRequest& request, std::string& out) {
+CodeResult<void> Preparation::check(const wire::CheckRequest& request, std::string& out) {
   TRY(session_alive());
   TRY(valid_path(request.path));
   TRY_ASSIGN(const NodeFacts node, existing(request.path));

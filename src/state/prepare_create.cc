@@ -27,7 +27,7 @@ bool is_session_bound(OpCode op, std::int32_t flags) {
 
 }  // namespace
 
-Result<void> Preparation::validate_create(OpCode op, const wire::CreateRequest& create) const {
+CodeResult<void> Preparation::validate_create(OpCode op, const wire::CreateRequest& create) const {
   if (!wire::is_create_flag(create.flags)) return std::unexpected(ErrorCode::kBadArguments);
   if (wire::is_ttl(create.flags)) {
     if (!m_.options.extended_types) return std::unexpected(ErrorCode::kUnimplemented);
@@ -61,7 +61,7 @@ NodeFacts Preparation::new_node(OpCode op, const wire::CreateRequest& create, st
   return node;
 }
 
-Result<void> Preparation::create(OpCode op, const wire::CreateRequest& create, std::string& out) {
+CodeResult<void> Preparation::create(OpCode op, const wire::CreateRequest& create, std::string& out) {
   TRY(validate_create(op, create));
   TRY_ASSIGN(const std::string acl, resolve_acl(create.acl, *request_.who, m_.options));
   const std::string_view parent_of = parent_path(*create.path);

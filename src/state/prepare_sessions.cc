@@ -31,7 +31,7 @@ ByParent by_parent(std::vector<std::string> paths) {
 
 }  // namespace
 
-Result<void> Preparation::create_session(std::string& out) {
+CodeResult<void> Preparation::create_session(std::string& out) {
   TRY(session_alive());
   wire::Reader r(request_.body);
   const std::int32_t timeout_ms = r.i32();
@@ -112,7 +112,7 @@ std::vector<std::string> Preparation::list_what_fits(std::vector<std::string> pa
   return listed;
 }
 
-Result<void> Preparation::close_session(std::string& out) {
+CodeResult<void> Preparation::close_session(std::string& out) {
   auto [settled, changing] = ephemerals();
   std::vector<std::string> paths = end_settled(std::move(settled));
   for (std::string& path : changing) {
@@ -156,7 +156,7 @@ void Preparation::sweep(std::span<const std::string> paths, std::string& out) {
 }
 
 // The operation itself belongs to ensembles; a server of its own answers as Java's does.
-Result<void> Preparation::reconfig() {
+CodeResult<void> Preparation::reconfig() {
   undecodable_ = !wire::is_reconfig_request(request_.body);
   if (undecodable_) return std::unexpected(ErrorCode::kMarshallingError);
   if (!m_.options.reconfig_enabled) return std::unexpected(ErrorCode::kReconfigDisabled);

@@ -149,7 +149,7 @@ void Quotas::rebuild(Tree& tree) {
   }
 }
 
-Result<void> Quotas::check(const Tree& tree, std::string_view path, Growth growth) const {
+CodeResult<void> Quotas::check(const Tree& tree, std::string_view path, Growth growth) const {
   const auto top = governing(path);
   if (!top) return {};
   const Node* limits_node = tree.get(limits_path(*top));

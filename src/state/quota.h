@@ -55,7 +55,7 @@ class Quotas {
     std::int64_t bytes = 0;
     std::int64_t nodes = 0;
   };
-  Result<void> check(const Tree& tree, std::string_view path, Growth growth) const;
+  CodeResult<void> check(const Tree& tree, std::string_view path, Growth growth) const;
 
   bool empty() const { return limited_.empty(); }
 

@@ -5,6 +5,7 @@
 
 #include "base/path.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "wire/replies.h"
 #include "wire/requests.h"
@@ -26,7 +27,7 @@ struct WatchRoom {
   std::size_t path_bytes_max;
 
   // Registers a watch if there is room; one more mode of a watch that is there needs none.
-  Result<void> add(WatcherId watcher, std::string_view path, WatchTable table, WatchMode mode) const {
+  CodeResult<void> add(WatcherId watcher, std::string_view path, WatchTable table, WatchMode mode) const {
     // There will never be such a node.
     if (path.size() > path_bytes_max) return std::unexpected(ErrorCode::kBadArguments);
     if (is_full(watcher, path.size()) && !watches.contains(watcher, path, WatcherType::kAny))
@@ -50,7 +51,7 @@ class Answer {
 
   std::size_t looked_at() const { return looked_at_; }
 
-  Result<void> body() {
+  CodeResult<void> body() {
     switch (q_.op) {
       case OpCode::kPing: return {};
       case OpCode::kExists: return exists();
@@ -71,22 +72,22 @@ class Answer {
   }
 
  private:
-  Result<void> exists();
-  Result<void> get_data();
-  Result<void> get_children(bool with_stat);
-  Result<void> get_acl();
-  Result<void> get_all_children_number();
-  Result<void> get_ephemerals();
-  Result<void> sync();
-  Result<void> who_am_i();
-  Result<void> multi_read();
-  Result<void> multi_read_element(const wire::MultiOp& op);
-  Result<void> add_watch();
-  Result<void> check_watches();
-  Result<void> remove_watches();
+  CodeResult<void> exists();
+  CodeResult<void> get_data();
+  CodeResult<void> get_children(bool with_stat);
+  CodeResult<void> get_acl();
+  CodeResult<void> get_all_children_number();
+  CodeResult<void> get_ephemerals();
+  CodeResult<void> sync();
+  CodeResult<void> who_am_i();
+  CodeResult<void> multi_read();
+  CodeResult<void> multi_read_element(const wire::MultiOp& op);
+  CodeResult<void> add_watch();
+  CodeResult<void> check_watches();
+  CodeResult<void> remove_watches();
 
-  Result<const Node*> readable(std::string_view path) const;
-  Result<void> watch(std::string_view path, WatchTable table, WatchMode mode);
+  CodeResult<const Node*> readable(std::string_view path) const;
+  CodeResult<void> watch(std::string_view path, WatchTable table, WatchMode mode);
   bool may(const Node& node, std::int32_t perms) const {
     return node.acl == kOpenAcl || is_allowed(*m_.tree.acl(node), perms, *q_.who, m_.options);
   }
@@ -107,18 +108,18 @@ class Answer {
   std::size_t looked_at_ = 0;
 };
 
-Result<const Node*> Answer::readable(std::string_view path) const {
+CodeResult<const Node*> Answer::readable(std::string_view path) const {
   const Node* node = m_.tree.get(path);
   if (!node) return std::unexpected(ErrorCode::kNoNode);
   if (!may(*node, wire::kRead)) return std::unexpected(ErrorCode::kNoAuth);
   return node;
 }
 
-Result<void> Answer::watch(std::string_view path, WatchTable table, WatchMode mode) {
+CodeResult<void> Answer::watch(std::string_view path, WatchTable table, WatchMode mode) {
   return room_.add(q_.watcher, path, table, mode);
 }
 
-Result<void> Answer::exists() {
+CodeResult<void> Answer::exists() {
   const auto request = wire::decode_path_watch(in_);
   if (!request) return std::unexpected(ErrorCode::kMarshallingError);
   if (request->path.find('\0') != std::string_view::npos) return std::unexpected(ErrorCode::kBadArguments);
@@ -131,7 +132,7 @@ Result<void> Answer::exists() {
   return {};
 }
 
-Result<void> Answer::get_data() {
+CodeResult<void> Answer::get_data() {
   const auto request = wire::decode_path_watch(in_);
   if (!request) return std::unexpected(ErrorCode::kMarshallingError);
   TRY_ASSIGN(const Node* node, readable(request->path));
@@ -148,7 +149,7 @@ void Answer::append_children(const Node& node) {
   }
 }
 
-Result<void> Answer::get_children(bool with_stat) {
+CodeResult<void> Answer::get_children(bool with_stat) {
   const auto request = wire::decode_path_watch(in_);
   if (!request) return std::unexpected(ErrorCode::kMarshallingError);
   TRY_ASSIGN(const Node* node, readable(request->path));
@@ -168,7 +169,7 @@ std::vector<wire::Acl> masked(std::vector<wire::Acl> acl) {
   return acl;
 }
 
-Result<void> Answer::get_acl() {
+CodeResult<void> Answer::get_acl() {
   const auto path = wire::decode_path(in_);
   if (!path) return std::unexpected(ErrorCode::kMarshallingError);
   const Node* node = m_.tree.get(*path);
@@ -184,7 +185,7 @@ Result<void> Answer::get_acl() {
   return {};
 }
 
-Result<void> Answer::get_all_children_number() {
+CodeResult<void> Answer::get_all_children_number() {
   const auto path = wire::decode_path(in_);
   if (!path) return std::unexpected(ErrorCode::kMarshallingError);
   const NodeRef ref = m_.tree.find(*path);
@@ -197,14 +198,7 @@ Result<void> Answer::get_all_children_number() {
   return {};
 }
 
-std::string_view trimmed(std::string_view text) {
-  const auto is_blank = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-Result<void> Answer::get_ephemerals() {
+CodeResult<void> Answer::get_ephemerals() {
   const std::string_view prefix = in_.string();
   if (!in_.ok()) return std::unexpected(ErrorCode::kMarshallingError);
   const std::string_view core = trimmed(prefix);
@@ -233,14 +227,14 @@ Result<void> Answer::get_ephemerals() {
 }
 
 // On a server of its own, and on a leader, everything before this request is applied already.
-Result<void> Answer::sync() {
+CodeResult<void> Answer::sync() {
   const wire::Nullable path = in_.buffer();
   if (!in_.ok()) return std::unexpected(ErrorCode::kMarshallingError);
   path ? w_.string(to_valid_utf8(*path)) : w_.null();
   return {};
 }
 
-Result<void> Answer::who_am_i() {
+CodeResult<void> Answer::who_am_i() {
   w_.i32(static_cast<std::int32_t>(q_.who->size()));
   for (const wire::Identity& id : *q_.who) {
     w_.string(id.scheme);
@@ -249,7 +243,7 @@ Result<void> Answer::who_am_i() {
   return {};
 }
 
-Result<void> Answer::multi_read_element(const wire::MultiOp& op) {
+CodeResult<void> Answer::multi_read_element(const wire::MultiOp& op) {
   const auto* request = std::get_if<wire::PathWatchRequest>(&op.request);
   if (!request) return std::unexpected(ErrorCode::kMarshallingError);
   TRY_ASSIGN(const Node* node, readable(request->path));
@@ -262,7 +256,7 @@ Result<void> Answer::multi_read_element(const wire::MultiOp& op) {
   return {};
 }
 
-Result<void> Answer::multi_read() {
+CodeResult<void> Answer::multi_read() {
   const auto ops = wire::decode_multi(in_, m_.options.multi_ops_max);
   if (!ops) return std::unexpected(ErrorCode::kMarshallingError);
   looked_at_ += ops->size();
@@ -280,7 +274,7 @@ Result<void> Answer::multi_read() {
   return {};
 }
 
-Result<void> Answer::add_watch() {
+CodeResult<void> Answer::add_watch() {
   const auto request = wire::decode_path_type(in_);
   if (!request || request->type < 0 || request->type > 1)
     return std::unexpected(ErrorCode::kMarshallingError);
@@ -295,7 +289,7 @@ Result<void> Answer::add_watch() {
   return {};
 }
 
-Result<void> Answer::check_watches() {
+CodeResult<void> Answer::check_watches() {
   const auto request = wire::decode_path_type(in_);
   if (!request || !request->path || !is_watcher_type(request->type)) {
     return std::unexpected(ErrorCode::kMarshallingError);
@@ -306,7 +300,7 @@ Result<void> Answer::check_watches() {
   return {};
 }
 
-Result<void> Answer::remove_watches() {
+CodeResult<void> Answer::remove_watches() {
   const auto request = wire::decode_path_type(in_);
   if (!request || !is_watcher_type(request->type)) return std::unexpected(ErrorCode::kMarshallingError);
   const auto type = static_cast<WatcherType>(request->type);
@@ -323,7 +317,7 @@ class WatchReset {
   WatchReset(const Machine& machine, const WatchRoom& room, const ReadRequest& q, std::string& out)
       : m_(machine), room_(room), q_(q), out_(out) {}
 
-  Result<void> run(const wire::SetWatchesRequest& q) {
+  CodeResult<void> run(const wire::SetWatchesRequest& q) {
     for (const auto path : q.data) TRY(data_watch(path, q.relative_zxid));
     for (const auto path : q.exist) TRY(exist_watch(path));
     for (const auto path : q.child) TRY(child_watch(path, q.relative_zxid));
@@ -336,34 +330,34 @@ class WatchReset {
   }
 
  private:
-  Result<void> data_watch(std::string_view path, Zxid since) {
+  CodeResult<void> data_watch(std::string_view path, Zxid since) {
     const Node* node = m_.tree.get(path);
     if (!node) return tell(wire::EventType::kNodeDeleted, path);
     if (node->mzxid > since) return tell_of(*node, wire::EventType::kNodeDataChanged, path);
     return watch(path, WatchTable::kData, kStandard);
   }
-  Result<void> exist_watch(std::string_view path) {
+  CodeResult<void> exist_watch(std::string_view path) {
     const Node* node = m_.tree.get(path);
     if (node) return tell_of(*node, wire::EventType::kNodeCreated, path);
     return watch(path, WatchTable::kData, kStandard);
   }
-  Result<void> child_watch(std::string_view path, Zxid since) {
+  CodeResult<void> child_watch(std::string_view path, Zxid since) {
     const Node* node = m_.tree.get(path);
     if (!node) return tell(wire::EventType::kNodeDeleted, path);
     if (node->pzxid > since) return tell_of(*node, wire::EventType::kNodeChildrenChanged, path);
     return watch(path, WatchTable::kChild, kStandard);
   }
   // A client that may not read the node does not hear of it, and the watch is spent: as when an event fires.
-  Result<void> tell_of(const Node& node, wire::EventType type, std::string_view path) {
+  CodeResult<void> tell_of(const Node& node, wire::EventType type, std::string_view path) {
     const bool readable =
         node.acl == kOpenAcl || is_allowed(*m_.tree.acl(node), wire::kRead, *q_.who, m_.options);
-    return readable ? tell(type, path) : Result<void>{};
+    return readable ? tell(type, path) : CodeResult<void>{};
   }
-  Result<void> tell(wire::EventType type, std::string_view path) {
+  CodeResult<void> tell(wire::EventType type, std::string_view path) {
     wire::append_event(out_, type, to_valid_utf8(path), Zxid{-1});
     return {};
   }
-  Result<void> watch(std::string_view path, WatchTable table, WatchMode mode) {
+  CodeResult<void> watch(std::string_view path, WatchTable table, WatchMode mode) {
     return room_.add(q_.watcher, path, table, mode);
   }
 
@@ -464,7 +458,7 @@ ReadOutcome answer_read(const Machine& machine, Watches& watches, const WatchLim
     return answer_set_watches(machine, room, q, out);
   }
   const std::size_t start = out.size();
-  Result<void> done;
+  CodeResult<void> done;
   ReadOutcome outcome;
   {
     wire::Frame frame(out);

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <charconv>
 
+#include "base/text.h"
 #include "storage/file_names.h"
 
 namespace drover::storage {
@@ -17,13 +18,6 @@ std::string name_of(EpochFile which) {
 }
 
 std::string temporary_of(EpochFile which) { return name_of(which) + ".tmp"; }
-
-std::string_view trimmed(std::string_view text) {
-  const auto is_space = [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; };
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  return text;
-}
 
 // Java reads the first line and no more.
 std::string_view first_line(std::string_view text) { return trimmed(text.substr(0, text.find('\n'))); }

@@ -85,6 +85,11 @@ std::optional<SnapshotFile> parse_snapshot_name(std::string_view name) {
   return std::nullopt;
 }
 
+std::size_t index_of_file_with(const std::vector<LogFile>& logs, Zxid zxid) {
+  const auto above = std::ranges::upper_bound(logs, zxid, {}, &LogFile::first);
+  return above == logs.begin() ? 0 : static_cast<std::size_t>(above - logs.begin()) - 1;
+}
+
 IoResult<std::vector<LogFile>> list_logs(Disk& disk, const std::string& directory) {
   TRY_ASSIGN(auto files, list_parsed(disk, directory, parse_log_name));
   std::ranges::sort(files, {}, &LogFile::first);

@@ -23,6 +23,10 @@ struct LogFile {
   std::string name;
 };
 
+// Which of the files, in rising order, would hold this transaction: the last one that begins no later; or the
+// first.
+std::size_t index_of_file_with(const std::vector<LogFile>& logs, Zxid zxid);
+
 struct SnapshotFile {
   Zxid zxid{};
   Compression compression = Compression::kNone;

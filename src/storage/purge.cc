@@ -27,11 +27,6 @@ std::vector<SnapshotFile> verified(Disk& disk, const DataDirs& dirs, const std::
 }
 
 // Where the logs begin that replay from a snapshot at `oldest` needs. The newest log always stays.
-std::size_t first_needed(const std::vector<LogFile>& logs, Zxid oldest) {
-  const auto above = std::ranges::upper_bound(logs, oldest, {}, &LogFile::first);
-  return above == logs.begin() ? 0 : static_cast<std::size_t>(above - logs.begin()) - 1;
-}
-
 IoResult<std::uint64_t> size_of(Disk& disk, const std::string& directory, const std::string& name) {
   TRY_ASSIGN(const auto file, disk.open(join_path(directory, name), OpenMode::kRead));
   return file->size();
@@ -49,7 +44,7 @@ IoResult<std::uint64_t> bytes_from(Disk& disk, const DataDirs& dirs, const Histo
     TRY_ASSIGN(const std::uint64_t size, size_of(disk, dirs.snapshots, file.name));
     total += size;
   }
-  for (std::size_t i = first_needed(history.logs, oldest); i < history.logs.size(); ++i) {
+  for (std::size_t i = index_of_file_with(history.logs, oldest); i < history.logs.size(); ++i) {
     TRY_ASSIGN(const std::uint64_t size, size_of(disk, dirs.logs, history.logs[i].name));
     total += size;
   }
@@ -92,7 +87,7 @@ IoResult<PurgeReport> purge(Disk& disk, const DataDirs& dirs, const PurgeOptions
     if (file.zxid < oldest) TRY(remove(disk, dirs.snapshots, file.name, report));
   }
   TRY(disk.sync_directory(dirs.snapshots));
-  const std::size_t needed = first_needed(history.logs, oldest);
+  const std::size_t needed = index_of_file_with(history.logs, oldest);
   for (std::size_t i = 0; i < needed; ++i) TRY(remove(disk, dirs.logs, history.logs[i].name, report));
   TRY(disk.sync_directory(dirs.logs));
   return report;

@@ -45,15 +45,15 @@ IoResult<std::set<std::uint32_t>> numbers_in_use(Disk& disk, const DataDirs& dir
   return numbers;
 }
 
-struct History {
+struct KeptFiles {
   std::vector<std::string> snapshots;
   std::vector<std::string> logs;
 
   bool empty() const { return snapshots.empty() && logs.empty(); }
 };
 
-IoResult<History> list_history(Disk& disk, const DataDirs& dirs) {
-  History history;
+IoResult<KeptFiles> list_history(Disk& disk, const DataDirs& dirs) {
+  KeptFiles history;
   TRY_ASSIGN(const std::vector<SnapshotFile> snapshots, list_snapshots(disk, dirs.snapshots));
   for (const SnapshotFile& file : snapshots) history.snapshots.push_back(file.name);
   TRY_ASSIGN(const std::vector<LogFile> logs, list_logs(disk, dirs.logs));
@@ -72,7 +72,7 @@ IoResult<std::string> move_files(Disk& disk, const std::string& from, const std:
   return to;
 }
 
-IoResult<std::vector<std::string>> move_history(Disk& disk, const DataDirs& dirs, History history) {
+IoResult<std::vector<std::string>> move_history(Disk& disk, const DataDirs& dirs, KeptFiles history) {
   // What the links and the watermark say is about these logs, and would be wrong about the next ones.
   TRY_ASSIGN(const bool links, disk.exists(join_path(dirs.logs, kLogLinksName)));
   if (links) history.logs.emplace_back(kLogLinksName);
@@ -100,12 +100,12 @@ IoResult<std::optional<std::string>> find_incoming(Disk& disk, const DataDirs& d
 }  // namespace
 
 IoResult<bool> has_history(Disk& disk, const DataDirs& dirs) {
-  TRY_ASSIGN(const History history, list_history(disk, dirs));
+  TRY_ASSIGN(const KeptFiles history, list_history(disk, dirs));
   return !history.empty();
 }
 
 IoResult<std::vector<std::string>> set_aside_history(Disk& disk, const DataDirs& dirs) {
-  TRY_ASSIGN(History history, list_history(disk, dirs));
+  TRY_ASSIGN(KeptFiles history, list_history(disk, dirs));
   TRY(remove_initialize_mark(disk, dirs));
   std::vector<std::string> made;
   if (!history.empty()) {
@@ -124,7 +124,7 @@ IoResult<void> complete_replacement(Disk& disk, const DataDirs& dirs) {
   TRY_ASSIGN(const std::optional<std::string> incoming, find_incoming(disk, dirs));
   // Without it the snapshot has its name already, and only the mark is left to remove.
   if (incoming) {
-    TRY_ASSIGN(History history, list_history(disk, dirs));
+    TRY_ASSIGN(KeptFiles history, list_history(disk, dirs));
     if (!history.empty()) {
       TRY_ASSIGN(made, move_history(disk, dirs, std::move(history)));
     }

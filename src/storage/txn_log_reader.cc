@@ -12,11 +12,6 @@ std::string in_hex(Zxid zxid) { return "0x" + hex(zxid); }
 
 // Where reading must begin to find everything after `after`: the file that begins right behind it, or else
 // the last one that begins before and may contain it.
-std::size_t first_needed(const std::vector<LogFile>& files, Zxid after) {
-  const auto above = std::ranges::upper_bound(files, next(after), {}, &LogFile::first);
-  return above == files.begin() ? 0 : static_cast<std::size_t>(above - files.begin()) - 1;
-}
-
 }  // namespace
 
 std::string LogDamage::describe() const {
@@ -32,7 +27,7 @@ IoResult<TxnLogReader> TxnLogReader::open(Disk& disk, const std::string& directo
   TxnLogReader reader(disk, directory, options);
   TRY_ASSIGN(reader.files_, list_logs(disk, directory));
   TRY_ASSIGN(reader.evidence_, read_log_evidence(disk, directory));
-  reader.next_file_ = first_needed(reader.files_, options.after);
+  reader.next_file_ = index_of_file_with(reader.files_, drover::next(options.after));
   return reader;
 }
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "server/config.h"
-#include "server/log.h"
+#include "config/config.h"
+#include "log/log.h"
 #include "server/server.h"
 
 namespace drover::testing {

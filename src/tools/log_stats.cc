@@ -15,7 +15,6 @@ namespace {
 constexpr std::size_t kShown = 10;
 // The log decides how many names and sessions there are; beyond this many, they share one sum.
 constexpr std::size_t kKeysMax = 100'000;
-const std::string kOthers = "(others)";
 
 // The largest by number of transactions.
 template <class Map>

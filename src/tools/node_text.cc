@@ -9,18 +9,14 @@
 #include "tools/text.h"
 
 namespace drover::tools {
-namespace {
-
-std::size_t size_of(const wire::Nullable& data) { return data ? data->size() : 0; }
-
-}  // namespace
+namespace {}  // namespace
 
 void append_text(std::string& out, const NodeView& node, const NodeTextOptions& options) {
   const wire::StatPersisted& s = node.stat;
   const auto to = std::back_inserter(out);
   fmt::format_to(
       to, "{} {} bytes, version {}, cversion {}, aversion {}, created {} {}, modified {} {}, children {}",
-      path_text(node.path), size_of(node.data), s.version, s.cversion, s.aversion, zxid_text(s.czxid),
+      path_text(node.path), data_bytes(node.data), s.version, s.cversion, s.aversion, zxid_text(s.czxid),
       time_text(s.ctime), zxid_text(s.mzxid), time_text(s.mtime), zxid_text(s.pzxid));
   if (s.ephemeral_owner != 0) {
     fmt::format_to(to, ", {} {}", kind_text(s.ephemeral_owner),
@@ -35,7 +31,7 @@ void append_json(std::string& out, const NodeView& node, const NodeTextOptions& 
   const wire::StatPersisted& s = node.stat;
   JsonObject json(out);
   json.text("kind", "node").text("path", node.path.empty() ? "/" : node.path);
-  json.count("dataBytes", size_of(node.data)).number("version", s.version).number("cversion", s.cversion);
+  json.count("dataBytes", data_bytes(node.data)).number("version", s.version).number("cversion", s.cversion);
   json.number("aversion", s.aversion).zxid("czxid", s.czxid).zxid("mzxid", s.mzxid).zxid("pzxid", s.pzxid);
   json.text("ctime", time_text(s.ctime)).text("mtime", time_text(s.mtime));
   json.text("type", kind_text(s.ephemeral_owner));

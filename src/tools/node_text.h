@@ -18,6 +18,9 @@ struct NodeView {
   const wire::StatPersisted& stat;
 };
 
+// 0 for null, too.
+inline std::size_t data_bytes(const wire::Nullable& data) { return data ? data->size() : 0; }
+
 struct NodeTextOptions {
   bool data = false;  // print the data, not only its size
 };

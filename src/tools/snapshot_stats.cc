@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t kTopShown = 20;
 constexpr std::size_t kTopMax = 100'000;
-constexpr std::string_view kOthers = "(others)";
 
 std::string pairs_json(const std::vector<std::pair<std::uint64_t, std::string>>& list,
                        std::string_view what) {

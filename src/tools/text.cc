@@ -57,8 +57,6 @@ std::string permissions(std::int32_t perms) {
 
 }  // namespace
 
-std::string hex_text(std::uint64_t value) { return fmt::format("0x{:x}", value); }
-
 std::string time_text(std::int64_t ms) {
   if (ms < 0 || ms > kLastDateMs) return fmt::format("{} ms", ms);
   using namespace std::chrono;

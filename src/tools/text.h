@@ -12,14 +12,17 @@
 #include <string_view>
 
 #include "base/ids.h"
+#include "base/text.h"
 #include "wire/jute.h"
 #include "wire/records.h"
 
 namespace drover::tools {
 
-std::string hex_text(std::uint64_t value);  // "0x1f"
-inline std::string zxid_text(Zxid zxid) { return hex_text(static_cast<std::uint64_t>(raw(zxid))); }
-inline std::string session_text(SessionId id) { return hex_text(static_cast<std::uint64_t>(raw(id))); }
+inline std::string zxid_text(Zxid zxid) { return hex_text(zxid); }
+inline std::string session_text(SessionId id) { return hex_text(id); }
+
+// The row of a table for whatever has no row of its own.
+inline constexpr std::string_view kOthers = "(others)";
 
 // "2026-11-15T08:23:38.125Z"; milliseconds that are not a valid date are printed as a number.
 std::string time_text(std::int64_t ms);

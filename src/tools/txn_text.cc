@@ -9,6 +9,7 @@
 
 #include "base/path.h"
 #include "tools/json.h"
+#include "tools/node_text.h"
 #include "tools/text.h"
 
 namespace drover::tools {
@@ -18,15 +19,13 @@ using wire::OpCode;
 
 constexpr std::size_t kPathsShown = 8;
 
-std::size_t size_of(const wire::Nullable& data) { return data ? data->size() : 0; }
-
 template <class... Functions>
 struct Overloaded : Functions... {
   using Functions::operator()...;
 };
 
 void append_data_text(std::string& out, const wire::Nullable& data, const TxnTextOptions& options) {
-  fmt::format_to(std::back_inserter(out), " {} bytes", size_of(data));
+  fmt::format_to(std::back_inserter(out), " {} bytes", data_bytes(data));
   if (options.data) out += " " + data_text(data);
 }
 
@@ -74,7 +73,7 @@ void append_record(std::string& out, OpCode type, const wire::TxnRecord& record,
 
 void add_record(JsonObject& json, OpCode type, const wire::TxnRecord& record, const TxnTextOptions& options) {
   const auto add_data = [&](const wire::Nullable& data) {
-    json.count("dataBytes", size_of(data));
+    json.count("dataBytes", data_bytes(data));
     if (options.data) json.data("data", data);
   };
   std::visit(Overloaded{

@@ -3,6 +3,8 @@
 
 #include <charconv>
 
+#include "base/text.h"
+
 namespace drover::zab {
 namespace {
 
@@ -11,12 +13,6 @@ std::optional<std::int64_t> number(std::string_view text, int base = 10) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\r')) text.remove_suffix(1);
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  return text;
 }
 
 // Takes the part before `separator` off `rest`.

@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
-#include "server/dashboard_json.h"
-#include "server/http_hosts.h"
-#include "server/member_probe.h"
-#include "server/recipe_shapes.h"
+#include "dashboard/json.h"
+#include "dashboard/member_probe.h"
+#include "dashboard/recipe_shapes.h"
+#include "http/hosts.h"
 
 namespace {
 

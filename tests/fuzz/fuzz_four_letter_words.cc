@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/four_letter_words.h"
+#include "monitor/four_letter_words.h"
 
 namespace {
 

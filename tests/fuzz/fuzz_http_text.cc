@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 
-#include "server/admin_commands.h"
-#include "server/http_router.h"
-#include "server/http_text.h"
-#include "server/pretty_json.h"
+#include "http/admin_commands.h"
+#include "http/pretty_json.h"
+#include "http/router.h"
+#include "http/text.h"
 
 namespace {
 

@@ -5,8 +5,8 @@
 # ZooKeeper or its kin, by changing a line or two of one source file. A mutant that no seed and no crash point
 # finds is a hole in the simulator.
 #
-#   mutants.py --build build/release            all of them
-#   mutants.py --build build/release NAME ...   some
+#   mutants.py --build build/plain            all of them
+#   mutants.py --build build/plain NAME ...   some
 #   mutants.py --record                         and remember how they were found (found.json), for --document
 #   mutants.py --check                          builds nothing: can all be made, and were all found?
 #   mutants.py --list, --table, --document
@@ -464,7 +464,7 @@ def run(chosen, arguments):
 
 def main():
     parser = argparse.ArgumentParser(description="puts known bugs back and looks whether the simulator finds them")
-    parser.add_argument("--build", default="build/release")
+    parser.add_argument("--build", default="build/plain")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--list", action="store_true", help="only name them")
     parser.add_argument("--check", action="store_true", help="only look whether all can be made, and were found")

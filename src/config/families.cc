@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keys that are not rows of a table: families of names, and properties of a JVM.
+#include <algorithm>
+#include <array>
+
+#include "config/keys.h"
+
+namespace drover::server {
+namespace {
+
+using namespace std::string_view_literals;
+
+Verdict set_auth_provider(AuthSettings& auth, std::string_view class_name) {
+  const std::string_view simple = class_name.substr(class_name.rfind('.') + 1);
+  if (simple == "SASLAuthenticationProvider") return Verdict::rejected("there is no SASL");
+  if (simple == "EnsembleAuthenticationProvider") {
+    auth.ensemble_provider = true;
+  } else if (simple != "X509AuthenticationProvider" && simple != "DigestAuthenticationProvider" &&
+             simple != "IPAuthenticationProvider") {
+    return Verdict::rejected("a Java class cannot be loaded, so its scheme is not available");
+  }
+  return Verdict::accepted();
+}
+
+constexpr std::array kJvmPropertyFamilies{"java."sv,    "javax."sv, "jdk."sv,      "sun."sv,
+                                          "com.sun."sv, "org."sv,   "log4j"sv,     "logback"sv,
+                                          "user."sv,    "file."sv,  "io.netty."sv, "line.separator"sv};
+
+bool is_of(std::string_view key, const auto& families) {
+  return std::ranges::any_of(families, [key](std::string_view family) { return key.starts_with(family); });
+}
+
+}  // namespace
+
+std::optional<Verdict> set_family_key(ServerConfig& config, std::string_view key, std::string_view value) {
+  if (key.starts_with("authProvider.")) return set_auth_provider(config.auth, value);
+  return std::nullopt;
+}
+
+bool is_jvm_property(std::string_view written_key) { return is_of(written_key, kJvmPropertyFamilies); }
+
+}  // namespace drover::server

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/foreign_keys.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "config/values.h"
+
+namespace drover::server {
+namespace {
+
+using Fate = ForeignKey::Fate;
+
+// A key stands before its family.
+constexpr ForeignKey kForeignKeys[] = {
+    // Security between servers.
+    {"quorum.auth.enableSasl", Fate::kRefused, "false",
+     "there is no SASL between servers; use sslQuorum with ssl.quorum.clientAuth=need"},
+    {"quorum.auth.serverRequireSasl", Fate::kRefused, "false",
+     "there is no SASL between servers; use sslQuorum with ssl.quorum.clientAuth=need"},
+    {"quorum.auth.learnerRequireSasl", Fate::kRefused, "false",
+     "there is no SASL between servers; use sslQuorum with ssl.quorum.clientAuth=need"},
+    {"quorum.auth.*", Fate::kNamed, std::nullopt, "there is no SASL between servers"},
+    {"oraclePath", Fate::kRefused, "", "there is no oracle; an ensemble of two needs both servers"},
+    {"observerMasterPort", Fate::kRefused, "0", "followers serve no observers; observers follow the leader"},
+    {"observerMaster.*", Fate::kNamed, std::nullopt, "followers serve no observers"},
+    // Security of clients.
+    {"sessionRequireClientSASLAuth", Fate::kRefused, "false",
+     "there is no SASL, so no client could do anything; use enforce.auth.schemes"},
+    {"audit.enable", Fate::kRefused, "false", "there is no audit log"},
+    {"audit.impl.class", Fate::kNamed, std::nullopt, "there is no audit log"},
+    {"IPAuthenticationProvider.usexforwardedfor", Fate::kRefused, "false",
+     "the address of an HTTP client is that of its connection; X-Forwarded-For is not read"},
+    {"ssl.context.supplier.class", Fate::kRefused, "",
+     "a Java class cannot be loaded; use ssl.keyStore.* and ssl.trustStore.*"},
+    {"ssl.quorum.context.supplier.class", Fate::kRefused, "",
+     "a Java class cannot be loaded; use ssl.quorum.keyStore.* and ssl.quorum.trustStore.*"},
+    {"ssl.authProvider", Fate::kRefused, "x509",
+     "a Java class cannot be loaded; certificates are judged by the trust store"},
+    {"metricsProvider.httpsPort", Fate::kRefused, "-1",
+     "metrics have no TLS port of their own; use admin.forceHttps and /metrics of the admin port"},
+    {"metricsProvider.ssl.*", Fate::kRefused, std::nullopt,
+     "metrics have no TLS port of their own; use admin.forceHttps and /metrics of the admin port"},
+    {"java.security.auth.login.config", Fate::kNamed, std::nullopt,
+     "there is no SASL; clients that ask for it are refused"},
+    {"sasl.serverconfig", Fate::kNamed, std::nullopt, "there is no SASL"},
+    {"allowSaslFailedClients", Fate::kNamed, std::nullopt,
+     "there is no SASL; clients that ask for it are refused"},
+    {"letAnySaslUserDoX", Fate::kNamed, std::nullopt, "there is no SASL"},
+    {"SASLAuthenticationProvider.*", Fate::kNamed, std::nullopt, "there is no SASL"},
+    {"superUser", Fate::kNamed, std::nullopt,
+     "there is no SASL; see DigestAuthenticationProvider.superDigest"},
+    {"superUser.*", Fate::kNamed, std::nullopt,
+     "there is no SASL; see DigestAuthenticationProvider.superDigest"},
+    {"requireClientAuthScheme", Fate::kNamed, std::nullopt,
+     "neither here nor in ZooKeeper; see enforce.auth.schemes"},
+    {"kerberos.*", Fate::kNamed, std::nullopt, "there is no SASL"},
+    {"requireKerberosConfig", Fate::kNamed, std::nullopt, "there is no SASL"},
+    {"security.auth_to_local", Fate::kNamed, std::nullopt, "there is no SASL"},
+    {"server.principal", Fate::kNamed, std::nullopt, "there is no SASL"},
+    {"server.realm", Fate::kNamed, std::nullopt, "there is no SASL"},
+    {"kinit", Fate::kNamed, std::nullopt, "there is no SASL"},
+    {"enableEagerACLCheck", Fate::kNamed, "false", "ACLs are checked by the leader"},
+    {"ssl.allowReverseDnsLookup", Fate::kNamed, "false",
+     "addresses are never looked up in the DNS to verify a certificate"},
+    {"ssl.quorum.allowReverseDnsLookup", Fate::kNamed, "false",
+     "addresses are never looked up in the DNS to verify a certificate"},
+    {"ssl.sslProvider", Fate::kNamed, std::nullopt, "TLS is OpenSSL's"},
+    {"client.certReload", Fate::kNamed, "true", "changed stores are always read again"},
+    {"fips-mode", Fate::kNamed, "false", "the configuration of OpenSSL decides about FIPS"},
+    // Limits.
+    {"connection_throttle_*", Fate::kNamed, std::nullopt, "new sessions are limited by sessionCreationRate"},
+    {"largeRequestThreshold", Fate::kNamed, std::nullopt,
+     "requests are limited in bytes for each connection"},
+    {"largeRequestMaxBytes", Fate::kNamed, std::nullopt, "requests are limited in bytes for each connection"},
+    {"request_throttle_*", Fate::kNamed, std::nullopt, "requests are limited by globalOutstandingLimit"},
+    {"request_stale_*", Fate::kNamed, std::nullopt, "requests are limited by globalOutstandingLimit"},
+    {"request_throttler.*", Fate::kNamed, std::nullopt, "requests are limited by globalOutstandingLimit"},
+    {"throttled_op_wait_time", Fate::kNamed, std::nullopt, "no request is refused for its time in a queue"},
+    {"leader.maxConcurrentSnapSyncs", Fate::kNamed, std::nullopt,
+     "a leader streams to all learners at once, in small steps"},
+    {"leader.maxConcurrentDiffSyncs", Fate::kNamed, std::nullopt,
+     "a leader streams to all learners at once, in small steps"},
+    {"netty.*", Fate::kNamed, std::nullopt,
+     "a part of the JVM; see ssl.handshakeDetectionTimeoutMillis and maxCnxns"},
+    // Ensemble.
+    {"syncEnabled", Fate::kNamed, "true", "observers always write log and snapshots"},
+    {"observer.syncEnabled", Fate::kNamed, "true", "observers always write log and snapshots"},
+    {"observer.reconnectDelayMs", Fate::kNamed, std::nullopt, "observers connect again at once"},
+    {"observer.election.DelayMs", Fate::kNamed, std::nullopt, "observers ask for the leader at once"},
+    {"multiAddress.reachabilityCheckEnabled", Fate::kNamed, std::nullopt,
+     "all addresses of a server are tried"},
+    {"multiAddress.reachabilityCheckTimeoutMs", Fate::kNamed, std::nullopt,
+     "all addresses of a server are tried"},
+    {"leader.nodelay", Fate::kNamed, "true", "always on"},
+    {"follower.nodelay", Fate::kNamed, "true", "always on"},
+    {"tcpKeepAlive", Fate::kNamed, "true", "always on between servers"},
+    {"snapshotSizeFactor", Fate::kNamed, std::nullopt, "a difference is never read from the log files"},
+    {"leader.ackLoggingFrequency", Fate::kNamed, std::nullopt, "a part of the JVM"},
+    {"leader.closeSocketAsync", Fate::kNamed, std::nullopt, "sockets never block"},
+    {"learner.closeSocketAsync", Fate::kNamed, std::nullopt, "sockets never block"},
+    {"learner.asyncSending", Fate::kNamed, std::nullopt, "sockets never block"},
+    {"leaderConnectDelayDuringRetryMs", Fate::kNamed, std::nullopt, "a learner connects again at once"},
+    {"follower.skipLearnerRequestToNextProcessor", Fate::kNamed, std::nullopt,
+     "there are no request processors"},
+    {"forward_learner_requests_to_commit_processor_disabled", Fate::kNamed, std::nullopt,
+     "there are no request processors"},
+    {"quorum.cnxn.threads.size", Fate::kNamed, std::nullopt, "a part of the JVM"},
+    {"controllerPort", Fate::kNamed, std::nullopt, "a test port of ZooKeeper"},
+    {"testingonly.*", Fate::kNamed, std::nullopt, "for tests of ZooKeeper"},
+    {"test.*", Fate::kNamed, std::nullopt, "for tests of ZooKeeper"},
+    // Threads, buffers and caches of the JVM; see ioThreads.
+    {"serverCnxnFactory", Fate::kNamed, std::nullopt, "there is one kind of connections"},
+    {"nio.numSelectorThreads", Fate::kNamed, std::nullopt, "a part of the JVM; see ioThreads"},
+    {"nio.numWorkerThreads", Fate::kNamed, std::nullopt, "a part of the JVM; see ioThreads"},
+    {"nio.directBufferBytes", Fate::kNamed, std::nullopt, "a part of the JVM"},
+    {"nio.shutdownTimeout", Fate::kNamed, std::nullopt, "a part of the JVM"},
+    {"commitProcessor.*", Fate::kNamed, std::nullopt, "a part of the JVM; see ioThreads"},
+    {"flushDelay", Fate::kNamed, std::nullopt,
+     "a sync takes all writes that came during the one before, without waiting"},
+    {"maxBatchSize", Fate::kNamed, std::nullopt,
+     "a sync takes all writes that came during the one before, without waiting"},
+    {"maxWriteQueuePollTime", Fate::kNamed, std::nullopt,
+     "a sync takes all writes that came during the one before, without waiting"},
+    {"maxResponseCacheSize", Fate::kNamed, std::nullopt, "there is no cache of responses"},
+    {"maxGetChildrenResponseCacheSize", Fate::kNamed, std::nullopt, "there is no cache of responses"},
+    {"watchManagerName", Fate::kNamed, std::nullopt, "there is one kind of watch table"},
+    {"watcherCleanThreshold", Fate::kNamed, std::nullopt, "watches are removed at once"},
+    {"watcherCleanIntervalInSeconds", Fate::kNamed, std::nullopt, "watches are removed at once"},
+    {"watcherCleanThreadsNum", Fate::kNamed, std::nullopt, "watches are removed at once"},
+    {"maxInProcessingDeadWatchers", Fate::kNamed, std::nullopt, "watches are removed at once"},
+    {"bitHashCacheSize", Fate::kNamed, std::nullopt, "there is one kind of watch table"},
+    {"intBufferStartingSizeBytes", Fate::kNamed, std::nullopt, "a part of the JVM"},
+    {"jvm.pause.*", Fate::kNamed, std::nullopt, "there are no pauses of a JVM"},
+    {"jmx.*", Fate::kNamed, std::nullopt, "there is no JMX"},
+    {"messageTracker.*", Fate::kNamed, std::nullopt, "a part of the JVM"},
+    {"pathStats.*", Fate::kNamed, std::nullopt, "there are no statistics by path; see drover top"},
+    {"metricsProvider.*", Fate::kNamed, std::nullopt, "metrics are those of /metrics"},
+    {"admin.httpVersion", Fate::kNamed, std::nullopt, "HTTP 1.1 is spoken"},
+    {"root.logger", Fate::kNamed, std::nullopt, "see log.threshold"},
+    {"console.threshold", Fate::kNamed, std::nullopt, "see log.threshold"},
+    {"tracelog.dir", Fate::kNamed, std::nullopt, "see log.dir"},
+    {"tracelog.file", Fate::kNamed, std::nullopt, "see log.file"},
+    // Clients.
+    {"client.secure", Fate::kNamed, std::nullopt, "of clients"},
+    {"clientCnxnSocket", Fate::kNamed, std::nullopt, "of clients"},
+    {"request.timeout", Fate::kNamed, std::nullopt, "of clients"},
+    {"disableAutoWatchReset", Fate::kNamed, std::nullopt, "of clients"},
+    {"sasl.client*", Fate::kNamed, std::nullopt, "of clients"},
+    {"shuffleDnsResponse", Fate::kNamed, std::nullopt, "of clients"},
+    {"hostProvider.*", Fate::kNamed, std::nullopt, "of clients"},
+};
+
+bool is_meant_by(const ForeignKey& row, std::string_view key) {
+  if (!row.is_family()) return row.name == key;
+  return key.starts_with(row.name.substr(0, row.name.size() - 1));
+}
+
+}  // namespace
+
+std::span<const ForeignKey> foreign_keys() { return kForeignKeys; }
+
+const ForeignKey* find_foreign_key(std::string_view key) {
+  const auto found =
+      std::ranges::find_if(kForeignKeys, [key](const ForeignKey& row) { return is_meant_by(row, key); });
+  return found == std::end(kForeignKeys) ? nullptr : found;
+}
+
+bool asks_for_nothing(const ForeignKey& row, std::string_view value) {
+  return row.as_it_is && equal_ignoring_case(value, *row.as_it_is);
+}
+
+}  // namespace drover::server

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The steps of load_config(), each a function that can be read alone: arguments, entries, checks.
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/config.h"
+#include "config/keys.h"
+
+namespace drover::server {
+
+// One key with its value and the place it came from.
+struct Setting {
+  enum class Origin { kFile, kCommandLine };
+  std::string key;    // as key_table() spells it
+  std::string value;  // trimmed
+  std::string where;  // in front of messages: "zoo.cfg:12: tickTime", "-Dzookeeper.tickTime"
+  Origin origin = Origin::kFile;
+  int line = 0;
+};
+
+// What stands on the command line, sorted out.
+struct Arguments {
+  std::string file;               // empty: none
+  std::vector<Setting> settings;  // from PORT DATADIR … and from -D, in this order
+  bool short_form = false;        // PORT DATADIR …
+};
+
+std::expected<Arguments, ConfigError> parse_arguments(std::span<const std::string> arguments);
+
+// The entries of a file in .properties syntax.
+std::expected<std::vector<Setting>, ConfigError> read_settings(const std::string& file,
+                                                               const FileReader& read);
+
+// Rules that tie several keys together, and what follows from them. `source` is the file, for messages.
+struct CheckContext {
+  const std::string& source;
+  const Draft& draft;
+  bool from_file = false;
+};
+std::expected<void, ConfigError> complete_and_check(LoadedConfig& loaded, const CheckContext& context);
+std::expected<void, ConfigError> check_ensemble(LoadedConfig& loaded, const CheckContext& context);
+
+}  // namespace drover::server

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the text of one value becomes a field: numbers, switches, lists, choices.
+//
+// Java reads keys in two ways, and so do we. Those of zoo.cfg proper go through Integer.parseInt and accept
+// only true and false. System properties go through Integer.decode (so 0xfffff is a number) and take
+// anything but "true" for false, which here at least earns a warning.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "config/secret.h"
+
+namespace drover::server {
+
+// What became of a value. The sentence goes behind `key=value: `.
+struct Verdict {
+  enum class Kind { kAccepted, kWarned, kRejected };
+  Kind kind = Kind::kAccepted;
+  std::string sentence;
+
+  static Verdict accepted() { return {}; }
+  static Verdict warned(std::string sentence) { return {Kind::kWarned, std::move(sentence)}; }
+  static Verdict rejected(std::string sentence) { return {Kind::kRejected, std::move(sentence)}; }
+};
+
+using Setter = std::function<Verdict(std::string_view value)>;
+
+enum class Notation { kDecimal, kDecode };
+
+// Integer.parseInt or Integer.decode, for 64 bits; none when it is no number or too large.
+std::optional<std::int64_t> parse_whole_number(std::string_view text, Notation notation);
+
+inline constexpr std::int64_t kInt32Max = std::numeric_limits<std::int32_t>::max();
+inline constexpr std::int64_t kInt32Min = std::numeric_limits<std::int32_t>::min();
+
+struct Range {
+  std::int64_t min = 0;
+  std::int64_t max = kInt32Max;
+  std::string_view unit = {};  // "milliseconds"
+  // Java raises a value below the minimum to it, with a warning; refusing would break what runs today.
+  bool raise = false;
+};
+
+std::string expected_number(const Range& range);
+Verdict judge_number(std::string_view text, Notation notation, const Range& range, std::int64_t& number);
+
+template <class Target>
+Setter number(Target& target, Notation notation, Range range) {
+  return [&target, notation, range](std::string_view value) {
+    std::int64_t parsed = 0;
+    Verdict verdict = judge_number(value, notation, range, parsed);
+    if (verdict.kind != Verdict::Kind::kRejected) target = static_cast<Target>(parsed);
+    return verdict;
+  };
+}
+template <class Target>
+Setter number(std::optional<Target>& target, Notation notation, Range range) {
+  return [&target, notation, range](std::string_view value) {
+    std::int64_t parsed = 0;
+    Verdict verdict = judge_number(value, notation, range, parsed);
+    if (verdict.kind != Verdict::Kind::kRejected) target = static_cast<Target>(parsed);
+    return verdict;
+  };
+}
+
+// For keys of zoo.cfg.
+template <class Target>
+Setter decimal(Target& target, Range range = {}) {
+  return number(target, Notation::kDecimal, range);
+}
+// For system properties.
+template <class Target>
+Setter decoded(Target& target, Range range = {}) {
+  return number(target, Notation::kDecode, range);
+}
+inline constexpr Range kPortRange{.min = 0, .max = 65535};
+
+// A limit where Java takes every number that is not positive for "none"; stored as 0.
+Setter optional_limit(int& target, Notation notation);
+// The field is bytes, the value is kilobytes.
+Setter kilobytes(std::int64_t& target, Range range);
+// Hours when it is a plain number, else with ms, s, m, h or d behind it.
+Setter interval_in_hours(std::int64_t& target_ms);
+// "256MB", "1GB", "512KB" or bytes.
+Setter file_size(std::int64_t& target);
+
+Setter strict_switch(bool& target);
+Setter lenient_switch(bool& target);
+Setter lenient_switch(std::optional<bool>& target);
+// A switch of words: `word` makes it `when_equal`, everything else the opposite; `other` is the usual one.
+struct WordSwitch {
+  std::string_view word;
+  std::string_view other;
+  bool when_equal;
+};
+Setter word_switch(bool& target, WordSwitch words);
+
+// Names of files, hosts and users. Control characters are refused: no such name has them, and a NUL would
+// cut a path short.
+Setter text(std::string& target);
+Setter non_empty_text(std::string& target);
+Setter non_empty_text(std::optional<std::string>& target);
+Setter secret_text(Secret& target);
+// Comma separated, blanks around the items dropped, as are empty items.
+Setter list(std::vector<std::string>& target);
+
+bool has_control_character(std::string_view text);
+std::vector<std::string> split_list(std::string_view text, char separator = ',');
+bool equal_ignoring_case(std::string_view a, std::string_view b);
+// "expected none, want or need".
+std::string expected_choice(const std::vector<std::string_view>& names);
+
+// One of a few words, in any case of letters.
+template <class Target>
+Setter choice(Target& target, std::vector<std::pair<std::string_view, Target>> choices) {
+  return [&target, choices = std::move(choices)](std::string_view value) {
+    std::vector<std::string_view> names;
+    for (const auto& [name, meaning] : choices) {
+      if (equal_ignoring_case(name, value)) {
+        target = meaning;
+        return Verdict::accepted();
+      }
+      names.push_back(name);
+    }
+    return Verdict::rejected(expected_choice(names));
+  };
+}
+
+}  // namespace drover::server

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The dashboard: the page of web/ at `/` of the admin port, and the JSON below /api/ that it asks for
+// (docs/dashboard.md).
+//
+// It has one thread, which takes a sample of the metrics every five seconds and asks the other servers while
+// somebody looks.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "dashboard/access.h"
+#include "dashboard/ensemble.h"
+#include "dashboard/metrics.h"
+#include "http/router.h"
+#include "runtime/server_inside.h"
+
+namespace drover::server {
+
+class Dashboard {
+ public:
+  // `inside` outlives it.
+  explicit Dashboard(const ServerInside& inside);
+  ~Dashboard();
+  Dashboard(const Dashboard&) = delete;
+  Dashboard& operator=(const Dashboard&) = delete;
+
+  // The router's handlers use this object.
+  void add_routes(HttpRouter& router);
+
+ private:
+  void add_page(HttpRouter& router);
+  void add_api(HttpRouter& router, HttpMethod method, std::string_view name,
+               std::function<HttpResponse(const Asker&, const HttpRequest&)> answer);
+  void run();
+  // What is due; tells when it will be again.
+  Instant work(Instant now);
+
+  const ServerInside& inside_;
+  EnsembleView ensemble_;
+  MetricsHistory metrics_;
+  std::atomic<int> streams_{0};
+  Instant next_sample_;  // the thread's own
+
+  std::mutex mutex_;
+  std::condition_variable work_;
+  bool woken_ = false;
+  bool stopping_ = false;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace drover::server

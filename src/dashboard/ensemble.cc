@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dashboard/ensemble.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "drover/version.h"
+#include "runtime/clock.h"
+
+namespace drover::server {
+namespace {
+
+constexpr std::int64_t kFreshMs = 1000;
+constexpr std::int64_t kInterestMs = 5000;
+constexpr std::chrono::milliseconds kFirstAnswerWithin{400};
+
+using Stage = zab::LearnerLink::Stage;
+
+std::string mode_of(const replica::Replica& replica, const zab::Peer& peer) {
+  if (replica.service() == replica::Service::kReadOnly) return "read-only";
+  if (replica.service() == replica::Service::kNone) return "looking";
+  switch (peer.role()) {
+    case zab::Role::kLeading: return "leader";
+    case zab::Role::kFollowing: return "follower";
+    case zab::Role::kObserving: return "observer";
+    case zab::Role::kLooking: break;
+  }
+  return "looking";
+}
+
+// Changes from one to the other; of another epoch only those of the newer one are known.
+std::int64_t changes_between(Zxid behind, Zxid ahead) {
+  if (ahead <= behind) return 0;
+  return epoch_of(behind) == epoch_of(ahead) ? raw(ahead) - raw(behind) : counter_of(ahead);
+}
+
+void add_zxid(Zxid zxid, json::object& out) {
+  out["zxid"] = hex_id(zxid);
+  out["epoch"] = epoch_of(zxid);
+}
+
+json::object latency(double min, double avg, double max) {
+  return {{"min", min}, {"avg", avg}, {"max", max}};
+}
+
+void add_said(const ServerSaid& said, json::object& out) {
+  if (said.mode.empty()) {
+    out["mode"] = "looking";
+    return;
+  }
+  out["mode"] = valid_text(said.mode);  // it may say anything
+  out["version"] = valid_text(said.version);
+  out["connections"] = said.connections;
+  out["outstanding"] = said.outstanding;
+  out["nodes"] = said.nodes;
+  out["latency_ms"] = latency(said.latency_min, said.latency_avg, said.latency_max);
+  add_zxid(said.zxid, out);
+}
+
+}  // namespace
+
+OwnPlace own_place(const ServerInside& inside) {
+  OwnPlace place;
+  inside.core.look_at([&](const replica::Replica& replica, const replica::Member* member) {
+    if (!member) return;
+    const zab::Peer& peer = member->peer();
+    place.mode = mode_of(replica, peer);
+    place.epoch = peer.current_epoch();
+    place.why_elected = peer.why_looking();
+    if (place.mode == "leader") place.leader = peer.config().me;
+    if (peer.learner() && (place.mode == "follower" || place.mode == "observer"))
+      place.leader = peer.learner()->leader();
+    if (!peer.leader()) return;
+    for (const auto& [link, learner] : peer.leader()->learners()) {
+      if (learner.stage < Stage::kPromised) continue;
+      place.learners[learner.server] = {.synced = learner.stage == Stage::kActive,
+                                        .observer = learner.observer,
+                                        .lag = changes_between(learner.acked, peer.history().last())};
+    }
+  });
+  return place;
+}
+
+EnsembleView::EnsembleView(const ServerInside& inside)
+    : inside_(inside), endpoints_(client_endpoints(inside.config)) {}
+
+std::optional<Instant> EnsembleView::next_refresh() const {
+  std::lock_guard lock(mutex_);
+  if (endpoints_.empty() || looked_at_.ms == 0 || monotonic_now() - looked_at_ > kInterestMs)
+    return std::nullopt;
+  return round_ ? round_->at + kFreshMs : Instant{};
+}
+
+void EnsembleView::refresh() {
+  Round round{.at = monotonic_now(), .results = {}};
+  {
+    TreeLock::Reading reading(inside_.lock, inside_.slot);
+    round.own = inside_.machine.last_zxid;
+  }
+  round.results = probe(endpoints_);
+  std::lock_guard lock(mutex_);
+  round_ = std::move(round);
+  refreshed_.notify_all();
+}
+
+// What was found last; the first to look waits a moment for it.
+EnsembleView::Round EnsembleView::newest() {
+  std::unique_lock lock(mutex_);
+  const Instant now = monotonic_now();
+  const bool stale = !round_ || now - round_->at > kInterestMs;
+  looked_at_ = now;
+  if (endpoints_.empty()) return {};
+  wake_();
+  if (stale) {
+    refreshed_.wait_for(lock, kFirstAnswerWithin, [&] { return round_ && now - round_->at <= kInterestMs; });
+  }
+  return round_.value_or(Round{});
+}
+
+// A server of its own, or one of the configuration.
+json::object EnsembleView::describe_self(const OwnPlace& place, const Facts& facts) const {
+  json::object out{
+      {"id", nullptr},
+      {"role", "participant"},
+      {"self", true},
+      {"mode", place.mode},
+      {"address", nullptr},
+      {"lag", nullptr},
+      {"link", nullptr},
+      {"connections", facts.alive_connections},
+      {"outstanding", facts.outstanding_requests},
+      {"nodes", facts.node_count},
+      {"latency_ms", latency(static_cast<double>(facts.latency_ms.min), facts.latency_ms.average(),
+                             static_cast<double>(facts.latency_ms.max))},
+      {"version", kVersion},
+      {"error", nullptr}};
+  if (inside_.config.client) {
+    Endpoint endpoint = *inside_.config.client;
+    endpoint.port = static_cast<std::uint16_t>(facts.conf->client_port);
+    out["address"] = to_text(endpoint);
+  }
+  add_zxid(facts.last_zxid, out);
+  return out;
+}
+
+// What it said, and else what we know of it ourselves.
+json::object EnsembleView::describe_other(ServerId id, const OwnPlace& place, const Round& round) const {
+  json::object out{{"id", raw(id)},     {"role", "participant"},  {"self", false},
+                   {"mode", "unknown"}, {"address", nullptr},     {"lag", nullptr},
+                   {"link", nullptr},   {"connections", nullptr}, {"outstanding", nullptr},
+                   {"nodes", nullptr},  {"latency_ms", nullptr},  {"version", nullptr},
+                   {"zxid", nullptr},   {"epoch", nullptr},       {"error", nullptr}};
+  if (const auto at = endpoints_.find(id); at != endpoints_.end()) out["address"] = to_text(at->second);
+  const auto learner = place.learners.find(id);
+  const bool is_learner = learner != place.learners.end();
+  if (is_learner) {
+    out["link"] = learner->second.synced ? "synced" : "syncing";
+    if (learner->second.synced) out["mode"] = learner->second.observer ? "observer" : "follower";
+  }
+  if (place.leader == id) out["mode"] = "leader";
+  const auto found = round.results.find(id);
+  if (found != round.results.end()) {
+    const ProbeResult& result = found->second;
+    if (result.said) {
+      add_said(*result.said, out);
+    } else {
+      out["mode"] = "unreachable";
+      out["error"] = result.error;
+    }
+  }
+  if (is_learner && !learner->second.observer) out["lag"] = learner->second.lag;
+  return out;
+}
+
+json::array EnsembleView::members(const OwnPlace& place, const Round& round, const Facts& facts) const {
+  json::array out;
+  const EnsembleConfig& ensemble = inside_.config.ensemble;
+  if (!ensemble.is_distributed()) {
+    out.push_back(describe_self(place, facts));
+    return out;
+  }
+  // Zxids of one moment, or everybody would seem to lag by what was written since the others were asked.
+  Zxid newest = round.own;
+  for (const auto& [id, result] : round.results) {
+    if (result.said) newest = std::max(newest, result.said->zxid);
+  }
+  for (const auto& [id, spec] : ensemble.members.servers) {
+    const bool self = id == *ensemble.my_id;
+    json::object one = self ? describe_self(place, facts) : describe_other(id, place, round);
+    one["id"] = raw(id);
+    if (spec.type == PeerType::kObserver) one["role"] = "observer";
+    const auto said = round.results.find(id);
+    if (self && round.at.ms != 0) {
+      add_zxid(round.own, one);
+      one["lag"] = changes_between(round.own, newest);
+    }
+    if (self && place.mode == "leader") one["lag"] = 0;
+    if (one["lag"].is_null() && said != round.results.end() && said->second.said &&
+        !said->second.said->mode.empty())
+      one["lag"] = changes_between(said->second.said->zxid, newest);
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+json::object EnsembleView::server(const OwnPlace& place, const Facts& facts) const {
+  const bool alone = !inside_.config.ensemble.is_distributed();
+  json::object out{{"id", nullptr},
+                   {"mode", place.mode},
+                   {"version", kVersion},
+                   {"epoch", alone ? epoch_of(facts.last_zxid) : place.epoch},
+                   {"zxid", hex_id(facts.last_zxid)},
+                   {"nodes", facts.node_count},
+                   {"uptime_ms", monotonic_now() - inside_.started},
+                   {"why_elected", valid_text(place.why_elected)}};
+  if (!alone) out["id"] = raw(*inside_.config.ensemble.my_id);
+  TreeLock::Reading reading(inside_.lock, inside_.slot);
+  out["sessions"] = inside_.machine.sessions.size();
+  return out;
+}
+
+HttpResponse EnsembleView::answer() {
+  const Round round = newest();
+  const OwnPlace place = own_place(inside_);
+  const Facts facts = inside_.facts({});
+  json::array all = members(place, round, facts);
+  std::int64_t up = 0;
+  json::value leader;
+  if (place.leader) leader = raw(*place.leader);
+  for (const json::value& one : all) {
+    const auto& mode = one.at("mode").as_string();
+    if (one.at("role") == "participant" && (mode == "leader" || mode == "follower")) ++up;
+    if (leader.is_null() && mode == "leader") leader = one.at("id");
+  }
+  const auto voters = static_cast<std::int64_t>(inside_.config.ensemble.members.voters());
+  json::object out{{"server", server(place, facts)},
+                   {"leader", std::move(leader)},
+                   {"quorum", {{"voters", voters}, {"needed", voters / 2 + 1}, {"up", up}}},
+                   {"members", std::move(all)}};
+  return json_answer(out);
+}
+
+}  // namespace drover::server

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The ensemble as this server sees it: every member of the configuration with its role, zxid and lag.
+//
+// What it is itself, and as a leader how far its learners are, it knows. The others it asks (member_probe.h),
+// all at once, at most once a second, and only while somebody looks. That is work for a thread that may wait,
+// so refresh() is called by the dashboard's own thread, and an answer is made from what was found last.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "dashboard/json.h"
+#include "dashboard/member_probe.h"
+#include "runtime/server_inside.h"
+
+namespace drover::server {
+
+// This server's place, which changes with elections.
+struct OwnPlace {
+  std::string mode = "standalone";  // or leader, follower, observer, looking, read-only
+  std::uint32_t epoch = 0;
+  std::optional<ServerId> leader{};
+  std::string why_elected{};
+  struct Learner {
+    bool synced = false;
+    bool observer = false;
+    std::int64_t lag = 0;
+  };
+  std::map<ServerId, Learner> learners{};  // of a leader
+};
+OwnPlace own_place(const ServerInside& inside);
+
+class EnsembleView {
+ public:
+  explicit EnsembleView(const ServerInside& inside);
+
+  HttpResponse answer();
+
+  // --- by the dashboard's thread ---
+  // When refresh() is wanted next; none: nobody looks.
+  std::optional<Instant> next_refresh() const;
+  void refresh();
+  // Called by a request that wants what is newer.
+  void set_waker(std::function<void()> wake) { wake_ = std::move(wake); }
+
+ private:
+  struct Round {
+    Instant at;
+    Zxid own{};  // when the others were asked
+    std::map<ServerId, ProbeResult> results;
+  };
+  Round newest();
+  json::object describe_self(const OwnPlace& place, const Facts& facts) const;
+  json::object describe_other(ServerId id, const OwnPlace& place, const Round& round) const;
+  json::array members(const OwnPlace& place, const Round& round, const Facts& facts) const;
+  json::object server(const OwnPlace& place, const Facts& facts) const;
+
+  const ServerInside& inside_;
+  const std::map<ServerId, Endpoint> endpoints_;
+  std::function<void()> wake_;
+  mutable std::mutex mutex_;
+  std::condition_variable refreshed_;
+  Instant looked_at_;  // last asked for
+  std::optional<Round> round_;
+};
+
+}  // namespace drover::server

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/lanes.h"
+
+#include <pthread.h>
+#include <sys/resource.h>
+
+#include "log/keep_going.h"
+
+namespace drover::server {
+namespace {
+
+// Clients come first. (On Linux this is the thread's priority, not the process's.)
+constexpr int kHttpNice = 5;
+
+void run(boost::asio::io_context& context) {
+  pthread_setname_np(pthread_self(), "drover-http");
+  setpriority(PRIO_PROCESS, 0, kHttpNice);
+  // What a sink or a source throws ends its connection, which nothing holds any more, and not the server.
+  while (!keep_going("http", [&] { context.run(); })) {
+  }
+}
+
+}  // namespace
+
+HttpLanes::HttpLanes(const HttpRouter& router, int work_threads) {
+  start(HttpPace::kInstant, 1);
+  if (router.has_any(HttpPace::kGlance)) start(HttpPace::kGlance, 1);
+  if (router.has_any(HttpPace::kWork)) start(HttpPace::kWork, work_threads);
+}
+
+void HttpLanes::start(HttpPace pace, int threads) {
+  for (int i = 0; i < threads; ++i) threads_.emplace_back([&context = lane(pace).context] { run(context); });
+}
+
+void HttpLanes::stop() {
+  for (Lane& lane : lanes_) lane.context.stop();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+}  // namespace drover::server

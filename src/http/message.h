@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A request and its answer, as handlers see them: plain values, nothing of the HTTP library.
+//
+// A handler runs on one of the HTTP side's own threads, never on an I/O thread or in the core. It may take
+// the tree's lock for as long as a four-letter word does. What is larger than a page is not built in memory:
+// the answer carries a BodySource, which is asked for the next piece when the last one has left, and a large
+// upload goes into a BodySink as it arrives.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace drover::server {
+
+enum class HttpMethod : std::uint8_t { kGet, kPost, kPut, kDelete };
+
+struct HttpHeader {
+  std::string name;
+  std::string value;
+};
+
+struct HttpRequest {
+  HttpMethod method = HttpMethod::kGet;                   // a HEAD is a GET whose body is not sent
+  std::string path;                                       // decoded, without the query: "/commands/ruok"
+  std::map<std::string, std::string, std::less<>> query;  // decoded; of several equal names the first, as in
+                                                          // Java
+  std::vector<HttpHeader> headers;
+  std::string body;    // empty for a route with a sink
+  std::string remote;  // "127.0.0.1:54321"
+  std::string ip;      // "127.0.0.1"
+  bool tls = false;
+
+  // The first header of that name, in any case of letters; empty: none.
+  std::string_view header(std::string_view name) const;
+  // The decoded value; `otherwise` when the query has no such name.
+  std::string_view parameter(std::string_view name, std::string_view otherwise = {}) const;
+};
+
+// A body made piece by piece.
+class BodySource {
+ public:
+  virtual ~BodySource() = default;
+  enum class State : std::uint8_t {
+    kMore,   // a piece is there, there may be more
+    kLater,  // nothing now (a piece may be there): ask again after pause()
+    kEnd,    // a last piece may be there
+    kFailed  // the connection is cut, so that nobody takes the part for the whole
+  };
+  // Appends the next piece, some tens of kilobytes at most, to the empty `piece`.
+  virtual State next(std::string& piece) = 0;
+  virtual std::chrono::milliseconds pause() const { return std::chrono::milliseconds(500); }
+};
+
+// Bodies are read and written in pieces of this size.
+inline constexpr std::size_t kBodyPieceBytes = 64 * 1024;
+
+struct HttpResponse {
+  int status = 200;
+  std::string content_type = "text/plain; charset=utf-8";
+  std::string body;
+  std::unique_ptr<BodySource> source{};  // instead of `body`; sent in chunks
+  std::vector<HttpHeader> headers{};
+  // Called once the answer has left, or its client has.
+  std::function<void()> after_sent{};
+};
+
+// Takes a body that is too large to be kept.
+class BodySink {
+ public:
+  virtual ~BodySink() = default;
+  // False: no more is wanted; finish() says why, and the connection is closed behind its answer.
+  virtual bool write(std::string_view piece) = 0;
+  // The whole body was written, or write() said no. A sink that is destroyed before has lost its client.
+  virtual HttpResponse finish() = 0;
+};
+
+HttpResponse text_response(int status, std::string text);
+HttpResponse json_response(int status, std::string json);
+std::string_view reason_of(int status);
+
+}  // namespace drover::server

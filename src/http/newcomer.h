@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A new connection on a port that may serve both HTTP and HTTPS: its first bytes tell which.
+#pragma once
+
+#include "http/connection.h"
+
+namespace drover::server {
+
+void welcome_http(HttpNewcomer newcomer, const HttpPortParts& port);
+
+}  // namespace drover::server

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/core.h"
+
+#include <algorithm>
+
+#include "log/log.h"
+#include "runtime/clock.h"
+
+namespace drover::server {
+
+namespace {
+
+std::vector<replica::Front*> fronts_of(const std::vector<Core::FrontPort>& ports) {
+  std::vector<replica::Front*> fronts;
+  for (const Core::FrontPort& port : ports) fronts.push_back(port.front);
+  return fronts;
+}
+
+std::uint64_t ms_between(std::int64_t begin_ns, std::int64_t end_ns) {
+  return static_cast<std::uint64_t>(end_ns - begin_ns) / 1'000'000;
+}
+
+}  // namespace
+
+Core::Core(const replica::ReplicaConfig& config, state::Machine& machine, TreeLock& lock,
+           std::vector<FrontPort> fronts)
+    : machine_(machine),
+      lock_(lock),
+      fronts_(std::move(fronts)),
+      replica_(config, machine, fronts_of(fronts_), monotonic_now()),
+      applied_(machine.last_zxid) {}
+
+void Core::join(std::unique_ptr<replica::Member> member, PeerPort* peers) {
+  member_ = std::move(member);
+  peers_ = peers;
+}
+
+void Core::start(Instant now, WallTime wall) {
+  std::lock_guard running(replica_mutex_);
+  replica::Effects effects;
+  if (member_) {
+    member_->start(now, effects);
+  } else {
+    replica_.close_orphans(wall, effects);
+  }
+  carry_out(effects);
+  settle(now);
+}
+
+void Core::post(replica::FrontId front, replica::ToReplica batch) {
+  {
+    std::lock_guard lock(inbox_mutex_);
+    inbox_.push_back({front, std::move(batch), read_clock_ns(CLOCK_MONOTONIC)});
+  }
+  wake_();
+}
+
+void Core::post_done(const LogAnswer& answer) {
+  {
+    std::lock_guard lock(inbox_mutex_);
+    answers_.push_back(answer);
+  }
+  wake_();
+}
+
+void Core::post_disk_full(bool full) {
+  {
+    std::lock_guard lock(inbox_mutex_);
+    disk_full_ = full;
+  }
+  wake_();
+}
+
+bool Core::run(Instant now) {
+  std::optional<bool> disk_full;
+  {
+    std::lock_guard lock(inbox_mutex_);
+    working_.swap(inbox_);
+    answers_working_.swap(answers_);
+    disk_full = std::exchange(disk_full_, std::nullopt);
+  }
+  if (working_.empty() && answers_working_.empty() && !disk_full) {
+    if (peers_) peers_->flush();
+    return member_ != nullptr;
+  }
+  std::lock_guard running(replica_mutex_);
+  if (disk_full) replica_.set_disk_full(*disk_full);
+  // First what is decided, then what is new: it is judged against a smaller set of pending changes.
+  for (const LogAnswer& answer : answers_working_) give_answer(answer, now);
+  answers_working_.clear();
+  settle(now);
+  count_waiting();
+  const WallTime wall = wall_now();
+  for (Posted& posted : working_) work_on(posted, now, wall);
+  working_.clear();
+  settle(now);
+  if (peers_) peers_->flush();
+  return true;
+}
+
+void Core::count_waiting() {
+  std::uint64_t requests = 0;
+  for (const Posted& posted : working_) requests += posted.batch.writes.size() + posted.batch.sessions.size();
+  const bool learning = replica_.service() == replica::Service::kLearning;
+  if (requests > 0) (learning ? stats_.queued_for_leader : stats_.queued_here).add(requests);
+}
+
+void Core::work_on(Posted& posted, Instant now, WallTime wall) {
+  // Touched sessions alone are nothing that anybody waits for; a learner only passes on.
+  const bool measured = (!posted.batch.writes.empty() || !posted.batch.sessions.empty()) &&
+                        replica_.service() != replica::Service::kLearning;
+  const std::int64_t begin_ns = measured ? read_clock_ns(CLOCK_MONOTONIC) : 0;
+  replica::Effects effects;
+  if (member_) {
+    member_->on_front(posted.front, posted.batch, now, wall, effects);
+  } else {
+    replica_.on_front(posted.front, posted.batch, now, wall, effects);
+  }
+  const std::int64_t prepared_ns = measured ? read_clock_ns(CLOCK_MONOTONIC) : 0;
+  carry_out(effects);
+  if (!measured) return;
+  stats_.queue_ms.add(ms_between(posted.posted_ns, begin_ns));
+  stats_.prepare_ms.add(ms_between(begin_ns, prepared_ns));
+  stats_.hand_over_ms.add(ms_between(prepared_ns, read_clock_ns(CLOCK_MONOTONIC)));
+}
+
+void Core::give_answer(const LogAnswer& answer, Instant now) {
+  if (!member_) {
+    if (answer.last > applied_) apply_durable(answer.last, now);
+    return;
+  }
+  using Kind = LogAnswer::Kind;
+  replica::Effects effects;
+  switch (answer.kind) {
+    case Kind::kDurable: member_->on_durable(answer.last, now, effects, answer.orders); break;
+    case Kind::kEpochSaved: member_->on_epoch_saved(answer.epoch_kind, answer.epoch, now, effects); break;
+    case Kind::kTruncated: member_->on_truncated(now, effects); break;
+    case Kind::kNotTruncated: member_->on_truncate_failed(now, effects); break;
+    case Kind::kStateSaved: member_->on_state_saved(now, effects); break;
+    case Kind::kReloaded: member_->on_state_reloaded(answer.exact, now, effects); break;
+    case Kind::kDiscarded: member_->on_history_discarded(now, effects); break;
+  }
+  carry_out(effects);
+}
+
+void Core::settle(Instant now) {
+  if (!member_) {
+    if (replica_.has_answers()) apply_durable(applied_, now);
+    return;
+  }
+  while (member_->has_tree_work()) {
+    replica::Effects effects;
+    apply_with_writer_lock([&] { member_->work_on_tree(now, wall_now(), effects); });
+    carry_out(effects);
+  }
+  may_snapshot_.store(member_->is_state_exact(), std::memory_order_relaxed);
+}
+
+std::size_t Core::on_link_bytes(zab::LinkId link, std::string_view bytes, Instant now) {
+  std::lock_guard running(replica_mutex_);
+  const WallTime wall = wall_now();
+  std::size_t taken = 0;
+  for (bool more = true; more && taken < bytes.size();) {
+    replica::Effects effects;
+    const auto give = [&] {
+      const std::size_t n = member_->on_link_bytes(link, bytes.substr(taken), now, wall, effects);
+      taken += n;
+      more = n > 0;
+    };
+    if (member_->is_receiving_state()) {
+      with_writer_lock(give);
+    } else {
+      give();
+    }
+    carry_out(effects);
+    settle(now);
+  }
+  return taken;
+}
+
+std::optional<Instant> Core::next_time() const {
+  if (!member_) return std::nullopt;
+  auto next = peers_->next_time();
+  if (const auto peer = member_->next_time(); peer && (!next || *peer < *next)) next = peer;
+  return next;
+}
+
+void Core::on_time(Instant now) {
+  if (!member_) return;
+  peers_->on_time(now);
+  if (const auto due = member_->next_time(); !due || *due > now) return;
+  input(now, [&](replica::Member& member, replica::Effects& effects) { member.on_time(now, effects); });
+}
+
+void Core::tick(Instant now) {
+  std::lock_guard running(replica_mutex_);
+  replica::Effects effects;
+  if (member_) {
+    member_->on_tick(now, wall_now(), effects);
+  } else {
+    replica_.on_tick(now, wall_now(), effects);
+  }
+  carry_out(effects);
+  settle(now);
+}
+
+bool Core::idle() {
+  std::lock_guard running(replica_mutex_);
+  std::lock_guard lock(inbox_mutex_);
+  return inbox_.empty() && replica_.in_flight() == 0;
+}
+
+template <class Change>
+void Core::with_writer_lock(Change change) {
+  std::vector<const FrontPort*> to_wake;
+  {
+    TreeLock::Writing writing(lock_);
+    change();
+    for (const FrontPort& port : fronts_) {
+      if (port.front->has_staged()) to_wake.push_back(&port);
+    }
+  }
+  for (const FrontPort* port : to_wake) port->wake();
+}
+
+template <class Change>
+void Core::apply_with_writer_lock(Change change) {
+  const std::uint64_t before = replica_.stats().txns_applied;
+  const std::int64_t begin_ns = read_clock_ns(CLOCK_MONOTONIC);
+  with_writer_lock(change);
+  const std::uint64_t applied = replica_.stats().txns_applied - before;
+  if (applied == 0) return;
+  stats_.applied_txns.add(applied);
+  stats_.apply_ms.add(ms_between(begin_ns, read_clock_ns(CLOCK_MONOTONIC)));
+}
+
+void Core::apply_durable(Zxid last, Instant now) {
+  apply_with_writer_lock([&] { replica_.on_durable(last, now); });
+  applied_ = last;
+}
+
+void Core::carry_out(replica::Effects& effects) {
+  if (effects.append) log_->submit(std::move(effects.append));
+  if (effects.halt) halt_(*effects.halt);
+  if (member_) {
+    for (const std::string& line : effects.zab.log) log_info("ensemble", "{}", line);
+    for (const std::string& line : effects.zab.warnings) log_warn("ensemble", "{}", line);
+    // Others first: their disks work while ours does, even when we wait for ours ourselves.
+    peers_->carry_out(effects.zab);
+    if (!effects.zab.disk.empty()) peers_->flush();
+    // Before the files change: from then on a snapshot of the state in memory would bring back what is cut
+    // off, or put away.
+    if (!member_->is_state_exact()) may_snapshot_.store(false, std::memory_order_relaxed);
+    for (zab::DiskOrder& order : effects.zab.disk) {
+      std::visit([&](auto& each) { log_->submit(LogOrder{std::move(each)}); }, order);
+    }
+    if (effects.zab.discard_history) log_->submit(LogOrder{DiscardHistory{}});
+  }
+  if (effects.answers.empty()) return;
+  with_writer_lock([&] {
+    for (const replica::SessionAnswer& answer : effects.answers) {
+      fronts_[static_cast<std::size_t>(answer.front)].front->on_session_answer(answer);
+    }
+  });
+}
+
+}  // namespace drover::server

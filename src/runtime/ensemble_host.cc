@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/ensemble_host.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <thread>
+
+#include "log/log.h"
+#include "runtime/settings.h"
+#include "storage/snapshot_stream.h"
+#include "wire/quorum.h"
+
+namespace drover::server {
+namespace {
+
+// A learner that is this far behind its own link is not slow, it has stopped: it can come again. Nobody else
+// waits for it meanwhile.
+constexpr std::size_t kQueuedBytesMax = std::size_t{256} << 20;
+// Of the state, in a link's output at a time.
+constexpr std::size_t kStreamAheadBytes = 512 * 1024;
+// How often agreement is told that a learner takes what it is sent.
+constexpr std::int64_t kTakenToldEveryMs = 100;
+// Accepted links that have not said who they are. One more, and the oldest is closed: an honest learner
+// greets as soon as it is connected.
+constexpr std::ptrdiff_t kStrangersMax = 64;
+constexpr int kRefusalLineMs = 1000;
+
+std::vector<net::Endpoint> endpoints(const PeerSpec& server, std::uint16_t PeerAddress::* port) {
+  std::vector<net::Endpoint> all;
+  for (const PeerAddress& address : server.addresses) all.push_back({address.host, address.*port});
+  return all;
+}
+
+}  // namespace
+
+IoResult<std::unique_ptr<EnsembleHost>> EnsembleHost::open(const ServerConfig& config, const Parts& parts) {
+  std::unique_ptr<EnsembleHost> host(new EnsembleHost(config, parts));
+  TRY(host->load_tls());
+  TRY(host->open_ports());
+  return host;
+}
+
+EnsembleHost::~EnsembleHost() {
+  for (auto& [id, link] : links_) end_stream(link);
+}
+
+IoResult<void> EnsembleHost::load_tls() {
+  if (!config_.ensemble.ssl_quorum && !config_.ensemble.port_unification) return {};
+  TRY_ASSIGN(server_tls_,
+             net::TlsContextHolder::load(to_tls_options(config_.quorum_tls, net::TlsRole::kServer)));
+  TRY_ASSIGN(client_tls_,
+             net::TlsContextHolder::load(to_tls_options(config_.quorum_tls, net::TlsRole::kClient)));
+  return {};
+}
+
+IoResult<void> EnsembleHost::open_ports() {
+  const EnsembleConfig& e = config_.ensemble;
+  const PeerSpec& self = e.members.servers.at(*e.my_id);
+  const net::PeerTls tls{.server = server_tls_.get(),
+                         .client = e.ssl_quorum ? client_tls_.get() : nullptr,
+                         .accepts_plain = !e.ssl_quorum || e.port_unification};
+  const auto listen_at = [&](std::vector<net::Endpoint> own) {
+    if (e.quorum_listen_on_all_ips) own = {{"", own.front().port}};
+    return own;
+  };
+  TRY_ASSIGN(resolver_, net::Resolver::create(parts_.loop));
+  net::PeerOrigins::Peers everybody;
+  for (const auto& [id, server] : e.members.servers)
+    everybody[id] = endpoints(server, &PeerAddress::election_port);
+  origins_ =
+      std::make_unique<net::PeerOrigins>(*resolver_, e.origin_check, everybody,
+                                         [](const std::string& line) { log_warn("ensemble", "{}", line); });
+  net::ElectionLinksConfig election;
+  election.me = *e.my_id;
+  election.my_addresses = endpoints(self, &PeerAddress::election_port);
+  election.listen = listen_at(election.my_addresses);
+  election.peers = everybody;
+  election.origins = origins_.get();
+  election.connect_timeout_ms = e.connect_timeout_ms;
+  election.hello_timeout_ms = greeting_timeout_ms();
+  election.tls = tls;
+  TRY(open_election_port(election));
+  net::PeerListenerOptions quorum;
+  quorum.at = listen_at(endpoints(self, &PeerAddress::quorum_port));
+  quorum.tls = tls;
+  TRY_ASSIGN(listener_, net::PeerListener::open(parts_.loop, *this, quorum));
+  return {};
+}
+
+int EnsembleHost::greeting_timeout_ms() const {
+  const EnsembleConfig& e = config_.ensemble;
+  return e.quorum_connection_timeout_ms > 0 ? e.quorum_connection_timeout_ms
+                                            : config_.tick_time_ms * e.sync_limit_ticks;
+}
+
+// The process before us may not have let go of the port yet.
+IoResult<void> EnsembleHost::open_election_port(const net::ElectionLinksConfig& config) {
+  const int tries_max = config_.ensemble.election_port_bind_retries;  // 0: no limit
+  for (int tries = 1;; ++tries) {
+    auto opened = net::ElectionLinks::open(parts_.loop, *resolver_, config, election_callbacks());
+    if (opened) {
+      election_ = std::move(*opened);
+      return {};
+    }
+    if (tries == tries_max) return std::unexpected(opened.error());
+    log_warn("election", "{}: trying again in a second", opened.error().what);
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+}
+
+net::ElectionLinks::Callbacks EnsembleHost::election_callbacks() {
+  return {.on_notification =
+              [this](ServerId from, std::string_view frame) {
+                const auto notification = wire::decode_notification(frame);
+                if (!notification) return;
+                const Instant now = parts_.loop.now();
+                parts_.core.input(now, [&](replica::Member& member, replica::Effects& effects) {
+                  member.on_notification(from, *notification, now, effects);
+                });
+              },
+          .on_reachable =
+              [this](ServerId peer, bool reachable) {
+                parts_.core.input(parts_.loop.now(), [&](replica::Member& member, replica::Effects&) {
+                  member.on_reachable(peer, reachable);
+                });
+              },
+          .on_trouble = [](const std::string& line) { log_info("election", "{}", line); }};
+}
+
+void EnsembleHost::reload_changed_tls() {
+  if (!config_.ensemble.ssl_quorum_reload_cert_files) return;
+  for (net::TlsContextHolder* holder : {server_tls_.get(), client_tls_.get()}) {
+    if (holder == nullptr) continue;
+    if (auto changed = holder->poll_for_changes(); !changed) {
+      log_error("tls", "the changed stores of the quorum are not used: {}", changed.error().what);
+    } else if (*changed) {
+      log_info("tls", "key and trust stores of the quorum were loaded anew");
+    }
+  }
+}
+
+// --- what agreement asks for ---
+
+void EnsembleHost::carry_out(zab::Effects& effects) {
+  for (const zab::NotificationSend& each : effects.notify) {
+    std::string frame;
+    wire::append_notification(frame, each.notification);
+    election_->send(each.to, std::move(frame));
+  }
+  for (zab::LinkSend& each : effects.send) send(each);
+  for (const zab::LinkId id : effects.close) close(id);
+  if (effects.dial) dial(*effects.dial);
+}
+
+void EnsembleHost::send(zab::LinkSend& send) {
+  const auto found = links_.find(send.link);
+  if (found == links_.end()) return;
+  Link& link = found->second;
+  if (send.snapshot) return begin_stream(link);
+  if (link.stream) {
+    link.stream->behind.append(send.bytes);
+  } else {
+    link.link->output().append(send.bytes);
+    link.dirty = true;
+  }
+  check_queue(link);
+}
+
+std::size_t EnsembleHost::queued_bytes(const Link& link) {
+  return link.link->queued_bytes() + (link.stream ? link.stream->behind.size() : 0);
+}
+
+void EnsembleHost::check_queue(Link& link) {
+  const std::size_t queued = queued_bytes(link);
+  // Not counting a transaction on its way out and one behind it: however large, they are not the learner's
+  // fault.
+  if (queued <= kQueuedBytesMax + 2 * txn_bytes_max(config_)) return;
+  log_warn("ensemble", "a learner does not take what it is sent ({} MB wait): its link is closed",
+           queued >> 20);
+  broken_.push_back(link.id);
+}
+
+void EnsembleHost::flush() {
+  for (auto& [id, link] : links_) {
+    if (!link.dirty) continue;
+    link.dirty = false;
+    link.link->flush();
+    if (link.shown) link.shown->queued_bytes.store(queued_bytes(link), std::memory_order_relaxed);
+  }
+  graveyard_.clear();
+}
+
+void EnsembleHost::dial(const zab::Dial& dial) {
+  const EnsembleConfig& e = config_.ensemble;
+  const auto server = e.members.servers.find(dial.server);
+  Link& link = links_[dial.link];
+  link.id = dial.link;
+  net::DialOptions attempt;
+  if (server != e.members.servers.end()) attempt.to = endpoints(server->second, &PeerAddress::quorum_port);
+  attempt.tls = e.ssl_quorum ? client_tls_.get() : nullptr;
+  attempt.timeout_ms =
+      static_cast<int>(std::clamp<std::int64_t>(dial.timeout_ms, 1, std::numeric_limits<int>::max()));
+  link.link = net::PeerLink::dial(parts_.loop, *resolver_, *this, std::move(attempt));
+}
+
+void EnsembleHost::close(zab::LinkId id) {
+  const auto found = links_.find(id);
+  if (found == links_.end()) return;
+  end_stream(found->second);
+  found->second.link->flush();
+  found->second.link->close();
+  graveyard_.push_back(std::move(found->second.link));
+  forget(id);
+}
+
+// --- the state, to a learner ---
+
+void EnsembleHost::begin_stream(Link& link) {
+  link.stream = std::make_unique<StateStream>(parts_.machine);
+  TreeLock::Reading reading(parts_.lock, parts_.slot);
+  const replica::SnapshotBeginning b = link.stream->cursor.begin();
+  std::string& out = link.link->output();
+  storage::append_snapshot_count(out, b.sessions.size());
+  for (const auto& [session, timeout_ms] : b.sessions)
+    storage::append_snapshot_session(out, session, timeout_ms);
+  storage::append_snapshot_count(out, b.acls.size());
+  for (const auto& [key, list] : b.acls) storage::append_snapshot_acl(out, key, list->bytes);
+  link.dirty = true;
+  link.link->ask_writable();
+}
+
+void EnsembleHost::pump(Link& link) {
+  using Progress = replica::SnapshotCursor::Progress;
+  std::string& out = link.link->output();
+  replica::SnapshotNodes nodes;
+  auto progress = Progress::kMore;
+  while (progress == Progress::kMore && link.link->queued_bytes() < kStreamAheadBytes) {
+    {
+      TreeLock::Reading reading(parts_.lock, parts_.slot);
+      progress = link.stream->cursor.step(nodes);
+    }
+    nodes.for_each([&](const auto&... node) { storage::append_snapshot_node(out, node...); });
+  }
+  if (progress == Progress::kCutOff) {
+    broken_.push_back(link.id);
+    return;
+  }
+  if (progress == Progress::kMore) {
+    link.link->ask_writable();
+    return link.link->flush();
+  }
+  storage::append_snapshot_stream_end(out);
+  out.append(link.stream->behind);
+  end_stream(link);
+  link.dirty = true;
+  const Instant now = parts_.loop.now();
+  parts_.core.input(now, [&, id = link.id](replica::Member& member, replica::Effects& effects) {
+    member.on_state_sent(id, now, effects);
+  });
+}
+
+void EnsembleHost::end_stream(Link& link) {
+  if (!link.stream) return;
+  TreeLock::Reading reading(parts_.lock, parts_.slot);
+  link.stream.reset();
+}
+
+// --- what the links tell ---
+
+EnsembleHost::Link* EnsembleHost::find(const net::PeerLink& link) {
+  const auto found = std::find_if(links_.begin(), links_.end(),
+                                  [&](const auto& each) { return each.second.link.get() == &link; });
+  return found == links_.end() ? nullptr : &found->second;
+}
+
+void EnsembleHost::on_accepted(net::Stream stream, const net::Address& peer) {
+  const zab::LinkId id{++next_link_};
+  auto opened = net::PeerLink::accept(parts_.loop, *this, std::move(stream), peer);
+  if (!opened) return log_warn("ensemble", "{}", opened.error().what);
+  make_room_for_a_stranger();
+  Link& link = links_[id];
+  link.id = id;
+  link.link = std::move(*opened);
+  link.is_up = true;
+  link.greeting_deadline = parts_.loop.now() + greeting_timeout_ms();
+  show(link, peer);
+  const Instant now = parts_.loop.now();
+  parts_.core.input(now, [&](replica::Member& member, replica::Effects& effects) {
+    member.on_link_accepted(id, now, effects);
+  });
+}
+
+void EnsembleHost::on_refused(const net::Address& peer, const std::string& reason) {
+  refusals_.count(net::Refusal::kHandshake);
+  log_debug("ensemble", "a connection from {} came to nothing: {}", peer.to_text(), reason);
+}
+
+void EnsembleHost::on_connected(net::PeerLink& link) {
+  Link* found = find(link);
+  if (!found) return;
+  found->is_up = true;
+  const Instant now = parts_.loop.now();
+  parts_.core.input(now, [&, id = found->id](replica::Member& member, replica::Effects& effects) {
+    member.on_link_up(id, now, effects);
+  });
+}
+
+// --- strangers ---
+
+void EnsembleHost::make_room_for_a_stranger() {
+  const auto is_stranger = [](const auto& each) { return each.second.greeting_deadline.has_value(); };
+  if (std::ranges::count_if(links_, is_stranger) < kStrangersMax) return;
+  // Links are numbered as they come.
+  turn_away(std::ranges::find_if(links_, is_stranger)->first, net::Refusal::kCrowded,
+            "too many connections without a greeting");
+}
+
+bool EnsembleHost::is_greeting_accepted(Link& link, std::string_view bytes) {
+  wire::QuorumPacket packet;
+  const wire::DecodedPacket decoded = wire::decode_packet(bytes, wire::kIntroductionLimits, packet);
+  if (decoded.status == wire::Decoded::kNeedMore) return false;
+  const auto info =
+      decoded.status == wire::Decoded::kComplete ? wire::decode_learner_info(packet.data) : std::nullopt;
+  if (!info) {
+    turn_away(link.id, net::Refusal::kNoGreeting, "its greeting is none");
+    return false;
+  }
+  if (info->server == *config_.ensemble.my_id || !config_.ensemble.members.servers.contains(info->server)) {
+    turn_away(link.id, net::Refusal::kNoMember,
+              "it says to be server " + std::to_string(raw(info->server)) + ", which is not another member");
+    return false;
+  }
+  if (const auto objection = origins_->objection(info->server, link.link->stream(), link.link->peer())) {
+    turn_away(link.id, net::Refusal::kWrongAddress, *objection);
+    return false;
+  }
+  link.greeting_deadline.reset();
+  return true;
+}
+
+void EnsembleHost::turn_away(zab::LinkId id, net::Refusal kind, const std::string& reason) {
+  refusals_.count(kind);
+  const Instant now = parts_.loop.now();
+  if (now >= next_refusal_line_) {
+    next_refusal_line_ = now + kRefusalLineMs;
+    log_info("ensemble", "connection from {} on the quorum port turned away: {}",
+             links_.at(id).link->peer().to_text(), reason);
+  }
+  close(id);
+  parts_.core.input(now, [&](replica::Member& member, replica::Effects& effects) {
+    member.on_link_down(id, now, effects);
+  });
+}
+
+std::size_t EnsembleHost::on_bytes(net::PeerLink& link, std::string_view bytes) {
+  Link* found = find(link);
+  if (!found) return bytes.size();
+  if (found->greeting_deadline && !is_greeting_accepted(*found, bytes)) return 0;
+  return parts_.core.on_link_bytes(found->id, bytes, parts_.loop.now());
+}
+
+void EnsembleHost::on_writable(net::PeerLink& link) {
+  on_taken(link);  // A quick socket has taken it before anything had to wait.
+  Link* found = find(link);
+  if (found && found->stream) pump(*found);
+}
+
+void EnsembleHost::on_taken(net::PeerLink& link) {
+  Link* found = find(link);
+  const Instant now = parts_.loop.now();
+  if (!found || !found->shown || now - found->taken_told < kTakenToldEveryMs) return;
+  found->taken_told = now;
+  parts_.core.input(now, [id = found->id, now](replica::Member& member, replica::Effects&) {
+    member.on_link_taken(id, now);
+  });
+}
+
+void EnsembleHost::on_closed(net::PeerLink& link, const std::string& reason) {
+  Link* found = find(link);
+  if (!found) return;
+  const zab::LinkId id = found->id;
+  const bool was_up = found->is_up;
+  if (found->greeting_deadline) refusals_.count(net::Refusal::kNoGreeting);
+  log_info("ensemble", "{}: {}", was_up ? "a link on the quorum port is gone" : "the leader was not reached",
+           reason);
+  end_stream(*found);
+  graveyard_.push_back(std::move(found->link));
+  forget(id);
+  const Instant now = parts_.loop.now();
+  parts_.core.input(now, [&](replica::Member& member, replica::Effects& effects) {
+    if (was_up) {
+      member.on_link_down(id, now, effects);
+    } else {
+      member.on_dial_failed(id, now, effects);
+    }
+  });
+}
+
+// --- time ---
+
+void EnsembleHost::on_time(Instant now) {
+  election_->on_time(now);
+  listener_->on_time(now);
+  std::vector<zab::LinkId> due;
+  std::vector<zab::LinkId> silent;
+  for (const auto& [id, link] : links_) {
+    if (const auto next = link.link->next_time(); next && *next <= now) due.push_back(id);
+    if (link.greeting_deadline && *link.greeting_deadline <= now) silent.push_back(id);
+  }
+  for (const zab::LinkId id : silent) turn_away(id, net::Refusal::kLate, "its greeting took too long");
+  for (const zab::LinkId id : due) {
+    if (const auto found = links_.find(id); found != links_.end()) found->second.link->on_time(now);
+  }
+  for (const zab::LinkId id : std::exchange(broken_, {})) {
+    close(id);
+    parts_.core.input(now, [&](replica::Member& member, replica::Effects& effects) {
+      member.on_link_down(id, now, effects);
+    });
+  }
+}
+
+std::optional<Instant> EnsembleHost::next_time() const {
+  std::optional<Instant> next = election_->next_time();
+  const auto consider = [&](const std::optional<Instant>& other) {
+    if (other && (!next || *other < *next)) next = other;
+  };
+  consider(listener_->next_time());
+  for (const auto& [id, link] : links_) {
+    consider(link.link->next_time());
+    consider(link.greeting_deadline);
+  }
+  if (!broken_.empty()) consider(Instant{0});
+  return next;
+}
+
+// --- for who looks ---
+
+void EnsembleHost::show(Link& link, const net::Address& peer) {
+  link.shown = std::make_shared<ShownLink>();
+  link.shown->peer = peer.to_text();
+  std::lock_guard lock(shown_mutex_);
+  shown_[link.id] = link.shown;
+}
+
+void EnsembleHost::forget(zab::LinkId id) {
+  links_.erase(id);
+  std::lock_guard lock(shown_mutex_);
+  shown_.erase(id);
+}
+
+std::optional<LinkFacts> EnsembleHost::facts(zab::LinkId id) const {
+  std::lock_guard lock(shown_mutex_);
+  const auto found = shown_.find(id);
+  if (found == shown_.end()) return std::nullopt;
+  return LinkFacts{found->second->peer, found->second->queued_bytes.load(std::memory_order_relaxed)};
+}
+
+}  // namespace drover::server

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sockets of a server among others: election links, the quorum port, and one link for each learner or
+// to the leader. Carries out what agreement asks for, and tells the core what comes back.
+//
+// Everything here runs on the core's thread, inside its event loop.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "net/election_link.h"
+#include "net/event_loop.h"
+#include "net/peer_link.h"
+#include "net/peer_listener.h"
+#include "net/peer_origins.h"
+#include "net/peer_refusals.h"
+#include "net/resolver.h"
+#include "net/tls_context_holder.h"
+#include "replica/snapshot_cursor.h"
+#include "runtime/core.h"
+#include "runtime/ensemble_facts.h"
+#include "runtime/tree_lock.h"
+#include "zab/effects.h"
+
+namespace drover::server {
+
+class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, private net::PeerListener::Owner {
+ public:
+  struct Parts {
+    net::EventLoop& loop;
+    Core& core;
+    state::Machine& machine;
+    TreeLock& lock;
+    std::size_t slot;  // in the lock, for streaming the state
+  };
+  // Opens both ports. The parts outlive it.
+  static IoResult<std::unique_ptr<EnsembleHost>> open(const ServerConfig& config, const Parts& parts);
+  ~EnsembleHost() override;
+
+  void carry_out(zab::Effects& effects) override;
+  void flush() override;
+  void on_time(Instant now) override;
+  std::optional<Instant> next_time() const override;
+
+  // sslQuorumReloadCertFiles: links that are made from now on use changed stores. By one thread, any.
+  void reload_changed_tls();
+
+  // From any thread, of a link that a learner has made. What is queued is as of the last time that
+  // something was sent, which pings see to.
+  std::optional<LinkFacts> facts(zab::LinkId link) const;
+  // Of any thread too.
+  PortRefusals refusals() const { return {&refusals_, &election_->refusals()}; }
+
+ private:
+  // The state on its way to a learner, and what must follow it.
+  struct StateStream {
+    explicit StateStream(state::Machine& machine) : cursor(machine) {}
+    replica::SnapshotCursor cursor;
+    std::string behind;
+  };
+  // What others see of a link.
+  struct ShownLink {
+    std::string peer;
+    std::atomic<std::size_t> queued_bytes = 0;
+  };
+  struct Link {
+    zab::LinkId id{};
+    // Until an accepted link has said which server it is, and that is believed.
+    std::optional<Instant> greeting_deadline = {};
+    std::unique_ptr<net::PeerLink> link;
+    std::unique_ptr<StateStream> stream;
+    bool is_up = false;  // and not only dialled
+    bool dirty = false;
+    Instant taken_told{};              // that its peer takes what it is sent, last
+    std::shared_ptr<ShownLink> shown;  // null: dialled
+  };
+
+  EnsembleHost(const ServerConfig& config, const Parts& parts) : config_(config), parts_(parts) {}
+  IoResult<void> open_ports();
+  IoResult<void> open_election_port(const net::ElectionLinksConfig& config);
+  net::ElectionLinks::Callbacks election_callbacks();
+  IoResult<void> load_tls();
+
+  // quorum port
+  void on_accepted(net::Stream stream, const net::Address& peer) override;
+  void on_refused(const net::Address& peer, const std::string& reason) override;
+  void on_connected(net::PeerLink& link) override;
+  std::size_t on_bytes(net::PeerLink& link, std::string_view bytes) override;
+  void on_writable(net::PeerLink& link) override;
+  void on_taken(net::PeerLink& link) override;
+  void on_closed(net::PeerLink& link, const std::string& reason) override;
+
+  // --- strangers: links that have not said who they are ---
+  // False: the greeting is not whole yet, or nobody believes it and the link is gone.
+  bool is_greeting_accepted(Link& link, std::string_view bytes);
+  void make_room_for_a_stranger();
+  void turn_away(zab::LinkId id, net::Refusal kind, const std::string& reason);
+  int greeting_timeout_ms() const;
+
+  void dial(const zab::Dial& dial);
+  void send(zab::LinkSend& send);
+  void begin_stream(Link& link);
+  void pump(Link& link);
+  void end_stream(Link& link);
+  void close(zab::LinkId id);
+  void check_queue(Link& link);
+  static std::size_t queued_bytes(const Link& link);
+  void show(Link& link, const net::Address& peer);
+  void forget(zab::LinkId id);
+  Link* find(const net::PeerLink& link);
+
+  const ServerConfig& config_;
+  Parts parts_;
+  std::unique_ptr<net::TlsContextHolder> server_tls_;
+  std::unique_ptr<net::TlsContextHolder> client_tls_;
+  std::unique_ptr<net::Resolver> resolver_;
+  std::unique_ptr<net::PeerOrigins> origins_;
+  std::unique_ptr<net::ElectionLinks> election_;
+  std::unique_ptr<net::PeerListener> listener_;
+  std::map<zab::LinkId, Link> links_;
+  mutable std::mutex shown_mutex_;
+  std::map<zab::LinkId, std::shared_ptr<ShownLink>> shown_;  // those that were accepted
+  std::vector<std::unique_ptr<net::PeerLink>> graveyard_;    // closed, perhaps from within their own callback
+  std::vector<zab::LinkId> broken_;                          // by us; the core is told when it is not busy
+  std::uint64_t next_link_ = 0;
+  net::PeerRefusals refusals_;  // of the quorum port
+  Instant next_refusal_line_;
+};
+
+}  // namespace drover::server

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/ensemble_settings.h"
+
+#include <algorithm>
+
+#include "runtime/settings.h"
+#include "wire/txn_limits.h"
+
+namespace drover::server {
+namespace {
+
+// Java's: shorter, and a server would show its old state at every election.
+constexpr std::int64_t kReadOnlyAfterMinMs = 2000;
+
+}  // namespace
+
+zab::Membership zab_membership(const Membership& members) {
+  zab::Membership m;
+  for (const auto& [id, server] : members.servers) {
+    (server.type == PeerType::kObserver ? m.observers : m.voters).insert(id);
+  }
+  m.groups = members.groups;
+  m.weights = members.weights;
+  m.version = members.version;
+  m.text = to_text(members);
+  return m;
+}
+
+zab::WindowLimits window_limits(const ServerConfig& config) {
+  return {.txns = static_cast<std::size_t>(config.ensemble.commit_log_count)};
+}
+
+// Short ticks do not make machines quicker: a leader may be held up for a second by its machine alone.
+std::int64_t silence_limit_ms(const ServerConfig& config) {
+  constexpr std::int64_t kLeastMs = 2000;
+  const std::int64_t limit_ms = config.ensemble.leader_silence_limit_ms;
+  return limit_ms >= 0 ? limit_ms : std::max<std::int64_t>(config.tick_time_ms, kLeastMs);
+}
+
+replica::MemberConfig member_config(const ServerConfig& config) {
+  const EnsembleConfig& e = config.ensemble;
+  replica::MemberConfig m;
+  m.peer.me = *e.my_id;
+  m.peer.observer = e.members.servers.at(*e.my_id).type == PeerType::kObserver;
+  m.peer.timing = {.tick_ms = config.tick_time_ms,
+                   .init_limit_ticks = e.init_limit_ticks,
+                   .sync_limit_ticks = e.sync_limit_ticks,
+                   .connect_limit_ticks = e.connect_to_learner_master_limit_ticks,
+                   .silence_limit_ms = silence_limit_ms(config)};
+  m.peer.notification_min_ms = e.notification_interval_min_ms;
+  m.peer.notification_max_ms = e.notification_interval_max_ms;
+  m.peer.force_snapshot = e.force_snapshot_sync;
+  m.peer.wait_for_epoch_ms = e.wait_for_epoch_max_ms;
+  if (config.features.read_only_mode)
+    m.read_only_after_ms = std::max<std::int64_t>(kReadOnlyAfterMinMs, config.tick_time_ms);
+  m.from_learners.data_bytes_max = wire::forwarded_bytes_max(txn_bytes_max(config));
+  m.ping_bytes_max = static_cast<std::size_t>(config.limits.jute_max_buffer) + wire::kEnvelopeBytes;
+  return m;
+}
+
+}  // namespace drover::server

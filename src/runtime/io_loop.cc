@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/io_loop.h"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "log/log.h"
+#include "net/tls_context.h"
+#include "runtime/clock.h"
+
+namespace drover::server {
+namespace {
+
+constexpr std::size_t kArenaBytes = 1 << 20;
+constexpr std::size_t kReceiveMax = 128 * 1024;  // of one connection at a time
+constexpr std::size_t kReceiveMin = 16 * 1024;   // less room than this: process first
+constexpr std::int64_t kSweepMs = 1000;
+
+}  // namespace
+
+void ClientConnection::on_ready(std::uint32_t events) { loop.on_ready(*this, events); }
+
+IoLoop::IoLoop(replica::FrontId id, const IoLoopConfig& config, std::unique_ptr<net::EventLoop> loop,
+               const state::Machine& machine, TreeLock& lock, ConnectionCounter& counter, IoLoopHost& host)
+    : id_(id),
+      config_(config),
+      loop_(std::move(loop)),
+      lock_(lock),
+      counter_(counter),
+      host_(host),
+      front_(config.front, machine),
+      arena_(std::make_unique_for_overwrite<char[]>(kArenaBytes)) {}
+
+IoLoop::~IoLoop() = default;
+
+void IoLoop::stop() {
+  stopping_.store(true, std::memory_order_release);
+  loop_->wake();
+}
+
+void IoLoop::add(Newcomer newcomer) {
+  {
+    std::lock_guard lock(inbox_mutex_);
+    newcomers_.push_back(std::move(newcomer));
+  }
+  loop_->wake();
+}
+
+void IoLoop::run() {
+  last_tick_ = next_tick_ = next_sweep_ = loop_->refresh_now();
+  while (!stopping_.load(std::memory_order_acquire)) round(timeout());
+}
+
+int IoLoop::timeout() const {
+  if (!again_.empty() || front_.has_resting()) return 0;
+  Instant next = std::min(next_tick_, next_sweep_);
+  if (hosts_core_) {
+    if (const auto core = core_->next_time()) next = std::min(next, *core);
+  }
+  return static_cast<int>(std::max<std::int64_t>(0, next - monotonic_now()));
+}
+
+void IoLoop::round(int timeout_ms) {
+  loop_->run_once(timeout_ms);
+  process();
+  tick();
+  if (hosts_core_) core_->on_time(loop_->now());
+  if (hosts_core_ && run_core()) {
+    TreeLock::Reading reading(lock_, static_cast<std::size_t>(id_));
+    front_.collect();
+  }
+  flush_changed();
+  answer_words();
+  take_newcomers();
+  graveyard_.clear();
+}
+
+// Twice: what the first run gave to the log may be durable when it returns.
+bool IoLoop::run_core() {
+  const bool first = core_->run(loop_->now());
+  return core_->run(loop_->now()) || first;
+}
+
+// The frames of this round. First what the core has sent: an event must be in the output before a read
+// can show what caused it.
+void IoLoop::process() {
+  {
+    TreeLock::Reading reading(lock_, static_cast<std::size_t>(id_));
+    front_.collect();
+    std::vector<std::uint32_t> again;
+    again.swap(again_);
+    for (const std::uint32_t index : again) {
+      if (connections_[index] && connections_[index]->phase == ClientConnection::Phase::kClient) {
+        feed(*connections_[index], {});
+      }
+    }
+    for (const Received& part : received_) {
+      if (connections_[part.index])
+        feed(*connections_[part.index], {arena_.get() + part.offset, part.length});
+    }
+  }
+  received_.clear();
+  arena_used_ = 0;
+  replica::ToReplica& outbox = front_.outbox();
+  if (outbox.empty()) return;
+  const Instant heard_until = outbox.heard_until;
+  core_->post(id_, std::move(outbox));
+  outbox = replica::ToReplica{};
+  outbox.heard_until = heard_until;
+}
+
+ClientConnection* IoLoop::of(replica::ConnId id) {
+  if (!front_.exists(id)) return nullptr;
+  return connections_[index_of_slot_[id.slot]].get();
+}
+
+// Bytes for a connection: those left from before, then the new ones.
+void IoLoop::feed(ClientConnection& c, std::string_view bytes) {
+  if (c.phase == ClientConnection::Phase::kGreeting) {
+    c.in.append(bytes);
+    greet(c);
+    bytes = {};
+  }
+  if (c.phase != ClientConnection::Phase::kClient) return;
+  std::size_t taken = 0;
+  if (c.in.empty()) {
+    taken = front_.on_bytes(c.id, bytes, loop_->now());
+    c.in.assign(bytes.substr(taken));
+  } else {
+    c.in.append(bytes);
+    taken = front_.on_bytes(c.id, c.in, loop_->now());
+    c.in.erase(0, taken);
+  }
+  if (c.in.empty() && c.in.capacity() > 64) std::string().swap(c.in);
+  c.held = !c.in.empty() && !front_.reading(c.id);
+  // A frame that has begun must end; one that we do not read has all the time.
+  if (c.in.empty() || c.held) {
+    c.deadline = {};
+  } else if (taken > 0 || c.deadline == Instant{}) {
+    c.deadline = loop_->now() + config_.started_frame_ms;
+  }
+}
+
+void IoLoop::greet(ClientConnection& c) {
+  if (c.in.size() < 4) return;
+  const auto word = recognise(c.in);
+  if (!word) return begin_client(c);
+  begin_word(c, *word);
+}
+
+void IoLoop::begin_client(ClientConnection& c) {
+  replica::Front::Peer peer;
+  peer.ip = c.peer.ip_text();
+  peer.remote = c.peer.to_text().substr(1);
+  peer.secure = c.stream.is_tls();
+  peer.identities.push_back({"ip", peer.ip});
+  if (const auto subject = c.stream.peer_subject()) {
+    // A certificate may have no subject, and a server no super user; they must not meet.
+    if (!subject->empty() && *subject == config_.x509_super_user)
+      peer.identities.push_back({"super", *subject});
+    peer.identities.push_back({"x509", *subject});
+  }
+  c.id = front_.open(peer, loop_->now());
+  c.phase = ClientConnection::Phase::kClient;
+  if (c.id.slot >= index_of_slot_.size()) index_of_slot_.resize(c.id.slot + 1);
+  index_of_slot_[c.id.slot] = c.index;
+}
+
+void IoLoop::begin_word(ClientConnection& c, Word word) {
+  std::string_view behind = std::string_view(c.in).substr(4);
+  // The one word with an argument waits for it, unless it is refused anyway.
+  const bool allowed = config_.words.allows(word);
+  if (word == Word::kStmk && allowed && behind.size() < kTraceMaskBytes) return;
+  ++stats_.words;
+  c.phase = ClientConnection::Phase::kWord;
+  asking_.push_back({c.index, word, std::string(behind.substr(0, kTraceMaskBytes))});
+}
+
+// Without any lock, since the answer takes them all.
+void IoLoop::answer_words() {
+  std::vector<Asking> asking;
+  asking.swap(asking_);
+  for (const Asking& ask : asking) {
+    if (!connections_[ask.index]) continue;
+    ClientConnection& c = *connections_[ask.index];
+    c.word = config_.words.allows(ask.word)
+                 ? host_.answer_word(ask.word, ask.bytes_behind, c.peer.to_text().substr(1))
+                 : refusal(ask.word);
+    c.deadline = loop_->now() + config_.first_frame_ms;
+    flush_word(c);
+  }
+}
+
+void IoLoop::on_ready(ClientConnection& c, std::uint32_t events) {
+  switch (c.phase) {
+    case ClientConnection::Phase::kDetecting: return detect(c);
+    case ClientConnection::Phase::kTls: return handshake(c);
+    case ClientConnection::Phase::kWord:
+      if (!c.word.empty()) flush_word(c);
+      return;
+    case ClientConnection::Phase::kGreeting:
+    case ClientConnection::Phase::kClient: break;
+  }
+  if ((events & EPOLLOUT) && c.unsent) {
+    flush(c);
+    if (!connections_[c.index] || connections_[c.index].get() != &c) return;
+  }
+  // A dead socket that we do not read would report itself for ever.
+  if (c.paused && (events & (EPOLLHUP | EPOLLERR))) return close(c);
+  if (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) receive(c);
+}
+
+void IoLoop::detect(ClientConnection& c) {
+  char first[2];
+  const net::IoCount seen = c.stream.peek(first, sizeof first);
+  if (seen.status == net::IoStatus::kAgain) return;
+  if (seen.status != net::IoStatus::kOk) return close(c);
+  if (!net::looks_like_tls({first, seen.bytes})) {
+    ++(c.peer.is_loopback() ? stats_.plain_from_here : stats_.plain_from_elsewhere);
+    return begin_protocol(c);
+  }
+  if (auto started = c.stream.start_tls(c.tls, {"", c.peer}); !started) {
+    log_warn("tls", "{}: {}", c.peer.to_text(), started.error().what);
+    return close(c);
+  }
+  begin_handshake(c);
+  handshake(c);
+}
+
+void IoLoop::begin_handshake(ClientConnection& c) {
+  c.phase = ClientConnection::Phase::kTls;
+  c.deadline = loop_->now() + config_.tls_handshake_ms;
+  ++stats_.tls_handshakes;
+}
+
+void IoLoop::handshake(ClientConnection& c) {
+  switch (c.stream.handshake()) {
+    case net::IoStatus::kOk: return begin_protocol(c);
+    case net::IoStatus::kAgain: return update_events(c);
+    case net::IoStatus::kClosed:
+    case net::IoStatus::kError: break;
+  }
+  ++stats_.tls_failures;
+  log_info("tls", "handshake with {} failed: {}", c.peer.to_text(), c.stream.error_text());
+  close(c);
+}
+
+void IoLoop::begin_protocol(ClientConnection& c) {
+  if (c.phase == ClientConnection::Phase::kTls) --stats_.tls_handshakes;
+  c.phase = ClientConnection::Phase::kGreeting;
+  c.deadline = loop_->now() + config_.first_frame_ms;
+  c.tls.reset();
+  update_events(c);
+  receive(c);
+}
+
+void IoLoop::receive(ClientConnection& c) {
+  if (c.phase == ClientConnection::Phase::kClient && !front_.reading(c.id)) {
+    // Whatever the client goes on to say waits in the kernel.
+    c.paused = true;
+    ++stats_.paused;
+    return update_events(c);
+  }
+  do {
+    if (kArenaBytes - arena_used_ < kReceiveMin) {
+      process();
+      if (c.phase == ClientConnection::Phase::kClient && !front_.reading(c.id)) return;
+    }
+    const std::size_t room = std::min(kReceiveMax, kArenaBytes - arena_used_);
+    const net::IoCount got = c.stream.read(arena_.get() + arena_used_, room);
+    if (got.status == net::IoStatus::kAgain) return;
+    if (got.status != net::IoStatus::kOk) return close(c);
+    received_.push_back({c.index, arena_used_, got.bytes});
+    arena_used_ += got.bytes;
+  } while (c.stream.has_buffered());
+}
+
+void IoLoop::flush_changed() {
+  front_.take_changed(changed_);
+  for (const replica::ConnId id : changed_) {
+    if (ClientConnection* c = of(id)) flush(*c);
+  }
+}
+
+// Sends what there is; closes when the front wants that and nothing is left; reads again where it may.
+void IoLoop::flush(ClientConnection& c) {
+  if (c.phase != ClientConnection::Phase::kClient) return;
+  std::string& out = front_.output(c.id);
+  if (!out.empty()) {
+    if (!write_out(c, out)) return close(c);
+    front_.on_sent(c.id);
+  } else {
+    c.unsent = false;  // The front has dropped the rest, and waiting to send nothing would never end.
+    c.sent = 0;
+  }
+  if (front_.closing(c.id)) {
+    if (!c.unsent) return close(c);
+    if (c.deadline == Instant{}) c.deadline = loop_->now() + config_.first_frame_ms;
+    c.paused = true;
+  } else {
+    resume(c);
+  }
+  update_events(c);
+}
+
+void IoLoop::resume(ClientConnection& c) {
+  if (!front_.reading(c.id)) return;
+  const bool more = c.held || (c.paused && c.stream.has_buffered());
+  c.paused = false;
+  c.held = false;
+  if (more) again_.push_back(c.index);
+}
+
+// False when the connection is broken. What could not be sent stays, and c.unsent says so.
+bool IoLoop::write_out(ClientConnection& c, std::string& out) {
+  const net::IoCount wrote = c.stream.write(std::string_view(out).substr(c.sent));
+  if (wrote.status == net::IoStatus::kClosed || wrote.status == net::IoStatus::kError) return false;
+  if (wrote.status == net::IoStatus::kOk) c.sent += wrote.bytes;
+  c.unsent = c.sent < out.size();
+  if (!c.unsent) {
+    out.clear();
+    c.sent = 0;
+  } else if (c.sent >= out.size() / 2) {
+    out.erase(0, c.sent);
+    c.sent = 0;
+  }
+  return true;
+}
+
+void IoLoop::flush_word(ClientConnection& c) {
+  if (!c.word.empty() && !write_out(c, c.word)) return close(c);
+  if (!c.unsent) {
+    c.stream.shutdown();
+    return close(c);
+  }
+  update_events(c);
+}
+
+void IoLoop::update_events(ClientConnection& c) {
+  const std::uint32_t wanted = c.stream.events_for({.read = !c.paused, .write = c.unsent});
+  if (wanted == c.registered) return;
+  c.registered = wanted;
+  loop_->modify(c.stream.fd(), wanted, &c);
+}
+
+void IoLoop::close(ClientConnection& c) {
+  if (c.phase == ClientConnection::Phase::kClient) {
+    TreeLock::Reading reading(lock_, static_cast<std::size_t>(id_));
+    front_.close(c.id);
+  }
+  if (c.phase == ClientConnection::Phase::kTls) --stats_.tls_handshakes;
+  loop_->remove(c.stream.fd(), &c);
+  counter_.leave(c.peer.ip_text());
+  c.stream.close();
+  const std::uint32_t index = c.index;
+  graveyard_.push_back(std::move(connections_[index]));
+  free_.push_back(index);
+}
+
+void IoLoop::take_newcomers() {
+  std::vector<Newcomer> newcomers;
+  {
+    std::lock_guard lock(inbox_mutex_);
+    newcomers.swap(newcomers_);
+  }
+  for (Newcomer& newcomer : newcomers) open(newcomer);
+}
+
+void IoLoop::open(Newcomer& newcomer) {
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(connections_.size()));
+    connections_.emplace_back();
+  }
+  const std::uint32_t index = free_.back();
+  free_.pop_back();
+  connections_[index] = std::make_unique<ClientConnection>(
+      *this, net::Stream(std::move(newcomer.accepted.socket)), newcomer.accepted.peer);
+  ClientConnection& c = *connections_[index];
+  c.index = index;
+  c.deadline = loop_->now() + config_.first_frame_ms;
+  if (newcomer.detect) {
+    c.phase = ClientConnection::Phase::kDetecting;
+    c.tls = std::move(newcomer.tls);
+  } else if (newcomer.tls) {
+    if (auto started = c.stream.start_tls(std::move(newcomer.tls), {"", c.peer}); !started) {
+      return turn_away(c, started.error());
+    }
+    begin_handshake(c);
+  }
+  c.registered = c.stream.events_for({.read = true, .write = false});
+  if (auto added = loop_->add(c.stream.fd(), c.registered, &c); !added) turn_away(c, added.error());
+}
+
+// Before the loop watches it.
+void IoLoop::turn_away(const ClientConnection& c, const IoError& why) {
+  log_warn("io", "{}: {}", c.peer.to_text(), why.what);
+  if (c.phase == ClientConnection::Phase::kTls) --stats_.tls_handshakes;
+  counter_.leave(c.peer.ip_text());
+  const std::uint32_t index = c.index;
+  connections_[index].reset();
+  free_.push_back(index);
+}
+
+void IoLoop::tick() {
+  const Instant now = loop_->now();
+  if (now >= next_tick_) {
+    next_tick_ = now + config_.tick_period_ms;
+    // What came before the last tick has been read since. Of what came later nobody can be sure: after a
+    // pause of the process more sockets may be ready than one round takes.
+    front_.on_tick(std::exchange(last_tick_, now));
+    core_->post(id_, std::move(front_.outbox()));
+    front_.outbox() = replica::ToReplica{};
+    if (hosts_core_) core_->tick(now);
+  }
+  if (now >= next_sweep_) {
+    next_sweep_ = now + kSweepMs;
+    sweep();
+  }
+}
+
+// Those who hold a connection without doing what they came for.
+void IoLoop::sweep() {
+  const Instant now = loop_->now();
+  for (const auto& c : connections_) {
+    if (!c || c->deadline == Instant{} || now < c->deadline) continue;
+    ++stats_.sessionless_expired;
+    log_info("io", "{} closed: it took too long", c->peer.to_text());
+    close(*c);
+  }
+}
+
+}  // namespace drover::server

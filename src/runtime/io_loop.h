@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An I/O thread: its sockets, its front, and the rhythm between them.
+//
+// One round: wait; receive from every socket that has something; then, under this thread's slot of the
+// tree's lock, hand the front first what the core has sent and then the frames received; then hand the
+// core what the front has gathered; then send, one write per connection. So locks, hand-overs and system
+// calls are paid per round, not per request.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "monitor/four_letter_words.h"
+#include "net/event_loop.h"
+#include "net/listener.h"
+#include "net/tls_context_holder.h"
+#include "replica/front.h"
+#include "runtime/client_connection.h"
+#include "runtime/connection_counter.h"
+#include "runtime/core.h"
+#include "runtime/tree_lock.h"
+
+namespace drover::server {
+
+struct IoLoopConfig {
+  replica::FrontConfig front;
+  std::int64_t tick_period_ms = 1000;
+  int first_frame_ms = 10'000;
+  int started_frame_ms = 30'000;
+  int tls_handshake_ms = 5'000;
+  std::string x509_super_user;
+  Whitelist words;
+};
+
+// What the loop asks of the server around it.
+class IoLoopHost {
+ public:
+  virtual ~IoLoopHost() = default;
+  // The whole text for a word that is allowed. Called without any lock held. `remote` is who asks.
+  virtual std::string answer_word(Word word, std::string_view bytes_behind, const std::string& remote) = 0;
+};
+
+struct IoLoopStats {
+  std::atomic<std::uint64_t> tls_failures{0};
+  std::atomic<std::uint64_t> sessionless_expired{0};
+  std::atomic<std::uint64_t> words{0};
+  std::atomic<std::uint64_t> paused{0};  // times that a connection was not read on, for what it has in work
+  std::atomic<std::int64_t> tls_handshakes{0};  // under way
+  // Connections without TLS to a port that has it.
+  std::atomic<std::int64_t> plain_from_here{0};
+  std::atomic<std::int64_t> plain_from_elsewhere{0};
+};
+
+class IoLoop {
+ public:
+  IoLoop(replica::FrontId id, const IoLoopConfig& config, std::unique_ptr<net::EventLoop> loop,
+         const state::Machine& machine, TreeLock& lock, ConnectionCounter& counter, IoLoopHost& host);
+  ~IoLoop();
+
+  // Before the thread runs.
+  void attach(Core* core, bool hosts_core) {
+    core_ = core;
+    hosts_core_ = hosts_core;
+  }
+
+  // The thread's body: rounds until stop().
+  void run();
+  // --- from any thread ---
+  void stop();
+  struct Newcomer {
+    net::Accepted accepted;
+    std::shared_ptr<const net::TlsContext> tls;  // null: plain
+    bool detect = false;                         // TLS if it looks like it, plain otherwise
+  };
+  void add(Newcomer newcomer);
+  void wake() { loop_->wake(); }
+
+  net::EventLoop& events() { return *loop_; }
+  const IoLoopStats& stats() const { return stats_; }
+
+  // For the four-letter words; the caller holds all of the tree's lock.
+  replica::Front& front() { return front_; }
+
+  // Called by connections.
+  void on_ready(ClientConnection& c, std::uint32_t events);
+
+ private:
+  struct Received {
+    std::uint32_t index;  // of the connection
+    std::size_t offset;   // in arena_
+    std::size_t length;
+  };
+
+  // A connection that waits for the text of a word.
+  struct Asking {
+    std::uint32_t index;
+    Word word;
+    std::string bytes_behind;
+  };
+
+  void round(int timeout_ms);
+  void process();
+  bool run_core();
+  void feed(ClientConnection& c, std::string_view bytes);
+  void greet(ClientConnection& c);
+  void begin_client(ClientConnection& c);
+  void begin_word(ClientConnection& c, Word word);
+  void begin_protocol(ClientConnection& c);
+  void answer_words();
+  void detect(ClientConnection& c);
+  void handshake(ClientConnection& c);
+  void begin_handshake(ClientConnection& c);
+  void receive(ClientConnection& c);
+  void flush_changed();
+  void flush(ClientConnection& c);
+  void flush_word(ClientConnection& c);
+  bool write_out(ClientConnection& c, std::string& out);
+  void update_events(ClientConnection& c);
+  void close(ClientConnection& c);
+  void take_newcomers();
+  void open(Newcomer& newcomer);
+  void turn_away(const ClientConnection& c, const IoError& why);
+  void resume(ClientConnection& c);
+  void tick();
+  void sweep();
+  int timeout() const;
+  ClientConnection* of(replica::ConnId id);
+
+  replica::FrontId id_;
+  IoLoopConfig config_;
+  std::unique_ptr<net::EventLoop> loop_;
+  TreeLock& lock_;
+  ConnectionCounter& counter_;
+  IoLoopHost& host_;
+  Core* core_ = nullptr;
+  bool hosts_core_ = false;
+  replica::Front front_;
+  IoLoopStats stats_;
+
+  std::vector<std::unique_ptr<ClientConnection>> connections_;
+  std::vector<std::uint32_t> index_of_slot_;  // front slot -> index in connections_
+  std::vector<std::uint32_t> free_;
+  std::vector<std::unique_ptr<ClientConnection>> graveyard_;  // closed in this round
+  std::unique_ptr<char[]> arena_;
+  std::size_t arena_used_ = 0;
+  std::vector<Received> received_;
+  std::vector<std::uint32_t> again_;  // have whole frames left, or may be read again
+  std::vector<Asking> asking_;
+  std::vector<replica::ConnId> changed_;
+  Instant next_tick_;
+  Instant last_tick_;
+  Instant next_sweep_;
+
+  std::atomic<bool> stopping_{false};
+  std::mutex inbox_mutex_;
+  std::vector<Newcomer> newcomers_;
+};
+
+}  // namespace drover::server

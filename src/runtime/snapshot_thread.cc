@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/snapshot_thread.h"
+
+#include <pthread.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "log/keep_going.h"
+#include "log/log.h"
+#include "replica/snapshot_cursor.h"
+#include "runtime/clock.h"
+
+namespace drover::server {
+namespace {
+
+using Progress = replica::SnapshotCursor::Progress;
+
+// Not the least of all: it holds the readers' lock now and then, for which the core waits.
+constexpr int kSnapshotNice = 10;
+
+// The log's fdatasync waits for what is on its way to the same disk. So a snapshot goes there in pieces that
+// are over soon, and after each the disk belongs to the log for four times as long. docs/performance.md,
+// "Snapshots", has the measurements; the limit keeps a slow disk from making it last for ever.
+constexpr std::uint64_t kPieceBytes = 256 * 1024;
+constexpr int kPausePerPiece = 4;
+constexpr std::chrono::milliseconds kPauseMax{20};
+
+// What the log keeps ahead of itself, and a large transaction.
+constexpr std::uint64_t kLeftForLogBytes = 5 << 20;
+
+// A walk that is given up ends under the lock, like everything that it does.
+class LockedCursor : public replica::SnapshotCursor {
+ public:
+  LockedCursor(state::Machine& machine, TreeLock& lock, std::size_t slot)
+      : SnapshotCursor(machine), lock_(lock), slot_(slot) {}
+  ~LockedCursor() {
+    TreeLock::Reading reading(lock_, slot_);
+    end();
+  }
+  LockedCursor(const LockedCursor&) = delete;
+  LockedCursor& operator=(const LockedCursor&) = delete;
+
+ private:
+  TreeLock& lock_;
+  std::size_t slot_;
+};
+
+void write_beginning(storage::SnapshotWriter& writer, const replica::SnapshotBeginning& b) {
+  writer.begin_sessions(static_cast<std::uint32_t>(b.sessions.size()));
+  for (const auto& [session, timeout_ms] : b.sessions) writer.session(session, timeout_ms);
+  writer.begin_acls(static_cast<std::uint32_t>(b.acls.size()));
+  for (const auto& [key, list] : b.acls) writer.acl(key, list->bytes);
+}
+
+// False when the snapshot is to be given up.
+bool settle(storage::SnapshotWriter& writer, const SnapshotPace& pace) {
+  if (!pace || writer.unsynced_bytes() < kPieceBytes) return true;
+  const auto begin = std::chrono::steady_clock::now();
+  writer.sync();
+  return pace(std::chrono::steady_clock::now() - begin);
+}
+
+}  // namespace
+
+std::chrono::nanoseconds pause_after(std::chrono::nanoseconds took) {
+  return std::min<std::chrono::nanoseconds>(took * kPausePerPiece, kPauseMax);
+}
+
+IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& directory,
+                                        state::Machine& machine, TreeLock& lock, std::size_t slot,
+                                        const SnapshotThreadOptions& options, const SnapshotPace& pace) {
+  const std::int64_t started = monotonic_now().ms;
+  LockedCursor cursor(machine, lock, slot);
+  replica::SnapshotBeginning beginning;
+  {
+    TreeLock::Reading reading(lock, slot);
+    beginning = cursor.begin();
+  }
+  TRY_ASSIGN(storage::SnapshotWriter writer,
+             storage::SnapshotWriter::open(disk, directory, beginning.zxid, options.writer));
+  write_beginning(writer, beginning);
+
+  SnapshotResult result;
+  result.zxid = beginning.zxid;
+  storage::SnapshotSeals seals;
+  replica::SnapshotNodes nodes;
+  auto progress = Progress::kMore;
+  while (progress == Progress::kMore && !writer.failed()) {
+    {
+      TreeLock::Reading reading(lock, slot);
+      progress = cursor.step(nodes);
+      if (progress == Progress::kEnd) {
+        // The digest is the one at the end of the walk: replay compares when it gets there.
+        if (machine.options.digest_enabled) {
+          seals.digest =
+              storage::SnapshotDigest{machine.last_zxid, storage::kDigestVersion, machine.tree.digest()};
+        }
+        if (options.with_last_processed) seals.last_processed = machine.last_zxid;
+      }
+    }
+    nodes.for_each([&](const auto&... node) { writer.node(node...); });
+    result.nodes += nodes.size();
+    result.bytes += nodes.bytes() + nodes.size() * (wire::kStatPersistedBytes + 16);
+    if (!settle(writer, pace)) return std::unexpected(io_error(ECANCELED, "write a snapshot"));
+  }
+  if (progress == Progress::kCutOff) {
+    return std::unexpected(data_error("a leader's state replaced the one that was being written"));
+  }
+  TRY_ASSIGN(result.file, writer.finish(seals));
+  result.took_ms = monotonic_now().ms - started;
+  return result;
+}
+
+IoResult<void> write_state(storage::SnapshotWriter& writer, state::Machine& machine, TreeLock& lock,
+                           std::size_t slot) {
+  LockedCursor cursor(machine, lock, slot);
+  {
+    TreeLock::Reading reading(lock, slot);
+    write_beginning(writer, cursor.begin());
+  }
+  replica::SnapshotNodes nodes;
+  auto progress = Progress::kMore;
+  while (progress == Progress::kMore && !writer.failed()) {
+    {
+      TreeLock::Reading reading(lock, slot);
+      progress = cursor.step(nodes);
+    }
+    nodes.for_each([&](const auto&... node) { writer.node(node...); });
+  }
+  if (progress == Progress::kCutOff) return std::unexpected(data_error("the state was replaced meanwhile"));
+  return {};  // Whatever failed, finish() tells.
+}
+
+SnapshotThread::SnapshotThread(storage::Disk& disk, storage::DataDirs dirs, state::Machine& machine,
+                               TreeLock& lock, std::size_t slot, const SnapshotThreadOptions& options,
+                               Callbacks callbacks)
+    : disk_(disk, dirs.logs, callbacks.fatal),
+      dirs_(std::move(dirs)),
+      machine_(machine),
+      lock_(lock),
+      slot_(slot),
+      options_(options),
+      callbacks_(std::move(callbacks)) {
+  thread_ = std::thread([this] {
+    pthread_setname_np(pthread_self(), "drover-snap");
+    // Nobody waits for a snapshot. (On Linux this is the thread's priority, not the process's.)
+    setpriority(PRIO_PROCESS, 0, kSnapshotNice);
+    run();
+  });
+}
+
+SnapshotThread::~SnapshotThread() {
+  stop();
+  thread_.join();
+}
+
+void SnapshotThread::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  work_.notify_one();
+  idle_.notify_all();
+}
+
+void SnapshotThread::pause() {
+  std::unique_lock lock(mutex_);
+  paused_ = true;
+  work_.notify_one();
+  idle_.wait(lock, [&] { return !busy_; });
+}
+
+void SnapshotThread::resume() {
+  {
+    std::lock_guard lock(mutex_);
+    paused_ = false;
+  }
+  work_.notify_one();
+}
+
+bool SnapshotThread::request() {
+  {
+    std::lock_guard lock(mutex_);
+    if (requested_ || busy_) return false;
+    requested_ = true;
+  }
+  work_.notify_one();
+  return true;
+}
+
+SnapshotThread::Stats SnapshotThread::stats() const {
+  std::lock_guard lock(mutex_);
+  return stats_;
+}
+
+void SnapshotThread::run() {
+  Instant next_purge = monotonic_now() + options_.purge_interval_ms;
+  for (;;) {
+    bool wanted = false;
+    {
+      std::unique_lock lock(mutex_);
+      const auto ready = [&] { return (requested_ && !paused_) || stopping_; };
+      if (options_.purge_interval_ms > 0) {
+        work_.wait_for(
+            lock, std::chrono::milliseconds(std::max<std::int64_t>(0, next_purge - monotonic_now())), ready);
+      } else {
+        work_.wait(lock, ready);
+      }
+      work_.wait(lock, [&] { return !paused_ || stopping_; });
+      if (stopping_) return;
+      wanted = std::exchange(requested_, false);
+      busy_ = true;
+    }
+    if (wanted) snapshot();
+    keep_going("purge", [&] {
+      if (options_.purge_interval_ms <= 0) return;
+      if ((!wanted || !too_large()) && monotonic_now() < next_purge) return;
+      next_purge = monotonic_now() + options_.purge_interval_ms;
+      purge();
+      next_purge = monotonic_now() + options_.purge_interval_ms;
+    });
+    {
+      std::lock_guard lock(mutex_);
+      busy_ = false;
+    }
+    idle_.notify_all();
+  }
+}
+
+IoResult<SnapshotResult> SnapshotThread::take() {
+  std::unique_lock lock(mutex_);
+  const std::uint64_t mine = begun_ + 1;  // One that runs already may have begun before what the caller saw.
+  requested_ = true;
+  work_.notify_one();
+  idle_.wait(lock, [&] { return ended_ >= mine || stopping_; });
+  if (ended_ < mine) return std::unexpected(io_error(ECANCELED, "write a snapshot"));
+  return last_;
+}
+
+IoResult<SnapshotResult> SnapshotThread::write_one() {
+  // Whoever makes it forbidden pauses us later than that: so what begins now ends, or is given up, before
+  // anything is done to the files. Not made up for: the log asks again when it has grown.
+  if (callbacks_.may_begin && !callbacks_.may_begin())
+    return std::unexpected(io_error(EAGAIN, "the state may not be written down now"));
+  bool fits = true;
+  const auto pace = [&](std::chrono::nanoseconds took) { return (fits = leaves_room()) && rest(took); };
+  try {
+    auto result = write_snapshot(disk_, dirs_.snapshots, machine_, lock_, slot_, options_, pace);
+    if (!fits) return std::unexpected(io_error(ENOSPC, "what is left of the disk is the log's"));
+    return result;
+  } catch (const std::exception& failure) {
+    return std::unexpected(data_error(failure.what()));
+  }
+}
+
+// A snapshot saves a replay, and the log saves a write: on a disk that is nearly full, the log comes first.
+bool SnapshotThread::leaves_room() {
+  const auto free = disk_.free_bytes(dirs_.snapshots);
+  return !free || *free >= kLeftForLogBytes;
+}
+
+void SnapshotThread::snapshot() {
+  {
+    std::lock_guard lock(mutex_);
+    ++begun_;
+  }
+  const IoResult<SnapshotResult> result = write_one();
+  std::unique_lock lock(mutex_);
+  ++ended_;
+  last_ = result;
+  idle_.notify_all();
+  if (!result && result.error().code == ECANCELED) {
+    requested_ = paused_;  // Once more, when that is over; nobody wants it when the server stops.
+    return;
+  }
+  if (!result && result.error().code == EAGAIN) return;
+  if (!result) {
+    ++stats_.failures;
+    lock.unlock();
+    log_error("snapshot", "not written: {}; the log keeps everything", result.error().what);
+    return;
+  }
+  stats_.min_ms = stats_.snapshots == 0 ? result->took_ms : std::min(stats_.min_ms, result->took_ms);
+  stats_.max_ms = std::max(stats_.max_ms, result->took_ms);
+  stats_.last_ms = result->took_ms;
+  stats_.sum_ms += result->took_ms;
+  ++stats_.snapshots;
+  stats_.last_zxid = result->zxid;
+  stats_.last_time_ms = wall_now().ms;
+  lock.unlock();
+  log_info("snapshot", "{} nodes up to zxid {:#x} in {} ms: {}", result->nodes, raw(result->zxid),
+           result->took_ms, result->file);
+  callbacks_.finished(*result);
+}
+
+// False when the snapshot is to be given up.
+bool SnapshotThread::rest(std::chrono::nanoseconds took) {
+  std::unique_lock lock(mutex_);
+  return !work_.wait_for(lock, pause_after(took), [&] { return stopping_ || paused_; });
+}
+
+// Under heavy load files pile up faster than the interval: purge reads whole snapshots to verify them, so
+// it does not run behind each one.
+bool SnapshotThread::too_large() {
+  if (!options_.purge.bytes_max) return false;
+  const auto bytes = storage::history_bytes(disk_, dirs_);
+  return bytes && *bytes > *options_.purge.bytes_max;
+}
+
+void SnapshotThread::purge() {
+  const auto report = storage::purge(disk_, dirs_, options_.purge);
+  if (!report) {
+    log_warn("purge", "{}", report.error().what);
+    return;
+  }
+  for (const std::string& finding : report->findings) log_warn("purge", "{}", finding);
+  for (const std::string& path : report->removed) log_info("purge", "removed {}", path);
+}
+
+}  // namespace drover::server

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes fuzzy snapshots and removes old files, while everything else goes on.
+//
+// The tree is walked in small steps under a reader's slot of its lock; between steps transactions are
+// applied. The file is named after the last transaction applied when the walk began, and holds at least
+// everything up to it; replay of what came after is idempotent.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "base/result.h"
+#include "runtime/log_directory_guard.h"
+#include "runtime/tree_lock.h"
+#include "state/machine.h"
+#include "storage/data_dir.h"
+#include "storage/purge.h"
+#include "storage/snapshot_writer.h"
+
+namespace drover::server {
+
+struct SnapshotThreadOptions {
+  storage::SnapshotOptions writer;
+  bool with_last_processed = true;
+  storage::PurgeOptions purge;
+  std::int64_t purge_interval_ms = 0;  // 0: never
+};
+
+struct SnapshotResult {
+  std::string file;
+  Zxid zxid{};
+  std::uint64_t nodes = 0;
+  std::uint64_t bytes = 0;
+  std::int64_t took_ms = 0;
+};
+
+// Called after each piece, with the time that the disk took for it; false gives the snapshot up.
+using SnapshotPace = std::function<bool(std::chrono::nanoseconds took)>;
+
+// One snapshot, now, on the calling thread. `slot` is the caller's in the lock. With a pace it goes to the
+// disk in small pieces; without one, as fast as it can. Fails with ECANCELED when it was given up.
+IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& directory,
+                                        state::Machine& machine, TreeLock& lock, std::size_t slot,
+                                        const SnapshotThreadOptions& options, const SnapshotPace& pace = {});
+
+// The same into a writer that somebody else opened and will finish, without seals and without a pace.
+IoResult<void> write_state(storage::SnapshotWriter& writer, state::Machine& machine, TreeLock& lock,
+                           std::size_t slot);
+
+// How long to leave the disk to the log after a piece for which it took so long.
+std::chrono::nanoseconds pause_after(std::chrono::nanoseconds took);
+
+class SnapshotThread {
+ public:
+  struct Callbacks {
+    std::function<void(const SnapshotResult&)> finished;
+    // Asked when a snapshot begins, which may be long after it was asked for. Empty: always.
+    std::function<bool()> may_begin;
+    // The log's directory could not be synced; does not return. See log_directory_guard.h.
+    std::function<void(const IoError&)> fatal;
+  };
+  SnapshotThread(storage::Disk& disk, storage::DataDirs dirs, state::Machine& machine, TreeLock& lock,
+                 std::size_t slot, const SnapshotThreadOptions& options, Callbacks callbacks);
+  // Gives up a snapshot that is being written: the log holds everything.
+  ~SnapshotThread();
+
+  // Gives up what is being written, writes nothing more, and lets go those who wait in take().
+  void stop();
+
+  // From pause() to resume() no file is written or removed; a snapshot that was being written is given up.
+  // By one other thread.
+  void pause();
+  void resume();
+
+  // Asks for a snapshot. False, and without effect, while one is being written or files are purged.
+  bool request();
+
+  // Writes one and waits until it is on the disk. For threads that may wait, several at once.
+  IoResult<SnapshotResult> take();
+
+  struct Stats {
+    std::uint64_t snapshots = 0;
+    std::uint64_t failures = 0;
+    std::int64_t last_ms = 0;
+    std::int64_t sum_ms = 0;
+    std::int64_t min_ms = 0;
+    std::int64_t max_ms = 0;
+    Zxid last_zxid{};
+    std::int64_t last_time_ms = 0;  // since 1970
+  };
+  Stats stats() const;
+
+ private:
+  void run();
+  void snapshot();
+  IoResult<SnapshotResult> write_one();
+  bool leaves_room();
+  bool rest(std::chrono::nanoseconds took);
+  void purge();
+  bool too_large();
+
+  LogDirectoryGuard disk_;
+  storage::DataDirs dirs_;
+  state::Machine& machine_;
+  TreeLock& lock_;
+  std::size_t slot_;
+  SnapshotThreadOptions options_;
+  Callbacks callbacks_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable work_;
+  std::condition_variable idle_;
+  bool requested_ = false;
+  bool busy_ = false;
+  bool stopping_ = false;
+  bool paused_ = false;
+  std::uint64_t begun_ = 0;  // of attempts to write one
+  std::uint64_t ended_ = 0;
+  IoResult<SnapshotResult> last_;  // how the last one ended
+  Stats stats_;
+  std::thread thread_;
+};
+
+}  // namespace drover::server
