@@ -12,6 +12,7 @@
 logs=$root/build/test-logs
 lanes=2
 asked_once=(chaos durability)
+quick_stages=(format layering release quick_sim smoke)
 ctest_under=()  # a command to run ctest under
 fuzz_seconds_in_test=20
 sim_seeds_in_test=500                          # of the commit's own
@@ -95,6 +96,22 @@ stage_sim() {
     >"$logs/sim.count"
   [[ -s $logs/sim.count ]] || rm -f "$logs/sim.count"
   return "$status"
+}
+
+# The short forms, for ./dev test --quick.
+stage_quick_sim() {
+  setup build
+  build release drover-sim
+  "$root/build/release/bin/drover-sim" --jobs "$jobs" --list "$root/$sim_seeds_that_failed" \
+    --seeds "$(sim_seeds_in_test=50 sim_seeds)" | tee "$logs/sim.out"
+  sed -nE 's/^([0-9]+) runs, 0 failed.*/\1 0/p' "$logs/sim.out" >"$logs/quick_sim.count"
+}
+
+# A real client of somebody else.
+stage_smoke() {
+  setup build smoke
+  build release drover
+  DROVER=$root/build/release/bin/drover /usr/bin/python3 "$root/tests/compat/kazoo_test.py"
 }
 
 stage_fuzz() {
@@ -227,13 +244,19 @@ run_lanes() {
 
 is_process_stage() { ! declare -F "stage_$1" >/dev/null; }
 
-test_command() {  # ./dev test [--list | STAGE...]
+test_command() {  # ./dev test [--list | --quick | STAGE...]
   local name status=0 failed_stage='' total_passed=0 total_failed=0 summary=''
   local -a all stages=("$@")
   mapfile -t all < <(all_stages)
   if [[ ${1:-} == --list ]]; then
     printf '%s\n' "${all[@]}"
     return
+  fi
+  if [[ ${1:-} == --quick ]]; then
+    (($# == 1)) || die "--quick has its own stages (${quick_stages[*]})"
+    all+=("${quick_stages[@]}")
+    set -- "${quick_stages[@]}"
+    stages=("$@")
   fi
   for name in "$@"; do
     contains "$name" "${all[@]}" || die "no test stage '$name' (${all[*]})"
