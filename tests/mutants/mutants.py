@@ -228,8 +228,8 @@ MUTANTS = [
         ("  if (beyond && !(watermark_applies() && evidence_.watermark->durable <= known_)) {", "  if (false && beyond) {")],
         script="damaged-and-stale"),
     Mutant("purge-deletes-needed-logs", "3231", "storage/purge.cc", [
-        ("  return above == logs.begin() ? 0 : static_cast<std::size_t>(above - logs.begin()) - 1;",
-         "  return static_cast<std::size_t>(above - logs.begin());")]),
+        ("  const std::size_t needed = index_of_file_with(history.logs, oldest);",
+         "  const std::size_t needed = std::min(history.logs.size(), index_of_file_with(history.logs, oldest) + 1);")]),
     Mutant("old-history-goes-first", "found by this simulator", "storage/journal.cc", [
         ("  TRY(remove_incoming(*disk_, dirs_));\n", "  TRY(remove_incoming(*disk_, dirs_));\n  TRY(set_aside_history(*disk_, dirs_));\n")],
         script="follower-gets-snap"),
