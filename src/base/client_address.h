@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which addresses are one client, where connections or sessions are counted by address.
+// Groups addresses by client, for limits that count connections or sessions per address.
 #pragma once
 
 #include <string_view>
 
 namespace drover {
 
-// Whoever has an IPv6 address usually has the 2^64 beside it too: one client is one network of 64 bits. The
-// address is in text as servers print it, without "::" and port; what is no IPv6 address is itself.
+// A host with an IPv6 address usually owns the whole /64 network (2^64 addresses), so one client is one /64
+// network. `address` is text as servers print it, without "::" and without a port. An address that is not
+// IPv6 is returned unchanged.
 inline std::string_view client_network(std::string_view address) {
   std::size_t end = 0;
   for (int groups = 0; groups < 4; ++groups) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything that one client can make a server hold or do, and how much of it: the defaults in one table.
+// The default limits of what one client can make a server store or do, in one table.
 //
-// Whatever grows with what clients send must have a line here. A client that reaches a limit is not read for
-// a while, gets an error of the protocol, or is closed; docs/security.md, "Clients", says which.
+// Everything that grows with client input must have a line here. If a client reaches a limit, the server
+// stops reading from it for a while, replies with a protocol error, or closes the connection.
+// docs/security.md, "Clients", says which.
 #pragma once
 
 #include <cstddef>
@@ -12,43 +13,44 @@
 namespace drover::client_limits {
 
 // --- input ---
-inline constexpr std::int32_t kFrameBytes = 0xfffff;   // jute.maxbuffer: a request
-inline constexpr std::int32_t kHandshakeBytes = 4096;  // the first frame, from somebody who is nobody yet
-inline constexpr std::size_t kPathBytes = 65'536;      // of a node, and of a watch
+inline constexpr std::int32_t kFrameBytes = 0xfffff;   // jute.maxbuffer: one request
+inline constexpr std::int32_t kHandshakeBytes = 4096;  // the first frame, before the client has a session
+inline constexpr std::size_t kPathBytes = 65'536;      // path of a node or a watch
 inline constexpr std::size_t kMultiOperations = 100'000;
 
-// --- requests under way: beyond it, the connection is not read ---
-inline constexpr std::size_t kOutstanding = 1000;         // of one connection
-inline constexpr std::size_t kOutstandingTotal = 20'000;  // of all
-// In bytes, with the identities that go along with every write. The total is half of what a follower's link
-// to its leader may queue (runtime/ensemble_host.cc), so that clients cannot cut the link.
+// --- requests in progress: beyond the limit, the connection is not read ---
+inline constexpr std::size_t kOutstanding = 1000;         // per connection
+inline constexpr std::size_t kOutstandingTotal = 20'000;  // all connections
+// In bytes, including the identities that are sent with every write. The total is half of what a follower's
+// link to its leader may queue (runtime/ensemble_host.cc), so that clients cannot cut the link.
 inline constexpr std::size_t kOutstandingBytes = 4 << 20;
 inline constexpr std::size_t kOutstandingBytesTotal = 128 << 20;
 
 // --- output ---
-inline constexpr std::size_t kOutputHighWaterBytes = 1 << 20;  // unsent: the connection is not read
-// Unsent, when an event or a further reply comes: close. Also the largest reply that is put together from
-// many nodes (multiRead, getEphemerals): QUOTAEXCEEDED.
+inline constexpr std::size_t kOutputHighWaterBytes = 1 << 20;  // unsent; beyond it, reads stop
+// Unsent bytes. If an event or another reply comes beyond this limit, the connection is closed. Also the
+// largest reply that is built from many nodes (multiRead, getEphemerals); a larger one becomes QUOTAEXCEEDED.
 inline constexpr std::size_t kOutputBytes = 8 << 20;
-// Unsent, of all connections, as the buffers have it: nobody is read on, and those who do not take what they
-// asked for are closed.
+// Unsent bytes of all connections, as counted in the buffers. Beyond it, no connection is read, and
+// connections that do not read their replies are closed.
 inline constexpr std::size_t kOutputBytesTotal = 256 << 20;
-// Events and replies that were not yet handed to their connections' outputs. From here on a connection may
-// have less and less of them, down to nothing at twice as much, or is closed.
+// Events and replies that are not yet moved to the outputs of their connections. From this total on, the
+// share that each connection may have shrinks, down to zero at twice this total. Connections above their
+// share are closed.
 inline constexpr std::size_t kStagedBytesTotal = 64 << 20;
 
 // --- work ---
-// Nodes and watches looked at under one taking of the tree's lock: the rest waits for the next one. A request
+// Nodes and watches examined per acquisition of the tree lock. The rest waits for the next round. A request
 // that has begun is finished.
 inline constexpr std::size_t kWorkOfConnection = 5'000;
 inline constexpr std::size_t kWorkOfRound = 20'000;
 
-// --- what a connection keeps ---
+// --- state kept per connection ---
 inline constexpr std::size_t kWatches = 100'000;
 inline constexpr std::size_t kWatchesTotal = 1'000'000;
-inline constexpr std::size_t kWatchBytes = 16 << 20;  // of their paths
+inline constexpr std::size_t kWatchBytes = 16 << 20;  // total size of the watched paths
 inline constexpr std::size_t kWatchBytesTotal = 256 << 20;
 inline constexpr std::size_t kIdentities = 128;
-inline constexpr std::size_t kIdentityBytes = 16 << 10;  // of schemes and names together
+inline constexpr std::size_t kIdentityBytes = 16 << 10;  // schemes and names together
 
 }  // namespace drover::client_limits

@@ -35,7 +35,7 @@ constexpr Tables make_tables() {
 }
 constexpr Tables kTables = make_tables();
 
-// `state` is the inverted checksum, which is what a remainder looks like on the way. Eight bytes a step.
+// `state` is the inverted checksum, which is the form of an intermediate remainder. Eight bytes per step.
 std::uint32_t advance(std::uint32_t state, const char* p, std::size_t n) {
   static_assert(std::endian::native == std::endian::little);
   for (; n >= 8; p += 8, n -= 8) {
@@ -51,9 +51,10 @@ std::uint32_t advance(std::uint32_t state, const char* p, std::size_t n) {
 
 #if defined(__x86_64__)
 
-// Folds `blocks` blocks of 16 bytes, at least two, into one of the same remainder: the low half is worth
-// its product with x^(128+32), the high half with x^128, modulo the polynomial (bit-reversed, shifted by
-// one, as the multiplication of reversed numbers wants it). What is left is 16 bytes of plain message.
+// Folds `blocks` blocks of 16 bytes (at least two) into one block with the same remainder. The low half is
+// multiplied with x^(128+32), the high half with x^128, modulo the polynomial. The factors are bit-reversed
+// and shifted by one, as the multiplication of reversed numbers requires. The remaining 16 bytes are plain
+// message.
 __attribute__((target("pclmul,sse4.1"))) std::uint32_t fold(std::uint32_t state, const char* p,
                                                             std::size_t blocks) {
   const auto* block = reinterpret_cast<const __m128i*>(p);

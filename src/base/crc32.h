@@ -2,8 +2,9 @@
 //
 // CRC-32 as zlib, gzip and Java compute it, fast on short inputs.
 //
-// What a write changes is digested before and after, when it is foreseen and again when it is applied. zlib's
-// crc32 was 29 % of the server's samples under load; carry-less multiplication folds 16 bytes at a time.
+// The server digests each changed node before and after the change, once in prepare and again in apply.
+// zlib's crc32 was 29 % of the server's samples under load; carry-less multiplication folds 16 bytes at a
+// time.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +12,10 @@
 
 namespace drover {
 
-// The checksum of `bytes` behind data whose checksum is `crc` (0 at the beginning).
+// The checksum of data followed by `bytes`, where `crc` is the checksum of that data (0 if there is none).
 std::uint32_t crc32(std::uint32_t crc, std::string_view bytes);
 
-// The same by table alone: what runs where the processor cannot multiply without carry.
+// The same with tables only. Used on processors without carry-less multiplication.
 std::uint32_t crc32_by_table(std::uint32_t crc, std::string_view bytes);
 
 }  // namespace drover

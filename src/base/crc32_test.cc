@@ -10,7 +10,7 @@
 namespace drover {
 namespace {
 
-// The definition, a bit at a time.
+// The definition of CRC-32, one bit at a time.
 std::uint32_t by_bits(std::uint32_t crc, std::string_view bytes) {
   crc = ~crc;
   for (const char c : bytes) {

@@ -2,7 +2,7 @@
 //
 // ENSURE(condition, "the sentence that must be true"): stops the process when our own code is wrong.
 //
-// On in every build. Never for bad input: what a client, a peer or a file may say gets an error.
+// Enabled in every build. Never use it for bad input: bad data from a client, a peer or a file gets an error.
 #pragma once
 
 namespace drover {

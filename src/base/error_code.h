@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why a request cannot be done. The value is the one on the wire (ZooKeeper's KeeperException.Code).
+// Why a request fails. The values are those on the wire (ZooKeeper's KeeperException.Code).
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ enum class ErrorCode : std::int32_t {
   kThrottledOp = -127,
 };
 
-// ZooKeeper's name of the code as its clients print it ("NoNode"); "Unknown" for other values.
+// The code's name as ZooKeeper's clients print it ("NoNode"); "Unknown" for other values.
 std::string_view name_of(ErrorCode code);
 
 }  // namespace drover

@@ -2,11 +2,11 @@
 //
 // SipHash-1-3: the keyed hash of every table whose keys clients choose (paths, ACL lists, addresses).
 //
-// A table is only as fast as its collisions are rare, and clients may want them. SipHash is a pseudorandom
-// function: who does not know the 128-bit key cannot find two inputs that collide, however many he tries.
-// (Aumasson, Bernstein: "SipHash: a fast short-input PRF", 2012. One round a block and three at the end, as
-// in Rust's and Python's tables.) The server takes its key from the random device when it starts; the
-// simulator derives it from the seed.
+// Collisions make a table slow, and clients may try to cause them. SipHash is a pseudorandom function:
+// without the 128-bit key, nobody can find two inputs that collide, however many they try. (Aumasson,
+// Bernstein: "SipHash: a fast short-input PRF", 2012. One round per block and three at the end, as in Rust's
+// and Python's tables.) The server takes its key from the random device when it starts; the simulator derives
+// it from the seed.
 #pragma once
 
 #include <bit>
@@ -16,8 +16,8 @@
 
 namespace drover {
 
-// The product of two numbers folded to 64 bits. Mixes well, but whoever chooses a factor of 0 chooses the
-// result: not for keys from outside.
+// The product of two numbers, folded to 64 bits. Mixes well, but a factor of 0 determines the result. Do not
+// use it for keys from outside.
 inline std::uint64_t mix64(std::uint64_t a, std::uint64_t b) {
   __extension__ using Wide = unsigned __int128;
   const Wide product = static_cast<Wide>(a) * b;
@@ -77,12 +77,12 @@ inline std::uint64_t load_le64(const char* at) {
   return v;
 }
 
-// The bytes behind the last whole block, and the length in the highest byte.
+// The bytes after the last whole block, with the length in the highest byte.
 inline std::uint64_t sip_last_block(std::string_view bytes) {
   const std::size_t n = bytes.size() % 8;
   const std::uint64_t length = static_cast<std::uint64_t>(bytes.size()) << 56;
   if (n == 0) return length;
-  // One load that overlaps the block before costs less than a copy of an unknown number of bytes.
+  // One load that overlaps the previous block is cheaper than a copy of an unknown number of bytes.
   const char* end = bytes.data() + bytes.size();
   if (bytes.size() >= 8) return length | (load_le64(end - 8) >> (64 - 8 * n));
   std::uint64_t rest = 0;
@@ -106,16 +106,16 @@ inline std::uint64_t hash_bytes(std::string_view bytes, const HashKey& key) {
   return siphash<1, 3>(bytes, key);
 }
 
-// A key whose hash is known already.
+// A key whose hash is already known.
 struct Hashed {
   std::string_view bytes;
   std::uint64_t hash = 0;
   friend bool operator==(const Hashed& a, std::string_view b) { return a.bytes == b; }
 };
 
-// Visits the path of every node above `path`, but for the root, and `path` itself, shortest first. All hashes
-// together cost as much as one of the whole and a little for each: a path may have thousands of levels, and
-// hashing each anew would take seconds.
+// Visits the path of every ancestor of `path` except the root, then `path` itself, shortest first. All hashes
+// together cost one hash of the whole path plus a little per level. A path may have thousands of levels, and
+// hashing each from the start would take seconds.
 template <class Visit>
 void for_each_level(std::string_view path, const HashKey& key, Visit visit) {
   detail::SipState s = detail::sip_start(key);
@@ -130,7 +130,7 @@ void for_each_level(std::string_view path, const HashKey& key, Visit visit) {
   }
 }
 
-// The hash function of a table keyed by strings; boost's tables need not mix its results again.
+// The hash function of tables with string keys. It mixes well, so boost's tables need not mix again.
 struct KeyedHash {
   using is_transparent = void;
   using is_avalanching = void;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The hash of tables that strangers fill: it is SipHash, and knowing the source code makes no collision.
+// The hash of tables that clients fill: it is SipHash, and knowing the source code does not help to find
+// collisions.
 #include "base/hash.h"
 
 #include <gtest/gtest.h>
@@ -23,14 +24,14 @@ std::string counting(std::size_t length) {
 }
 
 TEST(Hash, IsSipHash) {
-  // The worked example of the paper (appendix A), and the first vectors of its authors' SipHash-2-4.
+  // The paper's worked example (appendix A), and the first of its authors' SipHash-2-4 vectors.
   EXPECT_EQ((siphash<2, 4>(counting(15), kKey)), 0xa129ca6149be45e5ull);
   EXPECT_EQ((siphash<2, 4>(counting(0), kKey)), 0x726fdb47dd0e0e31ull);
   EXPECT_EQ((siphash<2, 4>(counting(8), kKey)), 0x93f5f5799a932462ull);
 }
 
 TEST(Hash, EveryByteAndTheLengthCount) {
-  // Lengths around the steps of 8 bytes.
+  // Lengths around multiples of 8 bytes.
   for (std::size_t length = 0; length <= 40; ++length) {
     const std::string bytes(length, 'x');
     const std::uint64_t hash = hash_bytes(bytes, kKey);
@@ -51,7 +52,7 @@ TEST(Hash, EachHalfOfTheKeyCounts) {
       const std::string path = "/app/node-" + std::to_string(i);
       if ((hash_bytes(path, kKey) >> 54) == (hash_bytes(path, other) >> 54)) ++same_bucket;
     }
-    EXPECT_LT(same_bucket, 20);  // 1 expected of 1024 buckets
+    EXPECT_LT(same_bucket, 20);  // 1 expected with 1024 buckets
   }
 }
 
@@ -82,7 +83,7 @@ TEST(Hash, OfEveryLevelOfAPathIsTheHashOfThatPath) {
   }
 }
 
-// How many slots of a table with linear probing are looked at to put all of these in.
+// The number of slots that a table with linear probing examines to insert all paths.
 std::size_t probes(const std::vector<std::string>& paths, const HashKey& key) {
   std::vector<bool> taken(std::bit_ceil(paths.size() * 2));
   std::size_t looks = 1;
@@ -96,8 +97,9 @@ std::size_t probes(const std::vector<std::string>& paths, const HashKey& key) {
 }
 
 TEST(Hash, BlocksThatNullifyAFactorAreLikeAnyOther) {
-  // Until it was keyed throughout, this hash multiplied (first half of a block ^ constant) with the state. A
-  // block that began with the constant made 0 of it, whatever came before: 48,000 such paths were one bucket.
+  // An earlier version of this hash, not fully keyed, multiplied (first half of a block ^ constant) with the
+  // state. A block that began with the constant set the state to 0, whatever came before: 48,000 such paths
+  // fell into one bucket.
   constexpr std::uint64_t kOldConstant = 0xE7037ED1A0B428DBull;
   std::string nullifier(8, '\0');
   std::memcpy(nullifier.data(), &kOldConstant, 8);

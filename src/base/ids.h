@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Identities as types of their own, so that a session id can never be passed where a zxid is meant. Those
-// that users of the client see too are in include/drover.
+// Ids with their own types, so that a session id cannot be passed as a zxid. The ids that users of the client
+// also see are in include/drover.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ constexpr std::uint32_t counter_of(Zxid z) { return static_cast<std::uint32_t>(r
 constexpr Zxid next(Zxid z) { return Zxid{raw(z) + 1}; }
 
 static_assert(epoch_of(Zxid{0x0000'0007'0000'0002}) == 7);
-// Before the epoch's first transaction. Zab's packets name an epoch by it.
+// The zxid before the epoch's first transaction. Zab packets use it to name an epoch.
 constexpr Zxid epoch_start(std::uint32_t epoch) { return Zxid{static_cast<std::int64_t>(epoch) << 32}; }
 static_assert(epoch_of(epoch_start(7)) == 7);
 static_assert(counter_of(Zxid{0x0000'0007'0000'0002}) == 2);

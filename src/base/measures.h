@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was measured, small enough to be kept by whoever measures: extremes and mean, and percentiles.
+// Compact statistics of measured values: Extremes (min, max, mean) and Histogram (percentiles).
 //
-// Both can be added up, so that each thread counts for itself and nobody shares a cache line.
+// Both can be added up. So each thread has its own, and threads share no cache line.
 #pragma once
 
 #include <algorithm>
@@ -30,8 +30,8 @@ struct Extremes {
   friend bool operator==(const Extremes&, const Extremes&) = default;
 };
 
-// Counts values in buckets that are exact below 8 and at most a quarter wide above: enough to tell 20 ms from
-// 25 ms, in 112 numbers.
+// Counts values in buckets. Buckets are exact below 8 and at most a quarter wide above. That is enough to
+// tell 20 ms from 25 ms, with 112 numbers.
 class Histogram {
  public:
   void add(std::uint64_t value) {
@@ -43,8 +43,8 @@ class Histogram {
     extremes_.add(other.extremes_);
   }
 
-  // What was added after `earlier`, a former state of this one. Its extremes are not known any more, only
-  // count and sum.
+  // The values added after `earlier`, a former state of this histogram. Only count and sum of the extremes
+  // are known.
   Histogram since(const Histogram& earlier) const {
     Histogram added;
     for (std::size_t i = 0; i < kBuckets; ++i) added.buckets_[i] = buckets_[i] - earlier.buckets_[i];
@@ -55,8 +55,8 @@ class Histogram {
 
   const Extremes& extremes() const { return extremes_; }
 
-  // The smallest value of the bucket in which at least `per_mille` of 1000 values have been seen; 0: none
-  // was.
+  // The lower end of the first bucket at which at least `per_mille` of 1000 values are counted; 0 if there
+  // are no values.
   std::uint64_t percentile(std::uint64_t per_mille) const {
     const std::uint64_t wanted = (extremes_.count * per_mille + 999) / 1000;
     std::uint64_t seen = 0;
@@ -69,7 +69,7 @@ class Histogram {
 
  private:
   static constexpr std::size_t kBuckets = 112;
-  // Four buckets for each power of two from 4 on; 0 to 3 have their own.
+  // Four buckets for each power of two from 4 on; 0 to 3 have one bucket each.
   static constexpr std::size_t bucket_of(std::uint64_t value) {
     if (value < 4) return static_cast<std::size_t>(value);
     const auto power = static_cast<std::size_t>(std::bit_width(value)) - 1;

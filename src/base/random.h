@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A seeded generator (splitmix64): the same seed gives the same run, which is what makes
-// the simulator replayable. Not for secrets.
+// A seeded generator (splitmix64). The same seed gives the same run, so simulator runs can be replayed. Not
+// for secrets.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two kinds of failure that are values. The third kind, "we are wrong", is ENSURE (base/ensure.h).
+// The two kinds of failure that are returned as values. The third kind, a bug in our own code, is ENSURE
+// (base/ensure.h).
 #pragma once
 
 #include <expected>
@@ -14,7 +15,8 @@ namespace drover {
 template <class T>
 using CodeResult = std::expected<T, ErrorCode>;
 
-// The world failed: errno (0 when the data itself is at fault) and what was being done, as one line.
+// A failure of the environment: errno (0 if the data itself is bad) and a one-line description of the
+// attempt.
 struct IoError {
   int code = 0;
   std::string what;
@@ -23,9 +25,9 @@ struct IoError {
 template <class T>
 using IoResult = std::expected<T, IoError>;
 
-// `what` with the text of errno behind it, for the failure of a system call.
+// Appends the text of errno to `what`. For failed system calls.
 IoError io_error(int errno_value, std::string what);
-// The bytes are wrong, not the device.
+// The data is bad; no system call failed.
 inline IoError data_error(std::string what) { return IoError{0, std::move(what)}; }
 
 #define DROVER_CONCAT_(a, b) a##b

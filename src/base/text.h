@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small things that everybody does with text. The only header below src/ that the recipes and the shell use,
-// too.
+// Common text helpers. The only header of src/ that the recipes and the shell also use.
 #pragma once
 
 #include <charconv>
@@ -12,7 +11,7 @@
 
 namespace drover {
 
-// "0x1f": how zxids and session ids are written everywhere.
+// "0x1f": the format of zxids and session ids everywhere.
 inline std::string hex_text(std::uint64_t value) {
   char digits[16];
   const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value, 16);
@@ -24,7 +23,7 @@ std::string hex_text(Id id) {
   return hex_text(static_cast<std::uint64_t>(id));
 }
 
-// As Java's String.trim().
+// Same as Java's String.trim().
 constexpr std::string_view trimmed(std::string_view text) {
   const auto is_blank = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two clocks that must never be mixed up. The core is handed both; it reads neither.
+// Two clocks that must never be mixed. The core never reads a clock; both times are passed in.
 #pragma once
 
 #include <compare>
@@ -8,7 +8,7 @@
 
 namespace drover {
 
-// Milliseconds of a clock that only runs forward: timeouts, expiry, latencies.
+// Milliseconds of a monotonic clock: timeouts, expiry, latencies.
 struct Instant {
   std::int64_t ms = 0;
   friend constexpr auto operator<=>(Instant, Instant) = default;
@@ -16,7 +16,7 @@ struct Instant {
   friend constexpr std::int64_t operator-(Instant a, Instant b) { return a.ms - b.ms; }
 };
 
-// Milliseconds since 1970: what Stat shows as ctime and mtime. May jump.
+// Milliseconds since 1970, as in the ctime and mtime of Stat. May jump.
 struct WallTime {
   std::int64_t ms = 0;
   friend constexpr auto operator<=>(WallTime, WallTime) = default;

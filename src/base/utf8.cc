@@ -7,7 +7,7 @@ namespace {
 constexpr DecodedChar kMalformed{0xFFFD, 1};
 
 struct Lead {
-  std::size_t length;      // of the whole sequence; 0 when no sequence starts so
+  std::size_t length;      // of the whole sequence; 0 if no sequence starts with this byte
   std::uint32_t bits;      // payload of the lead byte
   std::uint32_t smallest;  // code points below are overlong
 };

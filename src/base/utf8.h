@@ -15,11 +15,10 @@ struct DecodedChar {
   std::size_t length;        // bytes consumed, at least 1
 };
 
-// Decodes the first character of `text`, which is not empty.
+// Decodes the first character of `text`, which must not be empty.
 DecodedChar decode_utf8(std::string_view text);
 
-// The text with everything malformed replaced by U+FFFD: what is left of it after a trip through a Java
-// String.
+// Replaces every malformed byte by U+FFFD, as a conversion to a Java String and back does.
 std::string to_valid_utf8(std::string_view text);
 
 }  // namespace drover

@@ -19,7 +19,7 @@ TEST(Utf8, ValidTextIsLeftAlone) {
 }
 
 TEST(Utf8, EveryMalformedByteBecomesOneReplacement) {
-  // As the Java server echoes `2f ff c0 80` in a reply to sync.
+  // The Java server returns `2f ff c0 80` like this in a reply to sync.
   EXPECT_EQ(to_valid_utf8("/\xFF\xC0\x80"), std::string("/") + kReplacement + kReplacement + kReplacement);
 }
 

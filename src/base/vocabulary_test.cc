@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The small words: ids, error codes, clocks, hash and random.
+// Small types: ids, error codes, clocks, hash and random.
 #include <gtest/gtest.h>
 
 #include <set>
