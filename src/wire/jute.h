@@ -5,7 +5,7 @@
 //   create("/a", "hi") body:  00000002 2f61  00000002 6869  ...
 //   a null string or buffer:  ffffffff
 //
-// Bytes are std::string and std::string_view throughout: one type for paths, data and frames.
+// All bytes are std::string and std::string_view: one type for paths, data and frames.
 #pragma once
 
 #include <bit>
@@ -42,9 +42,9 @@ void store_be(char* at, Int value) {
 }
 static_assert(std::endian::native == std::endian::little, "load_be and store_be swap");
 
-// Reads records from bytes that anybody may have sent. Never reads outside them and never throws: the
-// first short or impossible field makes ok() false for good, and every later field reads as zero or
-// null. Callers decode a whole record and ask once. Views point into the bytes given.
+// Reads records from untrusted bytes. Never reads outside them and never throws. The first field that is cut
+// off or invalid makes ok() false for good, and every later field reads as zero or null. Callers decode a
+// whole record and check ok() once. Views point into the given bytes.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
@@ -69,7 +69,7 @@ class Reader {
     return p ? load_be<std::int64_t>(p) : 0;
   }
 
-  // A string or buffer; lengths below -1 or beyond the bytes at hand are errors.
+  // A string or buffer. A length below -1 or beyond the remaining bytes is an error.
   Nullable buffer() {
     const std::int32_t length = i32();
     if (!ok_ || length == -1) return std::nullopt;
@@ -81,7 +81,7 @@ class Reader {
     if (!p) return std::nullopt;
     return std::string_view(p, static_cast<std::size_t>(length));
   }
-  // For fields where null has no meaning of its own.
+  // For fields where null and empty mean the same.
   std::string_view string() { return buffer().value_or(std::string_view{}); }
 
   // For fields that may not be null, such as paths.
@@ -91,8 +91,8 @@ class Reader {
     return found.value_or(std::string_view{});
   }
 
-  // The element count of a vector whose elements take at least `element_bytes_min` each. Counts that the
-  // remaining bytes cannot hold are errors; null and negative counts read as empty, as in Java.
+  // The element count of a vector whose elements take at least `element_bytes_min` bytes each. A count that
+  // the remaining bytes cannot hold is an error. Null and negative counts read as empty, as in Java.
   std::size_t count(std::size_t element_bytes_min) {
     const std::int32_t n = i32();
     if (!ok_ || n <= 0) return 0;
@@ -103,7 +103,7 @@ class Reader {
     return static_cast<std::size_t>(n);
   }
 
-  // Everything from `start`, a former position(), to here.
+  // The bytes from `start`, a former position(), to the current position.
   std::string_view since(std::size_t start) const { return bytes_.substr(start, at_ - start); }
 
  private:
@@ -152,7 +152,7 @@ class Writer {
   std::string& out_;
 };
 
-// Writes a length-prefixed frame around what is appended during its life.
+// Writes the length prefix of a frame; the frame's content is everything appended during the object's life.
 class Frame {
  public:
   explicit Frame(std::string& out) : out_(out), start_(out.size()) { out_.append(4, '\0'); }

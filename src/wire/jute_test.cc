@@ -109,7 +109,7 @@ TEST(JuteReader, ALengthOfExactlyWhatIsLeftIsFine) {
 TEST(JuteReader, TheFirstErrorSticksAndLaterFieldsReadAsNothing) {
   const std::string bytes = from_hex("0000ffff 00000001");
   Reader r(bytes);
-  r.buffer();  // longer than what is there
+  r.buffer();  // longer than the remaining bytes
   EXPECT_FALSE(r.ok());
   EXPECT_EQ(r.i32(), 0);
   EXPECT_EQ(r.i64(), 0);
@@ -158,7 +158,7 @@ TEST(JuteReader, SinceGivesTheBytesPassed) {
 }
 
 TEST(JuteReader, NoBytesMakeItReadOutside) {
-  // The sanitizers are the judges here; a view that left the buffer would trip them.
+  // The sanitizers check this: a view outside the buffer would trip them.
   Random random(77);
   std::size_t sum = 0;
   for (int round = 0; round < 5000; ++round) {

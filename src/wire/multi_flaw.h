@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Why a multi cannot be decoded. Asked only about one that could not be: nothing but its zxid depends on it.
+// Why a multi cannot be decoded. Used only for multis that failed to decode; it only decides whether they
+// take a zxid.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,8 @@ namespace drover::wire {
 
 enum class MultiFlaw : std::uint8_t {
   kNone,
-  kMalformed,  // Java has taken a zxid when it notices
-  kNullAcl,    // of a create, create2 or createContainer: it has not
+  kMalformed,  // Java notices it after it has taken a zxid
+  kNullAcl,    // in a create, create2 or createContainer: Java notices it before
 };
 
 MultiFlaw flaw_of_multi(std::string_view body, std::size_t ops_max);

@@ -43,7 +43,7 @@ TEST(Multi, AnEmptyOneIsLegal) {
 }
 
 TEST(Multi, AnyHeaderThatIsDoneEndsTheList) {
-  // Whatever its type, and whatever non-zero byte says so.
+  // The end header may have any type and any non-zero `done` byte.
   for (const char* end : {"ffffffff 01 ffffffff", "00000001 02 00000000"}) {
     const auto ops = decoded(from_hex(end));
     ASSERT_TRUE(ops) << end;
@@ -86,7 +86,7 @@ TEST(Multi, NullPathsAreRefused) {
   EXPECT_FALSE(decoded(multi_body({{OpCode::kGetData, path_watch_body(std::nullopt)}})));
 }
 
-// The kind of a create inside a multi follows its flags.
+// Inside a multi, the flags decide the kind of a create.
 struct KindCase {
   OpCode sent;
   std::int32_t flags;

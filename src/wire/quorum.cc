@@ -15,8 +15,8 @@ constexpr std::array<std::string_view, 20> kPacketNames = {
     "NEWLEADER", "FOLLOWERINFO", "UPTODATE",   "DIFF",     "TRUNC",
     "SNAP",      "OBSERVERINFO", "LEADERINFO", "ACKEPOCH", "INFORMANDACTIVATE"};
 
-// Reads fields that may not have come yet. Reader cannot serve here: to it, a field that is cut off and a
-// field that is impossible are the same.
+// Reads fields that may be incomplete. Reader does not fit here: it does not distinguish a field that is cut
+// off from one that is invalid.
 class Scanner {
  public:
   explicit Scanner(std::string_view bytes) : bytes_(bytes) {}
@@ -34,7 +34,7 @@ class Scanner {
     const char* p = take(8);
     return p ? load_be<std::int64_t>(p) : 0;
   }
-  // -1 is null; what is beyond `bytes_max` is bad at once, not waited for.
+  // -1 is null. A length beyond `bytes_max` is bad at once, without waiting for its bytes.
   Nullable buffer(std::size_t bytes_max) {
     const std::int32_t length = i32();
     if (!ok() || length == -1) return std::nullopt;
@@ -64,7 +64,7 @@ class Scanner {
   Decoded status_ = Decoded::kComplete;
 };
 
-// Walks over the identities that `s` stands at and hands each to `found`.
+// Reads `count` identities from `s` and passes each to `found`.
 template <class Found>
 void scan_identities(Scanner& s, std::int32_t count, std::size_t bytes_max, Found found) {
   for (std::int32_t i = 0; i < count && s.ok(); ++i) {
@@ -76,7 +76,7 @@ void scan_identities(Scanner& s, std::int32_t count, std::size_t bytes_max, Foun
   }
 }
 
-// `host:port` or `[v6]:port`, with a port that there can be.
+// `host:port` or `[v6]:port`, with a valid port.
 bool is_address(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return false;
@@ -91,7 +91,7 @@ bool is_address(std::string_view text) {
   return number <= 65535;
 }
 
-// Nullopt when one of them is no address. Like Java, an end of nothing but separators is overlooked.
+// Nullopt if any part is not an address. Trailing separators are ignored, as in Java.
 std::optional<std::vector<std::string>> split_addresses(std::string_view text) {
   while (text.ends_with('|')) text.remove_suffix(1);
   std::vector<std::string> addresses;
@@ -107,8 +107,8 @@ std::optional<std::vector<std::string>> split_addresses(std::string_view text) {
 constexpr std::int64_t kHelloOneAddress = -65536;
 constexpr std::int64_t kHelloManyAddresses = -65535;
 
-constexpr std::size_t kNotificationBytesOldest = 28;       // before servers told the leader's epoch
-constexpr std::size_t kNotificationBytesUnversioned = 40;  // before versions meant anything
+constexpr std::size_t kNotificationBytesOldest = 28;       // from servers that do not send the leader's epoch
+constexpr std::size_t kNotificationBytesUnversioned = 40;  // from servers before versions were used
 
 }  // namespace
 
@@ -124,8 +124,8 @@ DecodedPacket decode_packet(std::string_view bytes, const PacketLimits& limits, 
   const Nullable data = s.buffer(limits.data_bytes_max);
   const std::int32_t count = s.i32();
   if (s.ok() && (count < -1 || count > static_cast<std::int64_t>(limits.identities_max))) s.bad();
-  // Twice over the identities: copies are made only when all of them are there, so that a sender who
-  // dribbles cannot have them made again and again.
+  // Two passes over the identities: they are copied only when all of them have arrived, so that a slow sender
+  // cannot cause the same copies again and again.
   const Scanner identities = s;
   scan_identities(s, count, limits.identities_bytes_max, [](auto, auto) {});
   if (!s.ok()) return {s.status(), 0};
@@ -168,7 +168,7 @@ std::string encode(const LearnerInfo& info) {
   w.i64(raw(info.server));
   w.i32(info.protocol_version);
   w.i64(info.config_version);
-  // Nothing to say leaves Java's own bytes.
+  // Without a history, the bytes are the same as Java's.
   if (info.history != 0) w.i64(static_cast<std::int64_t>(info.history));
   return out;
 }
@@ -298,7 +298,7 @@ std::optional<Notification> decode_notification(std::string_view frame) {
   n.round = r.i64();
   n.version = 0;
   if (frame.size() == kNotificationBytesOldest) {
-    n.peer_epoch = raw(n.zxid) >> 32;  // with its sign, as Java
+    n.peer_epoch = raw(n.zxid) >> 32;  // sign-extended, as in Java
   } else {
     n.peer_epoch = r.i64();
     if (frame.size() != kNotificationBytesUnversioned) n.version = r.i32();

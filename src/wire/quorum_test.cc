@@ -129,7 +129,7 @@ TEST(QuorumPacket, AnImpossibleLengthIsRefusedBeforeAByteOfItIsWaitedFor) {
   EXPECT_EQ(decode_hex("00000001 0000000000000001 ffffffff 00000002", limits), Decoded::kNeedMore);
   EXPECT_EQ(decode_hex("00000001 0000000000000001 ffffffff 00000003", limits), Decoded::kBad);
   EXPECT_EQ(decode_hex("00000001 0000000000000001 ffffffff fffffffe", limits), Decoded::kBad);
-  // A scheme, then an id: each is counted against what all of them may take.
+  // A scheme, then an id: both count against the common limit.
   EXPECT_EQ(decode_hex("00000001 0000000000000001 ffffffff 00000001 00000009", limits), Decoded::kBad);
   EXPECT_EQ(decode_hex("00000001 0000000000000001 ffffffff 00000001 fffffffe", limits), Decoded::kBad);
   EXPECT_EQ(decode_hex("00000001 0000000000000001 ffffffff 00000001 00000002 6970 00000006", limits),
@@ -139,7 +139,7 @@ TEST(QuorumPacket, AnImpossibleLengthIsRefusedBeforeAByteOfItIsWaitedFor) {
 }
 
 TEST(QuorumPacket, ALargestTransactionWithTheMostIdentitiesFitsALink) {
-  // Every identity costs two lengths besides its bytes.
+  // Every identity has two length fields besides its bytes.
   constexpr PacketLimits limits;
   constexpr std::size_t kFixedFields = 4 + 8 + 4 + 4;
   static_assert(kFixedFields + limits.data_bytes_max + 8 * limits.identities_max +
@@ -152,7 +152,7 @@ TEST(QuorumPacket, ALargestTransactionWithTheMostIdentitiesFitsALink) {
 }
 
 TEST(QuorumPacket, ManyShortIdentitiesAreAsGoodAsFewLongOnes) {
-  // maxAuthIdsPerConnection=0 sets no limit to their number, so only their bytes count.
+  // maxAuthIdsPerConnection=0 does not limit the number of identities, so only their bytes count.
   const std::vector<Identity> identities(20'000, Identity{"digest", "u:p"});
   std::string bytes;
   append_request_packet(bytes, "", identities);
@@ -173,9 +173,9 @@ TEST(QuorumPacket, AnUnknownTypeIsAPacketWithoutAName) {
   EXPECT_EQ(name_of(PacketType::kInformAndActivate), "INFORMANDACTIVATE");
 }
 
-// --- what packets carry ---
+// --- data of packets ---
 
-// Java's servers read as far as they know, so that what comes behind is for ours alone.
+// Java's servers ignore bytes after the fields they know, so only our servers read the rest.
 TEST(LearnerInfo, NamesTheHistoryItHoldsBehindWhatJavaReads) {
   const std::string bytes = encode(LearnerInfo{.server = ServerId{3}, .history = 0x5f3a'9c01'77e4'0b21});
   EXPECT_EQ(bytes, from_hex("0000000000000003"

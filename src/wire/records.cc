@@ -4,7 +4,7 @@
 namespace drover::wire {
 namespace {
 
-// perms, and two strings that may be empty.
+// perms, and two strings that may be empty: the smallest ACL.
 constexpr std::size_t kAclBytesMin = 12;
 
 }  // namespace

@@ -50,7 +50,7 @@ enum class OpCode : std::int32_t {
   kError = -1,
 };
 
-// ZooKeeper's short name of an op as `cons` prints it ("GETD"); "NA" for others.
+// ZooKeeper's short name of an op, as `cons` prints it ("GETD"); "NA" for others.
 std::string_view short_name_of(OpCode op);
 
 // A node's attributes as clients see them: 68 bytes on the wire.
@@ -73,7 +73,7 @@ inline constexpr std::size_t kStatBytes = 68;
 void encode(Writer& w, const Stat& stat);
 Stat decode_stat(Reader& r);
 
-// The attributes as files keep them: cversion and ephemeralOwner raw. 60 bytes.
+// The attributes as stored in files: cversion and ephemeralOwner are raw. 60 bytes.
 struct StatPersisted {
   Zxid czxid{};
   Zxid mzxid{};
@@ -112,12 +112,12 @@ struct Acl {
   friend bool operator==(const Acl&, const Acl&) = default;
 };
 
-// ACL lists travel mostly as the bytes of their jute vector: equal lists are equal bytes, and the open
+// ACL lists are mostly passed as the bytes of their jute vector. Equal lists have equal bytes, and the open
 // list, which nearly every node has, is recognised without decoding.
 void encode_acl_list(Writer& w, const std::vector<Acl>& acl);
-// Null schemes and ids read as empty; the server asks for nulls before it resolves a list.
+// Null schemes and ids read as empty; the server checks for nulls before it resolves a list.
 std::vector<Acl> decode_acl_list(Reader& r);
-// Java answers a null scheme and a null id differently; both are rare enough for a second pass.
+// Java has different errors for a null scheme and a null id. Both are rare, so a second pass is cheap enough.
 enum class AclNulls { kNone, kScheme, kId };
 AclNulls first_null_in_acl_list(Reader r);
 // Skips a vector<ACL> and returns its bytes.

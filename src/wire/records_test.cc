@@ -102,9 +102,9 @@ TEST(AclList, TellsNullSchemesFromNullIds) {
   EXPECT_EQ(nulls("00000001 00000001 00000000 00000000"), AclNulls::kNone);
   EXPECT_EQ(nulls("00000001 00000001 ffffffff 00000000"), AclNulls::kScheme);
   EXPECT_EQ(nulls("00000001 00000001 00000002 6970 ffffffff"), AclNulls::kId);
-  // `auth` does not look at the id.
+  // The `auth` scheme ignores the id.
   EXPECT_EQ(nulls("00000001 00000001 00000004 61757468 ffffffff"), AclNulls::kNone);
-  // The first decides.
+  // The first null decides.
   EXPECT_EQ(nulls("00000002 00000001 00000002 6970 ffffffff 00000001 ffffffff 00000000"), AclNulls::kId);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the server sends: the reply header, and watch events.
+// Messages from the server: the reply header, and watch events.
 //
 //   reply to create("/a"), xid 1:  00000016 | 00000001 0000000000000003 00000000 | 00000002 2f61
 #pragma once
@@ -38,7 +38,7 @@ inline ReplyHeader decode_reply_header(Reader& r) {
   return h;
 }
 
-// A whole frame without a body: every error, and the successes that say nothing more.
+// A whole frame without a body: every error, and successes without further content.
 inline void append_bare_reply(std::string& out, const ReplyHeader& h) {
   Frame frame(out);
   Writer w(out);

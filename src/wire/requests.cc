@@ -8,7 +8,7 @@
 namespace drover::wire {
 namespace {
 
-// A path that must be there.
+// The record if all its fields could be read.
 template <class Record>
 std::optional<Record> if_ok(const Reader& r, Record record) {
   if (!r.ok()) return std::nullopt;
@@ -17,7 +17,7 @@ std::optional<Record> if_ok(const Reader& r, Record record) {
 
 std::vector<std::string_view> decode_paths(Reader& r) {
   std::vector<std::string_view> paths;
-  if (Reader peek = r; peek.i32() == -1) r.fail();  // Other negative counts are empty lists in Java.
+  if (Reader peek = r; peek.i32() == -1) r.fail();  // Java reads other negative counts as empty lists.
   const std::size_t n = r.count(4);
   paths.reserve(n);
   for (std::size_t i = 0; i < n && r.ok(); ++i) paths.push_back(r.required_string());
@@ -28,9 +28,9 @@ bool is_read(OpCode op) { return op == OpCode::kGetData || op == OpCode::kGetChi
 
 bool is_null_list(std::string_view list) { return Reader(list).i32() == -1; }
 
-// Java rebuilds the op from its mode (as of 3.9): a container mode makes it createContainer, a TTL mode
-// needs createTTL, and createTTL with another mode is a plain create whose ttl is not looked at. Only for
-// createTTL it does without a list of ACLs, and refuses that later.
+// As of 3.9, Java derives the op from the mode. A container mode makes it createContainer. A TTL mode needs
+// createTTL. createTTL with another mode is a plain create, and its ttl is ignored. Only createTTL may have a
+// null ACL list here; it is refused later.
 std::optional<MultiOp> multi_create(OpCode op, CreateRequest request, MultiFlaw& flaw) {
   if (op == OpCode::kCreateTtl) {
     if (!request.path) return std::nullopt;
@@ -72,7 +72,7 @@ std::optional<MultiOp> decode_multi_op(Reader& r, OpCode op, MultiFlaw& flaw) {
   }
 }
 
-// All elements, or nullopt and why.
+// All elements; or nullopt, and `flaw` says why.
 std::optional<std::vector<MultiOp>> read_multi(Reader& r, std::size_t ops_max, MultiFlaw& flaw) {
   std::vector<MultiOp> ops;
   flaw = MultiFlaw::kMalformed;

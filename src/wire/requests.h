@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What clients send: the handshake, and the body of every operation.
+// Messages from clients: the handshake, and the body of every operation.
 //
-// Decoders return nullopt when the bytes are not such a record; the server answers MARSHALLINGERROR.
-// A null path, on which the Java server mostly trips over a null pointer, is the same thing here; where
-// it has another answer to null, the field is Nullable. Bytes behind a record are ignored, as Java does.
-// Views point into the frame.
+// Decoders return nullopt if the bytes are not such a record; the server then answers MARSHALLINGERROR. A
+// null path is also nullopt; the Java server mostly fails there with a null pointer exception. If Java has
+// another answer to null, the field is Nullable. Bytes after a record are ignored, as in Java. Views point
+// into the frame.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct RequestHeader {
 };
 inline constexpr std::size_t kRequestHeaderBytes = 8;
 
-// xids with a meaning of their own.
+// xids with a special meaning.
 inline constexpr std::int32_t kNotificationXid = -1;
 inline constexpr std::int32_t kPingXid = -2;
 inline constexpr std::int32_t kAuthXid = -4;
@@ -39,7 +39,7 @@ struct ConnectRequest {
   SessionId session{};
   std::string_view password;
   bool read_only = false;
-  bool has_read_only = false;  // clients before 3.4 omit the byte, and get none back
+  bool has_read_only = false;  // clients before 3.4 do not send the byte and get none back
 };
 std::optional<ConnectRequest> decode_connect_request(std::string_view frame);
 void encode(Writer& w, const ConnectRequest& request);
@@ -141,15 +141,16 @@ struct MultiOp {
   OpCode op{};
   std::variant<CreateRequest, DeleteRequest, SetDataRequest, CheckRequest, PathWatchRequest> request;
 };
-// All elements, or nullopt when any is malformed, of an unknown type, or reads and writes are mixed.
-// `ops_max` bounds how many one request may bring.
+// All elements; nullopt if one is malformed or of unknown type, or if reads and writes are mixed. One request
+// may have at most `ops_max` elements.
 std::optional<std::vector<MultiOp>> decode_multi(Reader& r, std::size_t ops_max);
-// Which elements of a multi are create2; their transactions do not tell. Empty for what is no multi.
+// Positions of the create2 elements of a multi; their transactions do not tell. Empty if it is not a valid
+// multi.
 std::vector<std::uint32_t> create2_in_multi(std::string_view body, std::size_t ops_max);
-// Whether a create, create2 or multi asks for an ephemeral node. Not what cannot be read, nor other requests.
+// Whether a create, create2 or multi asks for an ephemeral node. False for malformed and for other requests.
 bool creates_ephemeral(OpCode op, std::string_view body, std::size_t ops_max);
 
-// Between the elements of multi requests and responses.
+// Precedes each element of a multi request or response, and ends it.
 struct MultiHeader {
   OpCode type{};
   bool done = false;

@@ -216,7 +216,7 @@ TEST(Auth, KeepsNullsForTheSchemeToJudge) {
   EXPECT_FALSE(decode_auth(truncated));
 }
 
-// ---- what holds for every body ----
+// ---- all bodies ----
 
 struct Decoder {
   const char* name;

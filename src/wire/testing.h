@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests of the protocol share: bytes as hex, and the request bodies that clients would send.
+// Helpers for protocol tests: bytes as hex, and request bodies as clients send them.
 #pragma once
 
 #include <cctype>
@@ -35,7 +35,7 @@ inline std::string to_hex(std::string_view bytes) {
   return text;
 }
 
-// Anything but hex digits separates: "00000001 | 2f61".
+// Ignores all characters except hex digits: "00000001 | 2f61".
 inline std::string from_hex(std::string_view text) {
   std::string bytes;
   int high = -1;

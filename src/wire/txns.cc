@@ -4,7 +4,7 @@
 namespace drover::wire {
 namespace {
 
-// A path in the log was once accepted, so it is there; a null one is damage.
+// A path in the log was valid once, so it is never null; a null path means damage.
 CreateTxn decode_create_txn(Reader& r, OpCode type) {
   CreateTxn t;
   t.path = r.required_string();
@@ -41,9 +41,9 @@ CheckTxn decode_check_txn(Reader& r) {
   return t;
 }
 
-// With closeSessionTxn.enabled=false, and before 3.6, the record is absent, and a digest may follow at once.
-// Java tells by its own setting; the bytes tell it too: read as a list, the twelve bytes of a digest would be
-// two empty paths.
+// With closeSessionTxn.enabled=false, and before 3.6, there is no record, and a digest may follow at once.
+// Java decides by its own setting. The bytes show it too: read as a list, the twelve bytes of a digest would
+// be two empty paths.
 bool is_only_digest(Reader r) { return r.remaining() == kTxnDigestBytes && r.i32() == kDigestVersion; }
 
 CloseSessionTxn decode_close_session_txn(Reader& r) {
@@ -108,7 +108,8 @@ void encode(Writer& w, const TxnHeader& h) {
 }
 
 std::string_view likely_path_of_entry(std::string_view entry) {
-  // Nearly every record begins with its path; what does not fails one of these checks or misleads nobody.
+  // Nearly every record begins with its path. Others fail one of these checks, or the wrong hint does no
+  // harm.
   if (entry.size() < kTxnHeaderBytes + 5) return {};
   const auto length = load_be<std::uint32_t>(entry.data() + kTxnHeaderBytes);
   const std::string_view rest = entry.substr(kTxnHeaderBytes + 4);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Transactions: what a request becomes once it is decided. The same bytes are logged, sent to
-// followers, and applied.
+// Transactions: the result of prepare. The same bytes are logged, sent to followers, and applied.
 //
 //   entry = TxnHeader (32 bytes) + record by type + optional TxnDigest (12 bytes)
 #pragma once
@@ -32,9 +31,9 @@ void encode(Writer& w, const TxnHeader& header);
 TxnHeader decode_txn_header(Reader& r);
 // The zxid of an entry of at least kTxnHeaderBytes bytes, without decoding it.
 inline Zxid zxid_of_entry(std::string_view entry) { return Zxid{load_be<std::int64_t>(entry.data() + 12)}; }
-// And when it was made, in milliseconds since 1970.
+// The time at which it was made, in milliseconds since 1970.
 inline std::int64_t time_of_entry(std::string_view entry) { return load_be<std::int64_t>(entry.data() + 20); }
-// What looks like the path of such an entry, or "". Only a hint.
+// The probable path of such an entry, or "". Only a hint.
 std::string_view likely_path_of_entry(std::string_view entry);
 
 // create, create2, createContainer, createTTL: the header's type says which.
@@ -92,8 +91,8 @@ void encode(Writer& w, const CreateSessionTxn& txn);
 void encode(Writer& w, const ErrorTxn& txn);
 void encode_paths(Writer& w, std::span<const std::string> paths);
 
-// The record of one type; nullopt when the bytes are not such a record. `in_multi` allows `check` and
-// forbids what a multi cannot hold.
+// The record of one type; nullopt if the bytes are not such a record. `in_multi` allows `check` and forbids
+// types that a multi cannot contain.
 std::optional<TxnRecord> decode_txn_record(Reader& r, OpCode type, bool in_multi = false);
 
 inline constexpr std::int32_t kDigestVersion = 2;

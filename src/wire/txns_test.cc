@@ -29,7 +29,7 @@ std::string entry_of(OpCode type, const Txn& txn) {
   });
 }
 
-// The record of an entry that must decode, with and without a digest behind it.
+// Decodes the record of an entry, with and without a digest after it. Fails if it does not decode.
 template <class Txn>
 Txn round_trip(OpCode type, std::string& entry) {
   const auto bare = decode_entry(entry);
