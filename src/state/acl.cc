@@ -62,7 +62,7 @@ std::optional<Address> parse_ipv4(std::string_view text) {
   return address;
 }
 
-// Writes 16-bit groups from byte `at` on; false when one is not 1 to 4 hex digits.
+// Writes 16-bit groups from byte `at` on; false if a group is not 1 to 4 hex digits.
 bool parse_groups(const std::vector<std::string_view>& groups, std::size_t at, Address& address) {
   for (const std::string_view group : groups) {
     unsigned value = 0;
@@ -130,8 +130,8 @@ bool matches(const wire::Identity& who, const wire::Identity& acl, const Options
   return who.id == acl.id;
 }
 
-// The bytes of a list as it grows. Bounded, because a few `auth` entries and identities with long names
-// would otherwise make any amount of memory out of one small request.
+// Builds the bytes of a list. Its size is limited; otherwise a few `auth` entries and identities with long
+// names could turn one small request into any amount of memory.
 class AclBuilder {
  public:
   explicit AclBuilder(const Options& options) : options_(options) { w_.i32(0); }
@@ -158,7 +158,7 @@ class AclBuilder {
   std::size_t count_ = 0;
 };
 
-// Adds the caller's authenticated identities with the perms of an `auth` entry; false when there are none.
+// Adds the caller's authenticated identities with the perms of an `auth` entry; false if there are none.
 bool expand_auth(std::int32_t perms, const Identities& who, const Options& options, AclBuilder& out) {
   bool any = false;
   for (const wire::Identity& id : who) {
@@ -169,7 +169,7 @@ bool expand_auth(std::int32_t perms, const Identities& who, const Options& optio
   return any;
 }
 
-// Adds what an entry asked for becomes; false when it cannot be had.
+// Adds the resolved form of a requested entry; false if it is invalid.
 bool resolve_entry(const wire::Acl& entry, const Identities& who, const Options& options, AclBuilder& out) {
   if (entry.who.scheme == "auth") return expand_auth(entry.perms, who, options, out);
   const bool valid =
@@ -194,8 +194,8 @@ bool ip_matches(std::string_view address, std::string_view acl_id) {
 
 namespace {
 
-// Who a connection is, for lists of many entries. A thousand entries times a hundred identities would be
-// milliseconds for every look at the node, and any client can have both.
+// The identities of a connection, for lists with many entries. Comparing a thousand entries with a hundred
+// identities would take milliseconds per access to the node, and any client can have both.
 class SortedIdentities {
  public:
   SortedIdentities(const Identities& who, const Options& options) : options_(options) {
@@ -211,7 +211,7 @@ class SortedIdentities {
   }
 
  private:
-  // The others, of which a connection has at most two, match more than their own name.
+  // The others match more than their own name. A connection has at most two of them.
   bool is_by_name(const wire::Identity& id) const {
     return id.scheme != "ip" && !(id.scheme == "x509" && id.id == options_.x509_super_user);
   }
@@ -268,7 +268,7 @@ bool anybody_may_change(const AclList& acl, const Options& options) {
 
 CodeResult<std::string> resolve_acl(std::string_view requested, const Identities& who,
                                     const Options& options) {
-  // Nearly every node is open, and that list needs no second look.
+  // Nearly every node has the open list, which needs no check.
   if (requested == wire::open_acl_bytes()) return std::string(requested);
 
   wire::Reader r(requested);

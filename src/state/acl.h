@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who may do what: the schemes, the check, and what becomes of an ACL that a client asks for.
+// Access control: the schemes, the permission check, and the resolution of requested ACLs.
 #pragma once
 
 #include <memory>
@@ -16,39 +16,39 @@
 
 namespace drover::state {
 
-// Who a connection is. Shared, because requests in flight keep the identities they were sent with while
-// the connection may add more.
+// The identities of a connection. Shared, because requests in flight keep the identities they were sent with
+// while the connection may add more.
 using Identities = std::vector<wire::Identity>;
 using IdentitiesPtr = std::shared_ptr<const Identities>;
 
 // Whether `who` has any of the permissions in `perms`.
 bool is_allowed(const AclList& acl, std::int32_t perms, const Identities& who, const Options& options);
 
-// The permissions that `who` has by entries which name it. World entries, empty lists and skipACL give
-// nothing here: they say nothing about who is asking.
+// The permissions that entries grant to `who` by name. World entries, empty lists and skipACL grant nothing
+// here, because they do not say who is asking.
 std::int32_t permissions_by_name(const AclList& acl, const Identities& who, const Options& options);
 
-// Whether everybody may change this ACL, and so name himself in it.
+// Whether everybody may change this ACL, and so add themselves to it.
 bool anybody_may_change(const AclList& acl, const Options& options);
 
 bool is_super(const Identities& who);
 
-// The list to store for the list asked for, as jute bytes: duplicates gone, `auth` replaced by the
-// caller's identities, every id valid in its scheme; else INVALIDACL. (Upstream: fixupACL.)
+// The ACL to store for the requested ACL, as jute bytes. Duplicates are removed, `auth` is replaced by the
+// caller's identities, and every id is checked for its scheme; otherwise INVALIDACL. (Upstream: fixupACL.)
 CodeResult<std::string> resolve_acl(std::string_view requested, const Identities& who,
                                     const Options& options);
 
-// The identities that an auth packet proves, or nullopt when it fails.
+// The identities that an auth packet proves, or nullopt if authentication fails.
 std::optional<Identities> authenticate(std::string_view scheme, std::string_view auth,
                                        std::string_view peer_ip, const Options& options);
 
-// "user:password" -> "user:BASE64(SHA1(user:password))"; another algorithm by its Java name.
+// "user:password" -> "user:BASE64(SHA1(user:password))"; `algorithm` is a Java name.
 std::string digest_identity(std::string_view user_password, const std::string& algorithm = "SHA1");
 
 // The user's name as whoAmI shows it; empty for schemes without a provider.
 std::string user_name(const wire::Identity& id, const Options& options);
 
-// Whether an `ip` ACL id ("10.0.0.0/8") covers the address; addresses of different families never match.
+// Whether an `ip` ACL id ("10.0.0.0/8") contains the address. Addresses of different families never match.
 bool ip_matches(std::string_view address, std::string_view acl_id);
 
 }  // namespace drover::state

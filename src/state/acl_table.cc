@@ -22,7 +22,7 @@ const AclListPtr& open_list() {
   return list;
 }
 
-// An empty list would mean "everybody may"; this one has an entry that fits nobody.
+// An empty list would mean "everybody may"; this list has an entry that matches nobody.
 const AclListPtr& nobody_list() {
   static const AclListPtr list = [] {
     std::string bytes;
@@ -77,8 +77,8 @@ void AclTable::count_loaded_use(AclId id) {
     ++found->second.uses;
     return;
   }
-  // The list came after the snapshot's table was written; replay will name it. Until then the id must not
-  // become another list's, whose count this node would spoil.
+  // The list was created after the snapshot's table was written; replay will add it. Until then no other list
+  // may get this id: this node would spoil its use count.
   last_id_ = std::max(last_id_, static_cast<std::int32_t>(id));
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ACL lists, each stored once and known to nodes by a small number.
+// Stores each distinct ACL list once. Nodes refer to it by a small number.
 //
-// Lists are keyed by their jute bytes. The open list (world:anyone:cdrwa) is never in the table: its id
-// is -1, in memory as in snapshots. Counts may run high after a fuzzy snapshot was replayed; a list that
-// nobody uses is then dropped at the next load.
+// Lists are keyed by their jute bytes. The open list (world:anyone:cdrwa) is never in the table: its id is
+// -1, in memory and in snapshots. Use counts may be too high after a fuzzy snapshot is replayed; an unused
+// list is then dropped at the next load.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace drover::state {
 enum class AclId : std::int32_t {};
 inline constexpr AclId kOpenAcl{-1};
 
-// Events outlive the node that caused them, so lists are shared with those who still have to check one.
+// Events outlive the node that caused them, so lists are shared with the code that checks them later.
 struct AclList {
   std::vector<wire::Acl> entries;
   std::string bytes;  // the jute vector
@@ -35,14 +35,14 @@ class AclTable {
  public:
   explicit AclTable(const HashKey& key) : by_bytes_(0, KeyedHash{key}) {}
 
-  // The id of the list, adding it when new, and counts one more use.
+  // The id of the list; adds the list if it is new. Counts one more use.
   AclId acquire(std::string_view bytes);
   void release(AclId id);
 
-  // Never null; for kOpenAcl the open list. Unknown ids (a damaged snapshot) read as nobody may.
+  // Never null; for kOpenAcl the open list. Unknown ids (a damaged snapshot) give a list that allows nobody.
   const AclListPtr& list(AclId id) const;
 
-  // For loading: what the snapshot says, uses still uncounted.
+  // For loading: adds a list from a snapshot. Its uses are not counted yet.
   bool load(std::int64_t key, std::string_view bytes);
   void count_loaded_use(AclId id);
   bool knows(AclId id) const { return id == kOpenAcl || by_id_.contains(static_cast<std::int32_t>(id)); }
@@ -50,7 +50,7 @@ class AclTable {
   void clear();
 
   std::size_t size() const { return by_id_.size(); }
-  // Every (key, list) for a snapshot, in the order of keys.
+  // Every (key, list) for a snapshot, sorted by key.
   std::vector<std::pair<std::int64_t, AclListPtr>> all() const;
 
  private:

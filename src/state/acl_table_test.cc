@@ -84,7 +84,8 @@ TEST(AclTable, WhatNobodyUsesAfterLoadingIsDropped) {
 }
 
 TEST(AclTable, AnIdThatALoadedNodeHasIsNeverGivenToAnotherList) {
-  // A fuzzy snapshot writes its ACLs before its nodes, so a node may name a list that came in between.
+  // A fuzzy snapshot writes its ACLs before its nodes, so a node may refer to a list that was added in
+  // between.
   AclTable table{HashKey{}};
   table.load(1, list_for("1.1.1.1"));
   table.count_loaded_use(AclId{2});  // not in the snapshot's table

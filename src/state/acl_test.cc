@@ -253,7 +253,7 @@ TEST(ResolveAcl, NoListGrowsBeyondTheLimitEvenByExpandingAuth) {
 }
 
 TEST(ResolveAcl, NoListGrowsLargerThanFitsATransaction) {
-  // A few entries and long user names would otherwise make any amount of memory from one small request.
+  // Otherwise a few entries and long user names could turn one small request into any amount of memory.
   Options options;
   options.acl_bytes_max = 10'000;
   const Identities who(4, {"digest", std::string(1000, 'u') + ":h"});
@@ -262,7 +262,7 @@ TEST(ResolveAcl, NoListGrowsLargerThanFitsATransaction) {
             ErrorCode::kInvalidAcl);
 }
 
-// ---- proving who one is ----
+// ---- authentication ----
 
 TEST(Authenticate, DigestVectors) {
   EXPECT_EQ(digest_identity("super:admin"), "super:xQJmxLMiHGwaqBvst5y6rkB6HQs=");
@@ -299,7 +299,7 @@ TEST(Authenticate, TheSuperDigestProvesSuperBesidesItself) {
   ASSERT_TRUE(proven);
   EXPECT_EQ(*proven, (Identities{{"super", ""}, {"digest", options.super_digest}}));
   EXPECT_EQ(authenticate("digest", "super:wrong", "9.9.9.9", options)->size(), 1u);
-  // Without one configured nobody is super, not even for an empty digest.
+  // If no super digest is configured, nobody is super, not even with an empty digest.
   EXPECT_EQ(authenticate("digest", "", "9.9.9.9", {})->size(), 1u);
 }
 

@@ -18,10 +18,10 @@ AclListPtr filter_of(const Tree& tree, const Node& node) {
   return node.acl == kOpenAcl ? nullptr : tree.acl(node);
 }
 
-// Events name the root "/" although its children's parent path is "".
+// Events call the root "/", although the parent path of its children is "".
 std::string_view event_path(std::string_view parent) { return parent.empty() ? kRootPath : parent; }
 
-// One transaction on its way into the machine.
+// Applies one transaction to the machine.
 class Application {
  public:
   Application(Machine& machine, const wire::TxnHeader& header, TreeEvents& events)
@@ -50,7 +50,7 @@ class Application {
   bool raise_child_version(NodeRef parent, std::string_view parent_path, std::int32_t cversion);
   ErrorCode remove(std::string_view path);
   void remove_below(NodeRef ref);
-  // In replay: the transaction meant an earlier node of this path, which is gone by now.
+  // During replay: the transaction refers to an earlier node of this path, which has been deleted since.
   bool is_later(const Node& node) const { return node.czxid > header_.zxid; }
   std::int64_t owner_of(OpCode type, const wire::CreateTxn& txn) const;
   void emit(EventType type, std::string_view path, AclListPtr acl) {
@@ -69,12 +69,12 @@ std::int64_t Application::owner_of(OpCode type, const wire::CreateTxn& txn) cons
   return txn.ephemeral ? raw(header_.session) : 0;
 }
 
-// Only upwards: a create replayed on a tree that already saw later ones must not turn counters back.
+// Never lowers the counter: a create may be replayed on a tree that already contains later ones.
 bool Application::raise_child_version(NodeRef parent, std::string_view path, std::int32_t cversion) {
   const Node& node = tree_.at(parent);
   const auto now = static_cast<std::uint32_t>(node.cversion);
   if (cversion == -1) cversion = static_cast<std::int32_t>(now + 1u);
-  // The counter wraps to negative numbers, so what is later is told by the distance, not by the value.
+  // The counter wraps to negative numbers, so the distance decides which value is later.
   if (static_cast<std::int32_t>(static_cast<std::uint32_t>(cversion) - now) <= 0) return false;
   tree_.set_child_version(parent, path, cversion, header_.zxid);
   return true;
@@ -89,7 +89,7 @@ void Application::create_again(NodeRef parent, NodeRef existing, const wire::Cre
 void Application::apply(OpCode type, const wire::CreateTxn& txn, ApplyResult& result) {
   result.path = txn.path;
   const std::string_view parent_of = parent_path(txn.path);
-  // A log may be anybody's. Of "//a" the root is not the parent: it would be found under "/a" only.
+  // The log may come from anybody. The root is not the parent of "//a": the node would be found only as "/a".
   const bool is_path = txn.path.starts_with('/') && !txn.path.starts_with("//");
   const NodeRef parent = is_path ? tree_.find(parent_of) : kNoNode;
   if (parent == kNoNode) {
@@ -114,7 +114,7 @@ void Application::apply(OpCode type, const wire::CreateTxn& txn, ApplyResult& re
   emit(EventType::kNodeChildrenChanged, event_path(parent_of), filter_of(tree_, tree_.at(parent)));
 }
 
-// Happens only in replay: the snapshot holds a later node of this path, with children of its own whose
+// Happens only during replay: the snapshot contains a later node of this path with its own children, whose
 // creation is still to be replayed.
 void Application::remove_below(NodeRef ref) {
   while (tree_.at(ref).first_child != kNoNode) {
@@ -131,7 +131,7 @@ ErrorCode Application::remove(std::string_view path) {
   const std::string_view parent_of = parent_path(path);
   const NodeRef parent = path.starts_with('/') ? tree_.find(parent_of) : kNoNode;
   if (parent == kNoNode || path == kRootPath) return ErrorCode::kNoNode;
-  // Even when the child is already gone, or a replayed delete leaves an old pzxid behind.
+  // Also if the child is already gone; otherwise a replayed delete would leave an old pzxid.
   const Node& above = tree_.at(parent);
   if (header_.zxid > above.pzxid) tree_.set_child_version(parent, parent_of, above.cversion, header_.zxid);
   const NodeRef ref = tree_.find(path);
@@ -184,9 +184,10 @@ void Application::apply(OpCode, const wire::SetAclTxn& txn, ApplyResult& result)
 
 void Application::apply(OpCode, const wire::CloseSessionTxn& txn, ApplyResult&) {
   m_.sessions.erase(header_.session);
-  // In replay a path may by now belong to somebody's later node; its creation is still to be replayed.
+  // During replay the path may belong to a later node of another session; its creation is still to be
+  // replayed.
   for (const std::string_view path : txn.paths) remove(path);
-  // Logs of before 3.6 do not list the paths, and a list that would be too long is cut.
+  // Logs from before 3.6 do not list the paths, and lists that are too long are cut.
   const NodeSet* left = tree_.ephemerals_of(header_.session);
   if (!left) return;
   std::vector<std::string> unlisted;
@@ -213,7 +214,7 @@ void Application::apply(OpCode, const wire::MultiTxn& txn, ApplyResult& result) 
     }
     wire::Reader r(sub.record);
     const auto record = wire::decode_txn_record(r, sub.type, /*in_multi=*/true);
-    if (!record) continue;  // Such bytes never pass prepare; a damaged log is found by its checksum.
+    if (!record) continue;  // Prepare never accepts such bytes; a damaged log is found by its checksum.
     result.multi.push_back(run(sub.type, *record));
     if (result.error == ErrorCode::kOk) result.error = result.multi.back().error;
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A transaction becomes a change of the tree. Cannot fail: what could go wrong was decided by prepare.
+// Applies a transaction to the tree. Cannot fail: prepare has checked everything.
 //
-// Every transaction is idempotent, because a fuzzy snapshot may already hold its effects: replay then
-// meets nodes that exist, are gone, or have newer attributes (docs/storage-format.md).
-// The error in the result only matters then, and is otherwise the error that prepare decided on.
+// Every transaction is idempotent, because a fuzzy snapshot may already contain its effects. Replay then
+// finds nodes that exist, are gone, or have newer attributes (docs/storage-format.md). The error in the
+// result matters only then; otherwise it is the error that prepare decided on.
 #pragma once
 
 #include <deque>
@@ -20,16 +20,16 @@
 
 namespace drover::state {
 
-// Something watchers may want to know. `path` points into the transaction, or into TreeEvents::owned.
+// An event for watchers. `path` points into the transaction, or into TreeEvents::owned.
 struct TreeEvent {
   wire::EventType type{};
   std::string_view path;
-  AclListPtr acl;  // who may hear of it; null: everybody
+  AclListPtr acl;  // who may receive it; null: everybody
 };
 
 struct TreeEvents {
   std::vector<TreeEvent> list;
-  std::deque<std::string> owned;  // paths that no transaction spells out
+  std::deque<std::string> owned;  // paths that the transaction does not contain
 
   void clear() {
     list.clear();
@@ -45,7 +45,7 @@ struct ApplyResult {
   std::vector<ApplyResult> multi;
 };
 
-// Applies and advances machine.last_zxid. Events are appended in the order in which watches fire.
+// Applies the transaction and advances machine.last_zxid. Appends events in the order in which watches fire.
 ApplyResult apply(Machine& machine, const wire::TxnEntry& txn, TreeEvents& events);
 
 }  // namespace drover::state

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a transaction does to the tree, what it answers, and whom it tells.
+// Effects of a transaction: changes of the tree, results, and events.
 #include "state/apply.h"
 
 #include <gtest/gtest.h>
@@ -129,7 +129,7 @@ TEST(ApplyResult, OfAMultiHasOneForEachPart) {
   const ApplyResult done = leader.apply_next();
   EXPECT_EQ(done.error, ErrorCode::kOk);
   ASSERT_EQ(done.multi.size(), 2u);
-  EXPECT_EQ(done.multi[0].type, OpCode::kCreate);  // what servers of 3.8 know inside a multi
+  EXPECT_EQ(done.multi[0].type, OpCode::kCreate);  // the type that 3.8 servers know inside a multi
   EXPECT_EQ(done.multi[0].stat, leader.stat("/a"));
   EXPECT_EQ(done.multi[1].type, OpCode::kCheck);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory for node names and data: size classes of 8 bytes without a header per block.
+// Memory for node names and data: size classes in steps of 8 bytes, no header per block.
 //
 // malloc would add 8 to 24 bytes to each of a million nodes. Blocks of up to kSmallMax bytes come from
 // large chunks and return to the free list of their class; larger ones come from malloc. Used by one
@@ -22,7 +22,7 @@ class BlobArena {
   BlobArena(const BlobArena&) = delete;
   BlobArena& operator=(const BlobArena&) = delete;
 
-  // At least `bytes` bytes; nullptr for none.
+  // At least `bytes` bytes; nullptr if `bytes` is 0.
   char* allocate(std::size_t bytes) {
     if (bytes == 0) return nullptr;
     if (bytes > kSmallMax) return allocate_large(bytes);
@@ -35,7 +35,7 @@ class BlobArena {
     return carve(rounded(bytes));
   }
 
-  // `bytes` as it was asked for.
+  // `bytes` must be the size passed to allocate().
   void release(char* block, std::size_t bytes) {
     if (!block) return;
     if (bytes > kSmallMax) {

@@ -2,9 +2,9 @@
 //
 // The tree's digest: the sum over nodes of CRC-32(path, data, attributes), modulo 2^64.
 //
-// Leaders write the digest that the tree will have into each transaction; every server computes its own
-// and compares. The CRC is kept in two steps: path and data first (stored with the node), then the 60
-// bytes of attributes, so that touching a parent's counters does not read its data again.
+// Leaders write the digest of the resulting tree into each transaction. Every server computes its own digest
+// and compares. The CRC is computed in two steps: first path and data (stored with the node), then the 60
+// bytes of attributes. So a change of a parent's counters does not read its data again.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 
 namespace drover::state {
 
-// Nodes below /zookeeper do not count: they differ between servers for good reasons (quota statistics).
+// Nodes below /zookeeper do not count: they may legitimately differ between servers (quota statistics).
 inline bool counts_in_digest(std::string_view path) { return !path.starts_with("/zookeeper/"); }
 
 // `path` is "" for the root.
 std::uint32_t content_crc(std::string_view path, const wire::Nullable& data);
 
-// What the node adds to the tree's digest.
+// The node's part of the tree's digest.
 std::uint64_t node_digest(std::uint32_t content_crc, const wire::StatPersisted& stat);
 
 }  // namespace drover::state

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a node's stored ephemeralOwner means: a session, a container, a time to live, or nothing.
+// The meaning of a node's stored ephemeralOwner: a session, a container, a time to live, or nothing.
 //
 //   0                       persistent
 //   0x8000000000000000      container
@@ -36,7 +36,7 @@ inline NodeKind kind_of(std::int64_t owner, const Options& options) {
   return kind_of(owner, options.extended_types, options.emulate_353_ttl);
 }
 
-// The ttl of an owner whose kind is kTtl. Nodes of 3.5.3 mark only the top bit.
+// The ttl of an owner of kind kTtl. Nodes of 3.5.3 set only the top bit.
 constexpr std::int64_t ttl_of_owner(std::int64_t owner) {
   if ((static_cast<std::uint64_t>(owner) & kTtlMask) == kTtlMask) return owner & kTtlMax;
   return owner & std::numeric_limits<std::int64_t>::max();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recovery from a fuzzy snapshot: nodes are copied while transactions go on, and replaying the log from
-// the snapshot's zxid must lead to exactly the state that the server had (docs/storage-format.md).
+// Recovery from a fuzzy snapshot: nodes are copied while transactions continue. Replaying the log from the
+// snapshot's zxid must give exactly the state that the server had (docs/storage-format.md).
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -40,7 +40,7 @@ void begin(Machine& machine, Snapshot& snapshot) {
   snapshot.walk.emplace(machine.tree);
 }
 
-// Copies one node; false when there are none left.
+// Copies one node; false if there are none left.
 bool copy_next(Machine& machine, Snapshot& snapshot) {
   const Tree& tree = machine.tree;
   const NodeRef ref = snapshot.walk->position();
@@ -101,7 +101,7 @@ void write_one(Leader& leader, Random& random) {
   leader.run(write.op, write.body, write.who);
 }
 
-// A history with a walk somewhere in it, `writes_per_copy` on average between two nodes.
+// A history with a walk during it; on average `writes_per_copy` writes between two nodes.
 void check_recovery(std::uint64_t seed, const Options& options) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Random random(seed);
@@ -131,7 +131,7 @@ TEST(FuzzyReplay, LeadsToTheStateThatTheServerHad) {
 TEST(FuzzyReplay, WorksAlsoWhenCloseSessionDoesNotListItsPaths) {
   Options options = with_extended_types();
   options.close_session_paths = false;
-  options.digest_enabled = false;  // otherwise its bytes would read as the list that is not there
+  options.digest_enabled = false;  // otherwise its bytes would read as the missing list
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     check_recovery(seed, options);
     if (::testing::Test::HasFailure()) return;
@@ -151,7 +151,7 @@ TEST(FuzzyReplay, ReplayingEverythingTwiceChangesNothing) {
   }
 }
 
-// What the session's own node went through must not show in the node that somebody made after it.
+// The history of the session's own node must not show in the later node of the same path.
 void check_successor_of_an_ephemeral(const Options& options) {
   Leader leader(options);
   const Who owner{.session = SessionId{5}};
@@ -179,8 +179,8 @@ TEST(FuzzyReplay, ANodeThatFollowsAnEphemeralOfTheSamePathIsNotTouchedByItsPast)
 }
 
 TEST(FuzzyReplay, AnAclThatCameDuringTheWalkEndsWithItsNode) {
-  // The node's list is not in the snapshot's table; while replay has not yet named it again, another list
-  // is added, which must not take the number that the node still carries.
+  // The node's list is not in the snapshot's table. Before replay adds it again, another list is added, which
+  // must not get the id that the node still has.
   using wire::testing::acl_bytes;
   const std::string late = acl_bytes({{31, {"ip", "1.1.1.1"}}});
   const std::string other = acl_bytes({{31, {"ip", "2.2.2.2"}}});

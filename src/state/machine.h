@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The replicated state: what all servers agree on after the same transactions.
+// The replicated state: equal on all servers after the same transactions.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct Machine {
   Tree tree;
   Quotas quotas;
   SessionTable sessions;
-  Zxid last_zxid{};  // of the last transaction applied
-  // The tree's digest at every 128th zxid, the newest last: for comparing servers by hand (`hash`).
+  Zxid last_zxid{};  // of the last applied transaction
+  // The tree's digest at every 128th zxid, newest last. For comparing servers by hand (`hash`).
   std::deque<std::pair<Zxid, std::uint64_t>> digest_log;
 };
 

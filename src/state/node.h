@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One znode in memory: 104 bytes, its name and data in one block beside it.
+// One znode in memory: 104 bytes, plus one block for its name and data.
 //
-// A million nodes of 100 bytes should fit in 260 MB, so nodes refer to each other by 32-bit index and
-// the name is kept once, in the node; the path index does not repeat it.
+// A million nodes of 100 bytes should fit in 260 MB. So nodes refer to each other by 32-bit index, and only
+// the node stores the name; the path index does not repeat it.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct Node {
   std::int64_t mtime = 0;
   std::int64_t ephemeral_owner = 0;  // as stored: see ephemeral_owner.h
   std::int32_t version = 0;
-  std::int32_t cversion = 0;  // creates below this node, ever
+  std::int32_t cversion = 0;  // total number of creates below this node
   std::int32_t aversion = 0;
   AclId acl = kOpenAcl;
   NodeRef parent = kNoNode;

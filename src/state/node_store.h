@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where nodes live: pages of them, addressed by NodeRef, never moved. Freed slots are used again.
+// Stores nodes in pages, addressed by NodeRef. Nodes never move. Freed slots are reused.
 #pragma once
 
 #include <memory>

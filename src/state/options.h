@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Settings of the state machine. On an ensemble they must agree on all servers, or replicas differ.
+// Settings of the state machine. All servers of an ensemble must have the same settings, or replicas differ.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 namespace drover::state {
 
 struct Options {
-  HashKey hash_key{};                       // of tables that clients fill; differs per process
+  HashKey hash_key{};                       // for tables with keys from clients; differs per process
   bool extended_types = false;              // zookeeper.extendedTypesEnabled: TTL nodes
   bool emulate_353_ttl = false;             // zookeeper.emulate353TTLNodes
   bool enforce_quota = false;               // zookeeper.enforceQuota
@@ -34,7 +34,7 @@ struct Options {
   std::size_t acl_entries_max = 10000;
   std::size_t acl_bytes_max = 0xfffff - 1024;  // `auth` may expand
   std::size_t multi_ops_max = client_limits::kMultiOperations;
-  // Of a whole entry: what a Java follower can still read (wire/txn_limits.h).
+  // Size of a whole entry that a Java follower can still read (wire/txn_limits.h).
   std::size_t txn_bytes_max = wire::txn_bytes_max(0xfffff, 0xfffff);
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Path hash -> node: open addressing with linear probing, 8 bytes a slot.
+// Path hash -> node: open addressing with linear probing, 8 bytes per slot.
 //
-// The slot keeps 32 bits of the hash, so that growing never touches a node and a lookup touches one
-// only when it is almost surely the right one. Whether it is, the caller decides by comparing paths.
+// A slot stores 32 bits of the hash. So growing never reads a node, and a lookup reads a node only if it is
+// almost surely the right one. The caller compares the paths to make sure.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class PathIndex {
     }
   }
 
-  // Brings the place where find() and insert() will look into the cache.
+  // Prefetches the slot at which find() and insert() start.
   void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[home(tag_of(hash))]); }
 
   void insert(std::uint64_t hash, NodeRef node) {
@@ -35,8 +35,8 @@ class PathIndex {
     ++size_;
   }
 
-  // Removes `node`, which was inserted under `hash`. Later entries of the run move up, so there are no
-  // tombstones and lookups stay short however long the table lives.
+  // Removes `node`, which was inserted under `hash`. Later entries of the run move up. So there are no
+  // tombstones, and lookups stay fast however long the table lives.
   void erase(std::uint64_t hash, NodeRef node) {
     std::size_t hole = home(tag_of(hash));
     while (slots_[hole].node != node) hole = (hole + 1) & mask();

@@ -42,7 +42,7 @@ TEST(PathIndex, ARunThatWrapsAroundTheEndSurvivesErasure) {
   EXPECT_EQ(find_exact(index, 1ull << 32, NodeRef{7}), NodeRef{7});
 }
 
-// Few different hashes make long runs, many make it grow.
+// Few different hashes make long runs; many make the table grow.
 void compare_with_model(std::uint64_t seed, std::uint64_t hashes, int steps) {
   Random random(seed);
   PathIndex index;

@@ -2,9 +2,9 @@
 //
 // The leader's view of changes that are proposed but not yet applied.
 //
-// prepare() must judge a request against the tree as it *will* be once everything in flight has been
-// applied; otherwise two pipelined creates of one path would both succeed. Owned by the replica; on an
-// ensemble it exists only while leading.
+// prepare() must check a request against the tree as it *will* be after everything in flight is applied.
+// Otherwise two pipelined creates of one path would both succeed. Owned by the replica; in an ensemble it
+// exists only while this server leads.
 //
 // Invariant: every record's zxid is greater than the tree's last applied zxid.
 #pragma once
@@ -27,7 +27,7 @@
 
 namespace drover::state {
 
-// What prepare needs to know of a node.
+// The facts about a node that prepare needs.
 struct NodeFacts {
   bool exists = true;
   std::int32_t child_count = 0;
@@ -38,7 +38,7 @@ struct NodeFacts {
   wire::StatPersisted stat;
 };
 
-// For the monitor: how many changes of nodes were ever pending, and are no more.
+// For the monitor: how many node changes ever became pending, and how many are no longer pending.
 struct ChangeCounts {
   std::uint64_t queued = 0;
   std::uint64_t removed = 0;
@@ -49,15 +49,16 @@ class PendingChanges {
   explicit PendingChanges(const Tree& tree, const ChangeCounts& before = {})
       : tree_(tree), records_(0, KeyedHash{tree.options().hash_key}), counts_(before) {}
 
-  // The node as it will be; nullopt when there will be none.
+  // The node after all pending changes; nullopt if it will not exist.
   std::optional<NodeFacts> find(std::string_view path) const;
 
-  // Records what the transaction `zxid` makes of a node. `before` is what find() said (no value: nothing).
+  // Records the state of a node after transaction `zxid`. `digest_before` is the node's digest as of find()
+  // (0 if there was no node).
   void put(std::string_view path, Zxid zxid, const NodeFacts& after, std::uint64_t digest_before);
 
-  // Records that the transaction `zxid` ends a session: of its nodes in the tree, those that have no record
-  // of their own will be gone. One record for all of them, because a session may own very many. The caller
-  // counts them and their part of the digest.
+  // Records that transaction `zxid` ends a session. This deletes the session's nodes in the tree, except
+  // those that have their own record. There is one record for all of them, because a session may own very
+  // many. The caller passes their number and their part of the digest.
   struct OwnedNodes {
     std::uint64_t count = 0;
     std::uint64_t digest = 0;
@@ -65,13 +66,13 @@ class PendingChanges {
   void end_session(SessionId session, Zxid zxid, const OwnedNodes& nodes);
   bool is_ending(SessionId session) const { return ending_.contains(session); }
 
-  // The tree's digest once everything pending is applied.
+  // The tree's digest after everything pending is applied.
   std::uint64_t digest() const { return order_.empty() ? tree_.digest() : digest_; }
 
-  // Everything up to and including `zxid` is now in the tree.
+  // Everything up to and including `zxid` is now applied to the tree.
   void applied(Zxid zxid);
 
-  // A multi is all or nothing: what is put after mark() stays with commit(), and goes with rollback().
+  // A multi is all or nothing: commit() keeps everything put since mark(), rollback() removes it.
   void mark();
   void commit() { marked_ = false; }
   void rollback();
@@ -88,7 +89,7 @@ class PendingChanges {
  private:
   struct Record {
     NodeFacts facts;
-    std::uint32_t pending = 0;  // how many entries of order_ name it
+    std::uint32_t pending = 0;  // number of entries of order_ that refer to it
   };
   using Records = boost::unordered_map<std::string, Record, KeyedHash, std::equal_to<>>;
   struct Undo {
@@ -106,7 +107,7 @@ class PendingChanges {
 
   const Tree& tree_;
   Records records_;
-  boost::unordered_flat_map<SessionId, Zxid> ending_;  // and the last transaction that ends it
+  boost::unordered_flat_map<SessionId, Zxid> ending_;  // value: the last transaction that ends it
   std::deque<Change> order_;                           // oldest first
   std::uint64_t digest_ = 0;
   bool marked_ = false;

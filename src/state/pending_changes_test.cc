@@ -114,19 +114,19 @@ TEST(PendingChanges, OneRecordEndsAllNodesOfASession) {
   EXPECT_EQ(leader.pending.counts().queued, before.queued + 101);
   EXPECT_EQ(leader.pending.find("/p/e0"), std::nullopt);
   EXPECT_EQ(leader.pending.find("/p")->child_count, 0);
-  // Whoever comes next finds the name free, and nothing that the session's second end could take.
+  // The next request finds the name free, and the second end of the session finds nothing to delete.
   EXPECT_EQ(leader.prepare(OpCode::kCreate, create_body("/p/e0")), ErrorCode::kOk);
   EXPECT_TRUE(leader.pending.find("/p/e0").has_value());
   leader.prepare(OpCode::kCloseSession, "", owner);
   EXPECT_TRUE(leader.pending.find("/p/e0").has_value());
-  leader.apply_all();  // looks at the digests, too
+  leader.apply_all();  // also checks the digests
   EXPECT_EQ(leader.get("/p")->child_count, 1u);
   EXPECT_EQ(leader.pending.size(), 0u);
   EXPECT_EQ(leader.pending.counts().removed, leader.pending.counts().queued);
 }
 
-// Any mix of requests, any number of them in flight: the foreseen digest must come true (Leader checks it
-// at every step), and what was accepted must be what a sequential run gives.
+// Any mix of requests, any number of them in flight: the predicted digest must be right (Leader checks it at
+// every step), and the accepted requests must give the same result as a sequential run.
 TEST(PendingChanges, ForeseeEveryDigestHoweverManyAreInFlight) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

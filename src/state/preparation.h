@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One request on its way to becoming a transaction. Private to state/prepare*.cc, which split it by op.
+// Turns one request into a transaction. Private to state/prepare*.cc, which implement it by op.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ namespace drover::state {
 
 using wire::OpCode;
 
-// What an entry has besides its record.
+// Size of an entry without its record.
 inline constexpr std::size_t kAroundRecordBytes = wire::kTxnHeaderBytes + wire::kTxnDigestBytes;
 
-// One transaction being decided. Each op appends its record to `out` and puts its changes into
-// `pending`, or returns why not; what was appended is then thrown away by the caller.
+// One transaction in preparation. Each op appends its record to `out` and puts its changes into `pending`, or
+// returns an error; the caller then discards what was appended.
 class Preparation {
  public:
   Preparation(const Machine& machine, PendingChanges& pending, const WriteRequest& request, Zxid zxid,
@@ -31,7 +31,8 @@ class Preparation {
       : m_(machine), pending_(pending), request_(request), zxid_(zxid), now_(now) {}
 
   CodeResult<void> single(std::string& out);
-  // Unlike the others a multi succeeds in saying how it failed; `first_error` tells.
+  // Unlike the others, a failed multi still succeeds with a transaction that holds the errors; `first_error`
+  // is the first of them.
   CodeResult<void> multi(std::string& out, ErrorCode& first_error);
   bool is_undecodable() const { return undecodable_; }
   void sweep(std::span<const std::string> paths, std::string& out);
@@ -53,12 +54,12 @@ class Preparation {
   CodeResult<void> reconfig();
   CodeResult<void> multi_element(const wire::MultiOp& op, std::string& record);
 
-  // Of what is appended to `out` from now on, with what an entry has around its record.
+  // begin_record() marks the start of the record in `out`. fits() checks its size plus kAroundRecordBytes.
   void begin_record(const std::string& out) { record_start_ = out.size(); }
   CodeResult<void> fits(const std::string& out);
-  // What the session will own once everything in flight is applied.
+  // The nodes that the session will own after everything in flight is applied.
   struct Ephemerals {
-    std::vector<NodeRef> settled;       // in the tree, and nothing in flight changes them
+    std::vector<NodeRef> settled;       // in the tree, and not changed by anything in flight
     std::vector<std::string> changing;  // the others
   };
   Ephemerals ephemerals() const;

@@ -23,7 +23,7 @@ CodeResult<void> Preparation::decoded(const std::optional<Request>& request, Han
   return std::unexpected(ErrorCode::kMarshallingError);
 }
 
-// A null path is the same error to the client, but Java can decode it.
+// A null path gives the client the same error, but Java can decode it.
 CodeResult<void> Preparation::decoded_delete(wire::Reader r, std::string& out) {
   wire::Reader fields = r;
   fields.buffer();
@@ -67,14 +67,14 @@ CodeResult<void> Preparation::quota_allows(std::string_view path, Quotas::Growth
   return m_.quotas.check(m_.tree, path, growth);
 }
 
-// Asked before anything is recorded as pending: what is refused leaves no trace.
+// Called before anything is recorded as pending, so that a refused request has no effect.
 CodeResult<void> Preparation::fits(const std::string& out) {
   if (out.size() - record_start_ + kAroundRecordBytes <= m_.options.txn_bytes_max) return {};
   too_large_ = true;
   return std::unexpected(ErrorCode::kMarshallingError);
 }
 
-// `node` has changed: brings its digest up to date and records it.
+// Updates the digest of the changed `node` and records the change.
 void Preparation::update(std::string_view path, NodeFacts& node, std::uint64_t digest_before) {
   node.digest = counts_in_digest(path) ? node_digest(node.content_crc, node.stat) : 0;
   pending_.put(path, zxid_, node, digest_before);
@@ -139,12 +139,12 @@ CodeResult<void> Preparation::multi(std::string& out, ErrorCode& first_error) {
     undecodable_ = flaw == wire::MultiFlaw::kNullAcl;
     return std::unexpected(ErrorCode::kMarshallingError);
   }
-  // A multi of reads is multiRead's business.
+  // A multi of reads must be sent as multiRead.
   if (!ops->empty() && (ops->front().op == OpCode::kGetData || ops->front().op == OpCode::kGetChildren)) {
     return std::unexpected(ErrorCode::kMarshallingError);
   }
-  // Each part looks whether the session may act; where there is none, nobody would, and a late copy of the
-  // request would pass the session's own later ones.
+  // Every element checks the session. An empty multi has no elements, so it is checked here. Otherwise a late
+  // copy of the request would be answered after the session's own later requests.
   if (ops->empty()) TRY(session_alive());
 
   const std::size_t start = out.size();
@@ -161,15 +161,15 @@ CodeResult<void> Preparation::multi(std::string& out, ErrorCode& first_error) {
       append_error(record, ErrorCode::kRuntimeInconsistency);
     } else if (const auto done = multi_element(op, record); !done) {
       pending_.rollback();
-      // Nulls where Java trips over them spoil the whole request, not its part.
+      // If Java fails with a null pointer here, the whole request fails, not only this element.
       if (done.error() == ErrorCode::kMarshallingError) return done;
       first_error = done.error();
       record.clear();
       type = OpCode::kError;
       append_error(record, first_error);
     }
-    // A follower of 3.8 does not know create2 inside a multi, and would apply nothing of it. The records are
-    // the same; whether a Stat is wanted is the business of whoever answers.
+    // A 3.8 follower does not know create2 inside a multi and would apply nothing of the multi. The records
+    // are the same, and the server that replies to the client adds the Stat if one is wanted.
     if (type == OpCode::kCreate2) type = OpCode::kCreate;
     w.i32(static_cast<std::int32_t>(type));
     w.string(record);

@@ -10,15 +10,16 @@ namespace {
 
 constexpr std::int32_t kAnyVersion = -1;
 
-// The version after `current`, when the client's expectation holds. -1 is skipped, since as an
-// expectation it means "any" (ZOOKEEPER-4743).
+// The version after `current`, if it matches the client's expected version. -1 is skipped, because as an
+// expected version it means "any" (ZOOKEEPER-4743).
 CodeResult<std::int32_t> next_version(std::int32_t current, std::int32_t expected) {
   if (expected != kAnyVersion && expected != current) return std::unexpected(ErrorCode::kBadVersion);
   const auto next = static_cast<std::int32_t>(static_cast<std::uint32_t>(current) + 1u);
   return next == kAnyVersion ? 0 : next;
 }
 
-// The parent of a path to delete. Nothing else is asked of such a path: an odd one is simply not there.
+// The parent of a path to delete. There are no other checks of the path: an invalid path simply does not
+// exist.
 CodeResult<std::string_view> deletable_parent(std::string_view path) {
   const bool has_slash = path.find('/') != std::string_view::npos;
   if (!has_slash || path.find('\0') != std::string_view::npos || is_special_path(path)) {
@@ -46,14 +47,15 @@ CodeResult<void> Preparation::remove(const wire::DeleteRequest& request, std::st
   return {};
 }
 
-// Sent by the server's own reaper, under no session. From a client it would delete without asking any
-// ACL, so clients get what 3.8 gives them.
+// Sent by the server's own reaper, without a session. From a client it would delete a node without any ACL
+// check, so clients get the same error as from 3.8.
 CodeResult<void> Preparation::remove_container(std::string_view path, std::string& out) {
   if (raw(request_.session) != 0) return std::unexpected(ErrorCode::kBadArguments);
   TRY_ASSIGN(const std::string_view parent_of, deletable_parent(path));
   TRY_ASSIGN(const NodeFacts node, existing(path));
   if (node.child_count > 0) return std::unexpected(ErrorCode::kNotEmpty);
-  // What was such a node when the reaper looked may by now be somebody's new node of the same path.
+  // Since the reaper looked, the node may have been replaced by a new node of another kind with the same
+  // path.
   const NodeKind kind = kind_of(node.stat.ephemeral_owner, m_.options);
   if (kind != NodeKind::kContainer && kind != NodeKind::kTtl) return std::unexpected(ErrorCode::kBadVersion);
   TRY_ASSIGN(NodeFacts parent, existing(parent_of));

@@ -188,7 +188,7 @@ TEST_F(Changes, AContainerThatBecameAnotherNodeMeanwhileIsNotDeleted) {
   leader_.run(OpCode::kCreateContainer, create_body("/box", {.flags = wire::kContainer}));
   const Who server{.session = SessionId{0}};
   for (const std::int32_t flags : {wire::kEphemeral, wire::kPersistent}) {
-    // Both are in flight when the server decides to delete the container that it still sees.
+    // Both are in flight when the server decides to delete the container, which it still sees.
     leader_.prepare(OpCode::kDelete, path_version_body("/box"));
     leader_.prepare(OpCode::kCreate, create_body("/box", {.flags = flags}));
     EXPECT_EQ(leader_.prepare(OpCode::kDeleteContainer, path_body("/box"), server), ErrorCode::kBadVersion)

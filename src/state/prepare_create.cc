@@ -8,7 +8,7 @@
 namespace drover::state {
 namespace {
 
-// As Java's %010d: the sign counts as one of the ten places.
+// Same as Java's %010d: the sign counts as one of the ten places.
 std::string sequence_suffix(std::int32_t counter) {
   const bool negative = counter < 0;
   const std::uint32_t magnitude =
@@ -19,8 +19,8 @@ std::string sequence_suffix(std::int32_t counter) {
   return negative ? "-" + digits : digits;
 }
 
-// The node's kind follows the op code first, as in Java: a container made with an ephemeral mode is a
-// container.
+// The op code decides the node's kind before the flags do, as in Java: a container created with an ephemeral
+// mode is a container.
 bool is_session_bound(OpCode op, std::int32_t flags) {
   return wire::is_ephemeral(flags) && (op == OpCode::kCreate || op == OpCode::kCreate2);
 }

@@ -40,7 +40,7 @@ class Create : public ::testing::Test {
   Who local_{.ephemeral_error = ErrorCode::kEphemeralOnLocalSession};
 };
 
-// Each case violates a check and, where it says so, later ones too: the first in ZooKeeper's order wins.
+// Each case violates one check, and some cases also later ones: the first in ZooKeeper's order wins.
 TEST_F(Create, TheFirstViolatedCheckDecides) {
   struct Case {
     const char* what;
@@ -144,7 +144,7 @@ TEST_F(Create, NullDataIsStoredAsNull) {
   EXPECT_EQ(leader_.get("/null")->data(), std::nullopt);
 }
 
-// The node's kind follows the op code, then the flags.
+// The op code decides the node's kind first, then the flags.
 TEST_F(Create, OpCodeAndFlagsDecideTheKind) {
   const Who session{.session = SessionId{77}};
   create(OpCode::kCreate, create_body("/eph", {.flags = wire::kEphemeral}), session);

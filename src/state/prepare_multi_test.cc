@@ -129,7 +129,7 @@ TEST(PrepareMulti, EveryPartIsCheckedLikeARequestOfItsOwn) {
 }
 
 TEST(PrepareMulti, ASessionThatMayNotActCannotEvenDoNothing) {
-  // A late copy of the request would otherwise be answered behind the session's own later ones.
+  // Otherwise a late copy of the request would be answered after the session's own later requests.
   Leader leader;
   EXPECT_EQ(multi(leader, {}), ErrorCode::kOk);
   EXPECT_EQ(multi(leader, {}, {.session_error = ErrorCode::kSessionMoved}), ErrorCode::kSessionMoved);

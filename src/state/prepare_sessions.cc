@@ -17,10 +17,11 @@ struct ByParent {
   std::vector<std::string> others;
 };
 
-// Children of one parent come one after the other; where they do not, it is named twice, which does no harm.
+// Expects the children of each parent to be adjacent. If they are not, a parent gets two firsts, which is
+// harmless.
 ByParent by_parent(std::vector<std::string> paths) {
   ByParent split;
-  std::string last_parent;  // of no path
+  std::string last_parent;  // never the parent of a path
   for (std::string& path : paths) {
     const bool is_first = parent_path(path) != last_parent;
     if (is_first) last_parent = parent_path(path);
@@ -43,7 +44,7 @@ CodeResult<void> Preparation::create_session(std::string& out) {
 
 Preparation::Ephemerals Preparation::ephemerals() const {
   const Tree& tree = m_.tree;
-  // Of a session that is about to end already, the tree's nodes are as good as gone.
+  // If the session is already about to end, its nodes in the tree count as deleted.
   const NodeSet* owned =
       pending_.is_ending(request_.session) ? nullptr : tree.ephemerals_of(request_.session);
   Ephemerals found;
@@ -60,9 +61,9 @@ Preparation::Ephemerals Preparation::ephemerals() const {
   return found;
 }
 
-// Records the end of nodes that nothing in flight changes: once for each parent and once for all of them.
-// There may be hundreds of thousands, and nothing else happens in the meantime. Returns their paths, ordered
-// by parent and name.
+// Records the deletion of nodes that nothing in flight changes: one record per parent and one for all of the
+// nodes. There may be hundreds of thousands of nodes, and nothing else happens meanwhile. Returns their
+// paths, sorted by parent and name.
 std::vector<std::string> Preparation::end_settled(std::vector<NodeRef> nodes) {
   const Tree& tree = m_.tree;
   std::sort(nodes.begin(), nodes.end(), [&](NodeRef a, NodeRef b) {
@@ -91,8 +92,8 @@ std::vector<std::string> Preparation::end_settled(std::vector<NodeRef> nodes) {
   return paths;
 }
 
-// Nothing is cut as long as everything fits. Otherwise one child of each parent comes first; of these, what
-// does not fit is left for a sweep.
+// If everything fits, nothing is cut. Otherwise one child of each parent comes first; those that do not fit
+// are left for a sweep.
 std::vector<std::string> Preparation::list_what_fits(std::vector<std::string> paths) {
   constexpr std::size_t kEmptyListBytes = kAroundRecordBytes + 4;
   std::size_t bytes = kEmptyListBytes;
@@ -155,7 +156,7 @@ void Preparation::sweep(std::span<const std::string> paths, std::string& out) {
   }
 }
 
-// The operation itself belongs to ensembles; a server of its own answers as Java's does.
+// Reconfig is implemented for ensembles; a standalone server answers as Java's does.
 CodeResult<void> Preparation::reconfig() {
   undecodable_ = !wire::is_reconfig_request(request_.body);
   if (undecodable_) return std::unexpected(ErrorCode::kMarshallingError);

@@ -19,7 +19,7 @@ std::string stats_path(std::string_view path) {
   return std::string(kQuotaPath).append(path).append("/").append(kStatsName);
 }
 
-// The path that a node below /zookeeper/quota speaks of: "/" for /zookeeper/quota itself.
+// The path that a node below /zookeeper/quota refers to: "/" for /zookeeper/quota itself.
 std::string_view subject_of(std::string_view quota_node) {
   quota_node.remove_prefix(kQuotaPath.size());
   return quota_node.empty() ? kRootPath : quota_node;
@@ -27,7 +27,7 @@ std::string_view subject_of(std::string_view quota_node) {
 
 std::string_view text_of(const Node& node) { return node.data().value_or(std::string_view{}); }
 
-// Clients may write any number into the text; at its end it stays there.
+// Clients may write any number into the text, so the sum saturates.
 std::int64_t sum(std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   if (!__builtin_add_overflow(a, b, &result)) return result;
@@ -81,7 +81,7 @@ std::string QuotaText::text() const {
   bool first = true;
   for (const auto& [key, v] : values_) {
     if (key == "count" || key == "bytes") continue;
-    // The extra "=" makes parsers of before hard limits stop here.
+    // The extra "=" makes parsers from before hard limits stop here.
     if (first) out += '=';
     first = false;
     out.append(";").append(key).append("=").append(std::to_string(v));
@@ -110,7 +110,7 @@ void Quotas::on_set_data(Tree& tree, std::string_view path, std::int64_t bytes_m
   add_usage(tree, path, {bytes_more, 0});
 }
 
-// The lowest quota above the node, or on it. One on the root is ignored, as in Java.
+// The nearest quota on the node or above it. A quota on the root is ignored, as in Java.
 std::optional<std::string_view> Quotas::governing(std::string_view path) const {
   if (limited_.empty() || path.empty() || path == kRootPath) return std::nullopt;
   std::optional<std::string_view> lowest;

@@ -4,7 +4,7 @@
 //
 // The limits of /a live in /zookeeper/quota/a/zookeeper_limits, the count in .../zookeeper_stats, both as
 // text: "count=10,bytes=-1" and, with hard limits, "count=10,bytes=-1=;byteHardLimit=5;countHardLimit=7".
-// Statistics are rewritten in place by every server on its own; no transaction says so.
+// Every server updates the statistics in place by itself; there is no transaction for it.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace drover::state {
 
-// The text of a limits or stats node. Unknown keys are kept; what cannot be read counts as absent.
+// The text of a limits or stats node. Unknown keys are kept; unreadable values count as absent.
 class QuotaText {
  public:
   static QuotaText parse(std::string_view text);
@@ -42,15 +42,15 @@ class Quotas {
  public:
   explicit Quotas(const HashKey& key) : limited_(0, KeyedHash{key}) {}
 
-  // Told by apply after the tree has changed.
+  // Called by apply after the tree has changed.
   void on_create(Tree& tree, std::string_view path, std::size_t data_bytes);
   void on_delete(Tree& tree, std::string_view path, std::size_t data_bytes);
   void on_set_data(Tree& tree, std::string_view path, std::int64_t bytes_more);
 
-  // Finds all quotas anew and counts what they cover: after loading a snapshot.
+  // Finds all quotas again and counts the nodes they cover. For use after loading a snapshot.
   void rebuild(Tree& tree);
 
-  // QUOTAEXCEEDED when a hard limit forbids the growth.
+  // QUOTAEXCEEDED if a hard limit forbids the growth.
   struct Growth {
     std::int64_t bytes = 0;
     std::int64_t nodes = 0;

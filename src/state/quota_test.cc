@@ -53,7 +53,7 @@ Options enforcing() {
 
 class QuotaOfQ : public ::testing::Test {
  protected:
-  // Limits on /q, which exists.
+  // Sets limits on /q; creates /q if it is missing.
   void limit(std::string_view text) {
     if (!leader_.get("/q")) leader_.create("/q");
     if (!leader_.get("/zookeeper/quota/q")) leader_.create("/zookeeper/quota/q");

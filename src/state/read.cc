@@ -15,20 +15,20 @@ namespace {
 
 using wire::OpCode;
 
-// Without any other limit: the length of a frame has 31 bits, and one more node must fit.
+// Applies in any case: the length of a frame has 31 bits, and one more node must fit.
 constexpr std::size_t kReplyBytesMax = std::size_t{1} << 30;
-// So many times the largest reply may be gone through in search of what belongs into it.
+// To build a reply, at most this many times the largest reply is searched.
 constexpr std::size_t kSearchedPerAnswered = 4;
 
-// The watches of all connections of a front, and how many there may be.
+// The watches of all connections of a front, and their limits.
 struct WatchRoom {
   Watches& watches;
   const WatchLimits& limits;
   std::size_t path_bytes_max;
 
-  // Registers a watch if there is room; one more mode of a watch that is there needs none.
+  // Registers a watch if there is room. Another mode of an existing watch needs no room.
   CodeResult<void> add(WatcherId watcher, std::string_view path, WatchTable table, WatchMode mode) const {
-    // There will never be such a node.
+    // Such a node can never exist.
     if (path.size() > path_bytes_max) return std::unexpected(ErrorCode::kBadArguments);
     if (is_full(watcher, path.size()) && !watches.contains(watcher, path, WatcherType::kAny))
       return std::unexpected(ErrorCode::kQuotaExceeded);
@@ -43,7 +43,7 @@ struct WatchRoom {
   }
 };
 
-// One read on its way into `out`. Each op appends its reply's body, or returns why not.
+// Writes the reply to one read into `out`. Each op appends the body of its reply, or returns an error.
 class Answer {
  public:
   Answer(const Machine& machine, const WatchRoom& room, const ReadRequest& request, std::string& out)
@@ -125,7 +125,7 @@ CodeResult<void> Answer::exists() {
   if (request->path.find('\0') != std::string_view::npos) return std::unexpected(ErrorCode::kBadArguments);
   const Node* node = m_.tree.get(request->path);
   if (node && !may(*node, wire::kRead)) return std::unexpected(ErrorCode::kNoAuth);
-  // A watch on a node that is not there waits for its creation.
+  // A watch on a missing node waits for its creation.
   if (request->watch) TRY(watch(request->path, WatchTable::kData, kStandard));
   if (!node) return std::unexpected(ErrorCode::kNoNode);
   wire::encode(w_, m_.tree.stat(*node));
@@ -159,7 +159,7 @@ CodeResult<void> Answer::get_children(bool with_stat) {
   return {};
 }
 
-// Hashes of passwords are for those who may change the list (CVE-2019-0201).
+// Only those who may change the list see the password hashes (CVE-2019-0201).
 std::vector<wire::Acl> masked(std::vector<wire::Acl> acl) {
   for (wire::Acl& entry : acl) {
     const std::size_t colon = entry.who.id.find(':');
@@ -191,7 +191,7 @@ CodeResult<void> Answer::get_all_children_number() {
   const NodeRef ref = m_.tree.find(*path);
   if (ref == kNoNode) return std::unexpected(ErrorCode::kNoNode);
   if (!may(m_.tree.at(ref), wire::kRead)) return std::unexpected(ErrorCode::kNoAuth);
-  // Java's table holds the root as "" and as "/", and counts the latter as below the former.
+  // Java's table holds the root as "" and as "/", and counts "/" as below "".
   std::size_t count = m_.tree.below(ref).nodes;
   if (path->empty()) ++count;
   w_.i32(static_cast<std::int32_t>(count));
@@ -213,8 +213,8 @@ CodeResult<void> Answer::get_ephemerals() {
   for (const NodeRef ref : *owned) {
     const std::string path = m_.tree.path_of(ref);
     path_bytes += path.size();
-    // Nodes share what is above them, their paths do not: a small tree may have a very large list of paths,
-    // and putting together those without the prefix is as much work.
+    // Nodes share their ancestors, but paths do not: a small tree may have a very large list of paths.
+    // Building the paths without the prefix is as much work.
     if (is_too_large() || path_bytes / kSearchedPerAnswered > q_.reply_bytes_max) {
       return std::unexpected(ErrorCode::kQuotaExceeded);
     }
@@ -226,7 +226,7 @@ CodeResult<void> Answer::get_ephemerals() {
   return {};
 }
 
-// On a server of its own, and on a leader, everything before this request is applied already.
+// On a standalone server and on a leader, everything before this request is already applied.
 CodeResult<void> Answer::sync() {
   const wire::Nullable path = in_.buffer();
   if (!in_.ok()) return std::unexpected(ErrorCode::kMarshallingError);
@@ -261,7 +261,7 @@ CodeResult<void> Answer::multi_read() {
   if (!ops) return std::unexpected(ErrorCode::kMarshallingError);
   looked_at_ += ops->size();
   for (const wire::MultiOp& op : *ops) {
-    // The same large node may be asked for thousands of times.
+    // A client may request the same large node thousands of times.
     if (is_too_large()) return std::unexpected(ErrorCode::kQuotaExceeded);
     const auto done = multi_read_element(op);
     if (done) continue;
@@ -310,8 +310,8 @@ CodeResult<void> Answer::remove_watches() {
   return {};
 }
 
-// setWatches, after a reconnect: what changed since the client last looked is told at once, and the rest
-// is watched again. Its events come before its reply, so it does not fit the shape of the others.
+// setWatches, after a reconnect: sends events for everything that changed since the client last looked, and
+// watches the rest again. The events come before the reply, so this is not a part of Answer.
 class WatchReset {
  public:
   WatchReset(const Machine& machine, const WatchRoom& room, const ReadRequest& q, std::string& out)
@@ -347,7 +347,7 @@ class WatchReset {
     if (node->pzxid > since) return tell_of(*node, wire::EventType::kNodeChildrenChanged, path);
     return watch(path, WatchTable::kChild, kStandard);
   }
-  // A client that may not read the node does not hear of it, and the watch is spent: as when an event fires.
+  // If the client may not read the node, it gets no event, and the watch is used up, as when an event fires.
   CodeResult<void> tell_of(const Node& node, wire::EventType type, std::string_view path) {
     const bool readable =
         node.acl == kOpenAcl || is_allowed(*m_.tree.acl(node), wire::kRead, *q_.who, m_.options);
@@ -406,7 +406,7 @@ std::size_t reply_bytes_estimate(const Machine& machine, SessionId session, OpCo
   switch (op) {
     case OpCode::kGetAcl: return node_bytes_estimate(machine.tree, op, wire::decode_path(r).value_or(""));
     case OpCode::kGetEphemerals: {
-      // All are looked at, however few have the prefix.
+      // All of them are examined, however few have the prefix.
       const NodeSet* owned = machine.tree.ephemerals_of(session);
       return owned ? owned->size() * kChildBytesEstimate : 0;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Answers every operation that changes nothing: straight from the tree into the connection's output.
+// Answers all read operations: straight from the tree into the connection's output.
 //
 // Runs on the connection's own thread, under the tree's reader lock, and may register watches there.
 #pragma once
@@ -27,7 +27,7 @@ struct ReadRequest {
   std::string_view body;
   const Identities* who = nullptr;
   WatcherId watcher{};
-  // Of one that is put together from many nodes; a reply about one node is as large as the node.
+  // Limit for replies that are built from many nodes. A reply about one node is as large as the node.
   std::size_t reply_bytes_max = client_limits::kOutputBytes;
 };
 
@@ -40,17 +40,17 @@ struct WatchLimits {
 
 struct ReadOutcome {
   ErrorCode error = ErrorCode::kOk;
-  std::size_t looked_at = 0;  // nodes and watches, by reads that look at many
+  std::size_t looked_at = 0;  // number of nodes and watches, for reads that examine many
 };
 
-// Whether answer_read() knows the op.
+// Whether answer_read() supports the op.
 bool is_read(wire::OpCode op);
 
-// About how large the reply would be now, or the work if that is more; 0 for those that are always small.
+// Approximate size of the reply, or of the work if that is more; 0 for ops whose replies are always small.
 std::size_t reply_bytes_estimate(const Machine& machine, SessionId session, wire::OpCode op,
                                  std::string_view body);
 
-// Appends the reply frame; before it, for setWatches, the events that the client has missed.
+// Appends the reply frame. For setWatches, the events that the client has missed come first.
 ReadOutcome answer_read(const Machine& machine, Watches& watches, const WatchLimits& limits,
                         const ReadRequest& request, std::string& out);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads that could be made large: by asking for the same node again and again, by long paths, by many
+// Reads that a client could make large: by requesting the same node again and again, by long paths, by many
 // watches.
 #include <gtest/gtest.h>
 
@@ -67,7 +67,7 @@ TEST_F(ReadLimits, ASingleLargeNodeIsReadWhateverItsSize) {
 }
 
 TEST_F(ReadLimits, EphemeralsBelowALongPathAreNotListedWithoutEnd) {
-  // Small in the tree, which keeps the long name once.
+  // Small in the tree, which stores the long name once.
   const std::string parent = "/" + std::string(10'000, 'x');
   leader_.create(parent);
   for (int i = 0; i < 20; ++i) leader_.create(parent + "/" + std::to_string(i), {.flags = wire::kEphemeral});

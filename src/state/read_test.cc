@@ -121,7 +121,7 @@ TEST_F(Read, GetAllChildrenNumberCountsDescendants) {
   };
   EXPECT_EQ(number("/a"), "00000003");
   EXPECT_EQ(number("/a/y"), "00000000");
-  EXPECT_EQ(number("/"), "00000008");  // 5 of ours, /zookeeper and its two
+  EXPECT_EQ(number("/"), "00000008");  // our 5, /zookeeper and its two children
   EXPECT_EQ(number(""), "00000009") << "Java's table holds the root twice";
 }
 

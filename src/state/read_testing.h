@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of reading share: a reader of one connection that takes replies apart.
+// Helpers for the tests of reads: one connection, and a parser for its replies.
 #pragma once
 
 #include <string>
@@ -45,7 +45,7 @@ class Connection {
  public:
   explicit Connection(const Machine& machine) : machine_(machine) {}
 
-  // All frames that the request brings, its reply last.
+  // All frames that the request produces, its reply last.
   std::vector<Reply> ask_all(OpCode op, std::string_view body) {
     std::string out;
     answer_read(machine_, watches, limits,

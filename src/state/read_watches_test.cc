@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads that leave watches, and the operations on watches (docs/client-protocol.md, "Watches").
+// Reads that set watches, and the operations on watches (docs/client-protocol.md, "Watches").
 #include <gtest/gtest.h>
 
 #include <string>
@@ -24,7 +24,7 @@ class ReadWatches : public ::testing::Test {
     return c_.watches.contains(c_.watcher, path, type);
   }
 
-  // Events, then "ok" or the error's name for the reply.
+  // The events, then "ok" or the name of the error for the reply.
   std::vector<std::string> set_watches(OpCode op, const std::string& body) {
     std::vector<std::string> story;
     for (const Reply& reply : c_.ask_all(op, body)) {
@@ -128,7 +128,7 @@ TEST_F(ReadWatches, AfterAReconnectWhatChangedIsToldAndTheRestIsWatched) {
 }
 
 TEST_F(ReadWatches, NobodyCatchesUpOnNodesThatTheyMayNotRead) {
-  // Otherwise setWatches would tell anybody whether a node is there, and when it changes.
+  // Otherwise setWatches would tell every client whether a node exists and when it changes.
   leader_.run(OpCode::kCreate, wire::testing::create_body(
                                    "/secret", {.acl = wire::testing::acl_bytes({{31, {"digest", "a:b"}}})}));
   const std::string body = set_watches_body(Zxid{0}, {{"/secret"}, {"/secret"}, {"/secret"}});

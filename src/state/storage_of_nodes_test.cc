@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where nodes and their bytes live: BlobArena and NodeStore.
+// Storage of nodes and their bytes: BlobArena and NodeStore.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -38,7 +38,7 @@ TEST(BlobArena, SameClassMeansTheBlockFits) {
 }
 
 TEST(BlobArena, BlocksNeverOverlap) {
-  // Every live block is filled with its own byte; a foreign byte in it would be an overlap.
+  // Every live block is filled with its own byte; another byte in it means an overlap.
   Random random(4);
   BlobArena arena;
   struct Block {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests of the state machine share: a machine that takes requests as a leader would (prepare, then
-// apply), a picture of a tree that can be compared, and the checks that must hold for any tree.
+// Helpers for tests of the state machine: a machine that handles requests as a leader does (prepare, then
+// apply), a comparable picture of a tree, and the checks that hold for every tree.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ namespace drover::state::testing {
 
 using wire::OpCode;
 
-// One node as a client or a snapshot could see it.
+// One node as visible to a client or a snapshot.
 struct NodePicture {
   wire::StatPersisted stat;
   bool has_data = false;
@@ -52,7 +52,7 @@ inline TreePicture picture_of(const Tree& tree) {
   return picture;
 }
 
-// Where two pictures differ, for messages.
+// The differences between two pictures, for messages.
 inline std::string difference(const TreePicture& a, const TreePicture& b) {
   std::string text;
   for (const auto& [path, node] : a) {
@@ -76,7 +76,7 @@ inline std::string difference(const TreePicture& a, const TreePicture& b) {
   return text;
 }
 
-// The digest from nothing but the nodes.
+// The digest, computed from the nodes alone.
 inline std::uint64_t recomputed_digest(const Tree& tree) {
   std::uint64_t sum = 0;
   tree.for_subtree_refs(tree.root(), [&](NodeRef ref) {
@@ -87,7 +87,7 @@ inline std::uint64_t recomputed_digest(const Tree& tree) {
   return sum;
 }
 
-// What is always true of a tree (state/tree.h); returns the first thing that is not.
+// Checks the invariants of a tree (state/tree.h) and returns a broken one, or "".
 inline std::string broken_invariant(const Tree& tree) {
   std::size_t nodes = 0;
   std::size_t bytes = 0;
@@ -131,7 +131,7 @@ inline std::string broken_invariant(const Tree& tree) {
   return broken;
 }
 
-// Who sends a request.
+// The sender of a request.
 struct Who {
   SessionId session{1};
   Identities identities{};
@@ -145,12 +145,12 @@ inline Options with_extended_types() {
   return options;
 }
 
-// A leader of one: requests become transactions, and those are applied now or when asked.
+// A leader without followers. Requests become transactions, which are applied at once or on demand.
 class Leader {
  public:
   explicit Leader(const Options& options = {}) : machine(options), pending(machine.tree) {}
 
-  // Decides and keeps the transaction for apply_next().
+  // Prepares the transaction and keeps it for apply_next().
   ErrorCode prepare(OpCode op, std::string_view body, const Who& who = {}) {
     last_zxid = next(last_zxid);
     WriteRequest request{.session = who.session,
@@ -181,7 +181,7 @@ class Leader {
     while (!proposed.empty()) apply_next();
   }
 
-  // Decides and applies; the error that the client would see.
+  // Prepares and applies. Returns the error that the client would see.
   ErrorCode run(OpCode op, std::string_view body, const Who& who = {}) {
     const ErrorCode error = prepare(op, body, who);
     apply_all();
@@ -203,7 +203,7 @@ class Leader {
   TreeEvents events;                  // of the last transaction
 };
 
-// A write request drawn at random from few paths and sessions, so that they meet each other often.
+// A random write request. Few paths and sessions, so that requests conflict often.
 struct RandomWrite {
   OpCode op{};
   std::string body;

@@ -41,7 +41,7 @@ Tree::Tree(const Options& options) : options_(options), acls_(options.hash_key) 
 Tree::~Tree() { clear(); }
 
 void Tree::clear() {
-  // Only blocks that came from malloc need to be given back one by one; walking finds them all.
+  // Only blocks from malloc must be released one by one; the walk finds them all.
   if (root_ != kNoNode) {
     for (NodeRef ref = root_; ref != kNoNode; ref = successor(ref, true)) {
       Node& node = nodes_.at(ref);
@@ -162,7 +162,7 @@ Tree::Below Tree::below(NodeRef ref) const {
   return found == below_.end() ? Below{} : found->second;
 }
 
-// Removing is adding a negative number; for the count that works modulo 2^64.
+// To remove, add a negative number; for the count this works modulo 2^64.
 void Tree::count_below(NodeRef parent, const Below& change) {
   for (; parent != root_; parent = nodes_.at(parent).parent) {
     const auto entry = below_.try_emplace(parent).first;
@@ -212,7 +212,7 @@ void Tree::remove(NodeRef ref, std::string_view path) {
   nodes_.release(ref);
 }
 
-// A walk that stands on a node about to go meets the one behind it next.
+// Moves walks off a node that is about to be removed, to the next node.
 void Tree::step_off(NodeRef ref) {
   const NodeRef behind = successor(ref, /*with_children=*/false);
   walks_.for_each([&](WalkPlaces::Place& walk) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The znodes: who is there, what hangs below whom, and which of them end with a session or a clock.
+// The znodes: paths, parents and children, and indexes of ephemeral, container and TTL nodes.
 //
-// The tree knows no requests, permissions or versions to expect; it does what state/apply tells it and
-// keeps its indexes true. Reads are const and may run on many threads while nobody writes.
+// The tree knows nothing of requests, permissions or expected versions. It does what state/apply tells it and
+// keeps its indexes correct. Reads are const and may run on many threads while there is no write.
 //
-// Always true: every node but the root has a parent in the tree; child_count is the length of the child
-// list; below() is what a walk would count; the digest is the sum of the node digests; ephemerals, containers
-// and ttl nodes are listed.
+// Always true: every node except the root has a parent in the tree; child_count is the length of the child
+// list; below() equals the count of a walk; the digest is the sum of the node digests; ephemerals, containers
+// and TTL nodes are listed.
 #pragma once
 
 #include <cstdint>
@@ -53,10 +53,10 @@ class Tree {
   wire::Stat stat(const Node& node) const;
   const AclListPtr& acl(const Node& node) const { return acls_.list(node.acl); }
 
-  // As ZooKeeper counts: its table holds the root twice.
+  // Same count as ZooKeeper, whose table holds the root twice.
   std::size_t node_count() const { return index_.size() + 2; }
-  // What is below a node, without the node itself. Kept up to date with every change, because a client may
-  // ask for it, and set a quota, as often as it likes.
+  // Totals of the nodes below a node, without the node itself. Updated with every change, because a client
+  // may ask for it, and set a quota, as often as it likes.
   struct Below {
     std::size_t nodes = 0;
     std::int64_t data_bytes = 0;
@@ -91,32 +91,33 @@ class Tree {
     AclId acl = kOpenAcl;
     wire::StatPersisted stat;
   };
-  // Adds a node below `parent`; there is none of that path. Changes nothing of the parent's attributes.
+  // Adds a node below `parent`. The path must not exist yet. Does not change the parent's attributes.
   NodeRef insert(NodeRef parent, const NewNode& node);
-  // Removes a childless node, also from the lists of ephemerals, containers and ttl nodes.
+  // Removes a node without children, also from the lists of ephemerals, containers and TTL nodes.
   void remove(NodeRef ref, std::string_view path);
   void set_data(NodeRef ref, std::string_view path, const wire::Nullable& data,
                 const wire::StatPersisted& stat);
-  // Data alone, outside of any transaction: quota statistics.
+  // Changes only the data, outside of any transaction. For quota statistics.
   void rewrite_data(NodeRef ref, std::string_view path, const wire::Nullable& data);
   void set_acl(NodeRef ref, std::string_view path, AclId acl, std::int32_t aversion);
-  // The parent's share of a create or delete below it.
+  // Updates the parent for a create or delete below it.
   void set_child_version(NodeRef ref, std::string_view path, std::int32_t cversion, Zxid pzxid);
   AclTable& acls() { return acls_; }
 
-  // For loading a snapshot: the root's own record, and a fresh start, which cuts off every walk.
+  // For loading a snapshot. clear() empties the tree and cuts off every walk; restore_root() sets the root's
+  // record.
   void clear();
   void restore_root(const NewNode& node);
-  // /zookeeper and its two children, where they are missing: snapshots of old servers lack some.
+  // Creates /zookeeper and its two children if they are missing: snapshots of old servers lack some.
   void ensure_special_nodes();
 
   // --- walking while others write ---
-  // A position in the depth-first order, parents first, that stays valid across writes: a fuzzy
-  // snapshot reads some nodes, lets the writer in, and goes on. New nodes go to the head of their
-  // sibling list, so a walk never meets a node twice.
+  // A position in depth-first order, parents first, that stays valid across writes. A fuzzy snapshot reads
+  // some nodes, lets the writer in, and continues. New nodes go to the head of their sibling list, so a walk
+  // never visits a node twice.
   //
-  // Any number may be under way, each on a thread of its own. Whatever is called here, the end of the
-  // walk's life included, happens as any read does: while nobody writes. The tree outlives its walks.
+  // Any number of walks may be active, each on its own thread. All calls, including the destructor, count as
+  // reads: they must not run during a write. The tree outlives its walks.
   class Walk {
    public:
     explicit Walk(Tree& tree) : tree_(tree), place_(tree.walks_.claim(tree.root_)) {}
@@ -126,7 +127,7 @@ class Tree {
 
     NodeRef position() const { return place_.next; }  // kNoNode at the end
     void advance() { place_.next = tree_.successor(place_.next, /*with_children=*/true); }
-    // The tree was cleared: the walk is at its end, but what it met is no whole tree.
+    // The tree was cleared: the walk is at its end, but the nodes it visited are not a whole tree.
     bool cut_off() const { return place_.cut_off; }
 
    private:
@@ -134,8 +135,8 @@ class Tree {
     WalkPlaces::Place& place_;
   };
 
-  // The same over the children of one node, without what is below them: a node may have a million of them,
-  // and nobody should hold a lock for that long. Children that come meanwhile are not met.
+  // The same over the children of one node, without their descendants. A node may have a million children,
+  // too many for holding a lock all the time. Children added meanwhile are not visited.
   class ChildWalk {
    public:
     ChildWalk(Tree& tree, NodeRef parent)
@@ -144,8 +145,9 @@ class Tree {
     ChildWalk(const ChildWalk&) = delete;
     ChildWalk& operator=(const ChildWalk&) = delete;
 
-    // kNoNode at the end. Whoever stands on the last child when it is removed is moved to a node outside of
-    // the parent; and since new nodes go to the head of their list, never back below one that has its number.
+    // kNoNode at the end. If the walk is at the last child and that child is removed, the walk moves to a
+    // node outside the parent. It never returns to a node whose parent has the same NodeRef, because new
+    // nodes go to the head of their list.
     NodeRef position() const {
       const NodeRef next = place_.next;
       return next != kNoNode && tree_.at(next).parent == parent_ ? next : kNoNode;
@@ -168,7 +170,7 @@ class Tree {
   static void copy_data(Node& node, const wire::Nullable& data);
   void track(NodeRef ref, const Node& node);
   void untrack(NodeRef ref, const Node& node);
-  // Runs `change` on the node and moves its part of the digest along.
+  // Runs `change` on the node and updates the tree's digest.
   template <class Change>
   void change_counted(NodeRef ref, std::string_view path, Change change);
   NodeRef successor(NodeRef ref, bool with_children) const;
@@ -186,7 +188,7 @@ class Tree {
   std::size_t data_bytes_ = 0;
   std::size_t ephemeral_count_ = 0;
   Below below_root_;
-  boost::unordered_flat_map<NodeRef, Below> below_;  // of every other node that has children
+  boost::unordered_flat_map<NodeRef, Below> below_;  // for every other node that has children
   boost::unordered_flat_map<SessionId, NodeSet> ephemerals_;
   NodeSet containers_;
   NodeSet ttl_nodes_;

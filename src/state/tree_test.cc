@@ -17,7 +17,7 @@ namespace {
 
 using namespace testing;
 
-// Creates below an existing parent, as apply would, but nothing of the parent's attributes.
+// Creates a node below an existing parent as apply does, but does not change the parent's attributes.
 NodeRef add(Tree& tree, std::string_view path, const wire::Nullable& data = "", std::int64_t owner = 0) {
   wire::StatPersisted stat;
   stat.ephemeral_owner = owner;
@@ -112,7 +112,7 @@ TEST(Tree, NodesBelowZookeeperDoNotCountInTheDigest) {
 
 TEST(Tree, AfterClearOnlyAnEmptyRootIsLeft) {
   Tree tree({});
-  add(tree, "/a", std::string(5000, 'x'));  // a block of malloc's: the leak checker looks at this
+  add(tree, "/a", std::string(5000, 'x'));  // a block from malloc: the leak checker checks it
   add(tree, "/a/b", "small", 5);
   tree.clear();
   EXPECT_EQ(tree.node_count(), 2u);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The walks that fuzzy snapshots make while others write.
+// Walks of fuzzy snapshots during writes.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -17,10 +17,10 @@
 namespace drover::state {
 namespace {
 
-// A node's identity beyond its path: a node that is deleted and created again is another one.
+// A node's identity beyond its path: a node that is deleted and created again has a new identity.
 using Identity = std::int64_t;
 
-// One walk and what is known of it.
+// One walk and its expected results.
 class Walker {
  public:
   Walker(Tree& tree, const std::map<std::string, Identity>& alive) : tree_(tree), walk_(tree) {
@@ -29,7 +29,7 @@ class Walker {
 
   void on_removed(Identity identity) { survivors_.erase(identity); }
 
-  // One node, checked; false at the end.
+  // Visits and checks one node; false at the end.
   bool visit() {
     const NodeRef ref = walk_.position();
     if (ref == kNoNode) return false;
@@ -79,7 +79,7 @@ class Forest {
     remove_below(victim->first);
   }
 
-  // Leaf by leaf, as clients must.
+  // Removes leaf by leaf, as clients must.
   void remove_below(const std::string& top) {
     std::vector<std::string> doomed;
     for (const auto& [path, identity] : alive_) {
@@ -96,7 +96,8 @@ class Forest {
 
   void begin() { walkers_.push_back(std::make_unique<Walker>(tree_, alive_)); }
 
-  // One node of one of the walks, which is checked and forgotten at its end; false when there is none.
+  // Visits one node of one of the walks. At its end, the walk is checked and dropped. False if there is no
+  // walk.
   bool visit() {
     if (walkers_.empty()) return false;
     const auto walker = walkers_.begin() + static_cast<std::ptrdiff_t>(random_.below(walkers_.size()));
@@ -106,7 +107,7 @@ class Forest {
     return !walkers_.empty();
   }
 
-  // A walk that nobody wants any more.
+  // Ends a walk early.
   void give_up_one() {
     if (!walkers_.empty()) walkers_.pop_back();
   }
@@ -130,8 +131,8 @@ TEST(TreeWalk, MeetsEveryNodeThatStaysExactlyOnceParentsFirst) {
     forest.begin();
     for (int visits = 0; forest.visit(); ++visits) {
       ASSERT_LT(visits, 10'000) << "the walk does not end";
-      // New nodes keep coming; if they came faster than the walk goes, it would still end, since they go
-      // behind it.
+      // New nodes keep coming. The walk ends even if they come faster than it advances, because they are
+      // added behind it.
       for (std::uint64_t w = 0; w < writes_per_visit; ++w) forest.write();
     }
     if (::testing::Test::HasFailure()) return;
@@ -199,7 +200,7 @@ TEST_F(ThreeNodes, WalkDoesNotMindThatAnotherOneEnds) {
   walk.advance();
   other.reset();
   tree.remove(tree.find("/a"), "/a");
-  // The place of the walk that ended is taken by a new one, and by no other.
+  // The new walk takes the place of the walk that ended, and no other.
   Tree::Walk successor(tree);
   EXPECT_EQ(rest_of(tree, successor), (Paths{"/", "/b", "/c"}));
   EXPECT_EQ(rest_of(tree, walk), (Paths{"/b", "/c"}));
@@ -226,7 +227,7 @@ TEST_F(ThreeNodes, WalksAreCutOffWhenTheTreeIsCleared) {
     EXPECT_TRUE((*cut)->cut_off());
     cut->reset();
   }
-  Tree::Walk fresh(tree);  // takes the place of one that was cut off
+  Tree::Walk fresh(tree);  // reuses the place of a walk that was cut off
   EXPECT_FALSE(fresh.cut_off());
   EXPECT_EQ(rest_of(tree, fresh), (Paths{"/", "/d"}));
 }
@@ -243,7 +244,7 @@ TEST_F(TreeWalkDeathTest, ATreeThatGoesBeforeItsWalkIsOurBug) {
       "the tree outlives its walks");
 }
 
-// What a walk over the children of /d meets while `change` happens after its second child.
+// The children of /d that a walk visits if `change` happens after its second child.
 template <class Change>
 std::vector<std::string> children_met(Change change) {
   Tree tree{Options{}};
@@ -273,12 +274,12 @@ TEST(ChildWalk, StepsOffRemovedChildrenAndEndsWithTheLast) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(children_met([](auto&, auto& remove, Tree&) {
               remove("/d/2/below");
-              remove("/d/2");  // where it stands
+              remove("/d/2");  // the current position
             }),
             (Names{"4", "3", "1"}));
   EXPECT_EQ(children_met([](auto& add, auto& remove, Tree&) {
               for (const char* path : {"/d/2/below", "/d/2", "/d/1", "/d/3", "/d/4", "/d"}) remove(path);
-              add("/d");  // gets the number of the old one
+              add("/d");  // gets the NodeRef of the old one
               add("/d/new");
             }),
             (Names{"4", "3"}));

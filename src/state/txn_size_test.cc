@@ -34,7 +34,7 @@ std::string world_acl(std::size_t entries) {
   return acl_bytes(acl);
 }
 
-// The largest n for which the request made of it is not refused.
+// The largest n whose request is not refused.
 template <class Request>
 std::size_t largest(const Options& options, OpCode op, Request request) {
   std::size_t n = 0;
@@ -48,7 +48,7 @@ std::size_t largest(const Options& options, OpCode op, Request request) {
 
 class TxnSize : public ::testing::Test {
  protected:
-  // The request with n is the largest that fits, and fits exactly or nearly; with n + 1 it leaves no trace.
+  // The request with n is the largest that fits, exactly or nearly; the request with n + 1 has no effect.
   template <class Request>
   void expect_limit(OpCode op, std::size_t grain, Request request) {
     const Options options = small_transactions();
@@ -60,7 +60,7 @@ class TxnSize : public ::testing::Test {
     EXPECT_GT(leader.applied.back().size() + grain, options.txn_bytes_max);
 
     const auto before = picture_of(leader.machine.tree);
-    // Behind others that are not applied yet, as in a busy server.
+    // After other transactions that are not applied yet, as on a busy server.
     ASSERT_EQ(leader.prepare(OpCode::kCreate, create_body("/b")), ErrorCode::kOk);
     const std::uint64_t foreseen = leader.pending.digest();
     EXPECT_EQ(leader.prepare(op, request(n + 1)), ErrorCode::kMarshallingError);
@@ -106,7 +106,7 @@ TEST_F(TxnSize, OfCreateIsLimited) {
 }
 
 TEST_F(TxnSize, CountsWhatAuthBecomesInAnAcl) {
-  // Thirty bytes of request stand for everything that the connection has proven.
+  // Thirty bytes of request stand for all authenticated identities of the connection.
   Who who;
   for (int i = 0; i < 20; ++i)
     who.identities.push_back({"digest", "user" + std::to_string(i) + ":" + std::string(40, 'h')});
@@ -146,7 +146,7 @@ class SessionEnd : public ::testing::Test {
   void own(const std::string& path) {
     ASSERT_EQ(leader_.create(path, {.flags = wire::kEphemeral}, {.session = kOwner}), ErrorCode::kOk) << path;
   }
-  // As the replica does it: sweeps follow at once.
+  // Like the replica: sweeps follow immediately.
   void close() {
     const Identities nobody;
     std::string entry;
@@ -167,7 +167,7 @@ class SessionEnd : public ::testing::Test {
       left = left.subspan(n);
       ++sweeps_;
     }
-    leader_.apply_all();  // looks at the digests, too
+    leader_.apply_all();  // also checks the digests
   }
   std::vector<std::string_view> listed() {
     const auto found =
@@ -211,7 +211,7 @@ TEST_F(SessionEnd, NamesEveryParentSomewhere) {
   close();
   EXPECT_EQ(leader_.machine.tree.ephemeral_count(), 0u);
   EXPECT_GT(sweeps_, 0) << "the list is too short for one child of each";
-  // Replayed over a snapshot that has seen the parents before and the children after: the worst case.
+  // Replay over a snapshot with the parents from before and the children from after: the worst case.
   for (int p = 0; p < 60; ++p) {
     const auto stat = leader_.stat("/a-parent-with-a-name-" + std::to_string(p));
     EXPECT_EQ(stat.num_children, 0);
@@ -220,7 +220,7 @@ TEST_F(SessionEnd, NamesEveryParentSomewhere) {
 }
 
 TEST_F(SessionEnd, WithAPathThatFitsNoTransactionIsNotTooLarge) {
-  // The limit was higher when the node was made. It must go nevertheless, and nobody may stumble over it.
+  // The limit was higher when the node was created. The node must still be deleted, without any error.
   leader_.machine.options.txn_bytes_max = 100'000;
   own("/" + std::string(5000, 'n'));
   own("/short");
@@ -251,7 +251,7 @@ TEST_F(SessionEnd, TakesWhatWillBeTheSessionsOnceEverythingInFlightIsApplied) {
   EXPECT_EQ(leader_.machine.tree.ephemeral_count(), 1u);
 }
 
-// Any snapshot that was begun before and ended after, with any part of the tree walked at any time between.
+// Any snapshot that began before and ended after, with any part of the tree walked at any time in between.
 TEST_F(SessionEnd, IsReplayedExactlyOverAFuzzySnapshot) {
   for (int p = 0; p < 40; ++p) {
     const std::string parent = "/a-parent-with-a-name-" + std::to_string(p);
@@ -264,7 +264,7 @@ TEST_F(SessionEnd, IsReplayedExactlyOverAFuzzySnapshot) {
   close();
   ASSERT_GT(sweeps_, 0);
   const auto after = picture_of(leader_.machine.tree);
-  // Every parent as it was before, every child as it is after: gone.
+  // Every parent as before, every child as after: deleted.
   Machine machine(small_transactions());
   for (const auto& [path, node] : before) {
     if (!after.contains(path) || path == "/" || path.starts_with("/zookeeper")) continue;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the walks over a tree stand, so that the writer can move a walk off a node that it removes.
+// The positions of all walks over a tree. The writer uses them to move a walk off a node that it removes.
 //
-// Walks begin and end while the writer is kept out, but not each other: each is a reader, on a thread of its
-// own. So a place is claimed with an atomic flag, and the list of places only grows, by as many as were ever
-// in use at once. The writer, who is alone, looks at all of them; without any walk that is one load.
+// The writer never runs while a walk begins or ends. But walks are readers, each on its own thread, so
+// several may begin or end at the same time. So a place is claimed with an atomic flag. The list of places
+// only grows, up to the largest number that was ever in use at once. The writer, which runs alone, looks at
+// all places; without any walk that is one load.
 #pragma once
 
 #include <atomic>
@@ -19,8 +20,8 @@ namespace drover::state {
 class WalkPlaces {
  public:
   struct Place {
-    NodeRef next = kNoNode;  // the node to be met next
-    bool cut_off = false;    // the tree was cleared under the walk
+    NodeRef next = kNoNode;  // the next node to visit
+    bool cut_off = false;    // the tree was cleared during the walk
     std::atomic<bool> claimed{true};
     Place* older = nullptr;
   };
@@ -33,7 +34,7 @@ class WalkPlaces {
     for (Place* place = newest_.load(); place != nullptr;) delete std::exchange(place, place->older);
   }
 
-  // --- by walks ---
+  // --- called by walks ---
   Place& claim(NodeRef start) {
     walks_.fetch_add(1, std::memory_order_relaxed);
     Place& place = free_or_new();
@@ -46,7 +47,7 @@ class WalkPlaces {
     walks_.fetch_sub(1, std::memory_order_relaxed);
   }
 
-  // --- by the writer ---
+  // --- called by the writer ---
   bool any() const { return walks_.load(std::memory_order_relaxed) != 0; }
   template <class Visit>
   void for_each(Visit visit) {

@@ -16,7 +16,7 @@ struct Selection {
   std::uint8_t child = 0;
 };
 
-// Which modes of which table a WatcherType speaks of when it removes.
+// The modes of each table that a WatcherType selects.
 Selection selected_by(WatcherType type) {
   switch (type) {
     case WatcherType::kChildren: return {.data = 0, .child = kStandard};
@@ -91,7 +91,7 @@ void Watches::add(WatcherId watcher, std::string_view path, WatchTable table, Wa
   modes |= mode;
 }
 
-// Leaves exactly these modes; none at all removes the watch.
+// Sets exactly these modes; without any mode the watch is removed.
 void Watches::change(WatcherId watcher, Watched* watched, std::uint8_t data, std::uint8_t child) {
   Modes& modes = of(watcher).modes.at(watched);
   if ((modes.data & kPersistentRecursive) && !(data & kPersistentRecursive)) --recursive_count_;
@@ -140,7 +140,7 @@ void Watches::forget(WatcherId watcher) {
 }
 
 void Watches::fire_at(Watched* watched, bool data, bool child, std::vector<WatcherId>& out) {
-  // Spending a watch moves the last watcher into its place, hence backwards.
+  // Removing a watch moves the last watcher into its place, so iterate backwards.
   for (std::size_t i = watched->watchers.size(); i-- > 0;) {
     const WatcherId watcher = watched->watchers[i];
     const Modes modes = of(watcher).modes.at(watched);
@@ -173,7 +173,7 @@ void Watches::fire_recursive(std::string_view path, std::vector<WatcherId>& out)
     });
   }
   if (out.size() == exact) return;
-  // A watcher that waits at several levels hears of it once.
+  // A watcher that watches several levels gets the event once.
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
 }
@@ -199,7 +199,7 @@ void Watches::append_refs(WatcherId watcher, std::vector<Ref>& out) const {
 std::optional<std::string_view> Watches::data_watch(WatcherId watcher, Ref ref) const {
   const Watcher* mine = find(watcher);
   if (!mine) return std::nullopt;
-  // Looked up before it is looked at: what it pointed to may be gone.
+  // Look it up before dereferencing it: the target may be gone.
   const auto found = mine->modes.find(const_cast<Watched*>(ref));
   if (found == mine->modes.end() || found->second.data == 0) return std::nullopt;
   return std::string_view(found->first->path);

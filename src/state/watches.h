@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who wants to know of what: the watches of all connections of one I/O thread.
+// The watches of all connections of one I/O thread.
 //
-// ZooKeeper has two tables, data watches and child watches; here each (watcher, path) has one entry with
-// a set of modes for each table. Watches live with the connection and die with it.
+// ZooKeeper has two tables, data watches and child watches. Here each (watcher, path) has one entry with a
+// set of modes for each table. Watches are removed when their connection ends.
 //
 // Always true: a watcher is in a path's list exactly when its own map has that path, and has at least
 // one mode there.
@@ -23,14 +23,14 @@
 
 namespace drover::state {
 
-// A connection, as the owner of the table numbers them; numbers are used again after forget().
+// A connection, numbered by the owner of the table. Numbers are reused after forget().
 enum class WatcherId : std::uint32_t {};
 
 enum class WatchTable : std::uint8_t { kData, kChild };
 enum WatchMode : std::uint8_t {
   kStandard = 1,             // fires once
   kPersistent = 2,           // fires until removed
-  kPersistentRecursive = 4,  // and for everything below; data table only
+  kPersistentRecursive = 4,  // like kPersistent, and for everything below; data table only
 };
 
 // WatcherType of checkWatches and removeWatches.
@@ -45,27 +45,27 @@ class Watches {
 
   void add(WatcherId watcher, std::string_view path, WatchTable table, WatchMode mode);
   bool contains(WatcherId watcher, std::string_view path, WatcherType type) const;
-  // False when there was nothing to remove.
+  // False if there was nothing to remove.
   bool remove(WatcherId watcher, std::string_view path, WatcherType type);
   // The connection is gone.
   void forget(WatcherId watcher);
 
-  // Who hears of the event, each once; one-shot watches are spent.
+  // Returns the watchers that receive the event, each once, and removes their one-shot watches.
   //   created, data changed: data table; deleted: both tables; children changed: child table.
   void fire(wire::EventType event, std::string_view path, std::vector<WatcherId>& out);
 
   bool empty() const { return paths_.empty(); }
   std::size_t path_count() const { return paths_.size(); }
   std::size_t watch_count() const { return watch_count_; }
-  // As ZooKeeper counts: its data table and its child table have an entry each.
+  // Same count as ZooKeeper, whose data and child tables have separate entries.
   std::size_t table_entries() const { return table_entries_; }
   std::size_t watch_count(WatcherId watcher) const;
-  // Bytes of the paths that this connection, and all together, watch.
+  // Bytes of the paths watched by this connection, and by all connections.
   std::size_t path_bytes(WatcherId watcher) const;
   std::size_t path_bytes() const { return path_bytes_; }
 
-  // What one connection watches: visit(path, modes in the data table, modes in the child table), in no order,
-  // until it says false.
+  // Calls visit(path, modes in the data table, modes in the child table) for each watch of one connection, in
+  // no particular order, until it returns false.
   template <class Visit>
   void for_each_of(WatcherId watcher, Visit visit) const {
     const auto index = static_cast<std::size_t>(watcher);
@@ -75,11 +75,12 @@ class Watches {
     }
   }
 
-  // For who looks at very many a few at a time: refs are quick to copy, and stand for something as long as
-  // the watch is there. (If it goes and another of that watcher's comes, the ref may stand for that one.)
+  // For callers that process very many watches a few at a time. Refs are cheap to copy and valid as long as
+  // the watch exists. (If the watch is removed and the same watcher adds another, the ref may refer to the
+  // new one.)
   using Ref = const Watched*;
   void append_refs(WatcherId watcher, std::vector<Ref>& out) const;
-  // The path, if the watch is there and in the data table.
+  // The path, if the watch exists and is in the data table.
   std::optional<std::string_view> data_watch(WatcherId watcher, Ref ref) const;
 
  private:

@@ -26,7 +26,7 @@ constexpr WatcherId kB{1};
 using Heard = std::multiset<WatcherId>;
 
 Heard fire(Watches& watches, EventType event, std::string_view path) {
-  std::vector<WatcherId> out{WatcherId{99}};  // what was in it does not matter
+  std::vector<WatcherId> out{WatcherId{99}};  // earlier content does not matter
   watches.fire(event, path, out);
   return {out.begin(), out.end()};
 }
@@ -125,7 +125,7 @@ TEST(Watches, ModesCoexistAndOnlyTheOneShotIsSpent) {
 TEST(Watches, RemovingAndCheckingSpeakOfTheirTypeOnly) {
   const struct {
     WatcherType type;
-    std::set<int> selects;  // of the registrations below
+    std::set<int> selects;  // indexes of the registrations below
   } cases[] = {{WatcherType::kChildren, {1}},
                {WatcherType::kData, {0}},
                {WatcherType::kPersistent, {2}},
@@ -198,7 +198,7 @@ TEST(Watches, ThatHaveGoneAreListedNoMore) {
   EXPECT_FALSE(watches.data_watch(kA, refs[0]));
 }
 
-// ---- against a model that looks at every registration ----
+// ---- comparison with a model that examines every registration ----
 
 class Model {
  public:
