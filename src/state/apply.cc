@@ -184,8 +184,7 @@ void Application::apply(OpCode, const wire::SetAclTxn& txn, ApplyResult& result)
 
 void Application::apply(OpCode, const wire::CloseSessionTxn& txn, ApplyResult&) {
   m_.sessions.erase(header_.session);
-  // During replay the path may belong to a later node of another session; its creation is still to be
-  // replayed.
+  // During replay the path may already belong to a later node; its creation is still to be replayed.
   for (const std::string_view path : txn.paths) remove(path);
   // Logs from before 3.6 do not list the paths, and lists that are too long are cut.
   const NodeSet* left = tree_.ephemerals_of(header_.session);

@@ -31,8 +31,8 @@ class Preparation {
       : m_(machine), pending_(pending), request_(request), zxid_(zxid), now_(now) {}
 
   CodeResult<void> single(std::string& out);
-  // Unlike the others, a failed multi still succeeds with a transaction that holds the errors; `first_error`
-  // is the first of them.
+  // Unlike the others, a failing multi returns no error here: its transaction holds the errors of its
+  // elements, and `first_error` is the first of them.
   CodeResult<void> multi(std::string& out, ErrorCode& first_error);
   bool is_undecodable() const { return undecodable_; }
   void sweep(std::span<const std::string> paths, std::string& out);

@@ -161,7 +161,7 @@ CodeResult<void> Preparation::multi(std::string& out, ErrorCode& first_error) {
       append_error(record, ErrorCode::kRuntimeInconsistency);
     } else if (const auto done = multi_element(op, record); !done) {
       pending_.rollback();
-      // If Java fails with a null pointer here, the whole request fails, not only this element.
+      // Nulls that make Java fail with a null pointer fail the whole request, not only this element.
       if (done.error() == ErrorCode::kMarshallingError) return done;
       first_error = done.error();
       record.clear();

@@ -54,8 +54,7 @@ CodeResult<void> Preparation::remove_container(std::string_view path, std::strin
   TRY_ASSIGN(const std::string_view parent_of, deletable_parent(path));
   TRY_ASSIGN(const NodeFacts node, existing(path));
   if (node.child_count > 0) return std::unexpected(ErrorCode::kNotEmpty);
-  // Since the reaper looked, the node may have been replaced by a new node of another kind with the same
-  // path.
+  // Since the reaper looked, a new node may have taken the path.
   const NodeKind kind = kind_of(node.stat.ephemeral_owner, m_.options);
   if (kind != NodeKind::kContainer && kind != NodeKind::kTtl) return std::unexpected(ErrorCode::kBadVersion);
   TRY_ASSIGN(NodeFacts parent, existing(parent_of));

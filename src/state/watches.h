@@ -50,7 +50,7 @@ class Watches {
   // The connection is gone.
   void forget(WatcherId watcher);
 
-  // Returns the watchers that receive the event, each once, and removes their one-shot watches.
+  // Sets `out` to the watchers that receive the event, each once, and removes their one-shot watches.
   //   created, data changed: data table; deleted: both tables; children changed: child table.
   void fire(wire::EventType event, std::string_view path, std::vector<WatcherId>& out);
 
