@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes in order, from somewhere or to somewhere: a file, a decompressor, a socket.
+// Byte streams: a source to read from and a sink to write to (a file, a decompressor, a socket).
 #pragma once
 
 #include <cstddef>
@@ -23,11 +23,11 @@ class ByteSink {
  public:
   virtual ~ByteSink() = default;
   virtual IoResult<void> write(std::string_view bytes) = 0;
-  // No more bytes follow: whatever was held back is written.
+  // Ends the stream: writes everything that is still buffered.
   virtual IoResult<void> finish() = 0;
 };
 
-// A file from its start. The file outlives it.
+// Reads a file from its start. The file outlives it.
 class FileSource final : public ByteSource {
  public:
   explicit FileSource(File& file) : file_(file) {}
@@ -42,7 +42,7 @@ class FileSource final : public ByteSource {
   std::uint64_t position_ = 0;
 };
 
-// Bytes at hand, for tests and fuzzing.
+// Reads from memory, for tests and fuzzing.
 class MemorySource final : public ByteSource {
  public:
   explicit MemorySource(std::string_view bytes) : rest_(bytes) {}

@@ -127,7 +127,7 @@ class GzipSource final : public ByteSource {
 constexpr std::string_view kSnappyHeader("\x82SNAPPY\0\0\0\0\1\0\0\0\1", 16);
 constexpr std::size_t kSnappyMagicBytes = 8;
 constexpr std::size_t kSnappyBlockBytes = std::size_t{32} << 10;
-// Java lets the writer choose the block size; nobody chooses one like this.
+// Java lets the writer choose the block size; no real writer chooses one this large.
 constexpr std::size_t kSnappyBlockBytesMax = std::size_t{16} << 20;
 
 class SnappySink final : public ByteSink {
@@ -186,7 +186,7 @@ class SnappySource final : public ByteSource {
   }
 
  private:
-  // Fewer only at the end of the stream.
+  // Returns fewer bytes only at the end of the stream.
   IoResult<std::size_t> read_fully(char* into, std::size_t size) {
     std::size_t done = 0;
     while (done < size) {

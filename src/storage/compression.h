@@ -19,9 +19,9 @@ enum class Compression { kNone, kGzip, kSnappy };
 // "", ".gz", ".snappy".
 std::string_view suffix_of(Compression compression);
 
-// What is written comes out compressed at `to`, which outlives the returned sink.
+// Compresses everything that is written and passes it to `to`, which outlives the returned sink.
 std::unique_ptr<ByteSink> compress_to(Compression compression, ByteSink& to);
-// The decompressed bytes of `from`, which outlives the returned source.
+// Decompresses `from`, which outlives the returned source.
 std::unique_ptr<ByteSource> decompress(Compression compression, ByteSource& from);
 
 }  // namespace drover::storage

@@ -40,7 +40,7 @@ IoResult<std::string> unpacked(Compression compression, std::string_view bytes, 
   }
 }
 
-// Half noise, half repetition.
+// Half random, half repetitive.
 std::string sample(std::size_t size) {
   Random random(size);
   std::string bytes;
@@ -84,7 +84,7 @@ TEST(Snappy, DoesNotBelieveALength) {
   const std::string header("\x82SNAPPY\0\0\0\0\1\0\0\0\1", 16);
   EXPECT_FALSE(unpacked(Compression::kSnappy, header + std::string("\x7f\xff\xff\xff", 4)));
   EXPECT_FALSE(unpacked(Compression::kSnappy, header + std::string("\xff\xff\xff\xff", 4)));
-  // A block that claims to become 4 GiB.
+  // A block that claims to expand to 4 GiB.
   EXPECT_FALSE(unpacked(Compression::kSnappy, header + std::string("\0\0\0\6\xff\xff\xff\xff\x0f\0", 10)));
   EXPECT_FALSE(unpacked(Compression::kSnappy, "no header at all here"));
 }

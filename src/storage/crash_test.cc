@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Power loss after every single disk operation of a server's life, and every fate of what was not synced:
-// what was acknowledged is there, nothing was invented, and the next life goes on from it.
+// Power loss after every disk operation of a server's life, with every possible outcome for unsynced data:
+// everything acknowledged is still there, nothing else was added, and the next life continues from it.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -24,7 +24,7 @@ class Life {
   MemoryDisk& disk() { return disk_; }
   const DataDirs& dirs() const { return dirs_; }
 
-  // Recovers and goes on; false when the disk failed on the way. Checks what it finds.
+  // Recovers and continues; false if the disk failed on the way. Checks what it finds.
   bool start() {
     writer_.reset();
     data_dir_.reset();
@@ -72,10 +72,10 @@ class Life {
   }
   bool snapshot() { return write_snapshot(disk_, dirs_, history_).has_value(); }
   bool purge_old() { return purge(disk_, dirs_, {.retain = 1}).has_value(); }
-  // Back to `n` transactions, as a leader may ask.
+  // Truncates to `n` transactions, as a leader may ask.
   bool truncate_to(std::size_t n) {
     writer_.reset();
-    // From here on nothing behind the point is promised any more, and all of it may still be there.
+    // From here on, transactions after this point are no longer promised, but all of them may still be there.
     acknowledged_.resize(n);
     if (!truncate_history(disk_, dirs_, history_[n - 1])) return false;
     return start();
@@ -118,7 +118,7 @@ std::string name_of(Survival survival) {
   return survival == Survival::kLose ? "lose" : survival == Survival::kKeep ? "keep" : "tear";
 }
 
-// Crashes after each operation, recovers, crashes during that recovery too, and then lives on.
+// Crashes after each operation, recovers, crashes during that recovery too, and then continues.
 void sweep(const Script& script) {
   Life whole(1);
   ASSERT_TRUE(script(whole));
@@ -183,7 +183,7 @@ TEST(Crash, TruncationLeavesAWholeHistoryAtEveryPoint) {
   });
 }
 
-// A failing device instead of a power loss: the writer must not go on, and a restart finds a whole history.
+// A failing device instead of a power loss: the writer must stop, and a restart finds a complete history.
 TEST(Crash, AFailedOperationEndsTheWriterAndNothingAcknowledgedIsLost) {
   const Script script = [](Life& l) {
     return l.start() && l.new_epoch() && l.append(3) && l.sync() && l.roll() && l.append(4) && l.sync() &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random damage anywhere in a history of two files and two epochs: recovery finds every acknowledged
-// transaction, or it says that there is damage. It never quietly finds fewer.
+// transaction, or it reports damage. It never silently finds fewer.
 #include <gtest/gtest.h>
 
 #include "storage/testing.h"
@@ -30,7 +30,7 @@ class Damage : public ::testing::Test {
     store_.disk.set_contents(store_.links_path(), links_);
   }
 
-  // One wound of a random kind.
+  // Damages the bytes in a random way.
   std::string wound(std::string bytes) {
     const std::uint64_t at = random_.below(bytes.size());
     const std::uint64_t sector = at / kSectorBytes * kSectorBytes;
@@ -91,7 +91,7 @@ TEST_F(Damage, OfTheSideFileAloneLosesNothingAndAlarmsNobody) {
   }
 }
 
-// Without the side file there is less evidence; a wound with whole records behind it is still seen.
+// Without the side file there is less evidence, but damage followed by complete records is still detected.
 TEST_F(Damage, InTheMiddleOfALogIsToldWithoutTheSideFileToo) {
   ASSERT_TRUE(store_.disk.unlink(store_.links_path()));
   for (int round = 0; round < kRounds; ++round) {

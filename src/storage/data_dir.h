@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the files are, and that nobody else is there: layout checks, creation and the lock of a server's
-// directories.
+// A server's data directories: layout checks, creation, and the lock that keeps other servers out.
 #pragma once
 
 #include <memory>
@@ -18,19 +17,19 @@ struct DataDirs {
   std::string logs;
 };
 
-// From the directories as zoo.cfg names them; an empty dataLogDir means dataDir.
+// Converts the directories of zoo.cfg; an empty dataLogDir means dataDir.
 DataDirs data_dirs(const std::string& data_dir, const std::string& data_log_dir = {});
 
 struct DataDirOptions {
   bool create = true;  // zookeeper.datadir.autocreate
 };
 
-// An opened and locked pair of directories. Keep it for as long as anything in them is used: a second
-// server on the same files would destroy them.
+// An opened and locked pair of directories. Keep it as long as any of their files is in use: a second server
+// on the same files would destroy them.
 class DataDir {
  public:
-  // Makes what is missing, refuses a layout in which logs and snapshots are mixed up, locks, and removes
-  // temporary files that a crash left behind.
+  // Creates missing directories, refuses a layout that mixes up logs and snapshots, takes the lock, and
+  // removes temporary files that a crash left behind.
   static IoResult<DataDir> open(Disk& disk, const DataDirs& dirs, const DataDirOptions& options);
 
   const DataDirs& dirs() const { return dirs_; }
@@ -42,31 +41,32 @@ class DataDir {
   std::vector<std::unique_ptr<DirectoryLock>> locks_;
 };
 
-// The lock alone, of directories that exist: for whoever changes files and is not a server.
+// Only locks the directories, which must exist: for tools that change files but are not a server.
 IoResult<std::vector<std::unique_ptr<DirectoryLock>>> lock_data_dirs(Disk& disk, const DataDirs& dirs);
 
-// Logs where only snapshots belong, or the other way round: a configuration that was changed without
-// moving the files. Starting on it would mean starting on half a history.
+// Fails if logs are in the snapshot directory or snapshots in the log directory: somebody changed the
+// configuration without moving the files. A server that started on it would have half a history.
 IoResult<void> check_layout(Disk& disk, const DataDirs& dirs);
 
-// The operator's word that an empty directory is meant to be empty: a file named `initialize` beside
-// version-2 of the log directory. Remove it only once the first snapshot is durable.
+// The initialize mark is a file named `initialize` beside version-2 of the log directory. With it the
+// operator confirms that an empty directory is meant to be empty. Remove it only once the first snapshot is
+// durable.
 IoResult<bool> has_initialize_mark(Disk& disk, const DataDirs& dirs);
 // Durable when it returns.
 IoResult<void> remove_initialize_mark(Disk& disk, const DataDirs& dirs);
 
-// A leader's state is to take the place of the history here (storage/set_aside.h), and a crash on the way
-// must not be mistaken for something else. A file of its own, `drover.replacing` beside the snapshots, so
-// that whoever needs the space may delete what was set aside at any time.
+// The replacing mark: a leader's state is about to replace the history here (storage/set_aside.h), and a
+// crash in between must not be mistaken for something else. It is a file of its own, `drover.replacing`
+// beside the snapshots, so that an operator who needs space may delete the set-aside files at any time.
 enum class Replacing {
   kNo,
-  kMoving,    // files are being put away: whatever is here is no history
-  kAwaiting,  // they are gone: as long as the directory is empty, it is not new
-  kIncoming,  // the new state is whole under its incoming name: recovery finishes what was begun
-  kTrying,    // a state somebody sent waits under that name: it takes the place of the history if it loads
+  kMoving,    // files are being moved away: the files here are not a history
+  kAwaiting,  // files are moved away: while the directory is empty, it does not count as new
+  kIncoming,  // the new state is complete under its incoming name: recovery finishes the replacement
+  kTrying,    // a restored state has that name: it replaces the history if it can be loaded
 };
 
-// A mark that cannot be read or understood counts as kMoving: not knowing is knowing the worst.
+// A mark that is unreadable or unknown counts as kMoving, which is the worst case.
 Replacing replacing_mark(Disk& disk, const DataDirs& dirs);
 // Durable when it returns. kNo removes the mark.
 IoResult<void> set_replacing_mark(Disk& disk, const DataDirs& dirs, Replacing mark);

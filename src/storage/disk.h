@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What storage asks of a disk, and nothing more: so that the same log, snapshot and recovery code runs on
-// the real one (posix_disk.h) and on one that loses, tears and damages what it was given (memory_disk.h).
+// The operations that storage needs from a disk, and no others. So the same log, snapshot and recovery code
+// runs on the real disk (posix_disk.h) and on one that loses, tears and damages data (memory_disk.h).
 //
-// There is no memory mapping. A bad sector under a mapping is a SIGBUS, which kills the server; under a
-// read it is an error, which recovery can report as damage.
+// Files are not memory-mapped. A bad sector under a mapping raises SIGBUS, which kills the server; in a read
+// it is an error, which recovery can report as damage.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ namespace drover::storage {
 enum class OpenMode {
   kRead,    // must exist
   kWrite,   // must exist; reads and writes
-  kCreate,  // is made, or emptied if it exists; reads and writes
+  kCreate,  // creates the file, or empties an existing one; reads and writes
 };
 
-// An open file. Closed when destroyed; what was not synced may then still be lost by a crash.
+// An open file. The destructor closes it; a crash may still lose data that was not synced.
 class File {
  public:
   virtual ~File() = default;
@@ -31,19 +31,19 @@ class File {
   virtual IoResult<void> write_at(std::uint64_t offset, std::string_view bytes) = 0;
   // Reads until `size` bytes or the end of the file; returns how many there were.
   virtual IoResult<std::size_t> read_at(std::uint64_t offset, char* into, std::size_t size) = 0;
-  // Contents and size survive power loss once this returns. The name is sync_directory()'s business.
+  // Contents and size survive power loss once this returns. The name needs sync_directory().
   virtual IoResult<void> sync() = 0;
-  // Grows the file to `size` bytes with zeros for which blocks are reserved: writing inside them cannot
-  // fail with ENOSPC. When it fails itself with ENOSPC, what the file held is intact.
+  // Grows the file to `size` bytes with zeros and reserves their blocks: a write inside them cannot fail with
+  // ENOSPC. If allocate() itself fails with ENOSPC, the old contents are intact.
   virtual IoResult<void> allocate(std::uint64_t size) = 0;
   virtual IoResult<void> truncate(std::uint64_t size) = 0;
   virtual IoResult<std::uint64_t> size() = 0;
-  // The next reads come from the device. After a failed sync, which ended the process before, the page
-  // cache may show bytes that never reached it.
+  // Makes the next reads come from the device. If a failed sync ended the previous process, the page cache
+  // may show bytes that never reached the device.
   virtual void drop_cache() {}
 };
 
-// Held for as long as it lives.
+// Held until destroyed.
 class DirectoryLock {
  public:
   virtual ~DirectoryLock() = default;
@@ -66,16 +66,16 @@ class Disk {
   virtual IoResult<std::vector<std::string>> list(const std::string& path) = 0;
   virtual IoResult<bool> exists(const std::string& path) = 0;
   virtual IoResult<std::uint64_t> free_bytes(const std::string& path) = 0;
-  // Fails with EWOULDBLOCK when somebody else holds the lock. The file is made if need be.
+  // Fails with EWOULDBLOCK if another process holds the lock. Creates the file if necessary.
   virtual IoResult<std::unique_ptr<DirectoryLock>> lock(const std::string& path) = 0;
 };
 
 std::string join_path(std::string_view directory, std::string_view name);
 
-// The whole of a small file. More than `bytes_max` bytes are an error, not an allocation.
+// Reads a small file completely. More than `bytes_max` bytes are an error, not an allocation.
 IoResult<std::string> read_file(Disk& disk, const std::string& path, std::size_t bytes_max);
 
-// Replaces directory/name by `bytes` so that after a crash there is the old file or the new one, whole:
+// Replaces directory/name by `bytes`. After a crash the file is either the old one or the new one, complete:
 // temporary name, sync, rename, sync of the directory.
 struct ReplaceFile {
   std::string directory;
@@ -84,7 +84,7 @@ struct ReplaceFile {
 };
 IoResult<void> replace_file(Disk& disk, const ReplaceFile& file, std::string_view bytes);
 
-// Unlinks, and treats a file that is already gone as done.
+// Unlinks the file; succeeds if it is already gone.
 IoResult<void> unlink_if_exists(Disk& disk, const std::string& path);
 
 }  // namespace drover::storage

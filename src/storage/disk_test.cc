@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same promises for the real disk and the one in memory; then what only the real one must do.
+// The same tests for the real disk and the one in memory; then tests for the real one only.
 #include "storage/disk.h"
 
 #include <gtest/gtest.h>

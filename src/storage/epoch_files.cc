@@ -19,10 +19,10 @@ std::string name_of(EpochFile which) {
 
 std::string temporary_of(EpochFile which) { return name_of(which) + ".tmp"; }
 
-// Java reads the first line and no more.
+// Java reads only the first line.
 std::string_view first_line(std::string_view text) { return trimmed(text.substr(0, text.find('\n'))); }
 
-// The epoch of the file, or of the last transaction where the file has never been written.
+// Reads the epoch from the file. If the file does not exist, creates it with `otherwise`.
 IoResult<std::uint32_t> read_or_make(Disk& disk, const std::string& directory, EpochFile which,
                                      std::uint32_t otherwise) {
   TRY_ASSIGN(const std::optional<std::uint32_t> epoch, read_epoch(disk, directory, which));
@@ -80,8 +80,9 @@ IoResult<Epochs> load_epochs(Disk& disk, const std::string& directory, Zxid last
   }
   if (logged <= epochs.current) return epochs;
 
-  // A learner makes the leader's history durable before it writes currentEpoch; a crash in between leaves
-  // transactions of an epoch that it had accepted. Having them, it has all before them: it may say so.
+  // A learner makes the leader's history durable before it writes currentEpoch. A crash in between leaves
+  // transactions of an epoch that the learner has accepted. A learner that has them also has all earlier
+  // ones, so it may adopt that epoch.
   TRY_ASSIGN(const bool interrupted, disk.exists(join_path(directory, temporary_of(EpochFile::kCurrent))));
   if (epochs.accepted < logged && !interrupted) {
     return std::unexpected(data_error("currentEpoch " + std::to_string(epochs.current) + " in " + directory +
@@ -93,7 +94,7 @@ IoResult<Epochs> load_epochs(Disk& disk, const std::string& directory, Zxid last
   epochs.findings.push_back("currentEpoch was " + std::to_string(epochs.current) +
                             " and is brought up to the last transaction's epoch " + std::to_string(logged));
   epochs.current = logged;
-  // The transactions came from a leader whose history's id was not written yet.
+  // The leader of these transactions had a history id, but the learner did not write it yet.
   epochs.history_id = 0;
   epochs.accepted = std::max(epochs.accepted, logged);
   return epochs;

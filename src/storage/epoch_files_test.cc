@@ -33,7 +33,7 @@ TEST_F(EpochFiles, HoldTheHistorysIdBehindTheLineThatJavaReads) {
   const auto epochs = load_epochs(disk, "/d", in_epoch(5));
   EXPECT_EQ(epochs->current, 5u);
   EXPECT_EQ(epochs->history_id, 0x5f3a'9c01'77e4'0b21u);
-  // What cannot be read is not known.
+  // An unreadable id counts as unknown.
   for (const char* text : {"5", "5\n", "5\nx\n", "5\n12345678123456781\n"}) {
     put("currentEpoch", text);
     EXPECT_EQ(load_epochs(disk, "/d", in_epoch(5))->history_id, 0u) << text;

@@ -13,7 +13,7 @@ constexpr std::string_view kSnapshotPrefix = "snapshot.";
 constexpr std::string_view kTemporaryPrefix = "tmp.";
 constexpr std::string_view kIncomingPrefix = "incoming.";
 
-// Takes the zxid off the front of `name`.
+// Parses a zxid at the front of `name` and removes it.
 std::optional<Zxid> take_zxid(std::string_view& name) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), value, 16);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names of the files of a data directory: `log.<zxid>` begins with that transaction, `snapshot.<zxid>` was
-// begun when that one was the last applied. Lower-case hex without leading zeros.
+// File names in a data directory: `log.<zxid>` starts with that transaction; `snapshot.<zxid>` was started
+// when that transaction was the last one applied. Lower-case hex without leading zeros.
 //
-// Temporary files begin with "tmp.": Java takes any name that begins with "log." or "snapshot." for one of
+// Temporary files start with "tmp.": Java takes every name that starts with "log." or "snapshot." for one of
 // its own, whatever follows.
 #pragma once
 
@@ -23,8 +23,8 @@ struct LogFile {
   std::string name;
 };
 
-// Which of the files, in rising order, would hold this transaction: the last one that begins no later; or the
-// first.
+// Returns the index of the file that would hold this transaction: the last one that starts at or before
+// `zxid`, or else the first one. `logs` is sorted by zxid.
 std::size_t index_of_file_with(const std::vector<LogFile>& logs, Zxid zxid);
 
 struct SnapshotFile {
@@ -38,15 +38,15 @@ std::string log_name(Zxid first);
 std::string snapshot_name(Zxid zxid, Compression compression);
 std::string temporary_name(std::string_view name);
 bool is_temporary(std::string_view name);
-// Of a leader's snapshot that is whole, but waits for the old history to be put away.
+// The name of a leader's snapshot that is complete, but waits until the old history is moved away.
 std::string incoming_name(std::string_view name);
-// The name that it gets then.
+// The final name of such a snapshot.
 std::optional<std::string> parse_incoming_name(std::string_view name);
 
 std::optional<LogFile> parse_log_name(std::string_view name);
 std::optional<SnapshotFile> parse_snapshot_name(std::string_view name);
 
-// In rising order of zxid. A directory that does not exist has none.
+// Sorted by zxid. Empty if the directory does not exist.
 IoResult<std::vector<LogFile>> list_logs(Disk& disk, const std::string& directory);
 IoResult<std::vector<SnapshotFile>> list_snapshots(Disk& disk, const std::string& directory);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A disk that passes everything on to another; whoever wants one operation to be different derives from it.
+// A disk that forwards every call to another disk. Derive from it to change single operations.
 #pragma once
 
 #include <memory>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A contiguous look-ahead over a stream of any length: parsers see whole records as views and copy nothing.
+// A contiguous look-ahead buffer over a stream of any length. Parsers see whole records as views and copy
+// nothing.
 //
-// The window grows to hold one long record, but only as its bytes really arrive and up to a limit: a
-// length field that lies costs a short read, never a large allocation.
+// The window grows to hold one long record, but only as its bytes arrive, and up to a limit: a wrong length
+// field causes a short read, never a large allocation.
 #pragma once
 
 #include <algorithm>
@@ -24,10 +25,10 @@ class InputWindow {
   // The source outlives the window.
   explicit InputWindow(ByteSource& source, std::size_t record_bytes_max = kRecordBytesMax);
 
-  // What is in the window now, without reading.
+  // The current contents of the window, without reading.
   std::string_view available() const { return {buffer_.get() + begin_, end_ - begin_}; }
 
-  // At least `n` bytes if the stream still has them; fewer at its end. Views given out before are void.
+  // Returns at least `n` bytes, or fewer at the end of the stream. Invalidates earlier views.
   IoResult<std::string_view> need(std::size_t n) {
     if (end_ - begin_ >= n) return available();
     return fill(n);
@@ -36,9 +37,9 @@ class InputWindow {
   void consume(std::size_t n);
   std::uint64_t position() const { return position_; }
 
-  // Keeps the Adler-32 of all that is consumed from the first byte on.
+  // Starts the Adler-32 of everything that is consumed, from the first byte on.
   void start_checksum() { adler_ = 1; }
-  // What the checksum would be if the next `n` bytes of the window were consumed too.
+  // The checksum if the next `n` bytes of the window were consumed too.
   std::uint32_t checksum_with(std::size_t n);
 
  private:

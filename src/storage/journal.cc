@@ -10,7 +10,7 @@
 namespace drover::storage {
 namespace {
 
-// Enough to look into what went wrong, and not so much that the disk fills.
+// Enough for diagnosis, but not so much that the disk fills.
 constexpr std::size_t kSetAsideKept = 2;
 
 }  // namespace
@@ -61,10 +61,10 @@ IoResult<std::string> Journal::replace(Zxid zxid, const WriteState& write, const
   if (zxid < Zxid{0})
     return std::unexpected(data_error("no state has the zxid " + std::to_string(raw(zxid))));
   log_.reset();
-  // The old history stays until the new one is whole: a crash while gigabytes are written must not cost the
-  // ensemble a voter, or two of three that are brought level at once could never elect anybody again. From
-  // the mark on it is the new one, and recovery finishes what is left to do. Beside each other they would be
-  // a mixture: what is here may reach beyond `zxid`.
+  // The old history stays until the new one is complete. Otherwise a crash while gigabytes are written would
+  // cost the ensemble a voter, and if two of three servers are synced at once, no leader could ever be
+  // elected again. Once the mark is set, the new history counts, and recovery finishes the remaining steps.
+  // The two must never be mixed: the old history may reach beyond `zxid`.
   TRY(remove_incoming(*disk_, dirs_));
   TRY_ASSIGN(const bool history, has_history(*disk_, dirs_));
   SnapshotOptions as = options;
@@ -77,7 +77,7 @@ IoResult<std::string> Journal::replace(Zxid zxid, const WriteState& write, const
     TRY(set_replacing_mark(*disk_, dirs_, Replacing::kNo));
     TRY(remove_initialize_mark(*disk_, dirs_));
   }
-  // Such as a crash kept another call from removing.
+  // Also removes histories that an earlier call left because of a crash.
   TRY(remove_old_set_aside(*disk_, dirs_, kSetAsideKept));
   TRY(open_log({}));
   return name;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a server of an ensemble does to its disk, in one place: it appends, promises epochs, takes history
-// back, puts it away, and begins anew with a leader's state.
+// All changes that a member of an ensemble makes to its disk: it appends, saves epochs, truncates the
+// history, sets it aside, and replaces it with a leader's state.
 //
-// Every step is durable before the next one begins, and a crash at any point leaves one of four things: the
-// old history whole (or, while truncating, whole up to some point), the new one whole, what recovery calls
-// damaged, or an empty directory that may not start on its own. After the last two a server asks a leader
-// for everything. Never a mixture (journal_crash_test.cc crashes at every operation).
+// Every step is durable before the next one starts. A crash at any point leaves one of four states: the old
+// history, complete (while truncating: complete up to some point); the new history, complete; a directory
+// that recovery calls damaged; or an empty directory that may not start on its own. After the last two the
+// server asks a leader for a full state. It never leaves a mixture (journal_crash_test.cc crashes at every
+// operation).
 #pragma once
 
 #include <cstdint>
@@ -26,45 +27,46 @@
 
 namespace drover::storage {
 
-// Owns the log's writer and with it the directory; used by one thread at a time. The disk outlives it.
+// Owns the log writer and with it the directory; used by one thread at a time. The disk outlives it.
 //
-// While truncate(), discard() or replace() run, no snapshot may be in the making and no purge under way: a
-// snapshot of the old state that gets its name after them would bring the old history back.
+// No snapshot and no purge may be in progress while truncate(), discard() or replace() runs: a snapshot of
+// the old state that gets its name after them would bring the old history back.
 //
-// An error ends the process, except ENOSPC of log() as txn_log_writer.h has it and where it says so below.
+// An error ends the process, with two exceptions: ENOSPC of log() (see txn_log_writer.h), and the cases noted
+// below.
 class Journal {
  public:
-  // Behind a recovery that found a whole history, or nothing: `tail` is its RecoveryReport::tail.
+  // Call after a recovery that found a complete history, or none: `tail` is its RecoveryReport::tail.
   static IoResult<Journal> open(Disk& disk, const DataDirs& dirs, const LogTail& tail,
                                 const TxnLogOptions& options);
-  // Behind a recovery that found damage. There is no log until discard() or replace(): opening one would
-  // bring the watermark down to what is left, and with it the evidence that something is missing.
+  // Call after a recovery that found damage. There is no log until discard() or replace(): opening one would
+  // lower the watermark to what is left, and so destroy the evidence that something is missing.
   static Journal closed(Disk& disk, const DataDirs& dirs, const TxnLogOptions& options);
 
   bool is_open() const { return log_.has_value(); }
   // Only while open.
   TxnLogWriter& log();
 
-  // Durable when it returns, as everything here.
+  // Durable when it returns, like every function here.
   IoResult<void> save_epoch(EpochFile which, std::uint32_t epoch, std::uint64_t history_id = 0);
 
   // Removes everything after `last`. The report says where the history really ends now. An error with code 0
-  // has changed nothing: no cut can lead to `last`. The journal is closed then, and discard() or replace()
-  // may follow.
+  // has changed nothing: the history cannot be cut at `last`. The journal is then closed, and discard() or
+  // replace() may follow.
   IoResult<TruncateReport> truncate(Zxid last);
 
-  // The history is damaged, or parted from the leader's: puts it away, and begins an empty log. The directory
-  // is not new but waits for replace(); until then nothing may be appended. The last two histories put away
-  // are kept for whoever wants to know what happened; they may be deleted at any time.
+  // Sets the history aside, because it is damaged or has diverged from the leader's, and starts an empty log.
+  // The directory does not count as new: it waits for replace(), and until then nothing may be appended. The
+  // last two histories are kept for diagnosis; they may be deleted at any time.
   IoResult<void> discard();
 
-  // A leader's state replaces whatever is here, which may hold transactions after `zxid` that were never
-  // agreed on. Returns the snapshot's name.
+  // Replaces everything here by a leader's state. The old history may hold transactions after `zxid` that
+  // were never committed. Returns the snapshot's name.
   //
-  // `write` gives sessions, ACLs and nodes; the state may be ahead of `zxid`, as a fuzzy stream is, so the
-  // snapshot gets no digest that recovery would compare. Until it is whole on the disk, what was here stays,
-  // and a crash or an error leaves that. After an error the journal is closed, and replace() may be called
-  // again.
+  // `write` writes sessions, ACLs and nodes. The state may be ahead of `zxid`, because the stream is fuzzy,
+  // so the snapshot gets no digest for recovery to compare. The old history stays until the snapshot is
+  // complete on disk, and a crash or an error before that keeps it. After an error the journal is closed, and
+  // replace() may be called again.
   using WriteState = std::function<IoResult<void>(SnapshotWriter&)>;
   IoResult<std::string> replace(Zxid zxid, const WriteState& write, const SnapshotOptions& options = {});
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Power loss after every single disk operation of truncate(), discard() and replace(), with every fate of
-// what was not synced, and again while the next life recovers: never a mixture of two histories, never a
-// directory that takes itself for new, and the same order can be carried out afterwards.
+// Power loss after every disk operation of truncate(), discard() and replace(), with every possible outcome
+// for unsynced data, and again during the next recovery. There is never a mixture of two histories, never a
+// directory that wrongly counts as new, and the same operation can be repeated afterwards.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr int kTears = 6;
 
 struct Order {
   std::function<bool(Journal&)> run;
-  std::function<void(World&)> expect_found;  // after a crash anywhere in it
+  std::function<void(World&)> expect_found;  // after a crash at any point in it
   std::function<void(World&)> expect_done;   // after it returned, and then a crash
 };
 
@@ -26,7 +26,7 @@ void expect_epochs_untouched(World& w) {
   EXPECT_EQ(*read_epoch(w.disk, w.dirs().snapshots, EpochFile::kAccepted), kAcceptedEpoch);
 }
 
-// A crash after operation `k` of the order, and another one in the recovery behind it.
+// Crashes after disk operation `k` of the order, and again during the following recovery.
 void crash_and_check(const Past& past, const DataDirs& dirs, const Order& order, std::uint64_t k,
                      Survival survival, std::uint64_t seed) {
   World w(dirs, seed);
@@ -43,7 +43,7 @@ void crash_and_check(const Past& past, const DataDirs& dirs, const Order& order,
   done ? order.expect_done(w) : order.expect_found(w);
   if (::testing::Test::HasFailure()) return;
 
-  // Whatever was found, the order can be given again.
+  // In every case the order can be repeated.
   ASSERT_TRUE(order.run(*w.journal));
   w.crash(Survival::kLose);
   ASSERT_TRUE(w.start());
@@ -75,7 +75,7 @@ Order replacing(const Past& past, const History& history) {
   return {[=](Journal& journal) { return journal.replace(zxid, state_of(history)).has_value(); },
           [=](World& w) {
             if (w.report.outcome == RecoveryOutcome::kRecovered || past.kind == Past::kHistory) {
-              // Whoever had a history has one: a crash costs no voter.
+              // A server that had a history still has one: a crash costs no voter.
               const bool nothing_done = past.kind == Past::kHistory && w.sink.history == past.history;
               EXPECT_TRUE(nothing_done || w.sink.history == history) << "a mixture; " << w.report.damage;
             } else if (past.kind == Past::kNew) {
@@ -93,7 +93,7 @@ Order replacing(const Past& past, const History& history) {
           }};
 }
 
-// Back into the epoch of the past's end, before it, and ahead of everything.
+// The leader's state ends in the same epoch as the past, before it, or after everything.
 TEST(JournalCrash, ACrashInsideReplaceLeavesTheOldHistoryTheNewOneOrNone) {
   const std::vector<History> leaders = {range(1, 1, 30), joined(range(1, 1, 20), range(2, 1, 4)),
                                         joined(range(1, 1, 7), range(5, 1, 3))};
@@ -161,13 +161,13 @@ TEST(JournalCrash, ACrashInsideTruncateLeavesAWholeHistory) {
   }
 }
 
-// A failing device ends the process, and the next one finds some of the last changes in the page cache only.
-// Power may go after any operation of its recovery (`lives_for`), and after it.
+// A failing device ends the process, and the next process finds some of the last changes only in the page
+// cache. Power may fail after any operation of its recovery (`lives_for`), and after the recovery.
 bool fail_and_check(const Past& past, const Order& order, std::uint64_t k, std::uint64_t lives_for) {
   World w(data_dirs("/data", "/logs"), k * 100 + lives_for);
   begin(w, past);
   w.disk.inject({.error = EIO, .skip = k});
-  if (order.run(*w.journal)) return false;  // it takes fewer operations than that
+  if (order.run(*w.journal)) return false;  // the order takes fewer operations
   w.disk.power_off_after(lives_for);
   const bool told = w.start() && w.report.last != Zxid{-1};
   const History found = w.sink.history;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each order does when nothing goes wrong, or something ordinary. Crashes are in journal_crash_test.cc.
+// The journal's operations without faults, or with ordinary ones. Crashes are in journal_crash_test.cc.
 #include "storage/journal.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of the journal share: a server that starts and ends on a disk in memory, and the pasts that
-// it may have when an order comes.
+// Shared by the journal tests: a server that starts and stops on a disk in memory, and the possible histories
+// of that disk before an operation.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ inline constexpr TxnLogOptions kLogOptions{.preallocate_bytes = 2048};
 inline constexpr std::uint32_t kCurrentEpoch = 3;
 inline constexpr std::uint32_t kAcceptedEpoch = 9;
 
-// As a leader streams it: the state at the end of `history`.
+// The state at the end of `history`, as a leader streams it.
 inline Journal::WriteState state_of(const History& history) {
   return [history](SnapshotWriter& writer) -> IoResult<void> {
     writer.begin_sessions(0);
@@ -51,7 +51,7 @@ class World {
   const DataDirs& dirs() const { return dirs_; }
   std::string path(std::string_view name) const { return join_path(dirs_.snapshots, name); }
 
-  // As a server starts: false when the disk failed on the way.
+  // Starts like a server; false if the disk failed on the way.
   bool start() {
     stop();
     auto opened = DataDir::open(disk, dirs_, {});
@@ -99,7 +99,7 @@ class World {
   DataDirs dirs_;
 };
 
-// What was there before the order under test.
+// The contents of the disk before the operation under test.
 struct Past {
   enum Kind {
     kHistory,
@@ -112,7 +112,7 @@ struct Past {
   Kind kind = kHistory;
 };
 
-// Three log files, and snapshots on both sides of every point that the tests go back to.
+// Three log files, and snapshots before and after every point that the tests truncate to.
 inline Past one_epoch() {
   return {"one epoch", range(1, 1, 50), [](World& w) {
             return w.snapshot({}) && w.start() && w.append(range(1, 1, 20)) && w.snapshot(range(1, 1, 10)) &&
@@ -132,8 +132,8 @@ inline Past three_epochs() {
           }};
 }
 
-// As Java leaves it when a leader's snapshot came over an older history: without the newest snapshot, what
-// remains looks like a whole, shorter history. And the operator once forgot a mark.
+// What Java leaves when a leader's snapshot replaced an older history: without the newest snapshot, the rest
+// looks like a complete, shorter history. The operator also forgot an initialize mark.
 inline Past written_by_java() {
   return {"Java's snapshot over an older history", range(1, 1, 42), [](World& w) {
             const bool made = w.snapshot({}) && w.start() && w.append(range(1, 1, 10)) &&
@@ -179,7 +179,7 @@ inline std::vector<Past> all_pasts() {
 
 inline std::vector<DataDirs> all_dirs() { return {data_dirs("/data"), data_dirs("/data", "/logs")}; }
 
-// From the past to the moment of the order.
+// Creates the past and restarts, up to the moment of the operation.
 inline void begin(World& w, const Past& past) {
   ASSERT_TRUE(past.make(w));
   w.crash(Survival::kKeep);

@@ -91,7 +91,7 @@ bool LogFileReader::read_header() {
   return true;
 }
 
-// The end, if nothing but zeros follows: the preallocated rest of the file.
+// A clean end if only zeros follow: the preallocated rest of the file.
 std::optional<LogRecord> LogFileReader::at_zero_length() {
   const std::uint64_t offset = window_->position();
   for (;;) {
@@ -120,12 +120,12 @@ std::optional<LogRecord> LogFileReader::finish(std::string broken, int read_erro
   return std::nullopt;
 }
 
-// --- Looking behind a break
+// --- Searching for records after a break
 
 namespace {
 
-// Slides over the bytes behind a break and tries a record at each of them. The work on candidates is
-// bounded, or bytes made for the purpose could keep a server from starting for hours.
+// Tries to parse a record at each byte after a break. The work is bounded: otherwise crafted bytes could
+// delay a server's start for hours.
 class RecordSearch {
  public:
   RecordSearch(File& file, const RecordSearchRange& range)
@@ -143,7 +143,7 @@ class RecordSearch {
   }
 
  private:
-  // Tries every position of the chunk; returns where to go on.
+  // Tries every position of the chunk; returns where to continue.
   IoResult<std::uint64_t> scan(std::string_view chunk, std::uint64_t base) {
     std::size_t i = 0;
     for (; i + kFrameHeaderBytes <= chunk.size() && !exhausted_; ++i) {

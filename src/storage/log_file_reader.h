@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads one log file up to where it ends or breaks, and says which. It does not judge: whether a break is
-// the torn tail of a crash or damage depends on what else is known (txn_log_reader.h).
+// Reads one log file up to its end or its first break, and reports which one it was. It does not decide
+// whether a break is a crash's torn tail or damage: that depends on other evidence (txn_log_reader.h).
 #pragma once
 
 #include <cstdint>
@@ -19,36 +19,36 @@ namespace drover::storage {
 
 struct LogRecord {
   Zxid zxid{};
-  std::string_view entry;    // until the next read
-  std::uint64_t offset = 0;  // of its frame in the file
+  std::string_view entry;    // valid until the next read
+  std::uint64_t offset = 0;  // where its frame starts in the file
 };
 
-// How a file ended. After a clean end only zeros follow, or nothing.
+// How a file ended. A clean end is followed by zeros only, or by nothing.
 struct LogFileEnd {
-  std::uint64_t offset = 0;  // behind the last whole record
-  std::string broken;        // why it broke off there; empty when it ended cleanly
-  int read_error = 0;        // errno when the device could not read
+  std::uint64_t offset = 0;  // after the last complete record
+  std::string broken;        // why reading stopped there; empty after a clean end
+  int read_error = 0;        // errno if the device failed to read
   bool no_header = false;    // shorter than a header, or zeros in its place
-  // The highest zxid of whole records found behind the break: proof that it is not the end.
+  // The highest zxid of complete records found after the break: proof that the break is not the end.
   std::optional<Zxid> beyond;
 
   bool clean() const { return broken.empty(); }
 };
 
 struct LogFileOptions {
-  Zxid first{};              // as the file's name says; kNoLog when it has another name
-  bool from_device = false;  // do not believe the page cache
+  Zxid first{};              // from the file's name; kNoLog if it has another name
+  bool from_device = false;  // bypass the page cache
 };
 
 class LogFileReader {
  public:
   static IoResult<LogFileReader> open(Disk& disk, const std::string& path, const LogFileOptions& options);
 
-  // The next whole record, or nothing: then end() says why.
+  // The next complete record, or nothing: then end() says why.
   std::optional<LogRecord> next();
 
   const LogFileEnd& end() const { return end_; }
-  // What was read so far, as a successor would link to it.
+  // The tail read so far, as a successor file would link to it.
   LogTail tail() const { return {first_, last_, chain_.value()}; }
 
  private:
@@ -70,17 +70,17 @@ class LogFileReader {
   LogFileEnd end_;
   bool header_read_ = false;
   bool done_ = false;
-  std::size_t pending_ = 0;  // frame given out by the last next(), consumed by the following one
+  std::size_t pending_ = 0;  // size of the frame returned by the last next(); the following call consumes it
 };
 
 struct RecordSearchRange {
   std::uint64_t from = 0;
-  std::uint64_t size = 0;  // of the file
+  std::uint64_t size = 0;  // file size
   Zxid last{};             // older records do not count
 };
 
-// The highest zxid of any whole record at or after `from`. When hostile bytes make the search too long it
-// answers with the highest zxid there is: not knowing must count as knowing the worst.
+// Returns the highest zxid of any complete record at or after `from`. If hostile bytes make the search too
+// long, returns the highest possible zxid: an unknown result counts as the worst case.
 IoResult<std::optional<Zxid>> find_records_beyond(File& file, const RecordSearchRange& range);
 
 }  // namespace drover::storage

@@ -6,7 +6,7 @@
 //   00000000 aaaaaaaa (Adler-32 of the entry)  nnnnnnnn (its length)  entry  42 ('B')
 //   zeros up to the preallocated size: a length of 0 is the end
 //
-// An entry is opaque here but for the zxid: clientId i64, cxid i32, zxid i64, ...
+// This layer reads only the zxid of an entry: clientId i64, cxid i32, zxid i64, ...
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ inline constexpr std::size_t kLogHeaderBytes = 16;
 inline constexpr std::size_t kFrameHeaderBytes = 12;
 inline constexpr std::size_t kFrameOverheadBytes = kFrameHeaderBytes + 1;
 inline constexpr char kEndOfRecord = 'B';
-// TxnHeader, which every entry begins with.
+// Every entry starts with a TxnHeader.
 inline constexpr std::size_t kEntryBytesMin = 32;
 inline constexpr std::size_t kEntryZxidOffset = 12;
 
@@ -33,15 +33,15 @@ inline Zxid zxid_of_entry(std::string_view entry) {
   return Zxid{wire::load_be<std::int64_t>(entry.data() + kEntryZxidOffset)};
 }
 
-// May `zxid` be the transaction right after `previous`? Inside an epoch there are no gaps, and every
-// leader's first proposal has counter 1. (A standalone server runs over from counter 0xffffffff to 0.)
+// Returns whether `zxid` may come right after `previous`. An epoch has no gaps, and every leader's first
+// proposal has counter 1. (A standalone server's counter overflows from 0xffffffff to 0.)
 constexpr bool follows(Zxid previous, Zxid zxid) {
   return zxid == next(previous) || (epoch_of(zxid) > epoch_of(previous) && counter_of(zxid) == 1);
 }
 static_assert(follows(Zxid{5}, Zxid{6}) && !follows(Zxid{5}, Zxid{7}) && !follows(Zxid{5}, Zxid{5}));
 static_assert(follows(Zxid{5}, Zxid{0x1'0000'0001}) && !follows(Zxid{5}, Zxid{0x1'0000'0002}));
 
-// One number for the whole content of a log file, so that its successor can remember what it follows.
+// A hash over the whole content of a log file. The next file stores it to identify its predecessor.
 class LogChain {
  public:
   void add(Zxid zxid, std::uint32_t checksum, std::size_t length) {

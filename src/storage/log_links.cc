@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::string_view kMagic = "DROVERLK";
 constexpr std::int32_t kVersion = 1;
-// The watermark has a sector of its own: disks write sectors whole, so it is the old one or the new one.
+// The watermark has its own sector: disks write whole sectors, so it is either the old one or the new one.
 constexpr std::size_t kWatermarkOffset = 512;
 constexpr std::size_t kWatermarkBytes = 24;
 constexpr std::size_t kLinksOffset = 1024;
 constexpr std::size_t kLinkBytes = 40;
 constexpr std::size_t kGrowBytes = 4096;
-// A link a log file, and purge keeps few files: this many would be a file that is not ours.
+// There is one link per log file, and purge keeps few files: a larger file is not ours.
 constexpr std::size_t kFileBytesMax = std::size_t{64} << 20;
 constexpr std::uint64_t kCheckSeed = 0x6C696E6B73;
 
@@ -32,7 +32,7 @@ std::uint64_t load64(const char* at) {
   return v;
 }
 
-// Part of the file format. It finds damage; nobody who can write here needs a collision.
+// Part of the file format. It detects damage only: an attacker who can write here does not need a collision.
 std::int64_t check_of(std::string_view bytes) {
   constexpr std::uint64_t k0 = 0xA0761D6478BD642Full;
   constexpr std::uint64_t k1 = 0xE7037ED1A0B428DBull;
@@ -74,7 +74,7 @@ std::string encode(const LogLink& link) {
   return out;
 }
 
-// Whether the last eight of these bytes are the checksum of the rest.
+// Whether the last eight bytes are the checksum of the rest.
 bool checks(std::string_view bytes) {
   const std::string_view fields = bytes.substr(0, bytes.size() - 8);
   return wire::load_be<std::int64_t>(bytes.data() + fields.size()) == check_of(fields);
@@ -113,7 +113,7 @@ std::string encode(const LogEvidence& evidence) {
   return bytes;
 }
 
-// The last link of each log file that is still there.
+// The last link of each log file that still exists.
 IoResult<std::vector<LogLink>> links_in_use(Disk& disk, const std::string& directory,
                                             const LogEvidence& evidence) {
   TRY_ASSIGN(const std::vector<LogFile> logs, list_logs(disk, directory));
@@ -127,7 +127,7 @@ IoResult<std::vector<LogLink>> links_in_use(Disk& disk, const std::string& direc
 }  // namespace
 
 const LogLink* LogEvidence::link_of(Zxid file) const {
-  // From the back: a file that had to be begun again has two.
+  // Search from the back: a file that had to be started again has two links.
   const auto it =
       std::find_if(links.rbegin(), links.rend(), [file](const LogLink& l) { return l.file == file; });
   return it == links.rend() ? nullptr : &*it;

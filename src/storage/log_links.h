@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the log format cannot say about itself, in a side file that Java ignores (`drover.links`):
+// A side file that Java ignores (`drover.links`). It holds facts that the log format has no room for:
 //
-// - for each log file, where its predecessor ended and what it contained. Without it a predecessor that
-//   lost its tail cannot be told from one that ended there, when the next file begins a new epoch;
-// - how far the log was known to be durable. What breaks off before that is damage; what breaks off after
-//   it was never acknowledged and is the torn tail of a crash.
+// - For each log file: where its predecessor ended, and a hash of its content. Without this, a predecessor
+//   that lost its tail looks like one that ended there, if the next file starts a new epoch.
+// - How far the log was known to be durable. A break before that point is damage; a break after it is the
+//   torn tail of a crash, because those records were never acknowledged.
 //
-// It is evidence only. A directory that Java wrote has none, one that Java continued has less, and neither
-// is damage: a log file without a link was written by somebody else, and then the watermark, which knows
-// nothing of it, says nothing.
+// The file is evidence only. A directory that Java wrote has none, one that Java continued has less, and
+// neither is damage. A log file without a link was written by another program; the watermark does not cover
+// that file, so it is not applied.
 //
 //   sector 0   "DROVERLK" version:i32
 //   sector 1   watermark: file:i64 durable:i64 check:i64, overwritten in place
@@ -28,10 +28,10 @@
 namespace drover::storage {
 
 inline constexpr std::string_view kLogLinksName = "drover.links";
-// The predecessor of the first log file of all.
+// The predecessor of the very first log file.
 inline constexpr Zxid kNoLog{-1};
 
-// The end of one log file, which the next one is linked to.
+// The end of a log file, which the next file links to.
 struct LogTail {
   Zxid file = kNoLog;
   Zxid last = kNoLog;
@@ -45,8 +45,8 @@ struct LogLink {
   friend bool operator==(const LogLink&, const LogLink&) = default;
 };
 
-// Everything up to and including `durable` has been synced; it is in `file` or before it. A log that was
-// never synced says kNoLog, which is knowledge too: what is torn then was never acknowledged.
+// Everything up to and including `durable` is synced and is in `file` or an earlier file. A log that was
+// never synced has kNoLog. That is information too: a torn record in it was never acknowledged.
 struct Watermark {
   Zxid file{};
   Zxid durable{};
@@ -60,19 +60,19 @@ struct LogEvidence {
   const LogLink* link_of(Zxid file) const;
 };
 
-// What the side file says. Missing or unreadable parts are left out: no evidence is not damage.
+// Reads the side file. Skips missing or unreadable parts: missing evidence is not damage.
 IoResult<LogEvidence> read_log_evidence(Disk& disk, const std::string& directory);
 
 // The side file, open for the log writer.
 class LogLinks {
  public:
-  // Rewrites the file, durably: links that still concern a log file here, and the watermark given instead
-  // of the old one, which may be from before somebody else went on with this log.
+  // Rewrites the file, durably. Keeps the links of log files that still exist. Replaces the old watermark by
+  // `watermark`, because another program may have continued this log since.
   static IoResult<LogLinks> open(Disk& disk, const std::string& directory, const Watermark& watermark);
 
-  // Durable when it returns, and the watermark with it.
+  // Durable when it returns, and so is the watermark.
   IoResult<void> add(const LogLink& link);
-  // Not synced: it may lag behind the truth after a power loss, and must never be ahead of it.
+  // Not synced: after a power loss the watermark may be older than the log, but must never be ahead of it.
   IoResult<void> set_watermark(const Watermark& watermark);
   IoResult<void> sync() { return file_->sync(); }
 

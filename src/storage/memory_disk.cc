@@ -9,7 +9,7 @@
 namespace drover::storage {
 namespace {
 
-// A change of a file's bytes that has not been synced.
+// An unsynced change of a file.
 struct FileChange {
   enum class Kind { kWrite, kGrow, kTruncate } kind;
   std::uint64_t offset;  // of a write, or the new size
@@ -31,7 +31,7 @@ void apply_change(std::string& contents, const FileChange& change) {
   }
 }
 
-// Some of the sectors that a write covers reach the disk, in no particular order.
+// A random subset of the write's sectors reaches the disk, in no particular order.
 void apply_torn(std::string& contents, const FileChange& change, Random& random) {
   if (change.kind != FileChange::Kind::kWrite) {
     if (random.below(2) == 0) apply_change(contents, change);
@@ -66,8 +66,8 @@ std::unexpected<IoError> failed(int error, const std::string& path) {
 
 struct MemoryDisk::Inode {
   std::string current;              // what reads see
-  std::string durable;              // what a crash leaves for sure
-  std::vector<FileChange> pending;  // the way from durable to current
+  std::string durable;              // what surely survives a crash
+  std::vector<FileChange> pending;  // the changes from durable to current
   std::set<std::uint64_t> bad_sectors;
 
   void change(FileChange c) {
@@ -88,7 +88,8 @@ struct MemoryDisk::Inode {
   }
 };
 
-// One atomic change of a directory: a rename is two entries, anything else is one. No inode: removed.
+// One atomic change of a directory: a rename has two entries, every other change has one. A null inode
+// removes the entry.
 struct MemoryDisk::DirectoryChange {
   std::vector<std::pair<std::string, std::shared_ptr<Inode>>> entries;
 };
@@ -116,7 +117,7 @@ struct MemoryDisk::Directory {
     durable = current;
     pending.clear();
   }
-  // How many changes were lost.
+  // Returns how many changes were lost.
   std::uint64_t crash(Survival survival, Random& random) {
     std::uint64_t lost = 0;
     for (const DirectoryChange& c : pending) {
@@ -162,7 +163,7 @@ class MemoryFile final : public File {
   IoResult<void> sync() override {
     auto begun = begin(DiskOperation::kSync);
     if (!begun) {
-      // As Linux does: the pages are marked clean, nobody will write them again, and reads still see them.
+      // Like Linux: the pages are marked clean, so they are never written again, but reads still see them.
       inode_->pending.clear();
       return begun;
     }
@@ -361,7 +362,7 @@ IoResult<std::unique_ptr<DirectoryLock>> MemoryDisk::lock(const std::string& pat
 }
 
 void MemoryDisk::crash(Survival survival) {
-  // In the order of the paths, not of addresses: the same seed must give the same crash.
+  // In the order of paths, not of addresses: the same seed must give the same crash.
   std::set<Inode*> done;
   std::uint64_t* const fate = survival == Survival::kLose   ? &incidents_.lost
                               : survival == Survival::kKeep ? &incidents_.kept

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A disk in memory that can do to its user what real disks do: lose what was not synced, keep it, tear it
-// at sector borders, forget directory entries, fill up, fail, and flip bits.
+// A disk in memory that simulates the faults of real disks: it loses or keeps unsynced data, tears it at
+// sector borders, forgets directory entries, fills up, fails, and flips bits.
 //
-// Everything is decided by a seed, so that a failing run can be replayed. One thread only.
+// A seed determines everything, so a failing run can be replayed. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ namespace drover::storage {
 
 inline constexpr std::size_t kSectorBytes = 512;
 
-// What becomes of changes that were not synced when the power goes.
+// What happens to unsynced changes at a power loss.
 enum class Survival {
   kLose,  // none of them reached the disk
   kKeep,  // all did
-  kTear,  // any subset did: per sector of a write, per change of a directory
+  kTear,  // a random subset did: per sector of a write, per change of a directory
 };
 
-// The operations that change the disk, which are the ones that count as crash points.
+// The operations that change the disk. Only they count as crash points.
 enum class DiskOperation {
   kCreate,
   kWrite,
@@ -67,30 +67,31 @@ class MemoryDisk final : public Disk {
   IoResult<std::uint64_t> free_bytes(const std::string& path) override;
   IoResult<std::unique_ptr<DirectoryLock>> lock(const std::string& path) override;
 
-  // What it has done to its user so far.
+  // The faults that happened so far.
   struct Incidents {
-    std::uint64_t failed = 0;        // operations, as inject() had it
-    std::uint64_t failed_syncs = 0;  // among them
+    std::uint64_t failed = 0;        // operations failed by inject()
+    std::uint64_t failed_syncs = 0;  // syncs among them
     std::uint64_t full = 0;          // operations that found no space
     std::uint64_t unreadable = 0;    // reads of broken sectors
-    std::uint64_t lost = 0;          // changes of files that were not synced when the power went
+    std::uint64_t lost = 0;          // file changes that were unsynced at a power loss
     std::uint64_t kept = 0;
     std::uint64_t torn = 0;
-    std::uint64_t entries_lost = 0;  // the same of directories
+    std::uint64_t entries_lost = 0;  // directory changes lost in the same way
   };
   const Incidents& incidents() const { return incidents_; }
 
-  // --- What tests and the simulator do to it.
+  // --- For tests and the simulator.
 
-  // Power loss and restart: open files become useless, locks are gone, unsynced changes fare by `survival`.
+  // Power loss and restart: open files become invalid, locks are released, and `survival` decides what
+  // happens to unsynced changes.
   void crash(Survival survival);
-  // After `n` more changing operations everything fails with EIO and changes nothing, until crash().
+  // After `n` more changing operations every operation fails with EIO and changes nothing, until crash().
   void power_off_after(std::uint64_t n) { power_off_at_ = operations_ + n; }
   bool is_off() const { return operations_ >= power_off_at_; }
   std::uint64_t operations() const { return operations_; }
   std::uint64_t bytes_written() const { return bytes_written_; }
   void inject(DiskFault fault) { faults_.push_back(std::move(fault)); }
-  // Whatever was injected and has not come true yet does not.
+  // Removes injected faults that have not happened yet.
   void clear_faults() {
     faults_.clear();
     power_off_at_ = UINT64_MAX;
@@ -100,7 +101,7 @@ class MemoryDisk final : public Disk {
   // Reads of this sector fail with EIO.
   void break_sector(const std::string& path, std::uint64_t offset);
 
-  // Direct access to what is there, for damage and for assertions. Changes made so are durable.
+  // Direct access to the contents, to damage them and for assertions. Such changes are durable.
   std::string contents(const std::string& path) const;
   void set_contents(const std::string& path, std::string bytes);
   void flip_bit(const std::string& path, std::uint64_t bit);
@@ -112,7 +113,7 @@ class MemoryDisk final : public Disk {
   struct DirectoryChange;
   struct Directory;
 
-  // Counts the operation and answers whether it may happen.
+  // Counts the operation; fails if it must not happen.
   IoResult<void> begin(DiskOperation operation, const std::string& path);
   IoResult<void> grow(Inode& inode, std::uint64_t size, const std::string& path);
   std::shared_ptr<Inode> find(const std::string& path) const;
@@ -127,7 +128,7 @@ class MemoryDisk final : public Disk {
   std::uint64_t power_off_at_ = UINT64_MAX;
   std::uint64_t capacity_bytes_ = UINT64_MAX;
   Incidents incidents_;
-  std::uint64_t generation_ = 0;  // rises with every crash; older handles are dead
+  std::uint64_t generation_ = 0;  // incremented by every crash; older handles are invalid
 };
 
 }  // namespace drover::storage

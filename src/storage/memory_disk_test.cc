@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The disk that lies must lie as disks do, or the crash tests prove nothing.
+// The simulated disk must fail like real disks, or the crash tests prove nothing.
 #include "storage/memory_disk.h"
 
 #include <gtest/gtest.h>

@@ -19,7 +19,7 @@ std::unexpected<IoError> failed(const char* doing, const std::string& path) {
   return std::unexpected(io_error(errno, std::string(doing) + " " + path));
 }
 
-// System calls may be interrupted by any signal; that is not a failure.
+// Retries system calls that a signal interrupted.
 template <class Call>
 auto uninterrupted(Call call) {
   for (;;) {
@@ -70,7 +70,7 @@ class PosixFile final : public File {
   }
 
   IoResult<void> sync() override {
-    // Never retried, not even after EINTR: the first answer is the only one that can be believed.
+    // Never retried, not even after EINTR: only the first result can be trusted.
     if (::fdatasync(fd_.get()) != 0) return failed("fdatasync", path_);
     return {};
   }
@@ -98,11 +98,11 @@ class PosixFile final : public File {
     return static_cast<std::uint64_t>(status.st_size);
   }
 
-  // Advice, and no more: where it cannot be followed, the cache is believed.
+  // This is only advice: if the kernel ignores it, reads come from the cache.
   void drop_cache() override { ::posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_DONTNEED); }
 
  private:
-  // For file systems without fallocate. Slow, but the promise of allocate() holds.
+  // For file systems without fallocate. It is slow, but keeps the promise of allocate().
   IoResult<void> write_zeros(std::uint64_t from, std::uint64_t to) {
     const std::string zeros(std::size_t{1} << 20, '\0');
     while (from < to) {
@@ -122,7 +122,7 @@ class PosixLock final : public DirectoryLock {
   explicit PosixLock(int fd) : fd_(fd) {}
 
  private:
-  Descriptor fd_;  // closing it gives the lock back
+  Descriptor fd_;  // closing it releases the lock
 };
 
 int flags_of(OpenMode mode) {
@@ -147,7 +147,7 @@ IoResult<std::unique_ptr<File>> PosixDisk::open(const std::string& path, OpenMod
   const int fd = uninterrupted([&] { return ::open(path.c_str(), flags, 0600); });
   if (fd < 0) return failed("open", path);
   auto file = std::make_unique<PosixFile>(fd, path);
-  // A directory or a device in the place of a file would be read as something it is not.
+  // Reject directories and devices: their bytes would be misread as a file.
   struct stat status{};
   if (::fstat(fd, &status) != 0) return failed("fstat", path);
   if (!S_ISREG(status.st_mode))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The real disk. Files are made 0600 and directories 0700, symbolic links are not followed, and no file
-// descriptor leaks into a child process.
+// The real disk. Files are created with mode 0600 and directories with 0700, symbolic links are not followed,
+// and child processes inherit no file descriptors.
 #pragma once
 
 #include "storage/disk.h"

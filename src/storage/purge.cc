@@ -11,7 +11,7 @@
 namespace drover::storage {
 namespace {
 
-// The newest snapshots that verify, newest first, and no more than asked for.
+// The newest snapshots that verify, newest first, at most `retain`.
 std::vector<SnapshotFile> verified(Disk& disk, const DataDirs& dirs, const std::vector<SnapshotFile>& files,
                                    std::size_t retain, PurgeReport& report) {
   std::vector<SnapshotFile> good;
@@ -26,7 +26,6 @@ std::vector<SnapshotFile> verified(Disk& disk, const DataDirs& dirs, const std::
   return good;
 }
 
-// Where the logs begin that replay from a snapshot at `oldest` needs. The newest log always stays.
 IoResult<std::uint64_t> size_of(Disk& disk, const std::string& directory, const std::string& name) {
   TRY_ASSIGN(const auto file, disk.open(join_path(directory, name), OpenMode::kRead));
   return file->size();
@@ -81,7 +80,8 @@ IoResult<PurgeReport> purge(Disk& disk, const DataDirs& dirs, const PurgeOptions
     kept.pop_back();
   }
 
-  // Snapshots first, and durably: one that outlived its logs would be a starting point that leads nowhere.
+  // Remove snapshots first, and durably: a snapshot without its logs would be a starting point that leads
+  // nowhere.
   const Zxid oldest = kept.back().zxid;
   for (const SnapshotFile& file : history.snapshots) {
     if (file.zxid < oldest) TRY(remove(disk, dirs.snapshots, file.name, report));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Deletes history that no recovery will need: snapshots older than the ones kept, and the logs that only
-// those needed. Counts a snapshot only after reading it whole: three corrupt ones are no reason to delete
-// the fourth.
+// Deletes history that no recovery needs: snapshots older than the retained ones, and the logs that only
+// those snapshots needed. A snapshot counts only after it was read completely: three corrupt ones are no
+// reason to delete the fourth.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace drover::storage {
 
 struct PurgeOptions {
   std::size_t retain = 3;  // autopurge.snapRetainCount
-  // Keep fewer, but at least one, when snapshots and logs together are larger than this.
+  // Retain fewer snapshots, but at least one, if snapshots and logs together exceed this size.
   std::optional<std::uint64_t> bytes_max{};
 };
 
@@ -27,10 +27,10 @@ struct PurgeReport {
   std::vector<std::string> findings;  // snapshots that do not verify
 };
 
-// All snapshots and logs together.
+// Size of all snapshots and logs together.
 IoResult<std::uint64_t> history_bytes(Disk& disk, const DataDirs& dirs);
 
-// May run while the log is being written: the newest log is never touched.
+// Safe while the log is being written: the newest log is never touched.
 IoResult<PurgeReport> purge(Disk& disk, const DataDirs& dirs, const PurgeOptions& options);
 
 }  // namespace drover::storage

@@ -11,7 +11,7 @@
 namespace drover::storage {
 namespace {
 
-// As many snapshots as Java tries. Whoever has a hundred corrupt ones has another problem.
+// Java tries the same number of snapshots. A server with a hundred corrupt ones has another problem.
 constexpr std::size_t kSnapshotsTried = 100;
 
 class Recovery {
@@ -65,11 +65,11 @@ class Recovery {
   RecoverySink& sink_;
   RecoveryReport report_;
   Replacing replacing_ = Replacing::kNo;
-  std::optional<Zxid> newest_skipped_;  // a snapshot that does not verify shows how far history once went
+  std::optional<Zxid> newest_skipped_;  // a corrupt snapshot still shows how far the history once went
 };
 
-// Nothing of the old history moves before the new state is loaded to its end. So if that fails there is
-// nothing to put back, and a crash leaves a state that is tried again.
+// The old history is not touched before the new state is loaded completely. So if loading fails, nothing has
+// to be restored, and after a crash the next start tries the new state again.
 IoResult<void> Recovery::try_sent_state() {
   TRY_ASSIGN(std::optional<SnapshotFile> file, find_incoming_snapshot(disk_, dirs_));
   IoResult<SnapshotInfo> info = std::unexpected(data_error("its file is gone"));
@@ -137,7 +137,7 @@ IoResult<void> Recovery::replay_all(TxnLogReader& log) {
       return {};
     }
     if (!*record) return {};
-    // Without a snapshot there is nothing to apply to, unless the operator vouches for the empty tree.
+    // Without a snapshot there is no state to apply to, unless the operator trusts the empty tree.
     ++report_.txns_replayed;
     if (!report_.snapshot && !options_.trust_empty) return {};
     if (!sink_.txn((*record)->zxid, (*record)->entry)) {
@@ -147,8 +147,9 @@ IoResult<void> Recovery::replay_all(TxnLogReader& log) {
   }
 }
 
-// What was read may still be in the page cache only, but from now on it is what this server says it has.
-// And a tear with whole records behind it would look like damage to whoever reads the file next.
+// The data read so far may only be in the page cache, but from now on this server claims to have it, so it
+// must be durable. Also, a tear with complete records after it would look like damage to the next reader of
+// the file.
 IoResult<void> Recovery::repair(const TxnLogReader& log) {
   if (report_.snapshot) TRY(secure_snapshot());
   if (log.leftover()) {
@@ -166,8 +167,8 @@ IoResult<void> Recovery::repair(const TxnLogReader& log) {
   return file->sync();
 }
 
-// A process that was killed right after it named a leader's snapshot leaves a name that may not be durable,
-// and no log that could stand in for it. Only when it is durable has what was waited for really come.
+// If a process is killed right after it named a leader's snapshot, the name may not be durable, and no log
+// can replace it. Only when the name is durable has the leader's state really arrived.
 IoResult<void> Recovery::secure_snapshot() {
   TRY(disk_.sync_directory(dirs_.snapshots));
   if (replacing_ == Replacing::kNo) return {};
@@ -182,7 +183,7 @@ IoResult<void> Recovery::judge_missing_snapshot() {
     return {};
   }
   if (has_history()) return {};
-  // A snapshot of nothing that broke is nothing lost; any other was somebody's data.
+  // A corrupt snapshot of the empty tree loses nothing; every other one held data.
   if (newest_skipped_ && *newest_skipped_ > Zxid{0}) {
     damaged("no snapshot is whole");
     return {};
@@ -193,8 +194,8 @@ IoResult<void> Recovery::judge_missing_snapshot() {
 IoResult<void> Recovery::judge_empty() {
   TRY_ASSIGN(const bool mark, has_initialize_mark(disk_, dirs_));
   report_.has_initialize_mark = mark;
-  // Put aside in order to be replaced, and the replacement has not come: empty, but not new. An initialize
-  // mark found now was made after that, so the operator knows.
+  // The history was set aside and its replacement has not arrived: the directory is empty, but not new. An
+  // initialize mark found now was created after that, so the operator knows.
   report_.may_start_empty = mark || (options_.autocreate && replacing_ == Replacing::kNo);
   report_.last = report_.may_start_empty ? Zxid{0} : Zxid{-1};
   return {};

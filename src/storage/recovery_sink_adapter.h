@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lets whatever builds a state receive what storage reads: recovery of the data directory, and a leader's
-// snapshot stream.
+// Adapts a state builder to RecoverySink, for recovery of the data directory and for a leader's snapshot
+// stream.
 //
-// A template because storage does not know the state, nor the state storage: whoever joins them (the server,
-// the simulator, a tool) names the builder. It has RecoverySink's functions without `virtual`, with loaded()
-// for snapshot_loaded(), and a type Digest{zxid, version, tree}.
+// It is a template because storage and the state do not know each other: the code that joins them (the
+// server, the simulator, a tool) names the builder. A builder has RecoverySink's functions without `virtual`,
+// with loaded() instead of snapshot_loaded(), and a type Digest{zxid, version, tree}.
 #pragma once
 
 #include <cstdint>

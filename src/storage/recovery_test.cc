@@ -64,7 +64,7 @@ TEST_F(Recovery, OfADirectoryThatWaitsForALeadersStateIsNotANewOne) {
 TEST_F(Recovery, OfAStateThatWasWaitedForMakesItDurableAndEndsTheWaiting) {
   remove_snapshot();
   ASSERT_TRUE(set_replacing_mark(store.disk, store.dirs, Replacing::kAwaiting));
-  // A process that is killed before it can sync the directory leaves a name in memory only.
+  // If a process is killed before it syncs the directory, the file's name exists only in memory.
   store.disk.inject({.error = EIO, .only = DiskOperation::kSyncDirectory});
   ASSERT_FALSE(write_snapshot(store.disk, store.dirs, range(3, 1, 5)));
   EXPECT_EQ(recover(store.disk, store.dirs, {.repair = false}, store.sink)->last, zx(3, 5));
@@ -125,7 +125,7 @@ TEST_F(Recovery, DoesNotTrustTheEmptyTreeForALogThatBeginsLater) {
 }
 
 TEST_F(Recovery, OfABrokenSnapshotOfNothingIsEmpty) {
-  // A crash of Java's while it wrote its first snapshot.
+  // Java crashed while it wrote its first snapshot.
   empty_snapshot(Zxid{0});
   EXPECT_EQ(store.start({.autocreate = true}).outcome, RecoveryOutcome::kEmpty);
 }
@@ -218,7 +218,8 @@ TEST_F(Recovery, TellsWhenATransactionCannotBeApplied) {
 }
 
 TEST_F(Recovery, MakesWhatItFoundDurableBeforeAnybodyCountsOnIt) {
-  // A killed process leaves an unsynced batch in the page cache: found, so it must not be lost afterwards.
+  // A killed process leaves an unsynced batch in the page cache. Recovery finds it, so it must not be lost
+  // later.
   store.start();
   ASSERT_TRUE(store.writer->append(batch(range(1, 1, 3))));
   store.writer.reset();
@@ -237,8 +238,8 @@ TEST_F(Recovery, MakesASnapshotsNameDurableBeforeAnybodyCountsOnIt) {
 }
 
 TEST_F(Recovery, LeavesNoTearThatWouldLookLikeDamageWithoutTheSideFile) {
-  // Sectors of a torn batch survive in any order, so whole records may lie behind the tear. We know that
-  // they were never synced; Java, or we without our watermark, could not.
+  // Sectors of a torn batch survive in any order, so complete records may follow the tear. Our watermark says
+  // that they were never synced; Java, or Drover without the watermark, cannot know that.
   int torn = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     Store s(seed);

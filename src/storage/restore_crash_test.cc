@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Power loss after every single disk operation between a snapshot that somebody has sent and the server that
-// serves it, and every fate of what was not synced: the next start has the old state or the new one, whole;
-// from the mark on the new one, if it can be loaded.
+// Power loss after every disk operation of a restore, from the received snapshot to the server that serves
+// it, with every possible outcome for unsynced data. The next start has the old state or the new one,
+// complete. Once the mark is set it has the new one, if that can be loaded.
 #include <gtest/gtest.h>
 
 #include "storage/set_aside.h"
@@ -24,7 +24,7 @@ struct Restoring {
     store.writer.reset();
   }
 
-  // What the server does with a body that it has written down and verified; true: it has answered 200.
+  // What the server does with a body that it has stored and verified; true: it has answered 200.
   bool take_in() {
     // The body, under a temporary name.
     const auto sent = write_snapshot(store.disk, store.dirs, kNew, {.incoming = true});
@@ -35,7 +35,7 @@ struct Restoring {
     return keep_sent_snapshot(store.disk, store.dirs, body, snapshot_name(kNew.back(), Compression::kNone)) &&
            set_replacing_mark(store.disk, store.dirs, Replacing::kTrying);
   }
-  // The next life's beginning, which may be cut off as well.
+  // The start of the next life, which may be interrupted as well.
   void begin_to_start() {
     RefusingSink sink(reject_path);
     (void)recover(store.disk, store.dirs, {}, sink);
@@ -50,7 +50,7 @@ struct Restoring {
     return sink.inner.history;
   }
 
-  // reset() makes a RecordingSink forget what it rejects.
+  // reset() would clear a RecordingSink's reject_path.
   class RefusingSink final : public RecoverySink {
    public:
     explicit RefusingSink(std::string path) : path_(std::move(path)) {}
@@ -92,7 +92,8 @@ void crash_everywhere(const std::string& reject_path) {
         r.store.disk.clear_faults();
         const std::vector<Zxid> found = r.found_at_start();
         const bool loads = reject_path == "\n";
-        const bool may_be_old = !loads || !answered;  // Otherwise somebody was told so.
+        const bool may_be_old =
+            !loads || !answered;  // Otherwise a client was told that the new one is there.
         EXPECT_TRUE((may_be_old && found == kOld) || (loads && found == kNew))
             << found.size() << " transactions";
         r.store.disk.crash(Survival::kLose);

@@ -19,7 +19,7 @@ constexpr std::string_view kPrefix = "set-aside.";
 
 std::string name_of(std::uint32_t number) { return std::string(kPrefix) + std::to_string(number); }
 
-// Nothing for a name that only resembles ours, such as a copy that an operator made.
+// Returns nothing for a name that only resembles ours, such as an operator's copy.
 std::optional<std::uint32_t> parse_name(std::string_view name) {
   if (!name.starts_with(kPrefix)) return std::nullopt;
   const std::string_view digits = name.substr(kPrefix.size());
@@ -33,7 +33,7 @@ std::vector<std::string> directories_of(const DataDirs& dirs) {
   return {dirs.snapshots, dirs.logs};
 }
 
-// Of both directories, in rising order.
+// Set-aside numbers of both directories, in ascending order.
 IoResult<std::set<std::uint32_t>> numbers_in_use(Disk& disk, const DataDirs& dirs) {
   std::set<std::uint32_t> numbers;
   for (const std::string& directory : directories_of(dirs)) {
@@ -61,7 +61,7 @@ IoResult<KeptFiles> list_history(Disk& disk, const DataDirs& dirs) {
   return history;
 }
 
-// Moves files, and makes both the new place and the gap durable. Returns where they are now.
+// Moves files, and makes the change durable in both directories. Returns the new directory.
 IoResult<std::string> move_files(Disk& disk, const std::string& from, const std::string& name,
                                  const std::vector<std::string>& files) {
   std::string to = join_path(from, name);
@@ -73,7 +73,7 @@ IoResult<std::string> move_files(Disk& disk, const std::string& from, const std:
 }
 
 IoResult<std::vector<std::string>> move_history(Disk& disk, const DataDirs& dirs, KeptFiles history) {
-  // What the links and the watermark say is about these logs, and would be wrong about the next ones.
+  // The links and the watermark describe these logs, and would be wrong for the next ones.
   TRY_ASSIGN(const bool links, disk.exists(join_path(dirs.logs, kLogLinksName)));
   if (links) history.logs.emplace_back(kLogLinksName);
   TRY_ASSIGN(const std::set<std::uint32_t> in_use, numbers_in_use(disk, dirs));
@@ -117,18 +117,18 @@ IoResult<std::vector<std::string>> set_aside_history(Disk& disk, const DataDirs&
 }
 
 IoResult<void> complete_replacement(Disk& disk, const DataDirs& dirs) {
-  // Also where it is there already: it may have been read from the page cache, and nothing may move without
-  // it.
+  // Set the mark even if it is set already: it may have been read from the page cache, and no file may move
+  // before the mark is durable.
   TRY(set_replacing_mark(disk, dirs, Replacing::kIncoming));
   std::vector<std::string> made;
   TRY_ASSIGN(const std::optional<std::string> incoming, find_incoming(disk, dirs));
-  // Without it the snapshot has its name already, and only the mark is left to remove.
+  // If there is no incoming snapshot, it already has its final name, and only the mark is left to remove.
   if (incoming) {
     TRY_ASSIGN(KeptFiles history, list_history(disk, dirs));
     if (!history.empty()) {
       TRY_ASSIGN(made, move_history(disk, dirs, std::move(history)));
     }
-    // They are moved last, and a crash may have come before.
+    // The links are moved last, and a crash may have come before that.
     TRY(unlink_if_exists(disk, join_path(dirs.logs, kLogLinksName)));
     TRY(disk.sync_directory(dirs.logs));
     TRY(remove_initialize_mark(disk, dirs));
@@ -167,7 +167,7 @@ IoResult<void> remove_incoming(Disk& disk, const DataDirs& dirs) {
 
 IoResult<void> remove_set_aside(Disk& disk, const std::string& directory) {
   const auto names = disk.list(directory);
-  if (!names) return {};  // Gone, or not a directory at all. Only space is at stake.
+  if (!names) return {};  // Gone, or not a directory. This only costs space.
   for (const std::string& name : *names) {
     if (!parse_snapshot_name(name) && !parse_log_name(name) && name != kLogLinksName) continue;
     TRY(unlink_if_exists(disk, join_path(directory, name)));

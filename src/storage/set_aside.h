@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Puts a history away that is damaged or not the leader's, so that another can take its place.
+// Sets aside a history that is damaged or not the leader's, so that another one can replace it.
 //
-// Files are moved one by one, and a power loss may undo any of the moves: an older snapshot with some logs
-// can be left, which looks whole and is not. Hence the mark of data_dir.h, durable before the first move
-// and changed only after the last one is.
+// Files are moved one by one, and a power loss may undo any of the moves. This can leave an older snapshot
+// with some logs, which looks complete but is not. Therefore the replacing mark (data_dir.h) is durable
+// before the first move and changes only after the last move is durable.
 #pragma once
 
 #include <cstddef>
@@ -19,32 +19,35 @@
 
 namespace drover::storage {
 
-// Whether there is any log or snapshot, whatever its state.
+// Whether there is any log or snapshot, valid or not.
 IoResult<bool> has_history(Disk& disk, const DataDirs& dirs);
 
-// Moves every log and snapshot into a directory `set-aside.<n>` beside them: one, or two with the same
-// number when logs and snapshots live apart. Returns those that were made, none without any history.
+// Moves every log and snapshot into a directory `set-aside.<n>` beside them, or into two directories with the
+// same number if logs and snapshots are in different directories. Returns the created directories; none if
+// there is no history.
 //
-// Half done, it leaves what recovery calls damaged; done, an empty directory that may not start on its own.
-// An initialize mark, which spoke of another time, is used up. Epoch files stay: promises outlive data.
+// If interrupted, it leaves a directory that recovery calls damaged. If done, it leaves an empty directory
+// that may not start on its own. It removes an initialize mark, because the mark refers to an earlier time.
+// Epoch files stay: promises outlive data.
 IoResult<std::vector<std::string>> set_aside_history(Disk& disk, const DataDirs& dirs);
 
-// The snapshot that has come under its incoming name takes the place of all history here, whatever of that a
-// crash has left to do. From the mark kIncoming on, which it sets and removes, recovery would do the same.
+// The snapshot with the incoming name replaces all history here, however far a crash interrupted an earlier
+// attempt. It sets the mark kIncoming and removes it at the end; while the mark is set, recovery would do the
+// same work.
 IoResult<void> complete_replacement(Disk& disk, const DataDirs& dirs);
-// Gives a snapshot that somebody has sent, a file that is synced, its incoming name: what waited under such a
-// one goes. Nothing else changes before it is marked.
+// Gives a received snapshot, which is a synced file, its incoming name. Removes an earlier incoming snapshot.
+// Nothing else changes before the mark is set.
 IoResult<void> keep_sent_snapshot(Disk& disk, const DataDirs& dirs, const std::string& file,
                                   const std::string& snapshot);
-// Such a snapshot, under the name that it has now and with the zxid that it will be known by.
+// Finds such a snapshot: `name` is its current (incoming) name, `zxid` the one of its final name.
 IoResult<std::optional<SnapshotFile>> find_incoming_snapshot(Disk& disk, const DataDirs& dirs);
-// Deletes such a snapshot, which was never marked.
+// Deletes such a snapshot, for which no mark was set.
 IoResult<void> remove_incoming(Disk& disk, const DataDirs& dirs);
 
-// Deletes what was set aside in this directory. Where somebody keeps other things too, those stay.
+// Deletes the history files in this set-aside directory. Other files in it stay.
 IoResult<void> remove_set_aside(Disk& disk, const std::string& directory);
 
-// Deletes what was set aside before the newest `keep` times.
+// Deletes all but the newest `keep` set-aside histories.
 IoResult<void> remove_old_set_aside(Disk& disk, const DataDirs& dirs, std::size_t keep);
 
 }  // namespace drover::storage

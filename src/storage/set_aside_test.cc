@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where things go and what is left. That no crash on the way makes a history out of the pieces is shown in
-// journal_crash_test.cc.
+// Where files are moved and which ones stay. journal_crash_test.cc shows that no crash on the way makes a
+// history out of the pieces.
 #include "storage/set_aside.h"
 
 #include <gtest/gtest.h>
@@ -71,7 +71,7 @@ TEST_F(SetAside, LogsAndSnapshotsThatLiveApartGoUnderTheSameNumber) {
 }
 
 TEST_F(SetAside, ADirectoryWithoutLogsIsNotNewAfterwardsEither) {
-  // As Java leaves it right after a leader's snapshot: nothing is moved in the log directory.
+  // What Java leaves right after a leader's snapshot: nothing is moved in the log directory.
   const DataDirs apart = data_dirs("/apart", "/logs");
   for (const std::string& directory : {apart.snapshots, apart.logs}) {
     ASSERT_TRUE(store.disk.make_directories(directory));

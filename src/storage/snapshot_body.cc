@@ -66,7 +66,7 @@ SnapshotBodyParser::SnapshotBodyParser(SnapshotSink& sink, const SnapshotLimits&
 IoResult<std::size_t> SnapshotBodyParser::feed(std::string_view bytes) {
   if (part_ == Part::kFailed) return corrupt("nothing is read behind an error");
   std::size_t taken = 0;
-  // Every round takes a record, or finds that more bytes are needed than there are.
+  // Every iteration takes a record, or finds that it needs more bytes than there are.
   while (!done() && bytes.size() - taken >= needed_) {
     TRY_ASSIGN(const std::size_t n, take(bytes.substr(taken)));
     taken += n;
@@ -89,7 +89,7 @@ IoResult<std::size_t> SnapshotBodyParser::take(std::string_view bytes) {
   return 0;
 }
 
-// Which part the next record belongs to, and the least that it takes.
+// Sets the part that the next record belongs to, and its minimum size.
 void SnapshotBodyParser::begin_record() {
   if (records_left_ <= 0 && part_ == Part::kSessions) part_ = Part::kAclCount;
   if (records_left_ <= 0 && part_ == Part::kAcls) part_ = Part::kNodes;
@@ -116,7 +116,7 @@ std::unexpected<IoError> SnapshotBodyParser::corrupt(const char* what) {
   return std::unexpected(data_error("corrupt snapshot at byte " + std::to_string(position_) + ": " + what));
 }
 
-// A negative count is none at all, as in Java.
+// A negative count means zero, as in Java.
 IoResult<std::size_t> SnapshotBodyParser::take_count(std::string_view bytes) {
   records_left_ = length_at(bytes, 0);
   part_ = part_ == Part::kSessionCount ? Part::kSessions : Part::kAcls;
@@ -154,9 +154,9 @@ IoResult<std::size_t> SnapshotBodyParser::take_acl(std::string_view bytes) {
 IoResult<bool> SnapshotBodyParser::scan_acl(std::string_view bytes) {
   for (; elements_left_ > 0; --elements_left_) {
     const std::size_t others = (elements_left_ - 1) * kAclElementBytesMin;
-    std::size_t end = scanned_ + 4;                                    // behind the permissions
+    std::size_t end = scanned_ + 4;                                    // after the permissions
     for (const std::size_t behind : {kLengthBytes, std::size_t{0}}) {  // scheme, id
-      // A count that lies is caught by what its elements would take at the least.
+      // The minimum size of the remaining elements exposes a wrong count.
       const std::size_t least = end + kLengthBytes + behind + others;
       if (bytes.size() < least) {
         TRY(wait_for(least));
@@ -184,7 +184,7 @@ IoResult<std::size_t> SnapshotBodyParser::take_node(std::string_view bytes) {
   const std::int64_t acl = r.i64();
   const wire::StatPersisted stat = wire::decode_stat_persisted(r);
   if (!path || !r.ok()) {
-    // Rare: the last bytes hold a part of a node, or nonsense.
+    // Rare: the last bytes are a part of a node, or garbage.
     TRY(measure_node(bytes));
     return 0;
   }
@@ -196,7 +196,7 @@ IoResult<std::size_t> SnapshotBodyParser::take_node(std::string_view bytes) {
   return r.position();
 }
 
-// How many bytes the node at the front takes, as far as those at hand can tell.
+// Computes the size of the node at the front, as far as the available bytes tell.
 IoResult<void> SnapshotBodyParser::measure_node(std::string_view bytes) {
   if (bytes.size() < kLengthBytes) return wait_for(kLengthBytes);
   const std::int32_t path_length = length_at(bytes, 0);

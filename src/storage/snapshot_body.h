@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sessions, access control lists and nodes up to the end marker: what a snapshot file and a leader's
-// stream to a learner have in common (storage/snapshot_format.h shows the bytes).
+// The part that a snapshot file and a leader's stream to a learner have in common: sessions, access control
+// lists and nodes up to the end marker (storage/snapshot_format.h shows the bytes).
 //
-// Written by functions that append, read by a parser that is fed. Neither knows where the bytes come from
-// or go to, so files and sockets share both.
+// Functions append it to a buffer, and a parser reads it from bytes that it is fed. Neither knows where the
+// bytes come from or go to, so files and sockets share both.
 #pragma once
 
 #include <cstddef>
@@ -45,30 +45,29 @@ void append_snapshot_acls(std::string& out, const Acls& acls) {
 
 // --- reading ---
 
-// A record may be larger than what arrives at a time; whoever feeds the parser has to hold one in full.
+// A record may arrive in several pieces; the caller of the parser has to buffer one complete record.
 struct SnapshotLimits {
   std::size_t record_bytes_max = kRecordBytesMax;
 };
 
-// Takes records out of bytes as they come in, in pieces of any size. Allocates nothing: what is not yet a
-// whole record stays with the caller. A record that comes in many pieces is not looked through again for
-// each of them.
+// Parses records from bytes that arrive in pieces of any size. Allocates nothing: the caller keeps an
+// incomplete record. A record that arrives in many pieces is not scanned again for each of them.
 //
-// After an error the sink has seen a part that it must forget, and the parser takes nothing more.
+// After an error the sink must discard the part that it has seen, and the parser accepts nothing more.
 class SnapshotBodyParser {
  public:
-  // The sink outlives the parser. `position` is where the body begins, for messages.
+  // The sink outlives the parser. `position` is where the body starts, for error messages.
   explicit SnapshotBodyParser(SnapshotSink& sink, const SnapshotLimits& limits = {},
                               std::uint64_t position = 0);
 
-  // Takes all whole records at the front of `bytes`, and none behind the end marker. Returns how many bytes
-  // that were; the rest must be at the front of the next call's. An error has code 0: the bytes are wrong.
+  // Takes all complete records at the front of `bytes`, and nothing after the end marker. Returns the number
+  // of bytes taken; the next call must start with the rest. An error has code 0: the bytes are corrupt.
   IoResult<std::size_t> feed(std::string_view bytes);
   bool done() const { return part_ == Part::kDone; }
 
-  // With fewer bytes than this at hand, feed() will take nothing.
+  // With fewer bytes than this, feed() takes nothing.
   std::size_t needed() const { return needed_; }
-  // How many bytes were taken, counted from the beginning that the constructor was told.
+  // The number of bytes taken, plus the start position that the constructor got.
   std::uint64_t position() const { return position_; }
   // Counts and `newest` so far; the seals are not part of the body.
   const SnapshotInfo& info() const { return info_; }
@@ -92,9 +91,9 @@ class SnapshotBodyParser {
   std::size_t record_bytes_max_;
   std::uint64_t position_;
   Part part_ = Part::kSessionCount;
-  std::int32_t records_left_ = 0;  // of the sessions or ACLs that were announced
+  std::int32_t records_left_ = 0;  // of the announced sessions or ACLs
   std::size_t needed_ = 0;
-  // Within an ACL, whose length only its elements tell: how far it was scanned.
+  // How far the current ACL was scanned: only its elements tell its length.
   std::size_t scanned_ = 0;
   std::size_t elements_left_ = 0;
   SnapshotInfo info_;

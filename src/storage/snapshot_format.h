@@ -37,7 +37,8 @@ struct SnapshotDigest {
   friend bool operator==(const SnapshotDigest&, const SnapshotDigest&) = default;
 };
 
-// Receives a snapshot's contents in order. Views live for the call. False rejects the snapshot as corrupt.
+// Receives a snapshot's contents in order. Views are valid during the call only. False rejects the snapshot
+// as corrupt.
 class SnapshotSink {
  public:
   virtual ~SnapshotSink() = default;
@@ -47,7 +48,7 @@ class SnapshotSink {
                     const wire::StatPersisted& stat) = 0;
 };
 
-// What a snapshot that was read or verified turned out to hold.
+// Contents of a snapshot that was read or verified.
 struct SnapshotInfo {
   std::uint64_t sessions = 0;
   std::uint64_t acls = 0;

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kHeaderBytes = 16;
 constexpr std::size_t kSealBytes = 8 + 4 + kEndMarker.size();
 constexpr std::size_t kLastProcessedBytes = 8;
-// More than any seals that are known; what else follows is from a version that we do not know.
+// Larger than all known seals; anything longer comes from an unknown version.
 constexpr std::size_t kSealsBytesMax = 256;
 
 std::unexpected<IoError> corrupt(const InputWindow& in, const char* what) {
@@ -19,18 +19,18 @@ std::unexpected<IoError> corrupt(const InputWindow& in, const char* what) {
       data_error("corrupt snapshot at byte " + std::to_string(in.position()) + ": " + what));
 }
 
-// The next `n` bytes, all of them.
+// Exactly the next `n` bytes.
 IoResult<std::string_view> exactly(InputWindow& in, std::size_t n) {
   TRY_ASSIGN(const std::string_view bytes, in.need(n));
   if (bytes.size() < n) return corrupt(in, "the file ends early");
   return bytes.substr(0, n);
 }
 
-// Consumes `content` bytes and the seal behind them if that seal is right.
+// Consumes `content` bytes and the seal after them if the seal is correct.
 bool take_sealed(InputWindow& in, std::size_t content) {
   const std::string_view bytes = in.available();
   if (bytes.size() < content + kSealBytes) return false;
-  // The checksum runs over what is consumed, so look before taking.
+  // Check before consuming, because consumed bytes enter the checksum.
   const std::string_view seal = bytes.substr(content, kSealBytes);
   const std::int64_t sum = wire::load_be<std::int64_t>(seal.data());
   wire::Reader marker(seal.substr(8));
@@ -40,7 +40,7 @@ bool take_sealed(InputWindow& in, std::size_t content) {
   return true;
 }
 
-// zxid, version and digest; before version 2 the digest was text in hex.
+// zxid, version and digest. Before version 2 the digest was text in hex.
 struct DigestField {
   SnapshotDigest digest;
   std::size_t bytes = 0;
@@ -62,8 +62,8 @@ std::optional<DigestField> parse_digest(std::string_view bytes) {
   return r.ok() ? std::optional(field) : std::nullopt;
 }
 
-// Seals 2 and 3 are there or not, by version and configuration of the writer. What is there must be right:
-// a damaged seal is a damaged snapshot, not an older one.
+// Seals 2 and 3 are optional: they depend on the writer's version and configuration. A seal that is present
+// must be correct: a damaged seal means a damaged snapshot, not an older one.
 IoResult<void> read_optional_seals(InputWindow& in, SnapshotInfo& info) {
   TRY(in.need(kSealsBytesMax));
   if (const auto field = parse_digest(in.available()); field && take_sealed(in, field->bytes)) {
@@ -77,7 +77,7 @@ IoResult<void> read_optional_seals(InputWindow& in, SnapshotInfo& info) {
     info.last_processed = last;
     return {};
   }
-  // Behind a good seal 2 only a seal 3 is known; other lengths are something newer, which we may ignore.
+  // After a valid seal 2 only seal 3 is known; other lengths belong to a newer version, which we may ignore.
   if (!info.digest || rest.size() == kLastProcessedBytes + kSealBytes)
     return corrupt(in, "seal does not match");
   return {};

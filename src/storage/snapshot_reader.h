@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads a snapshot as a stream into a sink, and believes nothing that its checksums do not cover.
+// Reads a snapshot as a stream into a sink. Trusts only bytes that a checksum covers.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@
 
 namespace drover::storage {
 
-// The sink has seen part of a snapshot when this fails; it must then forget it. An error with code 0 says
-// that the bytes are corrupt.
+// If this fails, the sink has seen part of a snapshot and must discard it. An error with code 0 means that
+// the bytes are corrupt.
 IoResult<SnapshotInfo> read_snapshot(Disk& disk, const std::string& directory, const SnapshotFile& file,
                                      SnapshotSink& sink);
 
@@ -25,10 +25,11 @@ IoResult<SnapshotInfo> read_snapshot(ByteSource& source, SnapshotSink& sink);
 // Sessions, ACLs and nodes up to the end marker: the part that a leader also sends to a learner.
 IoResult<SnapshotInfo> read_snapshot_body(InputWindow& in, SnapshotSink& sink);
 
-// Reads all of it to check the seals.
+// Reads the whole snapshot to check its seals.
 IoResult<SnapshotInfo> verify_snapshot(Disk& disk, const std::string& directory, const SnapshotFile& file);
 
-// A snapshot is fuzzy: one that was begun before `zxid` may still show what came after it.
+// Whether the snapshot shows changes after `zxid`. A snapshot is fuzzy: one that was started before `zxid`
+// may still contain later changes.
 bool reaches_beyond(const SnapshotFile& file, const SnapshotInfo& info, Zxid zxid);
 
 }  // namespace drover::storage

@@ -38,8 +38,8 @@ IoResult<std::size_t> SnapshotStreamReader::feed(std::string_view bytes) {
   return taken + n;
 }
 
-// Wrong bytes are refused as soon as they show, not only when all of them are there: a leader that sent
-// something else might not send that many.
+// Rejects wrong bytes as soon as they arrive, not only when the signature is complete: a leader that sent
+// something else might not send that many bytes.
 IoResult<std::size_t> SnapshotStreamReader::take_signature(std::string_view bytes) {
   const std::string_view front = bytes.substr(0, kSignatureBytes);
   if (!signature().starts_with(front)) {

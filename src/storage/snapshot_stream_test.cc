@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A leader's snapshot as it arrives: in pieces of any size, with packets behind it, and wrong in every way.
+// A leader's snapshot as it arrives: in pieces of any size, with packets after it, and corrupt in every way.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct Table {
   std::string bytes;
 };
 
-// Two sessions, two lists, `nodes` nodes of which some have much data, some none, and some null.
+// Two sessions, two lists, and `nodes` nodes: some have much data, some have empty data, some have null.
 std::string stream_of(int nodes) {
   const Table small{acl_list(1)};
   const Table large{acl_list(300)};
@@ -52,11 +52,11 @@ std::string stream_of(int nodes) {
   return out;
 }
 
-// What a link does: it keeps what was not taken and adds what arrives.
+// Like a network link: keeps the bytes that were not taken and appends new ones.
 struct Link {
   explicit Link(const SnapshotLimits& limits = {}) : reader(sink, limits) {}
 
-  // False at an error.
+  // Returns false on an error.
   bool arrive(std::string_view bytes) {
     buffer.append(bytes);
     const bool was_done = reader.done();
@@ -170,7 +170,7 @@ TEST(SnapshotStream, TakesNothingMoreAfterAnError) {
   EXPECT_EQ(link.sink.nodes.size(), seen);
 }
 
-// A stream up to where the nodes begin.
+// The start of a stream, up to the nodes.
 std::string empty_tables() {
   std::string out;
   append_snapshot_count(out, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Snapshots byte for byte, and every way in which one can be wrong.
+// Snapshots byte for byte, and every way in which one can be corrupt.
 #include <gtest/gtest.h>
 
 #include "storage/snapshot_reader.h"

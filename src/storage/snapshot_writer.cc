@@ -11,8 +11,8 @@ namespace drover::storage {
 namespace {
 
 constexpr std::size_t kFlushBytes = std::size_t{256} << 10;
-// For those who do not call sync(): a snapshot that reaches the disk in one flush at its end would hold up
-// the log's sync for seconds.
+// For callers that do not call sync(): one flush of the whole snapshot at its end would block the log's sync
+// for seconds.
 constexpr std::uint64_t kSyncEveryBytes = std::uint64_t{16} << 20;
 
 class FileSink final : public ByteSink {

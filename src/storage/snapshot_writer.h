@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes a snapshot as a stream: the tree is walked once and never held twice in memory.
+// Writes a snapshot as a stream: it walks the tree once and never holds a second copy in memory.
 //
-// The file gets its name only when it is whole and synced, so a snapshot that can be seen is a snapshot
-// that was finished. Errors are kept, later calls do nothing, and finish() returns the first one.
+// The file gets its final name only when it is complete and synced, so every visible snapshot is a finished
+// one. The first error is kept: later calls do nothing, and finish() returns it.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace drover::storage {
 
 struct SnapshotOptions {
   Compression compression = Compression::kNone;
-  bool incoming = false;  // it ends under incoming_name(), where no recovery takes it for history
+  bool incoming = false;  // finish() names it incoming_name(), which recovery does not take for history
 };
 
 struct SnapshotSeals {
@@ -35,10 +35,10 @@ class SnapshotWriter {
                                        const SnapshotOptions& options = {});
   SnapshotWriter(SnapshotWriter&&) noexcept;
   SnapshotWriter& operator=(SnapshotWriter&&) = delete;
-  // An unfinished file is removed.
+  // Removes an unfinished file.
   ~SnapshotWriter();
 
-  // In this order: sessions, ACLs, nodes. The counts must come true.
+  // In this order: sessions, ACLs, nodes. The counts must be exact.
   void begin_sessions(std::uint32_t count);
   void session(SessionId id, std::int32_t timeout_ms);
   void begin_acls(std::uint32_t count);
@@ -47,12 +47,12 @@ class SnapshotWriter {
             const wire::StatPersisted& stat);
 
   bool failed() const;
-  // Handed to the file since it was last synced. What gathers there the log's next sync waits for when both
-  // are on one disk, so whoever writes beside a log calls sync() every now and then.
+  // Bytes written to the file since its last sync. If the log is on the same disk, its next sync waits for
+  // them, so a caller that writes while a log is in use calls sync() every now and then.
   std::uint64_t unsynced_bytes() const;
   void sync();
-  // Seals, syncs and names the file; returns that name. The seals are taken here because a fuzzy
-  // snapshot's digest is the one at its end.
+  // Seals, syncs and names the file; returns the name. finish() takes the seals because the digest of a fuzzy
+  // snapshot is the one at its end.
   IoResult<std::string> finish(const SnapshotSeals& seals = {});
 
  private:

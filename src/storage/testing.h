@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of storage share: entries that can be recognised, a sink that remembers, and a data
-// directory in memory in which snapshot and log describe the same simple history: transaction N adds the
-// node "/N". So whatever was recovered, it must be exactly the transactions 1 to N for some N.
+// Shared by the storage tests: recognisable entries, a sink that records, and a data directory in memory in
+// which snapshot and log describe the same simple history: transaction N adds the node "/N". So a recovered
+// state must be exactly the transactions 1 to N for some N.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ inline LogBatch batch(const std::vector<Zxid>& zxids, std::size_t payload_max = 
   return b;
 }
 
-// From counter `first` to `last` of an epoch.
+// Counters `first` to `last` of an epoch.
 inline std::vector<Zxid> range(std::uint32_t epoch, std::uint32_t first, std::uint32_t last) {
   std::vector<Zxid> zxids;
   for (std::uint32_t c = first; c <= last; ++c) zxids.push_back(zx(epoch, c));
@@ -96,14 +96,14 @@ class RecordingSink final : public RecoverySink {
   std::map<std::int64_t, std::int32_t> sessions;
   std::map<std::int64_t, std::string> acls;
   std::vector<Node> nodes;
-  std::vector<Zxid> history;  // of the snapshot's nodes and of the log together
+  std::vector<Zxid> history;  // the snapshot's nodes, then the log
   std::optional<SnapshotDigest> digest;
   bool altered = false;
   std::size_t payload_max = 700;
   std::string reject_path = "\n";
 };
 
-// A snapshot of the history up to its last element, named by that.
+// A snapshot of the history up to its last element, named after that zxid.
 inline IoResult<std::string> write_snapshot(Disk& disk, const DataDirs& dirs,
                                             const std::vector<Zxid>& history,
                                             const SnapshotOptions& options = {}) {
@@ -122,14 +122,14 @@ inline IoResult<std::string> write_snapshot(Disk& disk, const DataDirs& dirs,
   return writer.finish({.digest = SnapshotDigest{last, kDigestVersion, 42}, .last_processed = last});
 }
 
-// A data directory with the usual beginning, and a writer on it.
+// A data directory with an empty snapshot, and a writer for it.
 struct Store {
   explicit Store(std::uint64_t seed = 1) : disk(seed) {
     ENSURE(disk.make_directories(dirs.snapshots).has_value(), "an empty disk has room");
     ENSURE(write_snapshot(disk, dirs, {}).has_value(), "an empty disk has room");
   }
 
-  // Like a restart: recovers, and opens the writer behind what was found.
+  // Like a restart: recovers, and opens the writer at the end of the recovered log.
   RecoveryReport start(const RecoveryOptions& recovery = {}) {
     writer.reset();
     auto report = recover(disk, dirs, recovery, sink);

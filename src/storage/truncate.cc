@@ -13,7 +13,7 @@ namespace drover::storage {
 namespace {
 
 struct SnapshotPlan {
-  std::optional<Zxid> base;             // the newest that stays and is whole
+  std::optional<Zxid> base;             // the newest valid one that stays
   std::vector<SnapshotFile> to_remove;  // newest first
 };
 
@@ -36,7 +36,7 @@ IoResult<SnapshotPlan> plan_snapshots(Disk& disk, const DataDirs& dirs, Zxid zxi
   return plan;
 }
 
-// Reads what is to stay. Nothing is changed before that is known to be whole.
+// Reads the history that stays. Nothing changes before it is known to be complete.
 IoResult<Zxid> check_kept_history(Disk& disk, const DataDirs& dirs, Zxid base, Zxid zxid) {
   TRY_ASSIGN(TxnLogReader log, TxnLogReader::open(disk, dirs.logs, {.after = base, .until = zxid}));
   for (;;) {
@@ -50,7 +50,7 @@ struct CutPoint {
   std::uint64_t offset = 0;
 };
 
-// Where the last log file that stays has to end.
+// Finds where the last remaining log file has to end.
 IoResult<CutPoint> find_cut(Disk& disk, const std::string& path, Zxid first, Zxid zxid) {
   TRY_ASSIGN(LogFileReader reader, LogFileReader::open(disk, path, {.first = first}));
   CutPoint cut{reader.tail(), kLogHeaderBytes};
@@ -86,7 +86,7 @@ IoResult<void> cut_logs(Disk& disk, const DataDirs& dirs, Zxid zxid, TruncateRep
     TRY_ASSIGN(cut, find_cut(disk, kept, last.first, zxid));
     if (cut.tail.last != kNoLog) report.tail = cut.tail;
   }
-  // The watermark goes back first: a crash from here on must not look like a log that lost its end.
+  // Lower the watermark first: a crash after this must not look like a log that lost its end.
   TRY(LogLinks::open(disk, dirs.logs, {report.tail.file, report.tail.last}));
   for (const LogFile& log : std::views::reverse(std::ranges::subrange(later, logs.end()))) {
     TRY(remove_durably(disk, dirs.logs, log.name, report));
@@ -104,7 +104,7 @@ IoResult<TruncateReport> truncate_history(Disk& disk, const DataDirs& dirs, Zxid
   }
   TruncateReport report;
   TRY_ASSIGN(report.last, check_kept_history(disk, dirs, *plan.base, zxid));
-  // What would follow from the leader follows `zxid` and nothing else.
+  // The leader's next transactions follow `zxid` and no other.
   if (report.last != zxid)
     return std::unexpected(data_error("no transaction 0x" + hex(zxid) + " to truncate to"));
   for (const SnapshotFile& file : plan.to_remove) {

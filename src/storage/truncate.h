@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes history back: a leader told us that what we logged after some transaction was never agreed on.
+// Truncates the history: a leader told us that our transactions after some zxid were never committed.
 //
-// In an order in which every state that a crash can leave is a shorter, whole history: snapshots that
-// reach too far first, then later log files from the newest backwards, then the tail of the last one.
+// The order of the steps ensures that a crash at any point leaves a shorter, complete history: first it
+// removes snapshots that reach too far, then later log files from the newest backwards, then the tail of the
+// last one.
 #pragma once
 
 #include <string>
@@ -18,14 +19,14 @@
 namespace drover::storage {
 
 struct TruncateReport {
-  Zxid last{};  // the history's end now: the point asked for
+  Zxid last{};  // the new end of the history: the requested zxid
   LogTail tail;
   std::vector<std::string> removed;
 };
 
-// Removes everything after `zxid`. No writer may be open. Fails, with nothing changed, when it was
-// never logged or no snapshot remains that the kept log continues from; then only a whole new snapshot can
-// help. After any other failure the process must end, and a restart finds a whole history.
+// Removes everything after `zxid`. No writer may be open. Fails, with nothing changed, if `zxid` was never
+// logged or if no snapshot remains that the kept log continues from; then only a complete new snapshot helps.
+// After any other failure the process must end, and a restart finds a complete history.
 IoResult<TruncateReport> truncate_history(Disk& disk, const DataDirs& dirs, Zxid zxid);
 
 }  // namespace drover::storage

@@ -10,8 +10,6 @@ namespace {
 
 std::string in_hex(Zxid zxid) { return "0x" + hex(zxid); }
 
-// Where reading must begin to find everything after `after`: the file that begins right behind it, or else
-// the last one that begins before and may contain it.
 }  // namespace
 
 std::string LogDamage::describe() const {
@@ -33,7 +31,7 @@ IoResult<TxnLogReader> TxnLogReader::open(Disk& disk, const std::string& directo
 
 IoResult<std::optional<LogRecord>> TxnLogReader::next() {
   if (damage_) return std::unexpected(data_error(damage_->describe()));
-  // Nothing behind `until` is looked at: it may be in the middle of being written.
+  // Read nothing after `until`: it may be half written.
   if (options_.until && known_ >= *options_.until) finished_ = true;
   while (!finished_) {
     if (!reader_) {
@@ -69,7 +67,8 @@ IoResult<void> TxnLogReader::open_next_file() {
   return {};
 }
 
-// What the writer of this file knew of the one before must be what we have read of it.
+// The link of this file records what its writer knew about the previous file. It must match what we have
+// read.
 IoResult<void> TxnLogReader::check_link(const LogFile& file) {
   const LogLink* link = evidence_.link_of(file.first);
   if (!link) return {};
@@ -79,7 +78,7 @@ IoResult<void> TxnLogReader::check_link(const LogFile& file) {
         "written when the log reached zxid " + in_hex(before.last) + ", but what is before it ends earlier",
         0);
   }
-  if (before.file != tail_.file || tail_.file == kNoLog) return {};  // not read, or not of our writing
+  if (before.file != tail_.file || tail_.file == kNoLog) return {};  // not read, or not written by us
   if (tail_.last > options_.after && before.last != tail_.last) {
     return fail("written when " + log_name(before.file) + " ended at zxid " + in_hex(before.last) +
                     ", but that file goes on to " + in_hex(tail_.last),
@@ -105,8 +104,8 @@ IoResult<void> TxnLogReader::leave_file() {
   return next_file_ == files_.size() ? judge_last_break(end) : judge_older_break(end);
 }
 
-// After a crash the log goes on in a new file, so an older file may well end in a torn record. The question
-// is whether the next file goes on from there.
+// After a crash the log continues in a new file, so an older file may end in a torn record. The question is
+// whether the next file continues from there.
 IoResult<void> TxnLogReader::judge_older_break(const LogFileEnd& end) {
   const LogFile& successor = files_[next_file_];
   const auto accept = [&](const char* why) {
@@ -117,7 +116,7 @@ IoResult<void> TxnLogReader::judge_older_break(const LogFileEnd& end) {
   if (end.no_header) return fail(end.broken, end.offset, end.read_error);
   if (successor.first == drover::next(known_)) return accept("the next file continues right there");
   if (const LogLink* link = evidence_.link_of(successor.first)) {
-    // check_link() will compare it in full when the successor is opened.
+    // check_link() compares all of it when the successor is opened.
     if (link->predecessor.last <= known_) return accept("it did so when the next file was begun");
     return fail(end.broken, end.offset, end.read_error);
   }
@@ -149,8 +148,8 @@ IoResult<void> TxnLogReader::check_watermark() {
               torn_ ? torn_->offset : 0);
 }
 
-// A newest file that is neither linked nor the one the watermark speaks of was written by somebody else,
-// who may also have truncated what we wrote.
+// If the newest file has no link and is not the watermark's file, another program wrote it. That program may
+// also have truncated our records.
 bool TxnLogReader::watermark_applies() const {
   if (!evidence_.watermark) return false;
   if (files_.empty()) return true;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads the log across its files, in order, from a point of the history that is already known.
+// Reads the log across its files, in order, starting after a zxid that is already known.
 //
-// It never jumps over a hole. Java's reader takes a zero length, a short read or a bad trailer for the end
-// of a file and goes on with the next one; one zeroed sector then makes a server lead with half a tree.
-// Here a break is accepted only where it is proved or at least possible that nothing acknowledged is
-// missing, and everything else is damage, told with file, offset, zxid and reason:
+// It never skips a gap. Java's reader takes a zero length, a short read or a bad trailer for the end of a
+// file and continues with the next file; one zeroed sector then makes a server lead with half a tree. This
+// reader accepts a break only if it is proven, or at least possible, that no acknowledged transaction is
+// missing. Everything else is damage, reported with file, offset, zxid and reason:
 //
 //   break in an older file   fine if the next file continues right after it inside the epoch, or is linked
-//                            to exactly this end; damage if whole records follow it or the link disagrees
-//   break in the last file   torn tail if it lies at or behind the durable watermark; without a watermark,
-//                            if no whole record follows it
-//   end before the watermark, or a file, that should be there   damage
+//                            to exactly this end; damage if complete records follow it or the link disagrees
+//   break in the last file   torn tail if it is at or after the durable watermark; without a watermark,
+//                            if no complete record follows it
+//   log ends before the watermark, or a file is missing   damage
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ namespace drover::storage {
 struct LogDamage {
   std::string file;
   std::uint64_t offset = 0;
-  Zxid last_good{};  // the history is whole up to here
+  Zxid last_good{};  // the history is complete up to here
   std::string reason;
 
   std::string describe() const;
@@ -38,13 +38,13 @@ struct LogDamage {
 struct TornTail {
   std::string file;
   std::uint64_t offset = 0;
-  bool records_beyond = false;  // whole records of the same unsynced batch lie behind the tear
+  bool records_beyond = false;  // complete records of the same unsynced batch follow the tear
 };
 
 struct LogReadOptions {
-  Zxid after{};                 // known already: a snapshot's zxid. What is not newer is skipped.
-  std::optional<Zxid> until{};  // stop behind it, and look at nothing further
-  bool from_device = false;     // do not believe the page cache
+  Zxid after{};                 // already known: a snapshot's zxid. Older records and this one are skipped.
+  std::optional<Zxid> until{};  // stop after it, and read nothing further
+  bool from_device = false;     // bypass the page cache
 };
 
 class TxnLogReader {
@@ -52,18 +52,18 @@ class TxnLogReader {
   static IoResult<TxnLogReader> open(Disk& disk, const std::string& directory, const LogReadOptions& options);
 
   // The next transaction, nothing at the end, or an error: either damage() (code 0, or the errno of the
-  // failed read) or a directory that cannot be read. The entry's bytes live until the next call.
+  // failed read) or an unreadable directory. The entry is valid until the next call.
   IoResult<std::optional<LogRecord>> next();
 
   const std::optional<LogDamage>& damage() const { return damage_; }
   const std::optional<TornTail>& torn_tail() const { return torn_; }
   // An empty or header-less last file, left by a crash right after its creation.
   const std::optional<std::string>& leftover() const { return leftover_; }
-  // What is worth telling an operator although nothing is lost.
+  // Messages for the operator about cases in which nothing is lost.
   const std::vector<std::string>& findings() const { return findings_; }
-  // The last transaction known: read, or the starting point.
+  // The last known transaction: the last one read, or the starting point.
   Zxid last() const { return known_; }
-  // Once the end was reached: the last file's end, for the writer that continues.
+  // After the end is reached: the end of the last file, for the writer that continues.
   const LogTail& tail() const { return tail_; }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Torn tail or damage: the table of txn_log_reader.h, case by case. The experiments M1 and M2 are those
-// with which the Java server was measured: it starts on every one of them and serves what it finds.
+// Torn tail or damage: the table of txn_log_reader.h, case by case. The Java server was measured with the
+// experiments M1 and M2: it starts in every case and serves what it finds.
 #include "storage/txn_log_reader.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class OneFile : public ::testing::TestWithParam<bool> {
       at += entry(zx(0, c)).size() + kFrameOverheadBytes;
     }
     end_ = at;
-    // As Java leaves a directory: no evidence but the log itself.
+    // A directory as Java leaves it: the log is the only evidence.
     if (GetParam()) {
       EXPECT_TRUE(store_.disk.unlink(store_.links_path()));
     }
@@ -119,7 +119,7 @@ TEST_P(OneFile, M1ZeroedHeaderWithRecordsBehindItIsDamage) {
 TEST_P(OneFile, M1CutIsDamageOnceItWasKnownToBeLonger) {
   cut(offset(150));
   if (java()) {
-    // Nothing contradicts a log that ends here; a leader that truncated it would leave just that.
+    // Nothing contradicts a log that ends here: a truncation by a leader would leave the same.
     EXPECT_EQ(store_.start().last, zx(0, 149));
   } else {
     expect_damage_after(149);
@@ -145,7 +145,7 @@ TEST_P(OneFile, GarbageBehindTheLastRecordIsATornTail) {
 // --- Two files
 
 struct TwoFiles : ::testing::Test {
-  // M2: the second file begins a new epoch, so contiguity alone cannot miss the first one's tail.
+  // M2: the second file starts a new epoch, so the zxids alone do not show that the first file lost its tail.
   TwoFiles() {
     store.log(range(1, 1, 100));
     store.writer->roll();
@@ -200,7 +200,7 @@ TEST_F(TwoFiles, AnOlderFileCutAtARecordIsDamageBecauseTheNextFileRemembersIt) {
 }
 
 TEST_F(TwoFiles, AnOlderFileWithOtherContentIsDamage) {
-  // The same zxids with valid checksums, but not what was logged: a file restored from elsewhere.
+  // The same zxids with valid checksums, but other content: a file restored from elsewhere.
   std::string other;
   append_log_header(other);
   LogChain chain;
@@ -237,7 +237,7 @@ TEST_F(TwoFiles, AHoleThatASnapshotCoversIsNotDamage) {
 }
 
 TEST_F(TwoFiles, AStaleSideFileDoesNotDisturbADirectoryThatJavaContinued) {
-  // Java truncated the last file to 2.20 and went on in epoch 3, in a file without a link.
+  // Java truncated the last file to 2.20 and continued in epoch 3, in a file without a link.
   std::string cut;
   append_log_header(cut);
   LogChain chain;
@@ -259,7 +259,7 @@ TEST_F(TwoFiles, AStaleSideFileDoesNotDisturbADirectoryThatJavaContinued) {
 }
 
 TEST_F(TwoFiles, AHoleInAFileThatJavaAddedIsDamageWhateverAnOldSideFileSays) {
-  // The watermark is older than the hole, but it is not about this file: it does not make it a torn tail.
+  // The watermark is older than the gap, but does not cover this file: so the gap is not a torn tail.
   std::string java;
   append_log_header(java);
   LogChain chain;
@@ -334,8 +334,8 @@ TEST(TxnLogReader, ReportsDamageAsAnErrorThatNamesFileOffsetZxidAndReason) {
 }
 
 TEST(TxnLogReader, DoesNotSearchForeverBehindABreak) {
-  // Every sixteenth byte looks like the start of a record of 1 MiB with an end mark: 200,000 checksums of a
-  // megabyte each, for whoever tries them all.
+  // Every sixteenth byte looks like the start of a record of 1 MiB with an end mark. To try them all would
+  // take 200,000 checksums of a megabyte each.
   Store store;
   std::string unit(8, '\0');
   wire::Writer(unit).i32(1 << 20);

@@ -10,7 +10,7 @@
 namespace drover::storage {
 namespace {
 
-// A new file has no zxid yet while it is being prepared.
+// A new file gets this name until its first zxid is known.
 const std::string& unnamed() {
   static const std::string name = temporary_name("log.next");
   return name;
@@ -19,8 +19,8 @@ const std::string& unnamed() {
 constexpr std::uint64_t kBlockBytes = 4096;
 constexpr std::uint64_t kZerosAheadBytes = std::uint64_t{128} << 10;
 constexpr std::size_t kSmallBatchBytes = std::size_t{32} << 10;
-// The watermark is written after every sync but synced itself only this often: it bounds how much of an
-// acknowledged log a power loss can leave without its protection.
+// The watermark is written after every sync, but synced only this often. This bounds how much of the
+// acknowledged log is not covered by the watermark after a power loss.
 constexpr std::uint64_t kWatermarkSyncBytes = std::uint64_t{4} << 20;
 
 std::uint64_t round_up(std::uint64_t n, std::uint64_t unit) { return (n + unit - 1) / unit * unit; }
@@ -46,7 +46,7 @@ TxnLogWriter::TxnLogWriter(Disk& disk, std::string directory, const LogTail& tai
 IoResult<TxnLogWriter> TxnLogWriter::open(Disk& disk, const std::string& directory, const LogTail& tail,
                                           const TxnLogOptions& options) {
   if (tail.file != kNoLog) {
-    // What recovery read may have come from the page cache. It counts from now on, so it must be durable.
+    // Recovery may have read from the page cache. The data counts from now on, so it must be durable.
     TRY_ASSIGN(const auto file, disk.open(join_path(directory, log_name(tail.file)), OpenMode::kWrite));
     TRY(file->sync());
   }
@@ -86,10 +86,10 @@ IoResult<void> TxnLogWriter::write_batch(const LogBatch& batch) {
   return {};
 }
 
-// The first write into a block that was only reserved changes the file's metadata, and its sync must commit
-// the file system's journal: on ext4 half as long again as a sync of data alone (docs/performance.md, "The
-// log's sync"). So a small batch writes the zeros of some blocks behind it as well, and the syncs of the
-// next ones are short. A large batch would use them up at once.
+// The first write into a block that is only reserved changes the file's metadata, so its sync must commit the
+// file system's journal: on ext4 this takes half as long again as a sync of data alone (docs/performance.md,
+// "The log's sync"). Therefore a small batch also writes zeros into some blocks after it, and the next syncs
+// are short. A large batch would use those blocks up at once.
 void TxnLogWriter::add_zeros_behind_small_batch() {
   const std::uint64_t end = position_ + buffer_.size();
   if (end <= written_) return;
@@ -137,7 +137,7 @@ IoResult<void> TxnLogWriter::begin_file() {
   const auto give_up = [this](IoError error) -> IoResult<void> {
     file_.reset();
     if (error.code != ENOSPC) failed_ = true;
-    (void)disk_->unlink(join_path(directory_, unnamed()));  // whatever blocks it got are needed elsewhere
+    (void)disk_->unlink(join_path(directory_, unnamed()));  // its blocks are needed elsewhere
     return std::unexpected(std::move(error));
   };
   auto created = disk_->open(join_path(directory_, unnamed()), OpenMode::kCreate);
@@ -156,7 +156,7 @@ IoResult<void> TxnLogWriter::begin_file() {
 }
 
 IoResult<void> TxnLogWriter::name_file(Zxid first) {
-  // The link is durable before the name: a file of ours without a link would be taken for another's.
+  // The link is durable before the name: without a link, our own file would look like another program's.
   if (auto linked = links_.add({first, predecessor_}); !linked) {
     if (linked.error().code != ENOSPC) failed_ = true;
     return linked;
@@ -171,7 +171,7 @@ IoResult<void> TxnLogWriter::name_file(Zxid first) {
 }
 
 IoResult<void> TxnLogWriter::finish_file() {
-  // Blocks that are not needed go back; they are real ones, not the holes of a sparse file.
+  // Free the unused blocks; they are allocated, not the holes of a sparse file.
   TRY(kill(file_->truncate(position_)));
   TRY(kill(file_->sync()));
   TRY(kill(links_.set_watermark({file_first_, last_appended_})));
@@ -184,8 +184,8 @@ IoResult<void> TxnLogWriter::finish_file() {
   return {};
 }
 
-// Zeros always follow the last record, so that a reader beside us finds the end. On a nearly full disk the
-// generous growth may fail where the modest one still fits.
+// Zeros always follow the last record, so that a concurrent reader finds the end. On a nearly full disk the
+// large allocation may fail while the small one still fits.
 IoResult<void> TxnLogWriter::grow(std::uint64_t needed) {
   needed += kFrameHeaderBytes;
   if (needed <= allocated_) return {};

@@ -3,10 +3,10 @@
 // Appends transactions to the log, in ZooKeeper's format.
 //
 // Owned by the log thread, which appends a batch, syncs once, and tells the core that it is durable. The
-// first failed write or sync is returned and kills the writer: the page cache may have dropped the bytes,
-// a second sync would lie, and the caller ends the process. A full disk is different as long as nothing
-// was written: space is reserved before each batch, ENOSPC leaves the log whole, and the same batch may
-// be offered again.
+// first failed write or sync is returned and disables the writer: the page cache may have dropped the bytes,
+// a second sync could succeed wrongly, and the caller ends the process. A full disk is different as long as
+// nothing was written: space is reserved before each batch, so ENOSPC leaves the log intact, and the caller
+// may retry the same batch.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace drover::storage {
 
-// Entries back to back; ends[i] is where entry i ends.
+// Concatenated entries; ends[i] is where entry i ends.
 struct LogBatch {
   std::string bytes;
   std::vector<std::uint64_t> ends;
@@ -38,28 +38,28 @@ struct LogBatch {
 };
 
 struct TxnLogOptions {
-  std::uint64_t preallocate_bytes = std::uint64_t{64} << 20;  // preAllocSize; 0: just what a batch needs
-  std::uint64_t size_limit_bytes = 0;                         // txnLogSizeLimitInKb; 0: none
+  std::uint64_t preallocate_bytes = std::uint64_t{64} << 20;  // preAllocSize; 0: only what a batch needs
+  std::uint64_t size_limit_bytes = 0;                         // txnLogSizeLimitInKb; 0: no limit
   bool force_sync = true;                                     // zookeeper.forceSync
 };
 
 class TxnLogWriter {
  public:
-  // `tail` is where the log ends now (RecoveryReport::tail). Creates no log file before it is needed.
+  // `tail` is where the log ends now (RecoveryReport::tail). A log file is created only when it is needed.
   static IoResult<TxnLogWriter> open(Disk& disk, const std::string& directory, const LogTail& tail,
                                      const TxnLogOptions& options);
 
-  // One write. ENOSPC while failed() is still false: nothing was written, try again later.
+  // One write. ENOSPC while failed() is false: nothing was written, retry later.
   IoResult<void> append(const LogBatch& batch);
-  // One fdatasync. Everything appended now survives power loss.
+  // One fdatasync. Everything appended so far survives power loss.
   IoResult<void> sync();
-  // The next append begins a new file, named by its first zxid.
+  // The next append starts a new file, named after its first zxid.
   void roll();
-  // Makes room for `entry_bytes` bytes in `entries` entries, in a new file if one is due. Fails with ENOSPC
-  // without harm. Worth calling when idle after roll(): the new file is then ready before it is needed.
+  // Reserves space for `entry_bytes` bytes in `entries` entries, in a new file if one is due. ENOSPC does no
+  // harm. Call it when idle after roll(): the new file is then ready before it is needed.
   IoResult<void> reserve(std::uint64_t entry_bytes, std::uint64_t entries = 1);
 
-  // Appending that much would be one write: no new file, no growing.
+  // Whether appending that much is a single write, without a new file and without growing the file.
   bool has_room(std::uint64_t entry_bytes, std::uint64_t entries) const;
 
   bool failed() const { return failed_; }
@@ -70,14 +70,14 @@ class TxnLogWriter {
   // Last appended and last synced; kNoLog before the first.
   Zxid last_appended() const { return last_appended_; }
   Zxid last_durable() const { return last_durable_; }
-  // The log's end as appended, for whoever opens the log next.
+  // The end of the appended log, for the next writer that opens it.
   LogTail tail() const;
 
  private:
   TxnLogWriter(Disk& disk, std::string directory, const LogTail& tail, const TxnLogOptions& options,
                LogLinks links);
 
-  IoResult<void> begin_file();                // under a temporary name, so that space can be reserved early
+  IoResult<void> begin_file();                // under a temporary name, to reserve space early
   IoResult<void> name_file(Zxid first);       // links it, names it, makes the name durable
   IoResult<void> finish_file();               // syncs and trims the file that roll() ended
   IoResult<void> grow(std::uint64_t needed);  // allocates blocks for `needed` bytes in all
@@ -99,7 +99,7 @@ class TxnLogWriter {
   bool unsynced_ = false;
   std::uint64_t position_ = 0;
   std::uint64_t allocated_ = 0;
-  std::uint64_t written_ = 0;  // blocks up to here have been written, if only with zeros
+  std::uint64_t written_ = 0;  // blocks up to here are written, at least with zeros
   std::uint64_t txns_ = 0;
   std::uint64_t watermark_bytes_ = 0;  // appended since the side file was last synced
   Zxid last_appended_ = kNoLog;

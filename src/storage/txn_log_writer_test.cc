@@ -168,7 +168,8 @@ TEST(TxnLogWriter, TakesASmallBatchWhereTheWholePreallocationNoLongerFits) {
 }
 
 TEST(TxnLogWriter, LeavesTheWatermarkAloneWithoutForceSync) {
-  // Nothing is durable then, and a watermark that leads would turn a power loss into damage.
+  // Without force_sync nothing is durable, and a watermark ahead of the disk would turn a power loss into
+  // damage.
   Store store;
   store.options.force_sync = false;
   store.log(range(1, 1, 2));
