@@ -16,13 +16,13 @@
 
 namespace drover::net {
 
-// An IPv4 or IPv6 endpoint. An IPv4-mapped IPv6 address (a dual-stack listener's view of an IPv4 client)
-// becomes IPv4 when it comes in, so that it prints and compares as one.
+// An IPv4 or IPv6 endpoint. An IPv4-mapped IPv6 address (a dual-stack listener's view of an IPv4 client) is
+// converted to IPv4 on input, so that it prints and compares as IPv4.
 class Address {
  public:
   Address() = default;  // 0.0.0.0:0
   static Address from_sockaddr(const sockaddr* address, socklen_t length);
-  // The literal "10.0.0.1" or "::1"; never asks a name server.
+  // Parses a literal, "10.0.0.1" or "::1"; never does a name lookup.
   static IoResult<Address> parse(std::string_view ip, std::uint16_t port);
 
   bool is_ipv6() const { return family_ == AF_INET6; }
@@ -50,8 +50,8 @@ class Address {
   std::uint8_t bytes_[16] = {};
 };
 
-// Addresses of a host name or literal, IPv4 first as Java orders them. Blocks: for start-up and for
-// threads that may wait, never for an event loop.
+// Resolves a host name or literal; IPv4 addresses come first, as in Java. Blocks: call it at start-up or from
+// threads that may wait, never from an event loop.
 IoResult<std::vector<Address>> resolve(const std::string& host, std::uint16_t port);
 
 }  // namespace drover::net

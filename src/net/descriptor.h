@@ -23,7 +23,7 @@ class Descriptor {
 
   int fd() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
-  // Whoever takes it closes it.
+  // The caller must close the returned descriptor.
   int release() { return std::exchange(fd_, -1); }
   void close();
 

@@ -9,7 +9,7 @@
 namespace drover::net {
 namespace {
 
-// Of all names of a server together. A name service may answer with as many as it likes.
+// Limit for all names of a server together. A name service may return any number of addresses.
 constexpr int kAttemptsMax = 16;
 
 }  // namespace
@@ -29,7 +29,7 @@ Dialer::~Dialer() {
 
 void Dialer::begin(const Endpoint& endpoint) {
   if (const auto literal = Address::parse(endpoint.host, endpoint.port)) return connect(endpoint, *literal);
-  // The ticket is known only after the question is asked, and the answer never comes before.
+  // The ticket is known only after ask() returns, and the answer never comes before that.
   auto ticket = std::make_shared<Resolver::Ticket>();
   *ticket = resolver_.ask(endpoint, [this, endpoint, ticket](Resolver::Addresses addresses) {
     tickets_.erase(*ticket);
@@ -80,7 +80,7 @@ void Dialer::on_time(Instant now) {
 
 Instant Dialer::next_time() const { return is_hopeless() ? loop_.now() : deadline_; }
 
-// The openers end here, also the one that may be calling: it touches nothing after its `done`.
+// Destroys the openers, including the one that may be calling: it touches nothing after its `done`.
 void Dialer::finish(IoResult<Dialled> result) {
   for (const Resolver::Ticket ticket : std::exchange(tickets_, {})) resolver_.cancel(ticket);
   openers_.clear();

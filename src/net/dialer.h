@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One attempt to reach a server that may be at several addresses: all are tried at once, and the first
-// that has connected (and, with TLS, has shaken hands) wins. One dead network card then costs nothing.
+// One attempt to connect to a server that may have several addresses. It tries all addresses at once, and the
+// first connection that is up (with TLS: after its handshake) wins. So one dead network card costs no time.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ namespace drover::net {
 struct DialOptions {
   std::vector<Endpoint> to = {};
   const TlsContextHolder* tls = nullptr;  // null: plain
-  int timeout_ms = 5000;                  // for names, connections and handshakes together
+  int timeout_ms = 5000;                  // for name lookups, connections and handshakes together
 };
 
 struct Dialled {
@@ -29,10 +29,10 @@ struct Dialled {
   Address peer;
 };
 
-// Owned and used by the loop's thread. Destroying it ends the attempt, also from `done`.
+// Owned and used by the loop's thread. Destroying it ends the attempt; `done` may do so.
 class Dialer {
  public:
-  // Called once: when a connection is there, from the loop; when there will be none, from on_time().
+  // Called once: from the loop when a connection is up, or from on_time() when all attempts failed.
   using Done = std::function<void(IoResult<Dialled>)>;
 
   Dialer(EventLoop& loop, Resolver& resolver, const DialOptions& options, Done done);
@@ -41,7 +41,7 @@ class Dialer {
   Dialer& operator=(const Dialer&) = delete;
 
   void on_time(Instant now);
-  // When on_time() has something to do.
+  // When to call on_time().
   Instant next_time() const;
 
  private:
@@ -62,7 +62,7 @@ class Dialer {
   std::set<Resolver::Ticket> tickets_;
   Openers openers_;
   int attempts_ = 0;
-  IoError error_;  // everything that went wrong so far, as one line
+  IoError error_;  // all failures so far, as one line
 };
 
 }  // namespace drover::net

@@ -20,7 +20,7 @@ using testing::World;
 struct Dial {
   Dial(World& w, const DialOptions& options)
       : dialer(std::make_unique<Dialer>(w.loop(), w.resolver(), options, [this](IoResult<Dialled> got) {
-          dialer.reset();  // Allowed, and what owners do.
+          dialer.reset();  // Allowed; owners do this.
           result = std::move(got);
         })) {
     w.keep_time(dialer);

@@ -73,7 +73,7 @@ void append_utf8(std::string& out, std::string_view bytes, const DecodedChar& de
   }
 }
 
-// Java 17 reads the bytes of every string type as UTF-8, also those of BMPString.
+// Java 17 decodes every string type as UTF-8, even BMPString.
 std::string escape_specials(std::string_view bytes) {
   std::string out;
   while (!bytes.empty()) {
@@ -91,7 +91,8 @@ std::string escape_specials(std::string_view bytes) {
   return out;
 }
 
-// Blanks at both ends would otherwise be lost to a parser. For Java a carriage return is one, too.
+// Escapes blanks at both ends, which a parser would otherwise drop. For Java a carriage return is a blank,
+// too.
 void append_text(std::string& out, std::string_view bytes) {
   const std::string text = escape_specials(bytes);
   const std::size_t first = text.find_first_not_of(" \r");
@@ -115,7 +116,7 @@ void append_entry(std::string& out, const X509_NAME_ENTRY* entry) {
 
 }  // namespace
 
-// Relative names in reverse order, but the parts of a multi-valued one ("CN=a+OU=b") in their own.
+// Relative names come in reverse order, but the parts of a multi-valued one ("CN=a+OU=b") keep their order.
 std::string rfc2253_name(const X509_NAME* name) {
   std::string out;
   int end = X509_NAME_entry_count(name);

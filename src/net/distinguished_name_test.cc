@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each name was given as DER to Java 17's X500Principal, and getName() said what stands beside it.
+// Each name was passed as DER to Java 17's X500Principal; the expected text is the result of getName().
 #include "net/distinguished_name.h"
 
 #include <gtest/gtest.h>

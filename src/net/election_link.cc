@@ -15,11 +15,12 @@ constexpr std::size_t kNewcomersMax = 64;
 constexpr std::size_t kReadBytes = 64 * 1024;
 constexpr int kBackoffMinMs = 50;
 constexpr int kBackoffMaxMs = 2000;
-// A link that breaks sooner was perhaps never wanted by the other side: then back off further.
+// If a link breaks sooner, the other side perhaps never wanted it: then back off further.
 constexpr int kSettledMs = 2000;
-// A knock that comes this soon after the link has crossed it on the way. One that was meant is repeated.
+// A knock that arrives this soon after the link came up was sent before it. A knock that was meant is
+// repeated.
 constexpr int kCrossedMs = 100;
-// How long after our knock the peer may take to connect back.
+// How long the peer may take to connect back after our knock.
 constexpr int kConnectBackMs = 1000;
 constexpr int kRefusalLineMs = 1000;
 
@@ -57,7 +58,7 @@ PeerLinkOptions ElectionLinks::link_options() const {
           .unacked_timeout_ms = config_.unacked_timeout_ms};
 }
 
-// --- what the owner asks for ---
+// --- the owner's requests ---
 
 void ElectionLinks::send(ServerId to, std::string notification) {
   ENSURE(!notification.empty() && notification.size() <= wire::kNotificationBytesMax,
@@ -98,7 +99,7 @@ bool ElectionLinks::has_link(ServerId peer) const {
   return found != peers_.end() && found->second.link != nullptr;
 }
 
-// --- newcomers: who are you? ---
+// --- newcomers ---
 
 void ElectionLinks::on_accepted(Stream stream, const Address& peer) {
   if (newcomers_.size() >= kNewcomersMax) {
@@ -158,7 +159,7 @@ std::size_t ElectionLinks::read_hello(PeerLink& link, std::string_view bytes) {
   }
   const auto objection =
       config_.origins ? config_.origins->objection(hello.server, link.stream(), link.peer()) : std::nullopt;
-  // A knock gives nothing to whoever makes it: we connect to the addresses of our configuration.
+  // A forged knock gains nothing: we connect to the addresses of our configuration.
   const bool is_knock = hello.server < config_.me;
   if (objection && !is_knock) return turn_away(link, Refusal::kWrongAddress, *objection), 0;
   auto taken = take_newcomer(link);
@@ -170,8 +171,8 @@ std::size_t ElectionLinks::read_hello(PeerLink& link, std::string_view bytes) {
   return decoded.bytes + read_frames(link, bytes.substr(decoded.bytes));
 }
 
-// The peer has no link, or it would not knock. Ours, if we have one, is perhaps dead and does not know it;
-// or somebody pretends, so that it stays until a better one is there.
+// The peer has no link, otherwise it would not knock. Our link, if we have one, may be dead without our
+// knowledge; or the knock is forged. So our link stays until a better one is up.
 void ElectionLinks::on_knock(PeerEntry& peer) {
   if (peer.second.dialled) return;
   if (peer.second.link && loop_.now() - peer.second.up_since < kCrossedMs) return;
@@ -205,14 +206,14 @@ void ElectionLinks::on_connected(PeerLink& link) {
   establish(*peer, std::move(peer->second.dialled));
 }
 
-// The newer link replaces the older: its other end has no use for two either.
+// The newer link replaces the older one: the peer needs only one link, too.
 void ElectionLinks::establish(PeerEntry& entry, std::unique_ptr<PeerLink> link) {
   Peer& peer = entry.second;
   peer.dialled.reset();
   peer.knock_deadline.reset();
   peer.link = std::move(link);
   peer.up_since = loop_.now();
-  // Whatever broke before may have taken the last message with it.
+  // A link that broke before may have lost the last notification.
   if (!peer.waiting && !peer.last.empty()) peer.waiting = peer.last;
   pump(peer);
   set_reachable(entry, true);
@@ -250,7 +251,7 @@ std::size_t ElectionLinks::read_frames(PeerLink& link, std::string_view bytes) {
     understood += kFrameHeaderBytes + frame.size();
     callbacks_.on_notification(peer->first, frame);
   }
-  return 0;  // The owner of the links has ended this one.
+  return 0;  // The owner of the links has closed this one.
 }
 
 // --- losing links ---
@@ -286,7 +287,7 @@ void ElectionLinks::back_off(Peer& peer) {
   peer.retry_at = loop_.now() + peer.backoff_ms;
 }
 
-// Calls the owner of the links, after which the peer may be gone.
+// Calls a callback of the owner, which may remove the peer.
 void ElectionLinks::set_reachable(PeerEntry& peer, bool reachable, const std::string& reason) {
   if (peer.second.reachable == reachable) return;
   peer.second.reachable = reachable;
@@ -297,7 +298,7 @@ void ElectionLinks::set_reachable(PeerEntry& peer, bool reachable, const std::st
   if (callbacks_.on_reachable) callbacks_.on_reachable(id, reachable);
 }
 
-// Compares addresses only: the link may be gone. Null for newcomers.
+// Compares pointers only: the link may be destroyed. Null for newcomers.
 ElectionLinks::PeerEntry* ElectionLinks::owner_of(const PeerLink& link) {
   for (PeerEntry& peer : peers_) {
     if (peer.second.link.get() == &link || peer.second.dialled.get() == &link) return &peer;
@@ -313,7 +314,7 @@ void ElectionLinks::on_time(Instant now) {
     turn_away(*newcomers_.front().link, Refusal::kLate, "its greeting took too long");
   }
   for (PeerLink* const link : links()) {
-    // What happened to one link may have ended others.
+    // An event of one link may have closed others.
     if (const auto left = links(); std::ranges::find(left, link) != left.end()) link->on_time(now);
   }
   std::vector<ServerId> ids;
@@ -322,7 +323,7 @@ void ElectionLinks::on_time(Instant now) {
   for (const ServerId id : ids) on_peer_time(id, now);
 }
 
-// Each may call the owner of the links, who may change the peers.
+// Every branch may call a callback of the owner, which may change the peers.
 void ElectionLinks::on_peer_time(ServerId id, Instant now) {
   const auto found = peers_.find(id);
   if (found == peers_.end()) return;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The election port: one connection to each other server, over which notifications go both ways.
+// The election port: one connection to each other server, which carries notifications in both directions.
 //
-// Both ends may want to speak first, and one connection must be left. The rule is ZooKeeper's
-// (QuorumCnxManager): the server with the larger id connects. The smaller one connects only to say who it
-// is, which is a knock: the larger hangs up and connects back. Unlike ZooKeeper it does so only to the
-// addresses of its own configuration; those in the greeting are anybody's to write.
+// Both servers may connect at the same time, but only one connection may remain. The rule is ZooKeeper's
+// (QuorumCnxManager): the server with the larger id connects. If the smaller one connects, it only sends its
+// greeting (a "knock"); the larger one closes that connection and connects back. Unlike ZooKeeper it connects
+// back only to the addresses of its own configuration, because anybody can forge those in a greeting.
 //
 //   ffffffffffff0000 0000000000000002 0000000e "127.0.0.1:3888"    greeting of server 2
 //   000000b3 <179 bytes>                                           frames: one notification each
 //
-// A notification says all there is to say, so of several only the newest matters: each peer has room for
-// one that waits, and the one before is remembered, because a connection that breaks does not tell what
-// it has delivered.
+// A notification holds the sender's complete state, so only the newest one matters. Each peer has a queue of
+// one notification. The last sent one is kept as well, because a broken connection does not tell what it has
+// delivered.
 #pragma once
 
 #include <cstdint>
@@ -39,29 +39,31 @@ struct ElectionLinksConfig {
   using Peers = std::map<ServerId, std::vector<Endpoint>>;
 
   ServerId me{};
-  std::vector<Endpoint> my_addresses = {};  // as the others know us; told in the greeting
+  std::vector<Endpoint> my_addresses = {};  // our own, sent in the greeting
   std::vector<Endpoint> listen = {};
-  Peers peers = {};  // all other servers, observers too; an entry for `me` is ignored
+  Peers peers = {};  // all other servers, including observers; an entry for `me` is ignored
   int connect_timeout_ms = 5000;
   int hello_timeout_ms = 10'000;
-  // A link that leaves our bytes unacknowledged for so long is broken. Otherwise TCP would go on for a
-  // quarter of an hour, and after a long partition wait minutes before it tries again.
+  // A link is broken if sent bytes are not acknowledged for this long. Otherwise TCP would retry for a
+  // quarter of an hour, and after a long partition wait minutes before the next retry.
   int unacked_timeout_ms = 10'000;
   PeerTls tls = {};
-  PeerOrigins* origins = nullptr;  // who may speak as whom; outlives the links. Null: nobody is asked.
+  PeerOrigins* origins = nullptr;  // checks the addresses of peers; outlives the links. Null: no check.
 };
 
-// Used by the loop's thread; the loop and the resolver outlive it. The owner calls on_time() when
-// next_time() has come.
+// Used by the loop's thread; the loop and the resolver outlive it. The owner calls on_time() when next_time()
+// is reached.
 class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner {
  public:
-  // Called from the loop and on_time(), never from the functions below. The first two may call any of
-  // these functions, but not destroy the object.
+  // Called from the loop and on_time(), never from the functions below. The first two callbacks may call any
+  // of these functions, but must not destroy the object.
   struct Callbacks {
     std::function<void(ServerId from, std::string_view notification)> on_notification = {};
-    // Only changes: true when a link is up; false when it broke, could not be made, or nobody connected back.
+    // Called only on changes. True: a link is up. False: it broke, could not be made, or the peer did not
+    // connect back.
     std::function<void(ServerId peer, bool reachable)> on_reachable = {};
-    // A line for the log: why a peer is unreachable, or who was turned away (at most one a second).
+    // A line for the log: why a peer is unreachable, or which connection was refused (at most one line a
+    // second).
     std::function<void(const std::string& line)> on_trouble = {};
   };
 
@@ -71,12 +73,12 @@ class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner
   ElectionLinks(const ElectionLinks&) = delete;
   ElectionLinks& operator=(const ElectionLinks&) = delete;
 
-  // Replaces what waits for this peer, and connects if need be, again and again until it is sent. For
-  // servers that are not peers (and for ourselves) it does nothing.
+  // Replaces the queued notification for this peer. Connects if necessary, and retries until it is sent. Does
+  // nothing for servers that are not peers (and for ourselves).
   void send(ServerId to, std::string notification);
-  // Ends the links to those who are no longer there; keeps the others.
+  // Closes the links to servers that are no longer peers; keeps the others.
   void set_peers(const ElectionLinksConfig::Peers& peers);
-  // Ends everything, for good.
+  // Closes everything, permanently.
   void close();
 
   std::vector<Address> local() const;
@@ -93,9 +95,9 @@ class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner
     std::vector<Endpoint> addresses = {};
     std::unique_ptr<PeerLink> link = {};
     Instant up_since = {};
-    // On its way to become the link, or (our id being the smaller) a knock.
+    // An outgoing connection: the future link, or (if our id is the smaller one) a knock.
     std::unique_ptr<PeerLink> dialled = {};
-    std::optional<Instant> knock_deadline = {};  // the peer has heard our knock: hang up, then connect back
+    std::optional<Instant> knock_deadline = {};  // the peer got our knock and must connect back by then
     std::optional<std::string> waiting = {};     // not sent yet
     std::string last = {};                       // sent last
     Instant retry_at = {};
@@ -104,7 +106,7 @@ class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner
   };
   using PeerEntry = std::map<ServerId, Peer>::value_type;
 
-  // Accepted, and has not said who it is.
+  // An accepted connection that has not sent its greeting yet.
   struct Newcomer {
     std::unique_ptr<PeerLink> link;
     Instant deadline;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What anybody who can reach the election port may send, and what it must not do.
+// Hostile input: anything that a stranger may send to the election port, and what it must not cause.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -27,7 +27,7 @@ TEST(ElectionLinks, WhoIsNoMemberIsTurnedAway) {
   EXPECT_EQ(two.links->refusals().of(Refusal::kNoMember), 4u);
 }
 
-// The visitor is at 127.0.0.1, and server 2 is not.
+// The visitor connects from 127.0.0.1, which is not server 2's address.
 TEST(ElectionLinks, WhoSaysToBeAServerFromElsewhereIsTurnedAway) {
   World world;
   const ElectionLinksConfig::Peers peers{{kTwo, {{"192.0.2.2", 3888}}}};

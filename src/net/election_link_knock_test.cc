@@ -61,8 +61,8 @@ TEST(ElectionLinks, ABurstOfKnocksIsAnsweredOnce) {
   EXPECT_EQ(one.calls.size(), 1u);
 }
 
-// How many connections a knock right behind a new link leaves; nullopt when this machine was too slow to
-// say that it came right behind.
+// Returns how many connections a knock right after a new link leaves; nullopt if this machine was too slow
+// for the knock to come right after it.
 std::optional<std::size_t> calls_after_a_crossing_knock() {
   World world;
   Node two(world, kTwo);
@@ -86,7 +86,7 @@ TEST(ElectionLinks, AKnockThatCrossedTheLinkOnItsWayIsNotAnswered) {
   EXPECT_EQ(calls, 1u);
 }
 
-// Long enough after it was made that a knock means something.
+// A link this old is old enough for a knock to count.
 constexpr int kOldLinkMs = 150;
 
 TEST(ElectionLinks, AKnockBehindAnOldLinkBringsANewOneAndTheLastNotificationAgain) {
@@ -113,7 +113,7 @@ TEST(ElectionLinks, AKnockDoesNotCostTheLinkWhenThereIsNoBetterOne) {
   two.links->send(kOne, "vote of two");
   ASSERT_TRUE(world.until([&] { return two.links->has_link(kOne) && one.calls.size() == 1; }));
   world.run_for(kOldLinkMs);
-  one.listener.reset();  // Connecting back is refused; the one link goes on.
+  one.listener.reset();  // Connecting back fails; the existing link stays.
   Visitor knock(world, two.endpoint());
   knock.say(hello_of(kOne));
   ASSERT_TRUE(world.until([&] { return knock.closed.has_value(); }));

@@ -54,7 +54,7 @@ TEST(ElectionLinks, CrossingConnectionsEndWithExactlyOneLink) {
       EXPECT_EQ(a->links->newcomers(), 0u);
       for (const Node* b : nodes) EXPECT_EQ(a->links->has_link(b->me), a != b);
     }
-    // And the links that are left work.
+    // The remaining links work.
     for (const Node* from : nodes) {
       for (const Node* to : nodes) from->links->send(to->me, "again");
     }
@@ -138,7 +138,7 @@ TEST(ElectionLinks, AnAnswerThatNobodyReadsIsNotPiledUp) {
     world.settle();
   }
   one.links->send(kTwo, "newest");
-  // Far less than the hundred that were said, all whole, and the newest at the end.
+  // Far fewer than the hundred that were sent, all complete, and the newest one last.
   std::string got;
   std::vector<std::size_t> frames;
   const Instant deadline = world.loop().now() + kPatienceMs;
@@ -205,7 +205,7 @@ TEST(ElectionLinks, RemovedPeersLoseTheirLinkAndNewAddressesAreUsed) {
   three.links->send(kTwo, "not a peer any more");
 }
 
-// --- the owner's freedom ---
+// --- what callbacks may do ---
 
 TEST(ElectionLinks, ANewLinkMayEndEverything) {
   World world;

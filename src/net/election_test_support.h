@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cast of the election links' tests: servers, visitors who speak the protocol by hand, and peers who
-// only listen.
+// Helpers for the election link tests: servers, visitors that speak the protocol by hand, and peers that only
+// listen.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ inline constexpr ServerId kOne{1};
 inline constexpr ServerId kTwo{2};
 inline constexpr ServerId kThree{3};
 
-// One server's election port, and what came in.
+// One server's election port, and everything that it received.
 struct Node {
   Node(World& w, ServerId id, ElectionLinksConfig config = {}) : world(w), me(id) {
     config.me = id;
@@ -56,7 +56,7 @@ inline void introduce(const std::vector<Node*>& nodes) {
   for (Node* node : nodes) node->knows(peers);
 }
 
-// Somebody who speaks the protocol by hand.
+// A client that speaks the protocol by hand.
 struct Visitor : Recorder {
   Visitor(World& world, const Endpoint& to)
       : link(PeerLink::dial(world.loop(), world.resolver(), *this, {.to = {to}})) {
@@ -81,7 +81,7 @@ inline std::string frame_of(std::string_view notification) {
   return bytes;
 }
 
-// Whoever listens in a peer's place, hears everything and answers nothing.
+// Listens in place of a peer, receives everything and answers nothing.
 struct SilentPeer : PeerListener::Owner {
   explicit SilentPeer(World& w)
       : world(w), listener(*PeerListener::open(w.loop(), *this, {.at = {{"127.0.0.1", 0}}})) {}

@@ -17,8 +17,8 @@ IoResult<std::unique_ptr<EventLoop>> EventLoop::create() {
   Descriptor wakeup(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   if (!wakeup) return std::unexpected(io_error(errno, "cannot create an eventfd"));
 
-  // Edge-triggered, and never read: each write is an edge of its own, which saves the read after every
-  // wake-up. The counter would need 2^64 wake-ups to overflow. A null handler marks its event.
+  // Edge-triggered, and never read: each write is a separate edge, which saves the read after every wake-up.
+  // The counter would need 2^64 wake-ups to overflow. Its event has a null handler.
   epoll_event event{};
   event.events = EPOLLIN | EPOLLET;
   if (::epoll_ctl(epoll.fd(), EPOLL_CTL_ADD, wakeup.fd(), &event) != 0) {
@@ -55,8 +55,8 @@ void EventLoop::modify(int fd, std::uint32_t epoll_events, Handler* handler) {
 void EventLoop::remove(int fd, Handler* handler) {
   const int rc = ::epoll_ctl(epoll_.fd(), EPOLL_CTL_DEL, fd, nullptr);
   ENSURE(rc == 0, "only a watched descriptor is removed, and before it is closed");
-  // The kernel has forgotten it, but this round's events were copied out before. A new handler may be
-  // allocated at the same address, so it is not enough to look the address up later.
+  // The kernel no longer watches the descriptor, but this round's events were copied out before. A new
+  // handler may be allocated at the same address, so a later lookup of the address is not enough.
   for (int i = next_; i < count_; ++i) {
     auto& event = events_[static_cast<std::size_t>(i)];
     if (event.data.ptr == handler) event.data.ptr = nullptr;
@@ -65,13 +65,13 @@ void EventLoop::remove(int fd, Handler* handler) {
 
 int EventLoop::wait(int timeout_ms) {
   ENSURE(next_ == count_, "handlers do not run the loop that runs them");
-  // Whoever changes kAsleep to kNotified writes to the eventfd. A wake() that came while we worked has
-  // left kNotified behind without a system call: then look, but do not sleep.
+  // The thread that changes kAsleep to kNotified writes to the eventfd. A wake() during our work has set
+  // kNotified without a system call: then poll, but do not sleep.
   State expected = State::kAwake;
   const bool may_sleep = timeout_ms != 0 && state_.compare_exchange_strong(expected, State::kAsleep);
   const int count = ::epoll_wait(epoll_.fd(), events_.data(), kEventsPerRound, may_sleep ? timeout_ms : 0);
   const int wait_errno = errno;
-  // Acquires what was stored before the wake() that this round answers.
+  // Acquires the data stored before the wake() that ended this wait.
   state_.exchange(State::kAwake);
   ENSURE(count >= 0 || wait_errno == EINTR, "epoll_wait fails only for a signal");
   refresh_now();

@@ -2,9 +2,9 @@
 //
 // One thread's epoll: waits for sockets, calls their handlers, and can be woken from other threads.
 //
-// Level-triggered and nothing more: a connection costs one epoll_ctl in its life, a round of requests one
-// epoll_wait for all connections that are ready. Mailboxes between threads are the caller's; the loop
-// only promises that a wake() after a push makes run_once() return, so that the caller looks.
+// Level-triggered only: a connection costs one epoll_ctl in its life, and one epoll_wait serves all
+// connections that are ready. Callers provide their own queues between threads; the loop only guarantees that
+// a wake() after a push makes run_once() return, so that the caller checks its queue.
 #pragma once
 
 #include <sys/epoll.h>
@@ -22,7 +22,7 @@ namespace drover::net {
 
 class EventLoop {
  public:
-  // What a registered descriptor calls. The loop does not own it; it must be removed before it dies.
+  // The handler of a registered descriptor. The loop does not own it; remove it before it is destroyed.
   class Handler {
    public:
     virtual ~Handler() = default;
@@ -33,30 +33,30 @@ class EventLoop {
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  // All but wake() belong to the loop's thread, and may be called from handlers.
+  // All functions except wake() must be called on the loop's thread; handlers may call them.
   IoResult<void> add(int fd, std::uint32_t epoll_events, Handler* handler);
   void modify(int fd, std::uint32_t epoll_events, Handler* handler);
-  // Before the descriptor is closed. From here on `handler` is not called for anything this round has
-  // already seen, so that it may be destroyed at once, even from within its own on_ready().
+  // Call it before the descriptor is closed. After that, `handler` is not called even for events that this
+  // round has already read, so it may be destroyed at once, even from its own on_ready().
   void remove(int fd, Handler* handler);
 
-  // Waits until something is ready, a wake() came or the time is over (-1: never), calls the handlers and
-  // returns how many it called. One system call. A signal ends the wait like an early timeout.
+  // Waits until a descriptor is ready, wake() is called or the timeout (-1: none) expires; then calls the
+  // handlers and returns how many it called. One system call. A signal ends the wait like an early timeout.
   int run_once(int timeout_ms) { return dispatch(wait(timeout_ms)); }
-  // Its two halves, for whoever shares what handlers touch with other threads and must let go of it while
-  // the loop sleeps. The first gives the second what is ready.
+  // The two halves of run_once(), for callers whose handlers share data with other threads and must unlock it
+  // while the loop sleeps. wait() returns what dispatch() takes.
   int wait(int timeout_ms);
   int dispatch(int ready);
 
-  // From any thread and from signal handlers. What was stored before wake() is visible to the loop's
-  // thread after the run_once() that it ends. Costs a system call only when the loop sleeps, and then
-  // only the first of many.
+  // Safe to call from any thread and from signal handlers. Data stored before wake() is visible to the loop's
+  // thread after the run_once() that it ends. Costs a system call only if the loop sleeps, and then only for
+  // the first of many calls.
   void wake();
 
-  // Of this round: read once after each wait. refresh_now() where a handler worked for long.
+  // The time of this round, read once after each wait. A handler that ran for long calls refresh_now().
   Instant now() const { return now_; }
   Instant refresh_now() { return now_ = clock(); }
-  // From any thread.
+  // Safe to call from any thread.
   static Instant clock();
 
  private:

@@ -15,7 +15,7 @@
 namespace drover::net {
 namespace {
 
-// A pipe whose reading end is always readable, and the handler that watches it.
+// A pipe whose read end is always readable, and the handler that watches it.
 class ReadyPipe : public EventLoop::Handler {
  public:
   ReadyPipe() {
@@ -41,7 +41,7 @@ class ReadyPipe : public EventLoop::Handler {
 
 std::unique_ptr<EventLoop> make_loop() { return *EventLoop::create(); }
 
-// How often anybody wrote to an eventfd of this process: the kernel shows the sum.
+// The number of writes to eventfds of this process: the kernel shows the sum.
 std::uint64_t eventfd_writes() {
   std::uint64_t sum = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
@@ -90,7 +90,7 @@ TEST(EventLoop, AHandlerMayDestroyItself) {
   pipe->action = [&] {
     ++calls;
     loop->remove(pipe->fd(), pipe.get());
-    // The function object dies with its owner: nothing captured may be used after this line.
+    // The function object is destroyed with its owner: no captured variable may be used after this line.
     auto doomed = std::move(pipe->action);
     pipe.reset();
   };
@@ -120,7 +120,7 @@ TEST(EventLoop, AHandlerAddedAgainInTheSameRoundDoesNotInheritTheOldEvent) {
 TEST(EventLoop, AWakeBeforeTheWaitIsNotLostAndCostsNoSystemCall) {
   auto loop = make_loop();
   for (int i = 0; i < 1000; ++i) loop->wake();
-  EXPECT_EQ(loop->run_once(-1), 0);  // Would wait for ever if the wakes were lost.
+  EXPECT_EQ(loop->run_once(-1), 0);  // Would wait forever if the wakes were lost.
   EXPECT_EQ(eventfd_writes(), 0u);
 }
 

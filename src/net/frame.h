@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cuts a stream of bytes into frames: a big-endian 32-bit length, then that many bytes.
+// Splits a stream of bytes into frames: a big-endian 32-bit length, then that many bytes.
 //
 //   0000000c 00000001 0000000b 00000000   one frame of 12 bytes
 //
-// Copies and allocates nothing: the frame is a view into the bytes given, and a length is believed only
-// up to `max`, before anybody waits or makes room for it.
+// Copies and allocates nothing: the frame is a view into the given bytes. A length above `max` is rejected at
+// once, before the caller waits or allocates memory for it.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ namespace drover::net {
 
 enum class FrameStatus {
   kComplete,   // `frame` is set; the next one starts at frame.end()
-  kNeedMore,   // the length or the rest of the body has not come yet
-  kBadLength,  // negative or above the limit: the connection cannot be understood any further
+  kNeedMore,   // the length or the rest of the body has not arrived yet
+  kBadLength,  // negative or above the limit: the rest of the stream cannot be parsed
 };
 
 inline constexpr std::size_t kFrameHeaderBytes = 4;

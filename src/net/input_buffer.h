@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Received bytes that are not all understood yet: filled at the end, consumed from the front.
+// Received bytes that are not yet parsed: filled at the end, consumed from the front.
 //
-// A packet that comes in many pieces must not be copied once for each piece. What is left is therefore
-// moved to the front only when it is no longer than what was consumed before it; otherwise the buffer
-// doubles. Either way each byte is copied a constant number of times on average.
+// A packet that arrives in many pieces must not be copied once for each piece. The rest is therefore moved to
+// the front only if it is not longer than the consumed bytes before it; otherwise the buffer doubles. Either
+// way each byte is copied a constant number of times on average.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,8 @@ class InputBuffer {
   std::size_t size() const { return end_ - begin_; }
   std::size_t capacity() const { return capacity_; }
 
-  // Room for at least `n` bytes behind the last one. Moves them: views of bytes() end here.
+  // Returns space for at least `n` bytes after the last one. May move the bytes: invalidates views of
+  // bytes().
   char* room(std::size_t n) {
     if (capacity_ - end_ < n) {
       const bool cheap_to_move = size() <= begin_ && capacity_ - size() >= n;
@@ -31,7 +32,7 @@ class InputBuffer {
     }
     return data_.get() + end_;
   }
-  // `n` bytes have been written to the room.
+  // Adds `n` bytes that were written to the space from room().
   void filled(std::size_t n) {
     ENSURE(n <= capacity_ - end_, "only room that was given is filled");
     end_ += n;
@@ -43,7 +44,7 @@ class InputBuffer {
     if (begin_ == end_) begin_ = end_ = 0;
   }
 
-  // Gives memory back that one large packet needed and the next ones will not.
+  // Frees memory that one large packet needed and the next ones do not.
   void shrink_if_empty(std::size_t capacity_max) {
     if (size() > 0 || capacity_ <= capacity_max) return;
     data_.reset();
@@ -51,7 +52,7 @@ class InputBuffer {
   }
 
  private:
-  // Brings what is left to the front, of this memory or of a larger one.
+  // Moves the rest to the front of this memory or of a larger block.
   void rebase(std::size_t capacity) {
     auto data = capacity == capacity_ ? nullptr : std::make_unique_for_overwrite<char[]>(capacity);
     char* const to = data ? data.get() : data_.get();

@@ -34,7 +34,7 @@ TEST(InputBuffer, KeepsTheBytesInOrderWhateverIsConsumed) {
 }
 
 TEST(InputBuffer, APacketInManyPiecesIsNotCopiedForEachPiece) {
-  // Growth by doubling moves the memory some twenty times for a million pieces.
+  // Doubling moves the memory about twenty times for a million pieces.
   InputBuffer buffer;
   int moves = 0;
   const char* where = nullptr;
@@ -47,7 +47,7 @@ TEST(InputBuffer, APacketInManyPiecesIsNotCopiedForEachPiece) {
 }
 
 TEST(InputBuffer, StaysSmallWhenTheFrontIsConsumedAsTheEndIsFilled) {
-  // A tail is always left, so that the buffer is never empty, and still it does not grow for ever.
+  // Some bytes always remain, so the buffer is never empty, but it must not grow forever.
   constexpr std::size_t kTail = 3000;
   constexpr std::size_t kPiece = 1000;
   InputBuffer buffer;

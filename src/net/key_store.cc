@@ -40,7 +40,7 @@ IoResult<StoreType> type_of(const StoreOptions& options) {
                                                  : "unknown store type " + options.type));
 }
 
-// Newlines at the end come from editors and echo, not from whoever chose the password.
+// Editors and echo add newlines at the end; they are not part of the password.
 IoResult<std::string> password_of(const StoreOptions& options) {
   if (options.password_path.empty()) return options.password;
   TRY_ASSIGN(std::string password, read_store_file(options.password_path));
@@ -49,8 +49,8 @@ IoResult<std::string> password_of(const StoreOptions& options) {
   return password;
 }
 
-// Since Java 9 keytool writes PKCS#12 whatever the file is called, and Java opens either as either. So the
-// content decides between the two binary formats, not the name.
+// Since Java 9 keytool writes PKCS#12 whatever the file's name is, and Java opens either format under either
+// type. So the content, not the name, decides between the two binary formats.
 IoResult<KeyStore> parse_store(StoreType type, std::string_view bytes, std::string_view password) {
   if (type == StoreType::kPem) return parse_pem(bytes, password);
   if (bytes.starts_with("\xFE\xED\xFE\xED")) return parse_jks(bytes, password);
@@ -120,12 +120,12 @@ IoResult<PrivateKeyEntry> assemble_entry(PkeyPtr key, const std::vector<X509Ptr>
   const auto own = std::ranges::find_if(certificates, [&](const X509Ptr& certificate) {
     return X509_check_private_key(certificate.get(), key.get()) == 1;
   });
-  ERR_clear_error();  // Each certificate of another key has left a "mismatch".
+  ERR_clear_error();  // Each certificate of another key left a "mismatch" error.
   if (own == certificates.end()) return std::unexpected(data_error("a private key without its certificate"));
 
   PrivateKeyEntry entry{std::move(key), share(*own), {}};
   X509* last = own->get();
-  // Two certificates may name each other as issuer: never longer than the certificates there are.
+  // Two certificates may name each other as issuer, so the chain is limited to the number of certificates.
   while (!is_self_issued(last) && entry.chain.size() < certificates.size()) {
     const auto issuer = std::ranges::find_if(certificates, [&](const X509Ptr& candidate) {
       return candidate.get() != last && X509_check_issued(candidate.get(), last) == X509_V_OK;

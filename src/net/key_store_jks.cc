@@ -21,7 +21,7 @@ constexpr std::int32_t kTrustedTag = 2;
 constexpr std::string_view kKeyProtectorOid = "1.3.6.1.4.1.42.2.17.1.1";
 static_assert(kJksDigestBytes == SHA_DIGEST_LENGTH);
 
-// JKS is defined by SHA-1 and the files exist; nothing else here relies on it.
+// The JKS format requires SHA-1, and such files exist; no other code here relies on SHA-1.
 std::string sha1(std::initializer_list<std::string_view> parts) {
   const std::unique_ptr<EVP_MD_CTX, OpensslDeleter<EVP_MD_CTX_free>> context(EVP_MD_CTX_new());
   std::string digest(SHA_DIGEST_LENGTH, '\0');
@@ -31,7 +31,7 @@ std::string sha1(std::initializer_list<std::string_view> parts) {
   return digest;
 }
 
-// Java's DataInput.readUTF: 16 bits of length. The content does not matter here.
+// Java's DataInput.readUTF: a 16-bit length. The content does not matter here.
 std::string_view read_utf(wire::Reader& in) {
   const std::size_t length = in.byte() * std::size_t{256} + in.byte();
   const std::size_t start = in.position();
@@ -62,8 +62,9 @@ JksEntry read_entry(wire::Reader& in, std::int32_t version) {
   return entry;
 }
 
-// The protected key is salt, key XOR keystream, and a digest that tells whether the password was right.
-// The keystream is a chain of digests, each over the password and the one before, the first over the salt.
+// The protected key consists of salt, key XOR keystream, and a digest that verifies the password. The
+// keystream is a chain of digests, each over the password and the previous digest; the first is over the
+// salt.
 IoResult<std::string> unprotect(std::string_view sealed, std::string_view password) {
   constexpr std::size_t n = SHA_DIGEST_LENGTH;
   if (sealed.size() <= 2 * n) return std::unexpected(data_error("bad private key: too short"));
@@ -139,7 +140,7 @@ IoResult<std::vector<JksEntry>> read_jks_entries(std::string_view body) {
     return std::unexpected(data_error("JKS version " + std::to_string(version) + " is not known"));
   }
   std::vector<JksEntry> entries;
-  // The count is only a promise: memory grows with the entries that are really there.
+  // The count cannot be trusted: memory grows only with the entries that are really there.
   for (std::int32_t left = in.i32(); left > 0 && in.ok(); --left) entries.push_back(read_entry(in, version));
   if (!in.ok() || !in.at_end()) return std::unexpected(data_error("damaged JKS store"));
   return entries;

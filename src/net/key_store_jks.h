@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sun's JKS file, in two steps: its structure, which needs no secret and is all that a hostile file can
-// attack, and then (parse_jks in net/key_store.h) the password's part.
+// Sun's JKS file, parsed in two steps: first its structure, which needs no password and is all that a hostile
+// file can attack; then (parse_jks in net/key_store.h) the part that needs the password.
 //
 //   feedfeed  version  count  entry...  SHA-1(password, "Mighty Aphrodite", everything before)
 //   entry:    1 alias date  length sealed-key  count certificate...       a private key and its chain
@@ -31,8 +31,8 @@ struct JksEntry {
 // `body` is the file without the digest at its end. Views point into it.
 IoResult<std::vector<JksEntry>> read_jks_entries(std::string_view body);
 
-// The digest that ends a store with this body and password, and the bytes in which JKS takes a password:
-// UTF-16, high byte first.
+// jks_digest() computes the digest at the end of a store with this body and password. jks_password() converts
+// a password to the bytes that JKS uses: UTF-16, high byte first.
 std::string jks_digest(std::string_view body, std::string_view password_utf16);
 std::string jks_password(std::string_view utf8);
 

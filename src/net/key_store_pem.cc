@@ -17,7 +17,7 @@ namespace {
 
 struct Block {
   std::string name;    // between the dashes: "CERTIFICATE"
-  std::string header;  // of a key in OpenSSL's old encrypted form
+  std::string header;  // only for a key in OpenSSL's old encrypted form
   std::string der;
 };
 
@@ -28,7 +28,7 @@ int give_password(char* into, int size, int, void* password_view) {
   return static_cast<int>(password.size());
 }
 
-// Nothing at the end of the file; text between the blocks is skipped.
+// Returns nothing at the end of the file; skips text between the blocks.
 IoResult<std::optional<Block>> next_block(BIO* bio) {
   char* name = nullptr;
   char* header = nullptr;
@@ -99,7 +99,7 @@ IoResult<void> add_block(PemContents& contents, Block& block, std::string_view p
     TRY_ASSIGN(auto key, plain_key(block, password));
     contents.keys.push_back(std::move(key));
   }
-  return {};  // Curve parameters and the like say nothing that the key does not.
+  return {};  // Curve parameters and the like add nothing to the key.
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 //
 // PKCS#12 stores as keytool and openssl write them.
 //
-// PKCS12_parse() is not enough: it knows one key only, and cannot tell a certificate that Java marks as
-// trusted from one that merely completes a key's chain. To trust the latter would let in everybody whom
-// that authority ever certified.
+// PKCS12_parse() is not enough: it supports one key only, and cannot distinguish a certificate that Java
+// marks as trusted from one that only completes a key's chain. If we trusted the latter, everybody with a
+// certificate from that authority could connect.
 #include <openssl/err.h>
 #include <openssl/pkcs12.h>
 #include <openssl/provider.h>
@@ -29,8 +29,9 @@ void free_bags(STACK_OF(PKCS12_SAFEBAG) * bags) { sk_PKCS12_SAFEBAG_pop_free(bag
 using SafesPtr = std::unique_ptr<STACK_OF(PKCS7), OpensslDeleter<free_safes>>;
 using BagsPtr = std::unique_ptr<STACK_OF(PKCS12_SAFEBAG), OpensslDeleter<free_bags>>;
 
-// Stores from before Java 8u301 hide their certificates with 40-bit RC2, which OpenSSL keeps in its legacy
-// provider. It is loaded into a library context of its own: the process's TLS must not learn old ciphers.
+// Stores from before Java 8u301 encrypt their certificates with 40-bit RC2, which is in OpenSSL's legacy
+// provider. That provider gets its own library context, because the TLS of this process must not offer old
+// ciphers.
 struct Library {
   LibraryPtr context{OSSL_LIB_CTX_new()};
   ProviderPtr standard{OSSL_PROVIDER_load(context.get(), "default")};
@@ -136,8 +137,8 @@ IoResult<KeyStore> parse_pkcs12(std::string_view bytes, std::string_view passwor
     store.keys.push_back(std::move(entry));
   }
   store.trusted = std::move(contents.trusted);
-  // `openssl pkcs12 -nokeys` knows no such mark. A store of nothing but certificates can only be meant as
-  // a trust store.
+  // `openssl pkcs12 -nokeys` does not set the trust mark. A store with certificates only can only be a trust
+  // store.
   if (store.keys.empty() && store.trusted.empty()) store.trusted = std::move(contents.certificates);
   return store;
 }

@@ -88,7 +88,7 @@ TEST(KeyStore, Pkcs12WithCertificatesOnlyIsATrustStore) {
   EXPECT_EQ(store->trusted.size(), 2u);
 }
 
-// As keytool writes it: a key with its chain, and beside it a certificate with the mark of trust.
+// A store as keytool writes it: a key with its chain, and a certificate that is marked as trusted.
 std::string keytool_pkcs12(const Identity& key, const Identity& issuer, const Identity& trusted) {
   STACK_OF(PKCS12_SAFEBAG)* bags = nullptr;
   STACK_OF(PKCS7)* safes = nullptr;
@@ -159,7 +159,7 @@ TEST(KeyStore, JksPasswordsAreUtf16) {
   EXPECT_EQ(jks_password("\xF0\x9F\x98\x80"), std::string("\xD8\x3D\xDE\x00", 4));
 }
 
-// Closes the body with a digest that fits, so that the structure is looked at and not the digest.
+// Adds a valid digest to the body, so that the parser checks the structure and does not stop at the digest.
 std::string signed_store(std::string body) { return body + jks_digest(body, jks_password(kPassword)); }
 
 TEST(KeyStore, JksCutShortAnywhereIsRefused) {
@@ -189,7 +189,7 @@ TEST(KeyStore, JksCountsAndLengthsAreNotBelieved) {
   }
 }
 
-// What an administrator sees: the file, the reason, one line, and no password.
+// The error that an administrator sees: the file, the reason, one line, and no password.
 std::string error_of(const StoreOptions& options) {
   const auto store = load_key_store(options);
   if (store) return "no error";

@@ -36,7 +36,7 @@ IoResult<Socket> bind_and_listen(const Address& address, int backlog) {
   return socket;
 }
 
-// Java binds either wildcard to both families; where the kernel has no IPv6, IPv4 is all there is.
+// Java binds either wildcard to both families; if the kernel has no IPv6, only IPv4 is bound.
 IoResult<Socket> listen_on_all(std::uint16_t port, int backlog) {
   TRY_ASSIGN(const Address six, Address::parse("::", port));
   auto dual = bind_and_listen(six, backlog);
@@ -86,8 +86,8 @@ AcceptStatus Listener::accept(Accepted& out) {
     if (errno == EAGAIN) return AcceptStatus::kNone;
     if (errno == EMFILE || errno == ENFILE) return drop_one();
     if (errno == ENOBUFS || errno == ENOMEM) return AcceptStatus::kExhausted;
-    // Anything else is the failure of one connection that died in the queue (accept(2)), and it is gone
-    // from there. Many in a row are somebody else's turn to wait.
+    // Any other error belongs to one connection that died in the queue (accept(2)) and has left it. After
+    // many in a row, other handlers get their turn.
   }
   return AcceptStatus::kExhausted;
 }
@@ -95,7 +95,7 @@ AcceptStatus Listener::accept(Accepted& out) {
 AcceptStatus Listener::drop_one() {
   spare_.close();
   Socket victim(::accept4(socket_.fd(), nullptr, nullptr, SOCK_CLOEXEC));
-  // The kernel looks for a descriptor before it looks for a connection, so that there may be none.
+  // The kernel looks for a descriptor before it looks for a connection, so there may be no connection.
   const bool nobody = !victim && errno == EAGAIN;
   const bool dropped = static_cast<bool>(victim);
   victim.close();

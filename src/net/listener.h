@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A port that accepts connections, and keeps its head when descriptors run out.
+// A port that accepts connections, and keeps working when descriptors run out.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ struct ListenOptions {
 
 enum class AcceptStatus {
   kAccepted,
-  kNone,       // nobody is waiting
+  kNone,       // no connection is waiting
   kDropped,    // out of descriptors: one waiting connection was accepted and closed
-  kExhausted,  // out of descriptors or memory, and not even that worked: pause before trying again
+  kExhausted,  // out of descriptors or memory, and not even that worked: pause before the next retry
 };
 
 struct Accepted {
@@ -33,12 +33,13 @@ struct Accepted {
 
 // Owned and used by one thread.
 //
-// A level-triggered loop that cannot accept for want of a descriptor would spin, because the connection
-// stays in the queue. The listener therefore holds a spare descriptor: it gives it up, accepts, closes
-// the newcomer and takes the spare back. The newcomer sees a closed connection instead of silence.
+// If a level-triggered loop cannot accept because it has no descriptor left, it would spin, because the
+// connection stays in the queue. The listener therefore holds a spare descriptor: it closes the spare,
+// accepts the connection, closes it, and opens the spare again. The client sees a closed connection instead
+// of silence.
 class Listener {
  public:
-  // Resolves the host name now and never again.
+  // Resolves the host name once, here.
   static IoResult<Listener> open(const ListenOptions& options);
 
   int fd() const { return socket_.fd(); }

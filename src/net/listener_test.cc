@@ -92,7 +92,7 @@ TEST(Listener, EveryWayToWriteTheWildcardHearsIpv4AndShowsItAsSuch) {
 
 TEST(Listener, HearsIpv6WhereThereIsAny) {
   auto listener = Listener::open({.host = "::1"});
-  // Containers often have none. Then the kernel says so, and so must we.
+  // Containers often have no IPv6. Then the kernel reports it, and so must we.
   const Socket probe(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_storage loopback{};
   const socklen_t length = Address::parse("::1", 0)->to_sockaddr(loopback);
@@ -113,7 +113,7 @@ TEST(Listener, APortInUseIsOneClearLine) {
   EXPECT_EQ(second.error().what, "cannot listen on " + first->local().to_text() + ": Address already in use");
 }
 
-// Lowers the limit of open descriptors to those that are open now.
+// Lowers the limit of open descriptors to the number that are open now.
 class NoMoreDescriptors {
  public:
   NoMoreDescriptors() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenSSL's objects with owners, and its error queue as one line of text.
+// Owning pointers for OpenSSL's objects, and its error queue as one line of text.
 #pragma once
 
 #include <openssl/bio.h>
@@ -30,8 +30,8 @@ using X509Ptr = std::unique_ptr<X509, OpensslDeleter<X509_free>>;
 using CrlPtr = std::unique_ptr<X509_CRL, OpensslDeleter<X509_CRL_free>>;
 using PkeyPtr = std::unique_ptr<EVP_PKEY, OpensslDeleter<EVP_PKEY_free>>;
 
-// The reason of the first error in this thread's queue ("certificate verify failed"), or "unknown reason";
-// the queue is empty afterwards.
+// Returns the reason of the first error in this thread's queue ("certificate verify failed"), or "unknown
+// reason", and clears the queue.
 std::string take_openssl_error();
 
 // `what: reason`

@@ -14,7 +14,7 @@
 namespace drover::net {
 namespace {
 
-constexpr std::size_t kOutputKeptBytes = 1024 * 1024;  // capacity that an idle link holds on to
+constexpr std::size_t kOutputKeptBytes = 1024 * 1024;  // capacity that an idle link keeps
 constexpr std::size_t kWorthMovingBytes = 64 * 1024;
 
 void break_when_unacknowledged(int fd, int timeout_ms) {
@@ -32,7 +32,7 @@ PeerLink::~PeerLink() {
   if (destroyed_ != nullptr) *destroyed_ = true;
 }
 
-// Runs a callback; false when it has destroyed or closed the link, and nothing of it may be touched.
+// Runs a callback. Returns false if it destroyed or closed the link; then no member may be accessed.
 template <class Call>
 bool PeerLink::survives(Call call) {
   bool destroyed = false;
@@ -76,7 +76,7 @@ IoResult<void> PeerLink::open(Stream stream, const Address& peer) {
   registered_ = events;
   stream_ = std::move(stream);
   peer_ = peer;
-  // What followed the handshake at once may have been read together with it.
+  // Bytes right after the handshake may have been read together with it.
   has_backlog_ = stream_.has_buffered();
   if (options_.unacked_timeout_ms > 0) break_when_unacknowledged(stream_.fd(), options_.unacked_timeout_ms);
   return {};
@@ -114,8 +114,8 @@ void PeerLink::end(const std::string& reason) {
   owner_.on_closed(*this, reason);
 }
 
-// The owner is in the middle of sending, perhaps to all its links, and must not lose one under its hands.
-// A socket that is shut down is reported by epoll whatever it was asked for.
+// The owner may be sending to all its links right now, so a link must not disappear under it. epoll reports a
+// socket that is shut down whatever events are registered.
 void PeerLink::break_later(std::string reason) {
   is_broken_ = true;
   broken_reason_ = std::move(reason);
@@ -163,7 +163,7 @@ void PeerLink::send_some() {
   }
 }
 
-// Moves what is left only when it is less than what is gone, so that no byte is moved more than once or so.
+// Moves the rest only if it is shorter than the sent part, so that each byte is moved about once at most.
 void PeerLink::forget_sent() {
   if (sent_ == out_.size()) {
     out_.clear();
@@ -196,7 +196,7 @@ void PeerLink::receive_some() {
 void PeerLink::deliver() {
   std::size_t understood = 0;
   if (!is_finishing_ && !survives([&] { understood = owner_.on_bytes(*this, in_.bytes()); })) return;
-  // finish() may have come from within the callback.
+  // The callback may have called finish().
   in_.consume(is_finishing_ ? in_.size() : understood);
   in_.shrink_if_empty(2 * options_.read_bytes);
   if (in_.size() >= options_.input_bytes_max) {

@@ -2,9 +2,9 @@
 //
 // One connection between two servers, as a stream of bytes: dialled or accepted, plain or TLS.
 //
-// What the bytes mean is the owner's: packets on the quorum port, frames on the election port. The link
-// sees to it that nothing blocks, that input is bounded, and that output can be paced: a snapshot of
-// gigabytes is sent chunk by chunk, each when the one before has left.
+// The owner interprets the bytes: packets on the quorum port, frames on the election port. The link ensures
+// that nothing blocks, that input is bounded, and that output can be paced: a snapshot of gigabytes is sent
+// in chunks, each one after the previous one has left.
 #pragma once
 
 #include <cstddef>
@@ -25,33 +25,33 @@
 namespace drover::net {
 
 struct PeerLinkOptions {
-  std::size_t read_bytes = 256 * 1024;  // received in one go
-  // Bytes that may wait for the rest of their packet. The owner knows better what it takes, and refuses a
-  // length that is too large before its bytes come; this is for an owner that does not.
+  std::size_t read_bytes = 256 * 1024;  // received per read
+  // Limit for incomplete packets. An owner knows the limits of its packets and rejects a length that is too
+  // large before the bytes arrive; this limit is for an owner that does not.
   std::size_t input_bytes_max = wire::kPacketBytesMax;
   std::size_t low_water_bytes = 256 * 1024;  // see ask_writable()
-  int unacked_timeout_ms = 0;  // the link breaks when sent bytes are not acknowledged for so long; 0: never
+  int unacked_timeout_ms = 0;  // the link breaks if sent bytes are not acknowledged for this long; 0: never
 };
 
-// Used by the loop's thread. The owner of every link, accepted ones too, calls on_time() when next_time()
-// has come: TLS may hold bytes that epoll knows nothing of.
+// Used by the loop's thread. The owner of every link, including accepted ones, calls on_time() when
+// next_time() is reached: TLS may hold bytes that epoll does not report.
 //
-// Nothing is called back from the functions below, except from on_time(). A callback may use the link as
-// it likes, and destroy it.
+// The functions below call no callbacks, except on_time(). A callback may use the link in any way, and may
+// destroy it.
 class PeerLink final : private EventLoop::Handler {
  public:
   class Owner {
    public:
     virtual ~Owner() = default;
-    // A dialled link is up. What was put into output() before goes out now.
+    // A dialled link is up. Output that was queued before is sent now.
     virtual void on_connected(PeerLink&) {}
-    // Returns how many of the bytes were understood: all whole packets, because the rest comes again only
-    // with more behind it.
+    // Returns the number of bytes consumed. It must consume all complete packets, because the rest is offered
+    // again only when more bytes arrive.
     virtual std::size_t on_bytes(PeerLink& link, std::string_view bytes) = 0;
     virtual void on_writable(PeerLink&) {}
-    // The socket has taken some of what had to wait for it.
+    // The socket has accepted some of the queued bytes.
     virtual void on_taken(PeerLink&) {}
-    // The last call: the peer ended it, it failed, or dialling has been given up. Not after close().
+    // The last callback: the peer closed the link, it failed, or dialling failed. Not called after close().
     virtual void on_closed(PeerLink& link, const std::string& reason) = 0;
   };
 
@@ -63,16 +63,18 @@ class PeerLink final : private EventLoop::Handler {
   PeerLink(const PeerLink&) = delete;
   PeerLink& operator=(const PeerLink&) = delete;
 
-  // Append what is to be sent, then flush(). What the socket does not take now follows by itself.
+  // Append the bytes to send, then call flush(). Bytes that the socket does not accept now are sent later
+  // automatically.
   std::string& output() { return out_; }
   void flush();
-  // Appended and not yet taken by the kernel. An owner that lets this grow closes the link at its limit.
+  // Bytes that the kernel has not accepted yet. The owner sets a limit and closes a link that exceeds it.
   std::size_t queued_bytes() const { return out_.size() - sent_; }
-  // on_writable() once, as soon as queued_bytes() is not above low_water_bytes: a later turn of the loop,
-  // even when it is so already, that a long transfer does not keep others waiting.
+  // Requests one on_writable() call as soon as queued_bytes() is at most low_water_bytes. The call always
+  // comes in a later round of the loop, even if the condition holds now, so that a long transfer does not
+  // block others.
   void ask_writable();
 
-  // Says goodbye when all output is sent, ignores input, and is closed when the peer has closed too.
+  // Shuts down after all output is sent, ignores input, and closes the link when the peer has closed too.
   void finish();
   void close();
 
@@ -103,7 +105,7 @@ class PeerLink final : private EventLoop::Handler {
   EventLoop& loop_;
   Owner& owner_;
   const PeerLinkOptions options_;
-  std::unique_ptr<Dialer> dialer_;  // until it is up
+  std::unique_ptr<Dialer> dialer_;  // until the link is up
   Stream stream_;
   Address peer_;
   std::uint32_t registered_ = 0;  // epoll events
@@ -111,12 +113,12 @@ class PeerLink final : private EventLoop::Handler {
   std::string out_;
   std::size_t sent_ = 0;  // of out_
   bool wants_writable_ = false;
-  bool has_backlog_ = false;  // TLS has bytes that epoll will not announce
+  bool has_backlog_ = false;  // TLS has bytes that epoll will not report
   bool is_finishing_ = false;
   bool said_goodbye_ = false;
-  bool is_broken_ = false;  // sending failed; told as soon as the loop runs
+  bool is_broken_ = false;  // sending failed; reported as soon as the loop runs
   std::string broken_reason_;
-  bool* destroyed_ = nullptr;  // while a callback runs
+  bool* destroyed_ = nullptr;  // set while a callback runs
 };
 
 }  // namespace drover::net

@@ -17,7 +17,7 @@ using testing::Recorder;
 using testing::ReservedPort;
 using testing::World;
 
-// Accepts one connection after the other and makes links of them.
+// Accepts connections one after the other and makes links of them.
 struct Server : PeerListener::Owner {
   Server(World& w, const Endpoint& at, const PeerTls& tls = {}, const PeerLinkOptions& o = {})
       : world(w), options(o), listener(*PeerListener::open(w.loop(), *this, {.at = {at}, .tls = tls})) {
@@ -106,7 +106,7 @@ TEST(PeerLink, CarriesALotBothWaysAtOnceOverPlainAndTls) {
   }
 }
 
-// Understands only whole packets of a fixed size.
+// Consumes only complete packets of a fixed size.
 struct PacketReader : Recorder {
   explicit PacketReader(std::size_t n) : packet_bytes(n) {}
   std::size_t on_bytes(PeerLink&, std::string_view bytes) override {
@@ -142,7 +142,7 @@ TEST(PeerLink, APacketMayBeAsLargeAsATransactionWithALargeJuteMaxbuffer) {
 }
 
 TEST(PeerLink, WhatTlsHasAlreadyDecryptedIsNotLeftLying) {
-  // One record, read in many small steps: epoll tells only of the first.
+  // One record, read in many small steps: epoll reports only the first.
   const PeerCertificates certificates;
   World world;
   Pair pair(world, certificates.tls(), {.read_bytes = 100});
@@ -175,7 +175,7 @@ TEST(PeerLink, AFloodThatIsNoPacketIsCutOffAtTheLimit) {
   EXPECT_FALSE(pair.server.link->is_open());
 }
 
-// Sends a stream of many chunks, each when the link asks for it.
+// Sends a stream of many chunks, each one when the link asks for it.
 struct Pump : Recorder {
   void on_writable(PeerLink& link) override {
     ++writable;
@@ -219,7 +219,7 @@ TEST(PeerLink, ShowsWhatAReaderThatDoesNotReadLeavesBehind) {
   EXPECT_GT(link->queued_bytes(), kSent / 2);
   EXPECT_EQ(recorder.writable, 0) << "far above the low-water mark";
 
-  // A slow reader gets it all in the end, and in order.
+  // A slow reader finally gets all bytes, in order.
   std::string got;
   const Instant deadline = world.loop().now() + testing::kPatienceMs;
   while (got.size() < kSent && world.loop().now() < deadline) {
@@ -247,7 +247,7 @@ TEST(PeerLink, AFailureToSendIsToldLaterAndNotFromWithinFlush) {
   Pair pair(world);
   const linger abort{.l_onoff = 1, .l_linger = 0};
   ::setsockopt(pair.client->stream().fd(), SOL_SOCKET, SO_LINGER, &abort, sizeof abort);
-  pair.client.reset();  // A reset, not an end.
+  pair.client.reset();  // A reset, not a clean close.
   PeerLink& link = *pair.server.link;
   for (int i = 0; i < 100 && link.is_open(); ++i) {
     link.output() += "into the void";

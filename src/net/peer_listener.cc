@@ -12,7 +12,7 @@ namespace drover::net {
 namespace {
 
 constexpr int kAcceptsPerRound = 64;
-constexpr int kRestMs = 1000;  // when not even the spare descriptor helps
+constexpr int kRestMs = 1000;  // used when not even the spare descriptor helps
 
 }  // namespace
 
@@ -47,7 +47,7 @@ PeerListener::~PeerListener() = default;
 IoResult<std::unique_ptr<PeerListener>> PeerListener::open(EventLoop& loop, Owner& owner,
                                                            const PeerListenerOptions& options) {
   std::unique_ptr<PeerListener> made(new PeerListener(loop, owner, options));
-  // Several addresses of a server on every address of the machine are one port, asked for several times.
+  // With quorumListenOnAllIPs, several addresses of a server become the same port several times.
   std::vector<Endpoint> at = options.at;
   std::ranges::sort(at);
   const auto [first, last] = std::ranges::unique(at);
@@ -102,7 +102,7 @@ void PeerListener::refuse_oldest(const std::string& reason) {
   owner_.on_refused(peer, reason);
 }
 
-// A level-triggered loop would spin on connections that nobody can accept.
+// Pauses accepting: a level-triggered loop would spin on connections that it cannot accept.
 void PeerListener::rest() {
   for (const auto& port : ports_) loop_.modify(port->listener.fd(), 0, port.get());
   resting_until_ = loop_.now() + kRestMs;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A port between servers, at all its addresses: accepts, and hands over connections that are ready to be
-// read, with the question "TLS or plain?" and the handshake behind them.
+// A port between servers, on all its addresses. Accepts connections, detects TLS or plain, completes the
+// handshake, and hands over streams that are ready to read.
 #pragma once
 
 #include <cstddef>
@@ -24,20 +24,20 @@ struct PeerListenerOptions {
   // Resolved once, at the start. An empty host (quorumListenOnAllIPs) listens on every address.
   std::vector<Endpoint> at = {};
   PeerTls tls = {};
-  // Connections that have not finished their handshake. One more, and the oldest is closed: whoever
-  // occupies them all must go on connecting faster than a handshake takes.
+  // Maximum number of connections in their handshake. If there is one more, the oldest is closed: an attacker
+  // who wants to occupy all of them must keep connecting faster than a handshake takes.
   std::size_t opening_max = 64;
 };
 
-// Used by the loop's thread. The owner calls on_time() when next_time() has come, and does not destroy
-// the listener from its callbacks.
+// Used by the loop's thread. The owner calls on_time() when next_time() is reached, and must not destroy the
+// listener from its callbacks.
 class PeerListener {
  public:
   class Owner {
    public:
     virtual ~Owner() = default;
     virtual void on_accepted(Stream stream, const Address& peer) = 0;
-    // A connection came to nothing. As often as somebody likes to connect: mind the log.
+    // A connection failed before it was ready. Anybody can cause this at any rate: limit the log lines.
     virtual void on_refused(const Address& peer, const std::string& reason) = 0;
   };
 
@@ -47,7 +47,7 @@ class PeerListener {
   PeerListener(const PeerListener&) = delete;
   PeerListener& operator=(const PeerListener&) = delete;
 
-  // One for each different endpoint, with the ports that the kernel chose where 0 was asked for.
+  // One address for each distinct endpoint, with the port that the kernel chose if 0 was requested.
   std::vector<Address> local() const;
 
   void on_time(Instant now);

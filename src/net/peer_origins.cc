@@ -34,10 +34,10 @@ void PeerOrigins::look_up(Server& server) {
     if (const auto literal = Address::parse(endpoint.host, 0)) {
       server.known[endpoint.host] = {*literal};
     } else if (!asked_.contains(endpoint.host)) {
-      // Two servers may share a host: the answer is for all that name it.
+      // Two servers may share a host: store the answer for all servers that name it.
       asked_[endpoint.host] = resolver_.ask(endpoint, [this, host = endpoint.host](Resolver::Addresses got) {
         asked_.erase(host);
-        if (!got) return;  // What is known stays: an ensemble outlives its name service.
+        if (!got) return;  // Keep known addresses: an ensemble must outlive its name service.
         for (auto& [id, each] : servers_) {
           const bool is_here =
               std::ranges::any_of(each.hosts, [&](const Endpoint& e) { return e.host == host; });
@@ -48,8 +48,9 @@ void PeerOrigins::look_up(Server& server) {
   }
 }
 
-// On one machine, a connection to 127.0.1.1 (what Debian makes of a machine's own name) comes from 127.0.0.1:
-// that is what the kernel chooses for everything below 127. Whoever comes from another one has asked for it.
+// On one machine, a connection to 127.0.1.1 (which Debian assigns to the machine's own name) comes from
+// 127.0.0.1: the kernel chooses it for all of 127/8. A client with another loopback address has chosen it
+// explicitly.
 bool PeerOrigins::is_at(const Server& server, const Address& from) {
   return std::ranges::any_of(server.known, [&](const auto& host) {
     return std::ranges::any_of(host.second, [&](const Address& at) {
@@ -67,7 +68,8 @@ bool PeerOrigins::is_named(const Server& server, const Stream& stream) {
 std::optional<std::string> PeerOrigins::objection(ServerId claimed, const Stream& stream,
                                                   const Address& from) {
   const auto found = servers_.find(claimed);
-  if (found == servers_.end()) return std::nullopt;  // not checked, or not a member, which others look at
+  if (found == servers_.end())
+    return std::nullopt;  // not checked, or not a member, which is checked elsewhere
   Server& server = found->second;
   if (is_at(server, from) || is_named(server, stream)) {
     server.seen = true;

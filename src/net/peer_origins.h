@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does a connection come from where the server that it claims to be is configured?
+// Checks that a connection comes from a configured address of the server that it claims to be.
 //
-// A greeting on the ports between servers carries a server's number, which anybody can write. What a stranger
-// cannot choose freely is where it connects from. So the address is compared with all addresses of the
-// claimed server; a TLS certificate that names one of its hosts is as good.
+// A greeting on the ports between servers carries a server id, which anybody can forge. A stranger cannot
+// freely choose the address that it connects from. So the address is compared with all addresses of the
+// claimed server; a TLS certificate that names one of its hosts counts as well.
 //
-// Not every honest server is seen at a configured address: behind a NAT, a proxy, or a second network card it
-// is not. Therefore kLearned, the default: from the moment a server has come from a configured address it
-// must come from there; before that, another address is accepted and warned about.
+// An honest server may have an address that is not configured: behind a NAT, a proxy, or a second network
+// card. Therefore the default is kLearned: once a server has connected from a configured address, it must
+// always do so; before that, another address is accepted with a warning.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ enum class OriginCheck : std::uint8_t { kOff, kLearned, kStrict };
 class PeerOrigins {
  public:
   using Peers = std::map<ServerId, std::vector<Endpoint>>;  // ports do not matter
-  // A line for the log: a server comes from an address that is not configured, and is accepted.
+  // A line for the log: a server connects from an address that is not configured, and is accepted.
   using Warn = std::function<void(const std::string& line)>;
 
   PeerOrigins(Resolver& resolver, OriginCheck check, const Peers& peers, Warn warn = {});
@@ -39,15 +39,15 @@ class PeerOrigins {
   PeerOrigins(const PeerOrigins&) = delete;
   PeerOrigins& operator=(const PeerOrigins&) = delete;
 
-  // Why a connection may not speak as `claimed`; nullopt: it may. After an objection the names are looked up
-  // again, so that a server which has moved is accepted when it comes the next time.
+  // Returns why a connection may not act as `claimed`, or nullopt if it may. After an objection the names are
+  // resolved again, so that a server that has moved is accepted on its next attempt.
   std::optional<std::string> objection(ServerId claimed, const Stream& stream, const Address& from);
 
  private:
   struct Server {
     std::vector<Endpoint> hosts;
-    std::map<std::string, std::vector<Address>> known;  // by host; literals from the beginning
-    bool seen = false;                                  // it has come from a configured address
+    std::map<std::string, std::vector<Address>> known;  // by host; literals are known from the start
+    bool seen = false;                                  // has connected from a configured address
     bool warned = false;
   };
 
@@ -59,7 +59,7 @@ class PeerOrigins {
   const OriginCheck check_;
   Warn warn_;
   std::map<ServerId, Server> servers_;
-  std::map<std::string, Resolver::Ticket> asked_;  // hosts whose lookup is under way
+  std::map<std::string, Resolver::Ticket> asked_;  // hosts with a lookup in progress
 };
 
 }  // namespace drover::net

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who may speak as which server, by where the connection comes from.
+// Which server a connection may act as, by the address that it comes from.
 #include "net/peer_origins.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace testing;
 
-// A name service whose answers the test gives. The threads that look up outlive the test's interest in them.
+// A name service with answers from the test. The lookup threads may outlive the test.
 class Names {
  public:
   Resolver::Lookup lookup() {
@@ -104,7 +104,7 @@ TEST(PeerOrigins, OnOneMachineAServerMayComeFromTheUsualLoopbackAddress) {
   EXPECT_FALSE(origins.objection(kTwo, Stream(), from("10.0.0.1"))) << "configured at every address";
 }
 
-// Server 1 is configured by a name, which is known to be 10.0.0.1.
+// Server 1 is configured with a name that resolves to 10.0.0.1.
 class PeerOriginsByName : public ::testing::Test {
  protected:
   PeerOriginsByName() { names.set("zk1", "10.0.0.1"); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Connections that one of the ports between servers has turned away, counted by reason, for the monitor.
+// Counts refused connections of a port between servers, by reason, for the monitor.
 #pragma once
 
 #include <array>
@@ -11,16 +11,16 @@
 namespace drover::net {
 
 enum class Refusal : std::uint8_t {
-  kNoGreeting,    // it said something else, or left
-  kLate,          // its greeting took too long
+  kNoGreeting,    // sent something else, or closed the connection
+  kLate,          // the greeting took too long
   kCrowded,       // the oldest of too many without a greeting
-  kNoMember,      // it says to be a server that is not another member
-  kWrongAddress,  // it says to be a member that is elsewhere
-  kHandshake,     // TLS, or there was no descriptor left for it
-  kEnd            // how many there are
+  kNoMember,      // claims the id of a server that is not another member
+  kWrongAddress,  // claims the id of a member with other addresses
+  kHandshake,     // the TLS handshake failed, or no descriptor was left
+  kEnd            // number of reasons
 };
 
-// Counted by one thread, read by any.
+// Written by one thread, read by any.
 class PeerRefusals {
  public:
   void count(Refusal reason) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several servers' sockets in one thread, for the tests of links between servers: a loop that runs until
-// something is true, ports where nobody listens, and TLS made on the spot.
+// For the tests of links between servers, with several servers' sockets in one thread: a loop that runs until
+// a condition holds, ports without a listener, and TLS certificates created on the spot.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,9 +24,10 @@
 
 namespace drover::net::testing {
 
-inline constexpr int kPatienceMs = 20'000;  // of a test, before it calls a thing hung
+inline constexpr int kPatienceMs = 20'000;  // after this time a test counts as hung
 
-// Tells the time to those who asked for it and at no other moment, so that a forgotten next_time() hangs.
+// Calls on_time() only when an object's next_time() asks for it, so that a forgotten next_time() makes the
+// test hang.
 class World {
  public:
   explicit World(Resolver::Lookup lookup = resolve)
@@ -35,7 +36,7 @@ class World {
   EventLoop& loop() { return *loop_; }
   Resolver& resolver() { return *resolver_; }
 
-  // What the slot holds, if anything, at each time.
+  // Calls on_time() of the object that the slot holds at that time, if any.
   template <class Timed>
   void keep_time(const std::unique_ptr<Timed>& slot) {
     timed_.push_back({[&slot] { return slot ? std::optional<Instant>(slot->next_time()) : std::nullopt; },
@@ -50,12 +51,12 @@ class World {
     }
     return true;
   }
-  // For what must be old before something happens to it.
+  // For things that must reach some age before an event.
   void run_for(int ms) {
     const Instant end = loop_->refresh_now() + ms;
     while (loop_->now() < end) turn(end);
   }
-  // Everything that is ready has been handled. For claims that nothing happens.
+  // Handles everything that is ready. For tests which claim that nothing happens.
   void settle() {
     while (turn(loop_->now()) > 0) {
     }
@@ -82,7 +83,7 @@ class World {
   std::vector<Timed> timed_;
 };
 
-// A port of this machine that refuses connections until somebody listens there.
+// A local port that refuses connections until a test listens on it.
 class ReservedPort {
  public:
   ReservedPort() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -104,7 +105,7 @@ class ReservedPort {
 
 inline Endpoint endpoint_of(const Address& address) { return {address.ip_text(), address.port()}; }
 
-// Takes every byte and remembers everything.
+// Consumes every byte and records everything.
 struct Recorder : PeerLink::Owner {
   void on_connected(PeerLink&) override { ++connected; }
   std::size_t on_bytes(PeerLink&, std::string_view bytes) override {
@@ -124,7 +125,7 @@ struct Recorder : PeerLink::Owner {
   std::optional<std::string> closed;
 };
 
-// Accepts and keeps what it accepted.
+// Accepts connections and keeps them.
 struct Door : PeerListener::Owner {
   void on_accepted(Stream stream, const Address&) override { accepted.push_back(std::move(stream)); }
   void on_refused(const Address&, const std::string& reason) override { refused.push_back(reason); }
@@ -133,7 +134,7 @@ struct Door : PeerListener::Owner {
   std::vector<std::string> refused;
 };
 
-// Mutual TLS with one certificate for everybody.
+// Mutual TLS with one certificate for all servers.
 class PeerCertificates {
  public:
   explicit PeerCertificates(int handshake_timeout_ms = 5000) {

@@ -21,7 +21,7 @@ std::string to_text(const Endpoint& endpoint) {
   return (host.empty() ? "0.0.0.0" : host) + ":" + std::to_string(endpoint.port);
 }
 
-// Shared with the threads, which may still be waiting for a name service when the resolver is gone.
+// Shared with the lookup threads, which may still wait for a name service when the resolver is destroyed.
 struct Resolver::Mailbox {
   explicit Mailbox(Descriptor eventfd) : doorbell(std::move(eventfd)) {}
 
@@ -88,7 +88,8 @@ void Resolver::on_ready(std::uint32_t) {
   answer_known();
 }
 
-// A failure does not make us forget: the name service is more likely to be ill than the server to be gone.
+// A failed lookup keeps the known addresses: the name service is more likely to be broken than the server to
+// be gone.
 void Resolver::learn(const std::string& host, Addresses found) {
   under_way_.erase(host);
   if (found && !found->empty()) {
@@ -99,11 +100,11 @@ void Resolver::learn(const std::string& host, Addresses found) {
 }
 
 void Resolver::answer_known() {
-  const auto known = known_;  // An answer may make somebody ask again.
+  const auto known = known_;  // A copy: an answer may trigger a new question.
   for (const auto& [host, addresses] : known) answer(host, addresses);
 }
 
-// Only those who have asked before we began: an answer may cancel questions and ask new ones.
+// Answers only the questions that exist now: an answer may cancel questions and ask new ones.
 void Resolver::answer(const std::string& host, const Addresses& addresses) {
   const Ticket last{last_ticket_};
   for (auto it = questions_.begin(); it != questions_.end() && it->first <= last;) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names of servers to addresses, for an event loop that must not wait for a name service.
+// Resolves server names to addresses, for an event loop that must not block on a name service.
 //
-// A lookup may take as long as the name service likes, so each runs in a thread of its own that nobody
-// waits for. What is known is used at once and renewed behind its back: an ensemble that works must go on
-// working when the name service does not, and an address that has changed is found by the next attempt.
+// A lookup may take arbitrarily long, so each one runs in its own detached thread. Known addresses are used
+// at once and refreshed in the background: a working ensemble must keep working when the name service fails,
+// and the next attempt uses an address that has changed.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace drover::net {
 
-// Where a server is said to be, as somebody configured it.
+// A configured address of a server.
 struct Endpoint {
   std::string host = {};  // name or address without brackets; to listen, empty means every address
   std::uint16_t port = 0;
@@ -29,11 +29,11 @@ struct Endpoint {
 };
 std::string to_text(const Endpoint& endpoint);  // "zk1:3888", "[::1]:3888"
 
-// Belongs to the loop's thread. Must outlive whoever asks, not the lookups that are under way.
+// Used by the loop's thread. It must outlive its callers, but not the lookups in progress.
 class Resolver final : private EventLoop::Handler {
  public:
   using Addresses = IoResult<std::vector<Address>>;
-  // Runs in other threads, several at a time for different hosts.
+  // Runs in other threads, concurrently for different hosts.
   using Lookup = std::function<Addresses(const std::string& host, std::uint16_t port)>;
   using Done = std::function<void(Addresses)>;
   enum class Ticket : std::uint64_t {};
@@ -43,7 +43,7 @@ class Resolver final : private EventLoop::Handler {
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
-  // Answers later, from the loop, unless cancelled before. Literal addresses need no question: see
+  // Calls `done` later, from the loop, unless cancelled before. Literal addresses need no lookup: see
   // Address::parse().
   Ticket ask(const Endpoint& endpoint, Done done);
   void cancel(Ticket ticket);

@@ -13,7 +13,7 @@ namespace {
 
 using testing::World;
 
-// A name service whose answers the test gives.
+// A name service with answers from the test.
 class NameService {
  public:
   Resolver::Lookup lookup() {
@@ -33,7 +33,7 @@ class NameService {
   int lookups() const { return state_->lookups; }
 
  private:
-  // The threads that look up outlive the test's interest in them.
+  // The lookup threads may outlive the test.
   struct State {
     std::mutex mutex;
     std::string ip = "127.0.0.1";

@@ -21,7 +21,8 @@ int Socket::take_error() const {
 }
 
 void apply_options(const Socket& socket, const SocketOptions& options) {
-  // Neither can fail on a TCP socket that is still connected; on one that is not, the next read says so.
+  // Neither call can fail on a connected TCP socket; if it is no longer connected, the next read reports
+  // that.
   const int on = 1;
   ::setsockopt(socket.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   if (options.keepalive) ::setsockopt(socket.fd(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);

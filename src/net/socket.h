@@ -13,7 +13,7 @@ class Socket : public Descriptor {
  public:
   using Descriptor::Descriptor;
 
-  // The error that a finished connection attempt left behind (SO_ERROR), 0 when it succeeded.
+  // The error of a finished connection attempt (SO_ERROR), 0 if it succeeded.
   int take_error() const;
 };
 
@@ -21,10 +21,12 @@ struct SocketOptions {
   bool keepalive = false;
 };
 
-// Small requests must not wait for acknowledgements of earlier ones (Nagle); keepalive when asked for.
+// Sets TCP_NODELAY, because small requests must not wait for acknowledgements of earlier ones (Nagle), and
+// keepalive if requested.
 void apply_options(const Socket& socket, const SocketOptions& options);
 
-// Begins a non-blocking connection. Writable means finished: then take_error() tells how.
+// Starts a non-blocking connection. The socket becomes writable when the attempt ends: then take_error()
+// gives the result.
 IoResult<Socket> start_connect(const Address& to, const SocketOptions& options = {});
 
 }  // namespace drover::net

@@ -87,7 +87,7 @@ void StreamOpener::handshake() {
 void StreamOpener::finish(IoResult<Stream> result) {
   loop_.remove(std::exchange(watched_, -1), this);
   stage_ = Stage::kDone;
-  const Done done = std::move(done_);  // It may destroy us, and must not be destroyed with us.
+  const Done done = std::move(done_);  // A local copy: it may destroy this object while it runs.
   done(std::move(result));
 }
 

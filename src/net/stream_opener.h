@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Brings one socket to the point where its owner may read and write: the end of connect(), the question
-// "TLS or plain?" on a port that takes both, and the TLS handshake.
+// Prepares one socket for reading and writing: waits for connect(), detects TLS or plain on a port that
+// accepts both, and does the TLS handshake.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ namespace drover::net {
 
 class TlsContextHolder;
 
-// TLS on the ports between servers (sslQuorum, portUnification). The holders outlive whoever uses them.
+// TLS on the ports between servers (sslQuorum, portUnification). The holders outlive their users.
 struct PeerTls {
-  const TlsContextHolder* server = nullptr;  // for those who connect to us; null: plain only
-  const TlsContextHolder* client = nullptr;  // for those we connect to; null: plain
-  bool accepts_plain = false;                // with `server`: plain too, told by the first byte
+  const TlsContextHolder* server = nullptr;  // for incoming connections; null: plain only
+  const TlsContextHolder* client = nullptr;  // for outgoing connections; null: plain
+  bool accepts_plain = false;                // with `server`: accept plain too; the first byte decides
 };
 
-// Owned and used by the loop's thread; may be destroyed at any time, also from `done`. The owner counts
-// the time.
+// Owned and used by the loop's thread; may be destroyed at any time, also from `done`. The owner is
+// responsible for the timeout.
 class StreamOpener final : private EventLoop::Handler {
  public:
-  // Called once, from the loop and never from the factories.
+  // Called once, from the loop, never from the factories.
   using Done = std::function<void(IoResult<Stream>)>;
   struct Security {
     std::shared_ptr<const TlsContext> tls = {};  // null: plain
@@ -39,7 +39,7 @@ class StreamOpener final : private EventLoop::Handler {
   // A socket from start_connect().
   static IoResult<std::unique_ptr<StreamOpener>> connecting(EventLoop& loop, Socket socket, Security security,
                                                             Done done);
-  // A socket from Listener::accept(), on a port that has TLS. A plain one is ready as it is.
+  // A socket from Listener::accept(), on a port that has TLS. On a plain port it is ready without this.
   static IoResult<std::unique_ptr<StreamOpener>> accepted(EventLoop& loop, Socket socket, Security security,
                                                           Done done);
   ~StreamOpener() override;
@@ -62,9 +62,9 @@ class StreamOpener final : private EventLoop::Handler {
   Stage stage_;
   Security security_;
   Done done_;
-  Socket socket_;  // while connecting; then it is in stream_
+  Socket socket_;  // while connecting; then moved into stream_
   Stream stream_;
-  int watched_ = -1;  // the descriptor as the loop knows it
+  int watched_ = -1;  // the descriptor registered with the loop
 };
 
 }  // namespace drover::net

@@ -34,7 +34,7 @@ long control_socket(BIO* bio, int command, long, void*) {
   return 0;
 }
 
-// Lives as long as the process: connections of detached threads may outlast static destructors.
+// Never freed: connections of detached threads may outlive static destructors.
 const BIO_METHOD* socket_method() {
   static const BIO_METHOD* const method = [] {
     BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "drover socket");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How OpenSSL reaches our socket. Its own socket BIO writes with write(2), which raises SIGPIPE in a
-// process whose peer has gone; a library must not depend on how its process treats signals.
+// Connects OpenSSL to our socket. OpenSSL's own socket BIO uses write(2), which raises SIGPIPE if the peer
+// has gone; a library must not depend on the signal handling of its process.
 #pragma once
 
 #include "net/openssl.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Protocols and cipher suites by the names that Java and IANA give them, in OpenSSL's terms.
+// Converts the Java and IANA names of protocols and cipher suites to OpenSSL's.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace drover::net {
 
-// At least one of the two is on, and has suites.
+// At least one of the two protocols is on, and has suites.
 struct TlsSelection {
   bool tls12 = false;
   bool tls13 = false;

@@ -18,7 +18,7 @@ IoResult<void> refuse_impossible(const TlsOptions& options) {
   if (is_server && options.key_store.location.empty()) {
     return std::unexpected(data_error("ssl.keyStore.location is not set: a TLS server needs a key"));
   }
-  // Java would fall back to the public authorities here, and so let in whoever owns a web site.
+  // Java would fall back to the public authorities here, and so accept everybody who owns a web site.
   if (is_server && options.client_auth != ClientAuth::kNone && options.trust_store.location.empty()) {
     return std::unexpected(
         data_error("ssl.trustStore.location is not set, but ssl.clientAuth asks for client certificates"));
@@ -40,22 +40,23 @@ IoResult<void> apply_protocols(SSL_CTX* context, const TlsOptions& options) {
 }
 
 void apply_modes(SSL_CTX* context) {
-  // RELEASE_BUFFERS: an idle connection gives its 34 KB of buffers back, and most are idle.
+  // RELEASE_BUFFERS: an idle connection frees its 34 KB of buffers, and most connections are idle.
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                 SSL_MODE_RELEASE_BUFFERS);
-  // Frames carry their own length, so that an end without close_notify cannot be mistaken for data.
+  // Frames carry their own length, so a truncated stream (no close_notify) cannot be mistaken for complete
+  // data.
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
                                    SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_CIPHER_SERVER_PREFERENCE);
-  // One recv for many records, instead of two for each.
+  // One recv for many records instead of two for each record.
   SSL_CTX_set_read_ahead(context, 1);
-  // Sessions live long and each handshake checks the certificate anew: a resumed one would not notice a
-  // revocation, a new trust store, or that it comes from another address.
+  // Sessions live long, and each full handshake checks the certificate again. A resumed TLS session would
+  // miss a revocation, a new trust store, or a changed client address.
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
   SSL_CTX_set_num_tickets(context, 0);
 }
 
-// One key of each algorithm can be in use; like Java, the rest of the store stays unused.
+// OpenSSL uses one key of each algorithm; as in Java, the rest of the store stays unused.
 IoResult<void> apply_keys(SSL_CTX* context, const StoreOptions& options) {
   if (options.location.empty()) return {};
   TRY_ASSIGN(const KeyStore store, load_key_store(options));
@@ -92,8 +93,8 @@ IoResult<void> apply_revocation(X509_STORE* trust, const TlsOptions& options, st
   return {};
 }
 
-// As Java's trust manager: every certificate in the store is an anchor, whether or not it is an authority
-// or has an issuer, and of a key entry the key's own certificate, but not its chain.
+// Like Java's trust manager: every certificate in the store is a trust anchor, whether or not it is an
+// authority or has an issuer. Of a key entry, the key's own certificate is one, but its chain is not.
 IoResult<void> apply_trust(SSL_CTX* context, const TlsOptions& options) {
   X509_STORE* const trust = SSL_CTX_get_cert_store(context);
   X509_STORE_set_flags(trust, X509_V_FLAG_PARTIAL_CHAIN);
@@ -107,7 +108,7 @@ IoResult<void> apply_trust(SSL_CTX* context, const TlsOptions& options) {
   }
   const auto add = [&](X509* certificate) {
     X509_STORE_add_cert(trust, certificate);
-    // Announced to clients, which choose their certificate by it.
+    // Sent to clients, which choose their certificate by it.
     if (options.role == TlsRole::kServer) SSL_CTX_add_client_CA(context, certificate);
   };
   for (const X509Ptr& certificate : store.trusted) add(certificate.get());

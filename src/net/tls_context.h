@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all TLS connections of one port share: our key, whom we trust, protocols and ciphers.
+// Shared by all TLS connections of a port: our key, the trusted certificates, protocols and ciphers.
 #pragma once
 
 #include <memory>
@@ -11,15 +11,15 @@
 
 namespace drover::net {
 
-// Loaded once, then never changed, so that any thread may start connections from it. Connections keep
-// the context they began with; a reload makes a new one (TlsContextHolder).
+// Immutable after loading, so any thread may start connections from it. Connections keep the context that
+// they started with; a reload creates a new one (TlsContextHolder).
 class TlsContext {
  public:
-  // Errors are one line that names the file or property at fault, and never a password.
+  // Errors are one line that names the wrong file or property, and never a password.
   static IoResult<std::shared_ptr<const TlsContext>> load(const TlsOptions& options);
 
   TlsRole role() const { return role_; }
-  // Must the peer's certificate name its host or address?
+  // Whether the peer's certificate must name its host or address.
   bool verifies_peer_name() const { return verifies_peer_name_; }
   int handshake_timeout_ms() const { return handshake_timeout_ms_; }
   SSL_CTX* native() const { return context_.get(); }

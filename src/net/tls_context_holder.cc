@@ -5,8 +5,8 @@
 
 namespace drover::net {
 
-// Marks are taken before the files are read: a change in between is then seen by the next poll, instead
-// of never.
+// Takes the marks before it reads the files: the next poll then sees a change in between, which would
+// otherwise be missed.
 IoResult<std::unique_ptr<TlsContextHolder>> TlsContextHolder::load(TlsOptions options) {
   auto marks = marks_of(options);
   TRY_ASSIGN(auto first, TlsContext::load(options));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The current TlsContext of a port, renewed when the files it came from change, so that certificates can
-// be replaced without a restart.
+// The current TlsContext of a port. It is reloaded when its files change, so that certificates can be
+// replaced without a restart.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace drover::net {
 
-// current() may be called by any thread, poll_for_changes() by one.
+// current() is safe to call from any thread, poll_for_changes() from one thread only.
 class TlsContextHolder {
  public:
   static IoResult<std::unique_ptr<TlsContextHolder>> load(TlsOptions options);
@@ -24,12 +24,13 @@ class TlsContextHolder {
   // For a new connection; never null.
   std::shared_ptr<const TlsContext> current() const;
 
-  // True when changed files were loaded, false when nothing changed. When the new files are bad, the old
-  // context stays in use and the reason comes back, once for each change.
+  // True: changed files were loaded. False: nothing changed. If the new files are bad, the old context stays
+  // in use, and the error is returned once for each change.
   IoResult<bool> poll_for_changes();
 
  private:
-  // What tells a changed file: an editor that writes in place changes time and size, a rename the inode.
+  // Identifies a version of a file: an editor that writes in place changes time and size, a rename changes
+  // the inode.
   struct FileMark {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;

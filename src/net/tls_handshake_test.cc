@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who gets in: handshakes between two streams in one thread, over every kind of store.
+// Which peers are accepted: handshakes between two streams in one thread, with every kind of store.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -197,7 +197,7 @@ TEST(TlsHandshake, ACertificateInTheTrustStoreIsTrustedWithoutItsIssuer) {
 }
 
 TEST(TlsHandshake, TheChainOfAKeyInATrustStoreIsNotTrusted) {
-  // One file for both purposes is common. Java then trusts the key's own certificate only.
+  // Often one file serves as key store and trust store. Java then trusts only the key's own certificate.
   const World& w = world();
   TlsOptions server = w.server_options();
   server.trust_store = {.location = w.dir.write("both.p12", pkcs12_of(&w.server, {&w.authority})),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ZooKeeper's `ssl.*` and `ssl.quorum.*` properties say, as values. Each field names its property
-// without the prefix; the reading of properties is the configuration's work.
+// The values of ZooKeeper's `ssl.*` and `ssl.quorum.*` properties. Each field names its property without the
+// prefix; the configuration code reads the properties.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace drover::net {
 struct StoreOptions {
   std::string location = {};       // empty: none
   std::string password = {};       // .password
-  std::string password_path = {};  // .passwordPath; when set, its content wins over `password`
+  std::string password_path = {};  // .passwordPath; if set, its content overrides `password`
   std::string type = {};           // JKS, PKCS12 or PEM; empty: by file extension (.jks, .p12, .pem)
 };
 
@@ -26,23 +26,23 @@ struct TlsOptions {
   StoreOptions trust_store = {};
 
   std::string protocol = {};                        // empty: TLSv1.3 and TLSv1.2
-  std::vector<std::string> enabled_protocols = {};  // empty: what `protocol` says
+  std::vector<std::string> enabled_protocols = {};  // empty: as in `protocol`
   std::vector<std::string> cipher_suites = {};      // ciphersuites, IANA names; empty: a safe default
   ClientAuth client_auth = ClientAuth::kNeed;
 
   // A client checks that the server's certificate names the host or the address it connected to.
   bool hostname_verification = true;
-  // A server checks that a client's certificate names the address it comes from. Default: false on the
-  // client port, true on quorum ports. Names are never looked up in reverse. As in ZooKeeper it counts
-  // only together with hostname_verification.
+  // A server checks that a client's certificate names the address it connects from. Default: false on the
+  // client port, true on quorum ports. There are no reverse lookups. As in ZooKeeper it has an effect only
+  // together with hostname_verification.
   bool client_hostname_verification = false;
 
   // Revocation lists are read from the trust store (PEM) and from this file, never from the network.
   bool crl = false;
   std::string crl_location = {};
-  bool ocsp = false;  // not supported: loading says so
+  bool ocsp = false;  // not supported: loading fails
 
-  int handshake_timeout_ms = 5000;  // handshakeDetectionTimeoutMillis; the owner of the stream counts
+  int handshake_timeout_ms = 5000;  // handshakeDetectionTimeoutMillis; the stream's owner enforces it
 };
 
 }  // namespace drover::net

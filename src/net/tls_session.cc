@@ -14,7 +14,7 @@
 namespace drover::net {
 namespace {
 
-// SAN iPAddress; like ZooKeeper, a certificate without any SAN may carry the address in its CN.
+// SAN iPAddress. As in ZooKeeper, a certificate without any SAN may have the address in its CN.
 bool names_address(X509* certificate, const Address& address) {
   const std::string_view ip = address.ip_bytes();
   if (X509_check_ip(certificate, reinterpret_cast<const unsigned char*>(ip.data()), ip.size(), 0) == 1) {
@@ -25,7 +25,7 @@ bool names_address(X509* certificate, const Address& address) {
   return X509_check_host(certificate, text.data(), text.size(), 0, nullptr) == 1;
 }
 
-// SAN dNSName, or CN when there is no such name.
+// SAN dNSName, or CN if there is no such name.
 bool names_host(X509* certificate, const std::string& host) {
   return !host.empty() && X509_check_host(certificate, host.data(), host.size(), 0, nullptr) == 1;
 }
@@ -69,7 +69,7 @@ int TlsSession::verify_peer(int chain_ok, X509_STORE_CTX* verification) {
   const auto* self = static_cast<const TlsSession*>(SSL_get_app_data(ssl));
   X509* const certificate = X509_STORE_CTX_get_current_cert(verification);
   if (names_address(certificate, self->peer_.address)) return 1;
-  // Only whoever connects knows a name; what a client's address resolves to is no evidence.
+  // Only the connecting side knows a name; a reverse lookup of a client's address proves nothing.
   if (self->context_->role() == TlsRole::kClient && names_host(certificate, self->peer_.host)) return 1;
   X509_STORE_CTX_set_error(verification, X509_V_ERR_HOSTNAME_MISMATCH);
   return 0;
@@ -87,8 +87,8 @@ IoStatus TlsSession::handshake() {
   return IoStatus::kOk;
 }
 
-// Decrypts until `into` is full or nothing is left: a record at a time would leave bytes in memory that
-// epoll knows nothing of. An end that follows bytes is told by the next call.
+// Decrypts until `into` is full or nothing is left: reading one record at a time would leave bytes in memory
+// that epoll does not report. If the stream ends after some bytes, the next call reports the end.
 IoCount TlsSession::read(char* into, std::size_t n) {
   drained_ = false;
   std::size_t total = 0;
@@ -99,7 +99,7 @@ IoCount TlsSession::read(char* into, std::size_t n) {
     if (result == 1) {
       read_wants_ = EPOLLIN;
       total += got;
-      // A further attempt would only cost a recv that finds nothing; whatever comes later, epoll announces.
+      // Another attempt would only cost a recv that finds nothing; epoll reports later bytes.
       if (SSL_has_pending(ssl_.get()) == 0) break;
     } else if (judge(result, read_wants_) == IoStatus::kAgain) {
       drained_ = true;
@@ -158,7 +158,7 @@ std::uint32_t TlsSession::events_for(Interest interest) const {
 
 bool TlsSession::has_buffered() const {
   if (!established_ || drained_) return false;
-  // SSL_has_pending() also counts a record that is not complete yet; then read() says kAgain, once.
+  // SSL_has_pending() also counts an incomplete record; then read() returns kAgain once.
   return end_ != IoStatus::kAgain || SSL_has_pending(ssl_.get()) == 1;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The TLS half of a Stream: one connection's SSL object and what a level-triggered loop must know of it.
+// The TLS half of a Stream: one connection's SSL object and the state that a level-triggered loop needs.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,7 @@
 
 namespace drover::net {
 
-// Owned by a Stream, which owns the descriptor and outlives it. Does not move: OpenSSL's callbacks point
-// back at it.
+// Owned by a Stream, which owns the descriptor and outlives it. Not movable: OpenSSL's callbacks point to it.
 class TlsSession {
  public:
   static IoResult<std::unique_ptr<TlsSession>> start(int fd, std::shared_ptr<const TlsContext> context,
@@ -42,7 +41,7 @@ class TlsSession {
   TlsSession(SslPtr ssl, std::shared_ptr<const TlsContext> context, const TlsPeer& peer)
       : ssl_(std::move(ssl)), context_(std::move(context)), peer_(peer) {}
   static int verify_peer(int chain_ok, X509_STORE_CTX* verification);
-  // Judges a call that returned `result`: kAgain (and sets `wants`), or the end, which is remembered.
+  // Interprets the `result` of a call: kAgain (and sets `wants`), or the end, which is stored in `end_`.
   IoStatus judge(int result, std::uint32_t& wants);
   void describe_failure(int ssl_error, int errno_value);
 
@@ -50,8 +49,8 @@ class TlsSession {
   std::shared_ptr<const TlsContext> context_;
   TlsPeer peer_;
   bool established_ = false;
-  bool drained_ = true;              // nothing that could be decrypted is left in memory
-  IoStatus end_ = IoStatus::kAgain;  // kClosed or kError once there is no way on
+  bool drained_ = true;              // no decryptable bytes are left in memory
+  IoStatus end_ = IoStatus::kAgain;  // kClosed or kError once the session has ended
   std::uint32_t handshake_wants_ = 0;
   std::uint32_t read_wants_ = 0;
   std::uint32_t write_wants_ = 0;

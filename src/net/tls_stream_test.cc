@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How bytes flow through a TLS stream under a level-triggered loop: nothing stranded, nothing lost.
+// How bytes flow through a TLS stream under a level-triggered loop: no byte gets stuck or lost.
 #include <gtest/gtest.h>
 #include <sys/epoll.h>
 
@@ -66,7 +66,7 @@ TEST(TlsStream, ManyRecordsInOneSegmentAreReadWithoutTheHelpOfEpoll) {
     pair.client.write(record);
     sent += record;
   }
-  // One look at the kernel's buffer takes everything, and epoll would stay silent from here on.
+  // One read empties the kernel's buffer, and epoll would report nothing from here on.
   std::string got;
   char buffer[7];
   do {
@@ -90,7 +90,7 @@ TEST(TlsStream, AnEndBehindTheLastBytesIsToldWithoutTheHelpOfEpoll) {
 }
 
 TEST(TlsStream, HalfARecordIsNotBufferedData) {
-  // The loop must wait for the rest, not spin. Forward the client's bytes by hand, short of the last one.
+  // The loop must wait for the rest, not spin. Forward the client's bytes by hand, except the last one.
   const Contexts made = contexts();
   StreamPair near = connected_pair();
   StreamPair far = connected_pair();
@@ -133,7 +133,7 @@ TEST(TlsStream, AFullBufferDelaysBytesButNeverLosesThem) {
       was_full = true;
       EXPECT_EQ(pair.client.events_for({.write = true}), std::uint32_t{EPOLLOUT});
     }
-    // The buffer moves between attempts, as an output queue's does.
+    // The buffer moves between attempts, like an output queue's buffer.
     rest = std::string(rest.substr(count.status == IoStatus::kOk ? count.bytes : 0));
     got += receive(pair.server);
   }
@@ -188,7 +188,7 @@ TEST(TlsStream, PlainAndTlsShareAPortByTheirFirstBytes) {
   EXPECT_TRUE(shake_hands(pair));
 }
 
-// The loop's side of a connection, as a server writes it: shake hands, then give everything back.
+// The loop's side of a connection, as in a server: handshake, then echo everything.
 class Echo : public EventLoop::Handler {
  public:
   Echo(EventLoop& loop, Stream stream) : loop_(loop), stream_(std::move(stream)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys, certificates and stores made on the spot, and two ends of a connection in one thread, for the
-// tests of TLS. Needs neither a JDK nor files in the tree.
+// For the TLS tests: keys, certificates and stores created on the spot, and two ends of a connection in one
+// thread. Needs neither a JDK nor files in the tree.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -88,7 +88,7 @@ inline std::string pem_of(const PkeyPtr& key, std::string_view password = {}) {
   return contents_of(bio.get());
 }
 
-// A key store with `identity`, or (with a null one) `others` alone.
+// A key store with `identity`, or with `others` only if `identity` is null.
 inline std::string pkcs12_of(const Identity* identity, const std::vector<const Identity*>& others,
                              std::string_view password = kPassword) {
   STACK_OF(X509)* const chain = sk_X509_new_null();
@@ -231,7 +231,8 @@ inline StreamPair connected_pair() {
 
 using ContextPtr = std::shared_ptr<const TlsContext>;
 
-// Both sides in turn until both are done or one has failed; then one more turn for the other to notice.
+// Runs both sides in turn until both are done or one has failed; then once more, so that the other side
+// notices.
 inline bool shake_hands(StreamPair& pair) {
   constexpr int kTurns = 20;
   for (int i = 0; i < kTurns; ++i) {
