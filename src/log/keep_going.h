@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For threads whose work may be left undone: a server does not end because there was no memory for a page or
-// a snapshot.
+// For threads whose work may fail: a server does not exit because there was no memory for a page or a
+// snapshot.
 //
-// The threads that change the state or the log have no such guard. Half a change is worse than a start from
-// the log, so what they throw ends the process.
+// The threads that change the state or the log have no such guard. Half a change is worse than a restart from
+// the log, so an exception there ends the process.
 #pragma once
 
 #include <exception>
@@ -14,7 +14,7 @@
 
 namespace drover::server {
 
-// False: the work threw, and the log says what.
+// Returns false if the work threw an exception, which is logged.
 template <class Work>
 bool keep_going(std::string_view who, Work work) {
   try {

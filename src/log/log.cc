@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The only file that knows spdlog.
+// The only file that uses spdlog.
 #include "log/log.h"
 
 #include <fmt/format.h>
@@ -39,12 +39,12 @@ std::shared_ptr<spdlog::logger> make_logger(spdlog::sink_ptr sink, LogLevel leve
   logger->set_formatter(std::make_unique<spdlog::pattern_formatter>("%Y-%m-%dT%H:%M:%S.%eZ %v",
                                                                     spdlog::pattern_time_type::utc));
   logger->set_level(to_spdlog(level));
-  // Buffered lines are lost in a crash, which is when they are wanted.
+  // Flush every line: buffered lines are lost in a crash, which is when they are needed.
   logger->flush_on(spdlog::level::trace);
   return logger;
 }
 
-// Set by open_log() before there are threads, read by all of them afterwards.
+// Set by open_log() before threads start; afterwards all threads read it.
 std::shared_ptr<spdlog::logger>& current_logger() {
   static std::shared_ptr<spdlog::logger> logger =
       make_logger(std::make_shared<spdlog::sinks::stderr_sink_mt>(), LogLevel::kInfo);
@@ -62,7 +62,7 @@ void append_hex(std::string& out, std::string_view bytes) {
 }
 
 struct EscapeRules {
-  bool quotes = true;  // also what could end or fake a quotation
+  bool quotes = true;  // also escape characters that could end or fake a quotation
 };
 
 void append_escaped(std::string& out, std::string_view bytes, DecodedChar c, EscapeRules rules) {
@@ -134,7 +134,7 @@ void write_log(LogLevel level, std::string_view component, std::string_view mess
 
 std::string escaped(std::string_view text, std::size_t bytes_max) {
   if (text.size() <= bytes_max) return escape_all(text, {});
-  // Not in the middle of a character, which would then look like bytes that are not UTF-8.
+  // Do not cut inside a character: the rest would look like invalid UTF-8.
   std::size_t end = bytes_max;
   while (end > 0 && bytes_max - end < 4 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
   return escape_all(text.substr(0, end), {}) + "…";

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the server says about itself: one line per event, for people first and for grep second.
+// The server's log: one line per event, for people first and for grep second.
 //
 //   2026-11-15T08:23:38.123Z INFO  [session] 0x100000d3f370000 expired after 10000 ms
 //
-// To standard error until open_log() names a file, which is then rotated by size. Names that came from a
-// client or a file go through escaped(): a path must not be able to forge a line or to move a cursor.
-// spdlog stays behind log.cc.
+// Logs to standard error until open_log() names a file, which is rotated by size. Names from a client or a
+// file go through escaped(): a path must not be able to forge a line or to move a cursor. Only log.cc uses
+// spdlog.
 #pragma once
 
 #include <fmt/core.h>
@@ -24,7 +24,7 @@ namespace drover::server {
 
 enum class LogLevel : std::uint8_t { kTrace, kDebug, kInfo, kWarn, kError, kOff };
 
-// "info", "WARN", "warning", …; none when it is no level.
+// "info", "WARN", "warning", …; nothing if it is not a level.
 std::optional<LogLevel> parse_log_level(std::string_view name);
 
 struct LogOptions {
@@ -34,11 +34,11 @@ struct LogOptions {
   int files_max = 20;  // older files kept beside the current one
 };
 
-// Once, before there are threads. The directory of the file must exist.
+// Call it once, before threads start. The directory of the file must exist.
 IoResult<void> open_log(const LogOptions& options);
 
 bool log_enabled(LogLevel level);
-// Control characters in `message` are escaped here once more: an event is one line, whatever it contains.
+// Escapes control characters in `message` once more: an event is one line, whatever it contains.
 void write_log(LogLevel level, std::string_view component, std::string_view message);
 
 template <class... Arguments>
@@ -67,8 +67,8 @@ void log_error(std::string_view component, fmt::format_string<Arguments...> form
   log_at(LogLevel::kError, component, format, std::forward<Arguments>(arguments)...);
 }
 
-// `text` fit for a log line: control characters, quotes, backslashes and bytes that are not UTF-8 as \xNN
-// (\n, \r, \t by name), and no more than `bytes_max` bytes of it, with "…" for the rest.
+// Makes `text` safe for a log line: control characters, quotes, backslashes and bytes that are not UTF-8
+// become \xNN (\n, \r, \t by name). Cuts it after `bytes_max` bytes, with "…" for the rest.
 std::string escaped(std::string_view text, std::size_t bytes_max = 256);
 
 }  // namespace drover::server

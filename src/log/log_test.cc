@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A log line is one line, whatever clients put into their names.
+// A log event is one line, whatever names clients send.
 #include "log/log.h"
 
 #include <gmock/gmock.h>
@@ -78,7 +78,7 @@ TEST(LogText, LevelsHaveTheNamesThatOperatorsWrite) {
 
 TEST(LogText, NamesFromOutsideAreEscaped) {
   EXPECT_EQ(escaped("/plain/path"), "/plain/path");
-  EXPECT_EQ(escaped("/\xc3\xa9"), "/\xc3\xa9");  // é, whole
+  EXPECT_EQ(escaped("/\xc3\xa9"), "/\xc3\xa9");  // é, unchanged
   EXPECT_EQ(escaped("a\nb\rc\td"), "a\\nb\\rc\\td");
   EXPECT_EQ(escaped("\x1b[31m"), "\\x1b[31m");
   EXPECT_EQ(escaped(std::string_view("\0", 1)), "\\x00");
