@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each four-letter word prints. Checked byte by byte against Java ZooKeeper 3.8.0.
+// The output of each four-letter word. Checked byte by byte against Java ZooKeeper 3.8.0.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -181,7 +181,7 @@ std::string watches_by_path(const Facts& facts) {
   return out + "\n";
 }
 
-// Java's word for word behaviour before and after it serves. None: the word answers as always.
+// Java's behaviour, word by word, while it is not serving. Nothing: the word answers as always.
 std::optional<std::string> answer_when_not_serving(Word word) {
   switch (word) {
     case Word::kEnvi:

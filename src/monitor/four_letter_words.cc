@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recognising a word and asking whether it may run; what it prints is in four_letter_render.cc.
+// Recognises words and checks whether they may run; four_letter_render.cc has their output.
 #include "monitor/four_letter_words.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, kWordCount> kNames{
     "conf", "cons", "crst", "dirs", "dump", "envi", "gtmk", "hash", "isro",        "mntr",
     "ruok", "srst", "srvr", "stat", "stmk", "wchc", "wchp", "wchs", "telnet close"};
 
-// IAC IP IAC DM: telnet's way of saying goodbye. As a frame length it would be negative.
+// IAC IP IAC DM: telnet sends it on close. As a frame length it would be negative.
 constexpr std::string_view kTelnetCloseBytes = "\xff\xf4\xff\xfd";
 
 std::optional<Word> word_named(std::string_view name) {

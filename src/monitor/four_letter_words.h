@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The four-letter words of ZooKeeper's client port: which one is it, may it run, and what does it print?
+// The four-letter words of ZooKeeper's client port: parsing, permission and output.
 //
-// Pure text: the server collects Facts (needs() says which), render() writes exactly the lines that Java
+// Text only: the server collects Facts (needs() says which), and render() writes exactly the lines that Java
 // ZooKeeper writes, because every monitoring tool of the last decade parses them.
 #pragma once
 
@@ -39,26 +39,25 @@ enum class Word : std::uint8_t {
   kWchc,
   kWchp,
   kWchs,
-  kTelnetClose,  // what telnet sends when it is closed: answered with nothing
+  kTelnetClose,  // telnet sends it when it closes: no answer
 };
 inline constexpr std::size_t kWordCount = 19;
 
-// The word that a new connection's first four bytes are. Fewer bytes, or others: none.
+// Parses the first four bytes of a new connection. Nothing if there are fewer bytes or no known word.
 std::optional<Word> recognise(std::string_view first_bytes);
 // "conf", …, "telnet close".
 std::string_view name_of(Word word);
 
-// `stmk` is followed by eight bytes: the mask, big-endian. None while they are not all there.
+// `stmk` is followed by eight bytes: the mask, big-endian. Nothing until all of them have arrived.
 inline constexpr std::size_t kTraceMaskBytes = 8;
 std::optional<std::int64_t> trace_mask_of(std::string_view bytes_behind_word);
 
-// The words that may run. `srvr` always may: zkServer.sh status needs it, as in Java.
+// The allowed words. `srvr` is always allowed: zkServer.sh status needs it, as in Java.
 class Whitelist {
  public:
-  // What runs when nothing is configured: words of bounded output, free of client addresses, session ids
-  // and paths of znodes.
+  // The default: words with bounded output and without client addresses, session ids and znode paths.
   static Whitelist standard();
-  // A comma list or `*`, as in 4lw.commands.whitelist. Names that are no words are put into `unknown`.
+  // A comma-separated list or `*`, as in 4lw.commands.whitelist. Unknown names are added to `unknown`.
   static Whitelist parse(std::string_view list, std::vector<std::string>* unknown = nullptr);
 
   void allow(Word word) { words_.set(static_cast<std::size_t>(word)); }
@@ -76,7 +75,7 @@ struct Summary {
   std::int64_t min = 0;
   std::int64_t max = 0;
 
-  // Rounded to four decimals. 0 when nothing was counted.
+  // Rounded to four decimals. 0 if nothing was counted.
   double average() const;
 };
 
@@ -88,15 +87,15 @@ struct Percentiles {
   std::int64_t p999 = 0;
 };
 
-// A summary of which `mntr` shows no percentiles, and Prometheus the median: Java's BASIC ones.
+// A summary without percentiles in `mntr` and with the median in Prometheus: Java's BASIC ones.
 struct Median {
   Summary summary;
   std::int64_t p50 = 0;
 };
 
-// What is measured under one of Java's names.
+// A measured value under one of Java's names.
 struct Metric {
-  enum class Kind : std::uint8_t { kGauge, kCounter };  // of a number: does it only grow?
+  enum class Kind : std::uint8_t { kGauge, kCounter };  // for numbers: a counter only grows
   std::string name;
   std::variant<std::int64_t, double, std::string, Summary, Median, Percentiles> value;
   Kind kind = Kind::kGauge;
@@ -117,7 +116,7 @@ struct ConnectionFacts {
   std::int64_t received = 0;
   std::int64_t sent = 0;
   bool secure = false;
-  SessionId session{0};  // 0: none yet, and then the fields below are not shown
+  SessionId session{0};  // 0: none yet; the fields below are then not shown
   std::string last_operation = "NA";
   WallTime established;
   int timeout_ms = 0;
@@ -170,7 +169,7 @@ struct EnvironmentEntry {
 enum class ServerMode { kStandalone, kLeader, kFollower, kObserver, kReadOnly };
 std::string_view name_of(ServerMode mode);
 
-// What `conf` shows: settings as they are in force.
+// The output of `conf`: the effective settings.
 struct ConfFacts {
   int client_port = -1;
   int secure_client_port = -1;
@@ -190,7 +189,7 @@ struct ConfFacts {
     std::string election_ports;  // joined by |
     std::string quorum_ports;
     int peer_type = 0;       // 0 participant, 1 observer
-    std::string membership;  // canonical text; empty without a leader, and then not shown
+    std::string membership;  // canonical text; empty without a leader (then not shown)
   };
   std::optional<Quorum> quorum;
 };
@@ -202,11 +201,11 @@ struct ProposalSizes {
   std::int64_t max = -1;
 };
 
-// What only the HTTP side shows of a server among others.
+// Facts about a member of an ensemble that only the HTTP port shows.
 struct EnsembleFacts {
   struct Observer {
     ServerId server;
-    Zxid last_zxid;      // that it was told of
+    Zxid last_zxid;      // last one sent to it
     std::string remote;  // "/127.0.0.1:54321"
     WallTime established;
     std::int64_t queued_bytes = 0;
@@ -214,13 +213,13 @@ struct EnsembleFacts {
     std::int64_t packets_sent = 0;
     std::int64_t requests = 0;
   };
-  ServerId leader{-1};    // -1: none is known
+  ServerId leader{-1};    // -1: unknown
   std::string zab_state;  // "broadcast", …
   bool votes = false;
-  std::vector<Observer> observers;  // level with this leader
+  std::vector<Observer> observers;  // synced with this leader
 };
 
-// What srst does not reset, or only the HTTP side shows.
+// Values that srst does not reset, or that only the HTTP port shows.
 struct ServerStatFacts {
   std::int64_t uptime_ms = 0;
   std::int64_t auth_failures = 0;
@@ -232,10 +231,10 @@ struct ServerStatFacts {
   std::int64_t snapshot_time_s = -1;
 };
 
-// Everything that some word prints. Only the parts that needs() names have to be filled.
+// Everything that the words print. Only the parts that needs() names must be filled.
 struct Facts {
   std::string version;  // "3.9.5-drover-0.1.0, built on …"
-  bool serving = true;  // false: most words answer that they are not
+  bool serving = true;  // false: most words answer that this server does not serve
   ServerMode mode = ServerMode::kStandalone;
   std::string peer_state;  // ensemble only: "leading - broadcast", …
 
@@ -256,11 +255,11 @@ struct Facts {
   std::int64_t data_dir_bytes = 0;
   std::int64_t log_dir_bytes = 0;
   std::vector<EnvironmentEntry> environment;
-  std::vector<Metric> metrics;  // behind zk_server_state, in this order
+  std::vector<Metric> metrics;  // printed after zk_server_state, in this order
   std::vector<ConnectionFacts> connections;
-  std::vector<SessionBucket> session_buckets;                       // of whoever lets global sessions expire
-  std::optional<std::vector<SessionBucket>> local_session_buckets;  // where there are local ones
-  std::optional<std::vector<GlobalSession>> global_sessions;        // of a learner, instead of the buckets
+  std::vector<SessionBucket> session_buckets;                       // if this server expires global sessions
+  std::optional<std::vector<SessionBucket>> local_session_buckets;  // if this server may have local ones
+  std::optional<std::vector<GlobalSession>> global_sessions;        // on a learner, instead of the buckets
   std::vector<SessionPaths> ephemerals;
   std::vector<ConnectionBucket> connection_buckets;
   std::vector<DigestFacts> digests;
@@ -284,8 +283,8 @@ struct Needs {
 };
 Needs needs(Word word);
 
-// The whole answer; the connection is closed behind it. crst, srst and stmk print what was done: doing it is
-// the caller's part.
+// The complete answer; the connection is closed after it. crst, srst and stmk only print what was done: the
+// caller does it.
 std::string render(Word word, const Facts& facts);
 // The answer to a word that the whitelist does not allow.
 std::string refusal(Word word);

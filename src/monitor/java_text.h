@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers and dates as Java prints them, because other people's parsers were written against Java's text.
+// Numbers and dates as Java prints them, because existing parsers were written for Java's text.
 #pragma once
 
 #include <string>

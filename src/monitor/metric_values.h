@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From what was measured to what a metric shows.
+// Converts measurements to metrics.
 #pragma once
 
 #include <cstdint>

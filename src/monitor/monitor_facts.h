@@ -2,8 +2,8 @@
 //
 // The metrics of `mntr` about connections, sessions, the tree and the disk, under Java's names.
 //
-// Others are added to what monitor_metrics() returns: server/pipeline_facts, runtime/ensemble_facts, and
-// monitor/uncounted_metrics for what Java measures of itself (docs/compatibility.md, "Metrics").
+// Other files add to the result of monitor_metrics(): server/pipeline_facts, runtime/ensemble_facts, and
+// monitor/uncounted_metrics for metrics of Java's internals (docs/compatibility.md, "Metrics").
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace drover::server {
 
 struct MonitorFacts {
-  // Now.
+  // Current values.
   std::int64_t ephemerals_count = 0;
   std::int64_t num_alive_connections = 0;
   std::int64_t outstanding_requests = 0;

@@ -26,14 +26,14 @@ std::optional<std::uint64_t> available_bytes() {
   return std::nullopt;
 }
 
-// "max" where there is no limit.
+// The file holds "max" if there is no limit.
 std::optional<std::uint64_t> number_in(const std::string& path) {
   std::ifstream file(path);
   std::uint64_t number = 0;
   return file >> number ? std::optional(number) : std::nullopt;
 }
 
-// "0::/system.slice/drover.service": the group of version 2.
+// "0::/system.slice/drover.service": the version 2 group.
 std::string control_group() {
   std::ifstream file("/proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
@@ -47,7 +47,7 @@ std::string control_group() {
 ProcessMemory process_memory() {
   ProcessMemory memory{.limit_bytes = machine_bytes(), .free_bytes = machine_bytes()};
   if (const auto available = available_bytes()) memory.free_bytes = *available;
-  // The limit of every group around this one holds too.
+  // The limits of all parent groups apply too.
   for (std::string group = control_group();; group.resize(group.rfind('/'))) {
     const std::string folder = "/sys/fs/cgroup" + group;
     if (const auto limit = number_in(folder + "/memory.max")) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much memory this process may use: the machine's, or less where a container or service manager says so.
+// How much memory this process may use: the machine's, or less if a container or service manager limits it.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 namespace drover::server {
 
 struct ProcessMemory {
-  std::uint64_t limit_bytes = 0;  // altogether
-  std::uint64_t free_bytes = 0;   // before something has to give way
+  std::uint64_t limit_bytes = 0;  // in total
+  std::uint64_t free_bytes = 0;   // still available
 };
 
-// Reads /proc and, where control groups (version 2) limit this process, /sys/fs/cgroup.
+// Reads /proc and, if control groups (version 2) limit this process, /sys/fs/cgroup.
 ProcessMemory process_memory();
 
 }  // namespace drover::server

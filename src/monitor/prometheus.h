@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Metrics in Prometheus' text form, under the names that ZooKeeper's exporter gives them.
+// Metrics in Prometheus' text format, under the names of ZooKeeper's exporter.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace drover::server {
 
 inline constexpr const char* kPrometheusType = "text/plain; version=0.0.4; charset=utf-8";
 
-// Metrics that are words have no place in it.
+// Skips text metrics: the format has no place for them.
 std::string prometheus_text(const std::vector<Metric>& metrics);
 
 }  // namespace drover::server

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The metrics of a Java server that measure what does not exist here: its caches, thread pools and queues
-// between them. They are shown as 0, so that whoever asks for them by name finds a series and not a hole;
-// docs/compatibility.md, "Metrics", lists them, and its test compares that list with this one.
+// Metrics of Java internals that do not exist here: its caches, thread pools and the queues between them.
+// They are shown as 0, so that a query by name finds a series and not a gap. docs/compatibility.md,
+// "Metrics", lists them, and its test compares that list with this one.
 #pragma once
 
 #include <vector>
