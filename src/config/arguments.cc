@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "zookeeper.";
 
-// "-Dzookeeper.snapCount=5" without the -D. As in Java, a key alone has the empty value.
+// Parses "-Dzookeeper.snapCount=5" without the -D. As in Java, a key without "=" has the empty value.
 Setting property_setting(std::string_view property) {
   const std::size_t equals = std::min(property.find('='), property.size());
   const std::string_view written = property.substr(0, equals);
@@ -28,8 +28,8 @@ Setting property_setting(std::string_view property) {
           .origin = Setting::Origin::kCommandLine};
 }
 
-// Properties of the JVM itself are dropped here, so that nobody is warned about java.net.preferIPv4Stack. The
-// JAAS file is the exception: who names one expects SASL.
+// Drops properties of the JVM itself, so that java.net.preferIPv4Stack causes no warning. The JAAS file is
+// the exception: an operator who sets it expects SASL.
 void add_property(std::vector<Setting>& settings, std::string_view property) {
   Setting setting = property_setting(property);
   const bool asks_for_sasl = setting.key == "java.security.auth.login.config";
@@ -64,7 +64,7 @@ std::expected<void, ConfigError> sort_positional(Arguments& result, std::span<co
   return {};
 }
 
-// One word of a shell's command line off the front of `text`: quotes and backslashes are understood.
+// Removes one shell word from the front of `text`. Understands quotes and backslashes.
 std::string take_shell_word(std::string_view& text) {
   std::string word;
   char quote = 0;

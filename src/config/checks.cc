@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What has to be true between keys. Everything about one key alone is in config_keys.cc.
+// Rules between keys. Rules for a single key are in keys.cc.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace drover::server {
 namespace {
 
-// The highest byte of a session id is its server, and 0xff marks a TTL node.
+// The highest byte of a session id is the server's id, and 0xff marks a TTL node.
 constexpr std::int64_t kMyIdMaxWithExtendedTypes = 0xfe;
 
 std::unexpected<ConfigError> wrong(const CheckContext& context, std::string_view sentence) {
@@ -46,7 +46,7 @@ std::expected<void, ConfigError> complete_directories(ServerConfig& config, cons
 std::expected<void, ConfigError> complete_listeners(ServerConfig& config, const CheckContext& context) {
   const Draft& draft = context.draft;
   if (context.from_file || draft.client_port || !draft.client_address.empty()) {
-    // Without a file the address stays loopback until somebody says otherwise.
+    // Without a file the address is loopback unless it is set explicitly.
     const Endpoint standard = config.client.value_or(Endpoint{});
     config.client.reset();
     if (draft.client_port || !context.from_file) {
@@ -71,7 +71,7 @@ std::expected<void, ConfigError> check_tls(const ServerConfig& config, const Che
     if (config.tls.key_store.location.empty()) {
       return wrong(context, fmt::format("{} needs ssl.keyStore.location", asker));
     }
-    // Java falls back to the public authorities here, and so lets in whoever owns a web site.
+    // Java falls back to the public certificate authorities here, so it accepts everyone who owns a web site.
     if (config.tls.client_auth != net::ClientAuth::kNone && config.tls.trust_store.location.empty()) {
       return wrong(context, fmt::format("{} needs ssl.trustStore.location, or ssl.clientAuth=none", asker));
     }
@@ -96,7 +96,7 @@ bool is_available(std::string_view scheme, const ServerConfig& config) {
   return scheme == "ip";
 }
 
-// As in Java, a rule that asks for nothing, or for what nobody can prove, is a mistake and not a rule.
+// As in Java, a rule without schemes, or with a scheme that no client can use, is an error.
 std::expected<void, ConfigError> check_enforced_schemes(const ServerConfig& config,
                                                         const CheckContext& context) {
   const AuthSettings& auth = config.auth;
@@ -109,7 +109,7 @@ std::expected<void, ConfigError> check_enforced_schemes(const ServerConfig& conf
   return {};
 }
 
-// Settings that do what they say and that few would want had they known.
+// Settings that work as documented, but that few operators want once they know the effect.
 void warn_of_dangers(LoadedConfig& loaded, const CheckContext& context) {
   const ServerConfig& config = loaded.config;
   const auto warn = [&](std::string_view sentence) {
@@ -142,7 +142,7 @@ std::expected<void, ConfigError> check_voters(LoadedConfig& loaded, const CheckC
   return {};
 }
 
-// server.N may carry the port for clients; it and clientPort must not disagree.
+// server.N can contain the client port; it must agree with clientPort.
 std::expected<void, ConfigError> adopt_client_address(ServerConfig& config, const PeerSpec& self,
                                                       const CheckContext& context) {
   if (self.client && config.client) {
@@ -162,7 +162,8 @@ std::expected<void, ConfigError> check_member(LoadedConfig& loaded, const CheckC
   if (!e.my_id) return wrong(context, fmt::format("{}/myid is missing", loaded.config.data_dir));
   if (e.init_limit_ticks == 0) return wrong(context, "initLimit is not set");
   if (e.sync_limit_ticks == 0) return wrong(context, "syncLimit is not set");
-  // Its sessions would look like TTL nodes' owners, which begin with 0xff (Java refuses it too).
+  // The sessions of such a server would look like the owners of TTL nodes, which begin with 0xff (Java
+  // rejects it too).
   if (loaded.config.features.extended_types && raw(*e.my_id) > kMyIdMaxWithExtendedTypes) {
     return wrong(context, fmt::format("myid is {}, and with extendedTypesEnabled it may be {} at most",
                                       raw(*e.my_id), kMyIdMaxWithExtendedTypes));
@@ -191,10 +192,10 @@ std::expected<void, ConfigError> complete_and_check(LoadedConfig& loaded, const 
   TRY(complete_listeners(config, context));
   config.limits.jute_extra_size =
       context.draft.jute_extra_size.value_or(std::max(config.limits.jute_max_buffer, 1024));
-  // Whoever lifts the limit of connections from one address has many clients behind it.
+  // An operator who removes the limit of connections per address has many clients behind one address.
   config.limits.sessions_per_second_per_address = context.draft.session_rate_per_address.value_or(
       config.limits.connections_per_ip > 0 ? config.limits.sessions_per_second_per_address : 0);
-  // A client that may fall back to read-only servers asks them with `isro`, as in Java.
+  // A client that can fall back to read-only servers asks them with `isro`, as in Java.
   if (config.features.read_only_mode) config.words.allow(Word::kIsro);
   return {};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// load_config(): reads the sources in the order of their weight, then checks the whole.
+// load_config(): reads the sources in order of precedence, then checks the result.
 #include "config/config.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 namespace drover::server {
 namespace {
 
-// `zoo.cfg:12: tickTime=abc: sentence`, and of a secret only that it was there.
+// Formats `zoo.cfg:12: tickTime=abc: sentence`. The value of a secret is replaced by ***.
 std::string complaint(const Setting& setting, bool secret, std::string_view sentence) {
   return fmt::format("{}={}: {}", setting.where, secret ? "***" : escaped(setting.value, 64), sentence);
 }
@@ -58,13 +58,14 @@ class Loader {
   }
 
  private:
-  // The three forms of the command line differ in what they leave unsaid.
+  // The three forms of the command line have different defaults.
   void prepare(const Arguments& arguments) {
-    // ZooKeeper's short form listens everywhere; ours without arguments is for trying out, on this machine.
+    // ZooKeeper's short form listens on all addresses. Our form without arguments is for trying out and
+    // listens on loopback only.
     if (arguments.short_form) loaded_.config.client->host.clear();
   }
 
-  // What may be shown of a file: everything but secrets, also those of keys that we do not know.
+  // The settings of a file without secrets. Unknown keys that look like secrets are hidden too.
   std::string shown(const std::vector<Setting>& settings) const {
     std::string text;
     for (const Setting& setting : settings) {
@@ -77,8 +78,8 @@ class Loader {
     return text;
   }
 
-  // Java keeps the last of several equal keys without a word. The command line replaces the file on purpose,
-  // so only a repetition within one of them is worth a warning.
+  // If a key occurs twice, the last one wins, as in Java (which does so silently). The command line overrides
+  // the file on purpose, so we warn only about a repetition within one source.
   std::vector<Setting> last_of_each(const std::vector<Setting>& settings) {
     std::map<std::string_view, const Setting*> last;
     for (const Setting& setting : settings) {
@@ -110,7 +111,7 @@ class Loader {
     }
     if (const ForeignKey* foreign = find_foreign_key(setting.key)) return judge_foreign(setting, *foreign);
     if (is_membership_key(setting.key)) {
-      members_.push_back(setting);  // multiAddress.enabled may come behind them
+      members_.push_back(setting);  // multiAddress.enabled may come after them
     } else {
       warn_of_unknown(setting);
     }
@@ -121,7 +122,7 @@ class Loader {
     return key.starts_with("server.") || key.starts_with("group.") || key.starts_with("weight.");
   }
 
-  // Names only, never values: there are passwords among them.
+  // Messages show only names, never values: some values are passwords.
   std::expected<void, ConfigError> judge_foreign(const Setting& setting, const ForeignKey& foreign) {
     if (asks_for_nothing(foreign, setting.value)) return {};
     if (foreign.fate == ForeignKey::Fate::kRefused)
@@ -177,7 +178,7 @@ class Loader {
     return holder.version;
   }
 
-  // A standalone server has no use for it, but one whose only server line carries the client port does.
+  // A standalone server does not need a myid, except when its only server line contains the client port.
   std::expected<void, ConfigError> read_my_id() {
     if (loaded_.config.ensemble.members.servers.empty()) return {};
     const std::string path = loaded_.config.data_dir + "/myid";
@@ -235,8 +236,8 @@ IoResult<std::string> read_config_file(const std::string& path) {
   std::string text;
   std::array<char, 16384> block{};
   ssize_t got = 0;
-  // One block more than may be: the parser refuses what is larger, and a device that never ends is not read
-  // on.
+  // Read at most one block more than the limit: the parser rejects a larger file, and an endless device is
+  // not read forever.
   while (text.size() <= kPropertiesBytesMax && (got = ::read(fd, block.data(), block.size())) > 0) {
     text.append(block.data(), static_cast<std::size_t>(got));
   }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `drover server` was told: zoo.cfg, -D properties and the short command line forms, as one struct.
+// The configuration of `drover server`: zoo.cfg, -D properties and the short command line forms, in one
+// struct.
 //
-// ServerConfig is plain values with defaults and does no I/O. load_config() fills it and is the only place
-// that knows how the words are spelled; docs/configuration.md describes every key.
+// ServerConfig holds plain values with defaults and does no I/O. load_config() fills it. Only load_config()
+// knows the spelling of the keys; docs/configuration.md describes every key.
 #pragma once
 
 #include <cstdint>
@@ -29,17 +30,17 @@ namespace drover::server {
 // How the transaction log and the snapshots are written and kept.
 struct StorageSettings {
   int snap_count = 100'000;                     // transactions between two snapshots
-  std::int64_t snap_size_limit_kb = 4'194'304;  // or this much log; not positive: no such limit
+  std::int64_t snap_size_limit_kb = 4'194'304;  // or this much log; 0 or less: no limit
   std::int64_t prealloc_kb = 65'536;
-  std::int64_t txn_log_size_limit_kb = -1;  // start a new log file behind this size; negative: never
+  std::int64_t txn_log_size_limit_kb = -1;  // start a new log file after this size; negative: never
   bool force_sync = true;
   int fsync_warning_threshold_ms = 1000;
   enum class Compression { kNone, kGzip, kSnappy };
   Compression snapshot_compression = Compression::kNone;
   bool snapshot_trust_empty = false;
   bool data_dir_autocreate = true;
-  // Whether an empty directory is a new database. Unset: alone yes, in an ensemble if all others are empty
-  // too.
+  // Is an empty directory a new database? Unset: yes for a standalone server; in an ensemble only if all
+  // other servers are empty too.
   std::optional<bool> db_autocreate;
   bool digest_enabled = true;
   bool serialize_last_processed_zxid = true;
@@ -47,30 +48,32 @@ struct StorageSettings {
 
   int purge_snap_retain_count = 3;
   std::int64_t purge_interval_ms = 3'600'000;  // 0: never
-  std::int64_t purge_trigger_mb = 4096;        // purge before the interval when the files exceed it; 0: off
+  std::int64_t purge_trigger_mb = 4096;        // purge early when the files exceed this size; 0: off
 };
 
-// What one client, or all of them, may make this server hold. 0 means no limit, except where said.
-// As many connections as the process may have open files, but for those that it needs itself.
+// The limit is the process's limit of open files, minus the files that the server itself needs.
 inline constexpr int kConnectionsByDescriptors = -1;
 
+// Limits on the resources that one client, or all clients together, can use. 0 means no limit, except where
+// noted.
 struct Limits {
   int jute_max_buffer = client_limits::kFrameBytes;  // bytes of a request frame; never 0
-  int jute_extra_size = 0xfffff;                     // what a transaction may add to it in the log; never 0
+  int jute_extra_size = 0xfffff;                     // extra bytes of a transaction in the log; never 0
   int connections_per_ip = 60;
   int connections = kConnectionsByDescriptors;
   int sessions_per_second = 10'000;  // a token bucket of one second; each new session is a write
   int sessions_per_second_per_address = 1000;
-  // Whole server; beyond it busy connections are not read. What the requests may hold is bounded in bytes
-  // for each connection, so this is only about their number: Java's 1000 would stop the pipelines of two
-  // dozen asynchronous clients while the log could take many more in one sync.
+  // For the whole server; above it busy connections are not read. Each connection has its own limit in bytes,
+  // so this limits only the number of requests. Java's 1000 would stop the pipelines of two dozen
+  // asynchronous clients while the log could take many more requests in one sync.
   int outstanding_requests = client_limits::kOutstandingTotal;
-  int outstanding_per_connection = client_limits::kOutstanding;  // beyond it this connection is not read
+  int outstanding_per_connection = client_limits::kOutstanding;  // above it this connection is not read
   std::int64_t output_high_water_bytes =
-      client_limits::kOutputHighWaterBytes;  // stop reading requests; never 0
+      client_limits::kOutputHighWaterBytes;  // above it requests are not read; never 0
   std::int64_t output_max_bytes =
-      client_limits::kOutputBytes;  // close, when more than one reply or event waits
-  std::int64_t output_total_bytes = client_limits::kOutputBytesTotal;  // close who does not read; never 0
+      client_limits::kOutputBytes;  // above it close, if more than one reply or event waits
+  std::int64_t output_total_bytes =
+      client_limits::kOutputBytesTotal;  // above it close clients that do not read; never 0
   int watches = client_limits::kWatchesTotal;
   int watches_per_session = client_limits::kWatches;
   int multi_operations = client_limits::kMultiOperations;
@@ -79,8 +82,8 @@ struct Limits {
   int auth_ids_per_connection = client_limits::kIdentities;
 };
 
-// How long a connection without a session may take; a TLS handshake has its own (TlsSettings). A session's
-// time is the client's choice.
+// Timeouts of a connection without a session. A TLS handshake has its own timeout (TlsSettings). The client
+// chooses the timeout of a session.
 struct Deadlines {
   int first_frame_ms = 10'000;
   int started_frame_ms = 30'000;
@@ -88,13 +91,13 @@ struct Deadlines {
 
 // Switches of behaviour that clients can see.
 struct Features {
-  bool read_only_mode = false;  // of an ensemble without a quorum
+  bool read_only_mode = false;  // serve reads in an ensemble without a quorum
   bool extended_types = false;  // TTL nodes
   bool emulate_353_ttl = false;
   bool enforce_quota = false;
   int container_check_interval_ms = 60'000;
   int container_max_per_minute = 10'000;
-  std::int64_t container_max_never_used_ms = 0;  // 0: a container that was never used stays
+  std::int64_t container_max_never_used_ms = 0;  // 0: keep containers that were never used
   bool client_tcp_keep_alive = false;
 };
 
@@ -102,7 +105,7 @@ struct AuthSettings {
   bool skip_acl = false;
   bool digest_enabled = true;
   std::string digest_algorithm = "SHA1";
-  Secret super_digest;  // "super:<base64>"; empty: nobody
+  Secret super_digest;  // "super:<base64>"; empty: no super user
   std::string x509_super_user;
   bool enforce_auth = false;
   std::vector<std::string> enforce_schemes;
@@ -124,12 +127,12 @@ struct ServerConfig {
   std::optional<Endpoint> client = Endpoint{"127.0.0.1", 2181};
   std::optional<Endpoint> secure_client;
   bool client_port_unification = false;  // TLS and plain on the client port
-  int listen_backlog = -1;               // not positive: as long as the kernel has them by default
+  int listen_backlog = -1;               // 0 or less: the kernel's default
 
   int tick_time_ms = 3000;
   int min_session_timeout_ms = 6000;
   int max_session_timeout_ms = 60'000;
-  int io_threads = 0;  // 0: as many as the machine deserves
+  int io_threads = 0;  // 0: chosen by the number of CPUs
 
   StorageSettings storage;
   Limits limits;
@@ -146,7 +149,7 @@ struct ServerConfig {
   std::string file_text;  // the keys of the file, one `key=value` on each line, without secrets
 };
 
-// One line for the person who wrote the configuration; never contains a secret. Exit code 2.
+// One line for the operator; never contains a secret. The process exits with code 2.
 struct ConfigError {
   std::string message;
 };
@@ -157,7 +160,7 @@ struct LoadedConfig {
   std::vector<std::string> warnings;  // one line each, in the order of the sources
 };
 
-// The text of a file, refused when it is larger than any honest configuration.
+// Reads a file. Fails if the file is larger than any real configuration.
 using FileReader = std::function<IoResult<std::string>(const std::string& path)>;
 IoResult<std::string> read_config_file(const std::string& path);
 
@@ -167,13 +170,13 @@ IoResult<std::string> read_config_file(const std::string& path);
 //   zoo.cfg                                 as ZooKeeper reads it
 //   PORT DATADIR [TICKTIME [MAXCNXNS]]      ZooKeeper's short form
 //
-// each with any number of -Dkey=value (also -Dzookeeper.key=value), which win over the file, and
+// Each form takes any number of -Dkey=value (also -Dzookeeper.key=value), which override the file, and
 // --jvm-flags=STRING for a whole JVMFLAGS variable.
 std::expected<LoadedConfig, ConfigError> load_config(std::span<const std::string> arguments,
                                                      const FileReader& read = read_config_file);
 
-// The -D items of a JVMFLAGS string, split as a shell would (quotes and backslashes); the rest speaks to a
-// JVM and is dropped.
+// The -D items of a JVMFLAGS string, split as a shell splits it (quotes and backslashes). Other items are for
+// a JVM and are dropped.
 std::vector<std::string> parse_jvm_flags(std::string_view flags);
 
 }  // namespace drover::server

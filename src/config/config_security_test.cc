@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keys that decide who gets in: TLS, passwords, authentication schemes.
+// The keys that control access: TLS, passwords, authentication schemes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a configuration means, and what it says when it is wrong.
+// The meaning of a configuration, and the messages for a wrong one.
 #include "config/config.h"
 
 #include <gmock/gmock.h>

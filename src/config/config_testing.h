@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of the configuration share: files in memory, and the three parts of an outcome.
+// Helpers for the configuration tests: files in memory, and the three parts of a result.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace drover::server {
 
-// A file system of a few texts.
+// A file system in memory.
 class Files {
  public:
   Files& with(std::string path, std::string text) {
@@ -39,7 +39,7 @@ using Loaded = std::expected<LoadedConfig, ConfigError>;
 inline Loaded load(const Files& files, std::vector<std::string> arguments) {
   return load_config(arguments, files.reader());
 }
-// zoo.cfg with the two keys that must be there, and `lines` from line 3 on.
+// zoo.cfg with the two required keys; `lines` start at line 3.
 inline Loaded load_lines(const std::string& lines, std::vector<std::string> properties = {}) {
   properties.insert(properties.begin(), "zoo.cfg");
   return load(Files().with("zoo.cfg", "dataDir=/data\nclientPort=2181\n" + lines), properties);

@@ -16,7 +16,7 @@
 namespace drover::server {
 namespace {
 
-// Three of an ensemble's limits that no honest configuration meets; they bound what a hostile one costs.
+// Limits that no real configuration reaches. They bound the cost of a hostile one.
 constexpr std::size_t kServersMax = 1000;
 constexpr std::size_t kAddressesMax = 16;
 constexpr std::size_t kGroupMembersMax = 1000;
@@ -34,7 +34,7 @@ Parsed<std::uint16_t> parse_port(std::string_view text) {
   return static_cast<std::uint16_t>(*port);
 }
 
-// A group, server or weight number as it stands in the text.
+// Parses a group, server or weight number.
 Parsed<std::int64_t> parse_id(std::string_view text) {
   const auto id = parse_whole_number(text, Notation::kDecimal);
   if (!id || *id < 0) return bad_line(fmt::format("{} is not a number from 0 up", escaped(text)));
@@ -43,7 +43,7 @@ Parsed<std::int64_t> parse_id(std::string_view text) {
 
 struct HostAndRest {
   std::string_view host;               // without brackets
-  std::vector<std::string_view> rest;  // the parts behind it, split at colons
+  std::vector<std::string_view> rest;  // the parts after it, split at colons
 };
 
 std::vector<std::string_view> split_at(std::string_view text, char separator) {
@@ -246,7 +246,7 @@ std::string to_text(const Membership& membership) {
     text += '\n';
   }
   if (!membership.groups.empty()) {
-    // With groups Java writes every voter's weight, also that of one who was given none.
+    // With groups Java writes the weight of every voter, also the default weight.
     std::map<ServerId, std::int64_t> weights = membership.weights;
     for (const auto& [id, server] : membership.servers) {
       if (server.type == PeerType::kParticipant) weights.try_emplace(id, 1);

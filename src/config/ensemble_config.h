@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who the servers of an ensemble are, and ZooKeeper's text for it:
+// The members of an ensemble, and ZooKeeper's text format for them:
 //
 //   server.1=zk1:2888:3888:participant;0.0.0.0:2181
 //   server.2=zk2:2888:3888|10.0.0.2:2889:3889;2181
@@ -8,8 +8,8 @@
 //   weight.1=2
 //   version=100000000
 //
-// The same text is read from zoo.cfg, from the dynamic file, from /zookeeper/config and from election
-// notifications, so the parser trusts nothing and resolves no names.
+// The same text comes from zoo.cfg, the dynamic file, /zookeeper/config and election notifications. So the
+// parser trusts nothing and resolves no names.
 #pragma once
 
 #include <cstdint>
@@ -52,11 +52,11 @@ struct PeerSpec {
   friend bool operator==(const PeerSpec&, const PeerSpec&) = default;
 };
 
-// The members and how they vote: what a reconfiguration replaces as a whole.
+// The members and how they vote. A reconfiguration replaces all of it.
 struct Membership {
   std::map<ServerId, PeerSpec> servers;
   std::map<std::int64_t, std::vector<ServerId>> groups;  // not empty: hierarchical quorums
-  std::map<ServerId, std::int64_t> weights;              // a voter not listed weighs 1
+  std::map<ServerId, std::int64_t> weights;              // a voter that is not listed has weight 1
   std::int64_t version = 0;
 
   std::size_t voters() const;
@@ -71,11 +71,11 @@ struct MembershipOptions {
 std::expected<PeerSpec, std::string> parse_server_spec(ServerId id, std::string_view value,
                                                        MembershipOptions options = {});
 
-// Takes one key of the membership family: server.N, group.N, weight.N, version. `false`: not of this family.
+// Adds one key of the membership family: server.N, group.N, weight.N, version. `false`: not a membership key.
 std::expected<bool, std::string> add_membership_key(Membership& membership, std::string_view key,
                                                     std::string_view value, MembershipOptions options = {});
 
-// Truths that need all the keys: every voter in exactly one group when there are groups, and so on.
+// Checks rules that need all the keys: with groups, every voter is in exactly one group, and so on.
 std::expected<void, std::string> check_membership(const Membership& membership);
 
 // ZooKeeper's canonical text, as in /zookeeper/config: one line per server in the order of their ids, then
@@ -83,7 +83,7 @@ std::expected<void, std::string> check_membership(const Membership& membership);
 std::string to_text(const PeerSpec& server);
 std::string to_text(const Membership& membership);
 
-// Everything that matters only once there is more than one server.
+// Settings that matter only in an ensemble.
 struct EnsembleConfig {
   Membership members;
   std::optional<ServerId> my_id;    // from the myid file
@@ -102,20 +102,20 @@ struct EnsembleConfig {
   bool port_unification = false;
   bool ssl_quorum_reload_cert_files = false;
   bool multi_address = false;
-  // Must servers connect from where they are configured? (net/peer_origins.h)
+  // Must servers connect from their configured addresses? (net/peer_origins.h)
   net::OriginCheck origin_check = net::OriginCheck::kLearned;
-  int leader_silence_limit_ms = -1;       // -1: a tick, but not less than two seconds; 0: syncLimit alone
+  int leader_silence_limit_ms = -1;       // -1: a tick, at least two seconds; 0: only syncLimit applies
   int connect_timeout_ms = 5000;          // cnxTimeout: opening an election link
   int quorum_connection_timeout_ms = -1;  // -1: tickTime * syncLimit
   int notification_interval_min_ms = 200;
   int notification_interval_max_ms = 60000;
   int wait_for_epoch_max_ms = -1;      // -1: init_limit_ticks
-  int election_port_bind_retries = 3;  // 0: for ever
+  int election_port_bind_retries = 3;  // 0: forever
   bool force_snapshot_sync = false;
   int commit_log_count = 500;
 
-  // ZooKeeper's rule for "run the quorum code": one voter alone is a standalone server unless that is
-  // switched off.
+  // ZooKeeper's rule for "run the quorum code": a single voter is a standalone server unless
+  // standaloneEnabled is false.
   bool is_distributed() const {
     return members.voters() > 1 || (!standalone_enabled && members.voters() > 0);
   }

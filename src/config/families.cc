@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys that are not rows of a table: families of names, and properties of a JVM.
+// Keys that are not in a table: families of names, and properties of a JVM.
 #include <algorithm>
 #include <array>
 

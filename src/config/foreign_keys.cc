@@ -11,7 +11,7 @@ namespace {
 
 using Fate = ForeignKey::Fate;
 
-// A key stands before its family.
+// A key comes before its family.
 constexpr ForeignKey kForeignKeys[] = {
     // Security between servers.
     {"quorum.auth.enableSasl", Fate::kRefused, "false",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every key of ZooKeeper works, ends the start with a reason, or is named at the start: none is ignored in
-// silence. And docs/configuration.md says which.
+// Every key of ZooKeeper works, makes the start fail with a reason, or causes a warning at the start: none is
+// ignored silently. docs/configuration.md says which.
 #include "config/foreign_keys.h"
 
 #include <gmock/gmock.h>
@@ -174,7 +174,7 @@ IoResult<std::string> documentation() {
       (std::filesystem::path(__FILE__).parent_path() / "../../docs/configuration.md").string());
 }
 
-// The page is the contract with whoever operates a server; a key that it does not name does not exist.
+// The page is the contract with operators: a key that it does not list does not exist.
 TEST(ConfigKeys, EveryKeyIsInTheDocumentation) {
   const auto page = documentation();
   ASSERT_TRUE(page) << "docs/configuration.md is not where the sources are";
@@ -187,7 +187,7 @@ TEST(ConfigKeys, EveryKeyIsInTheDocumentation) {
   }
 }
 
-// The rows for keys without effect are those of the table, reason by reason.
+// The page's rows for keys without effect match the table, including the reasons.
 TEST(ConfigKeys, TheDocumentationSaysOfEveryForeignKeyWhatBecomesOfIt) {
   const auto page = documentation();
   ASSERT_TRUE(page) << "docs/configuration.md is not where the sources are";
@@ -208,7 +208,7 @@ TEST(ConfigKeys, TheDocumentationSaysOfEveryForeignKeyWhatBecomesOfIt) {
     EXPECT_THAT(*page, HasSubstr("`" + std::string(row.name) + "`"));
 }
 
-// The words in backquotes of a line, but no families (`nio.*`, `server.N`).
+// The words in backquotes in a line, without families (`nio.*`, `server.N`).
 std::vector<std::string> quoted_keys(std::string_view line) {
   std::vector<std::string> parts = split_list(line, '`');
   std::vector<std::string> keys;

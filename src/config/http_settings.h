@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ZooKeeper's `admin.*` and `metricsProvider.*` families as the configuration holds them.
+// The configuration of ZooKeeper's `admin.*` and `metricsProvider.*` families.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +14,33 @@ inline constexpr std::uint16_t kAdminPort = 8080;
 
 struct AdminSettings {
   bool enabled = true;
-  // Java listens everywhere, and so shows connections, paths and configuration to whoever can reach it.
+  // Java listens on all addresses, so it shows connections, paths and configuration to everyone who can reach
+  // it.
   std::string address = "127.0.0.1";
-  // Unset: 8080 if it is free. A server does not fail to serve its clients for a port that nobody asked for.
+  // Unset: 8080 if it is free. If it is not, the server still starts: nobody asked for this port.
   std::optional<std::uint16_t> port;
   std::string command_url = "/commands";
   int idle_timeout_ms = 30'000;
-  bool port_unification = false;  // HTTP and HTTPS on the one port
+  bool port_unification = false;  // HTTP and HTTPS on one port
   bool force_https = false;       // HTTPS only
-  bool need_client_auth = false;  // HTTPS only from those whose certificate we trust
+  bool need_client_auth = false;  // HTTPS clients need a trusted certificate
   bool snapshot_enabled = true;
   bool restore_enabled = true;
-  std::int64_t restore_max_state_mb = 0;  // 0: by the memory that there is (trial_state.h)
+  std::int64_t restore_max_state_mb = 0;  // 0: derived from the machine's memory (trial_state.h)
   int rate_limit_interval_ms = 300'000;   // between two snapshots, and between two restores
 
-  // The dashboard may change nodes, for those who prove who they are.
+  // The dashboard can change nodes, for authenticated users.
   bool dashboard_edit = false;
-  // Names by which browsers know this server, besides its address and the machine's name: lower case.
+  // Host names that browsers use for this server, besides its address and the machine's name. Lower case.
   std::vector<std::string> dashboard_hosts{};
 
   bool uses_tls() const { return port_unification || force_https; }
 };
 
-// A port for Prometheus alone, besides /metrics on the admin port.
+// A separate port for Prometheus, besides /metrics on the admin port.
 struct MetricsSettings {
   bool prometheus = false;
-  std::string host;  // empty: every address, as in Java; whoever names the provider wants to be scraped
+  std::string host;  // empty: every address, as in Java: naming the provider means to be scraped
   std::uint16_t port = 7000;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One row per key, grouped as ServerConfig is. `decimal` and `strict_switch` mark keys of zoo.cfg proper,
-// `decoded` and `lenient_switch` Java's system properties (see config_values.h).
+// One row per key, grouped like ServerConfig. `decimal` and `strict_switch` are for keys of zoo.cfg itself,
+// `decoded` and `lenient_switch` for Java's system properties (see values.h).
 #include "config/keys.h"
 
 #include <algorithm>
@@ -123,14 +123,14 @@ Setter whitelist(Whitelist& words) {
   };
 }
 
-// Java takes any name its security providers know; these are the ones that OpenSSL knows as well.
+// Java accepts every name that its security providers know. These are the names that OpenSSL also knows.
 Setter digest_algorithm(std::string& target) {
   const auto same = [](std::string_view name) { return std::pair(name, std::string(name)); };
   return choice<std::string>(target, {same("SHA1"), same("SHA-1"), same("SHA-256"), same("SHA-384"),
                                       same("SHA-512"), same("SHA3-256"), same("SHA3-512"), same("MD5")});
 }
 
-// Who writes the password itself here has locked the super user out, and shown the password to this file.
+// A plain password here locks the super user out, and exposes the password in this file.
 Setter super_digest(Secret& target) {
   return [&target](std::string_view value) {
     target = Secret(std::string(value));
@@ -201,7 +201,7 @@ void add_outside_keys(KeyTable& table, ServerConfig& c) {
       .key("log.maxbackupindex", decoded(c.log.files_max, {.max = 10'000}));
 }
 
-// "/commands": where the commands are found. Java takes any text and then serves nothing under most of it.
+// The path of the commands, such as "/commands". Java accepts any text, and most of it then serves nothing.
 Setter url_path(std::string& target) {
   return [&target](std::string_view value) {
     const bool is_path = value.size() > 1 && value.starts_with('/') && !value.ends_with('/') &&
@@ -213,7 +213,7 @@ Setter url_path(std::string& target) {
   };
 }
 
-// A comma list; names are compared without regard to case, so they are kept in one.
+// A comma separated list. Names are compared case-insensitively, so they are stored in lower case.
 Setter host_names(std::vector<std::string>& target) {
   return [&target](std::string_view value) {
     target.clear();

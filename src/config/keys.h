@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which keys have an effect. The one list behind zoo.cfg, -D and docs/configuration.md; config_foreign_keys.h
-// has the others.
+// The keys that have an effect: the only list, used by zoo.cfg, -D and docs/configuration.md. foreign_keys.h
+// lists the other keys.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace drover::server {
 
-// Values whose meaning depends on others, kept as they were written until all keys are read.
+// Values whose meaning depends on other keys. They stay as written until all keys are read.
 struct Draft {
   std::optional<std::uint16_t> client_port;
   std::string client_address;
@@ -30,18 +30,19 @@ struct Draft {
 
 struct Key {
   Setter set;
-  bool secret = false;  // the value is not to be shown
+  bool secret = false;  // never show the value
 };
 
 using KeyTable = std::unordered_map<std::string, Key>;
 
-// Every key with a fixed name, without `zookeeper.`, bound to the fields of these two, which must outlive it.
+// Every key with a fixed name, without `zookeeper.`. The setters write to `config` and `draft`, which must
+// outlive the table.
 KeyTable key_table(ServerConfig& config, Draft& draft);
 
-// The value of a key whose name is a family: authProvider.N. None: not one.
+// Sets a key of a family: authProvider.N. None: the key is in no family.
 std::optional<Verdict> set_family_key(ServerConfig& config, std::string_view key, std::string_view value);
 
-// Properties of the JVM itself, which arrive by -D only.
+// True for properties of the JVM itself. They occur only as -D.
 bool is_jvm_property(std::string_view written_key);
 
 }  // namespace drover::server

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The steps of load_config(), each a function that can be read alone: arguments, entries, checks.
+// The steps of load_config(): arguments, entries, checks.
 #pragma once
 
 #include <expected>
@@ -15,17 +15,17 @@
 
 namespace drover::server {
 
-// One key with its value and the place it came from.
+// One key with its value and its source.
 struct Setting {
   enum class Origin { kFile, kCommandLine };
   std::string key;    // as key_table() spells it
   std::string value;  // trimmed
-  std::string where;  // in front of messages: "zoo.cfg:12: tickTime", "-Dzookeeper.tickTime"
+  std::string where;  // prefix of messages: "zoo.cfg:12: tickTime", "-Dzookeeper.tickTime"
   Origin origin = Origin::kFile;
   int line = 0;
 };
 
-// What stands on the command line, sorted out.
+// The parsed command line.
 struct Arguments {
   std::string file;               // empty: none
   std::vector<Setting> settings;  // from PORT DATADIR … and from -D, in this order
@@ -38,7 +38,7 @@ std::expected<Arguments, ConfigError> parse_arguments(std::span<const std::strin
 std::expected<std::vector<Setting>, ConfigError> read_settings(const std::string& file,
                                                                const FileReader& read);
 
-// Rules that tie several keys together, and what follows from them. `source` is the file, for messages.
+// Checks rules between keys and derives values from them. `source` is the file, for messages.
 struct CheckContext {
   const std::string& source;
   const Draft& draft;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two steps, as in Java: natural lines are joined to logical ones, then each is split and unescaped.
+// Two steps, as in Java: natural lines are joined to logical lines, then each logical line is split and
+// unescaped.
 #include "config/properties.h"
 
 #include <cstdint>
@@ -29,19 +30,20 @@ class LineReader {
     while (!rest_.empty()) {
       if (line.text.empty()) line.number = line_number_;
       const std::string_view natural = take_natural_line();
-      // Behind a backslash a comment sign is text, unless the backslash stood alone: Java asks only whether
-      // the logical line has begun.
+      // After a backslash a comment sign is text, unless the backslash was alone on its line: Java only
+      // checks whether the logical line has begun.
       if (line.text.empty() && (natural.starts_with('#') || natural.starts_with('!'))) continue;
       const bool continued = ends_in_odd_backslashes(natural);
       line.text += natural.substr(0, natural.size() - (continued ? 1 : 0));
       if (!continued && !line.text.empty()) return line;
     }
-    // The file ended behind a backslash. (Java makes an entry without a name of one that stands alone there.)
+    // The file ended after a backslash. (If that backslash is alone on its line, Java makes an entry without
+    // a name.)
     return line.text.empty() ? std::nullopt : std::optional(line);
   }
 
  private:
-  // Without the blanks in front and without its end, which is \n, \r or both in this order.
+  // Returns the line without leading blanks and without its end, which is \n, \r or \r\n.
   std::string_view take_natural_line() {
     const std::size_t end = rest_.find_first_of("\r\n");
     std::string_view line = rest_.substr(0, end);
@@ -67,8 +69,8 @@ class LineReader {
   int line_number_ = 1;
 };
 
-// Where key and value part: the key ends at the first unescaped separator or blank; blanks around one
-// separator belong to neither.
+// Splits key and value: the key ends at the first unescaped separator or blank. Blanks around one separator
+// belong to neither.
 std::pair<std::string_view, std::string_view> split_entry(std::string_view line) {
   const auto is_separator = [](char c) { return c == '=' || c == ':'; };
   std::size_t end = 0;
@@ -104,7 +106,7 @@ void append_utf8(std::string& out, std::uint32_t c) {
   }
 }
 
-// The four hexadecimal digits behind `\u`.
+// Parses the four hexadecimal digits after `\u`.
 std::optional<std::uint32_t> utf16_unit(std::string_view digits) {
   if (digits.size() < 4) return std::nullopt;
   std::uint32_t unit = 0;
@@ -126,7 +128,7 @@ bool is_low_surrogate(std::uint32_t unit) { return unit >= 0xdc00 && unit < 0xe0
 
 constexpr std::string_view kMalformedUnicode = "malformed \\uXXXX escape";
 
-// Reads one \uXXXX, or two that make a pair, off the front of `text`, which begins with `\u`.
+// Removes one \uXXXX, or a surrogate pair of two, from the front of `text`, which begins with `\u`.
 bool take_unicode(std::string_view& text, std::string& out) {
   const auto unit = utf16_unit(text.substr(2));
   if (!unit) return false;

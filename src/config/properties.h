@@ -6,10 +6,10 @@
 //   key=value            key: value            key value
 //   path=C\:\\data\u00e9
 //
-// A backslash at the end of a line continues it; a comment sign on the next line is then part of the value.
+// A backslash at the end of a line continues it. A comment sign at the start of the next line is then part of
+// the value.
 //
-// One difference: Java takes each byte for a Latin-1 character; here bytes pass through, so UTF-8 stays
-// UTF-8.
+// One difference: Java reads each byte as a Latin-1 character. We keep the bytes, so UTF-8 stays UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace drover::server {
 
 struct Property {
   std::string key;
-  std::string value;  // blanks at its end are kept, as in Java
+  std::string value;  // trailing blanks are kept, as in Java
   int line = 0;       // where the entry begins, counted from 1
 };
 
@@ -31,10 +31,10 @@ struct PropertiesError {
   std::string message;
 };
 
-// No honest configuration is larger.
+// No real configuration is larger.
 inline constexpr std::size_t kPropertiesBytesMax = std::size_t{1} << 20;
 
-// All entries in the order of the file; a key that occurs twice is there twice.
+// All entries in file order. A key that occurs twice is returned twice.
 std::expected<std::vector<Property>, PropertiesError> parse_properties(std::string_view text);
 
 }  // namespace drover::server

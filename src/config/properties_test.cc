@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The expectations agree with java.util.Properties of OpenJDK 17 on random text; these are the cases by name.
+// The expectations agree with java.util.Properties of OpenJDK 17 on random text. These are the named cases.
 #include "config/properties.h"
 
 #include <gmock/gmock.h>

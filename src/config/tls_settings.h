@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ZooKeeper's `ssl.*` and `ssl.quorum.*` families as the configuration holds them: checked, and with
-// passwords that cannot be printed. to_tls_options() hands them to net/, which makes an OpenSSL context.
+// The configuration of ZooKeeper's `ssl.*` and `ssl.quorum.*` families: checked, and with passwords that
+// cannot be printed. to_tls_options() converts it for net/, which makes an OpenSSL context.
 #pragma once
 
 #include <string>
@@ -14,8 +14,7 @@ namespace drover::server {
 
 enum class StoreType { kByExtension, kPem, kJks, kPkcs12, kBcfks };
 
-// A file of keys or certificates. The password is in `password` or, when that is empty, in the file named
-// `password_path`.
+// A file of keys or certificates. If `password` is empty, the password is in the file `password_path`.
 struct StoreSettings {
   std::string location;
   Secret password;
@@ -26,19 +25,19 @@ struct StoreSettings {
 struct TlsSettings {
   StoreSettings key_store;
   StoreSettings trust_store;
-  std::string protocol;                        // empty: TLS 1.3 and 1.2, the newest that both sides have
+  std::string protocol;                        // empty: TLS 1.3 and 1.2, the newest that both sides support
   std::vector<std::string> enabled_protocols;  // "TLSv1.2", "TLSv1.3"; empty: from `protocol`
   std::vector<std::string> ciphersuites;       // Java's names (TLS_ECDHE_…); empty: the library's choice
   net::ClientAuth client_auth = net::ClientAuth::kNeed;
   bool crl = false;
-  std::string crl_location;  // more revocation lists than the trust store holds
+  std::string crl_location;  // revocation lists besides those in the trust store
   bool ocsp = false;
   bool hostname_verification = true;
   bool client_hostname_verification = false;
   int handshake_timeout_ms = 5000;
 };
 
-// Between servers both ends prove their names.
+// Between servers, both ends verify the other's host name.
 inline TlsSettings quorum_tls_defaults() {
   TlsSettings settings;
   settings.client_hostname_verification = true;

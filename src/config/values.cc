@@ -13,7 +13,7 @@ namespace {
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
 
-// The radix of a number in Integer.decode's notation; takes its mark off the front.
+// Returns the radix of a number in Integer.decode's notation and removes its prefix.
 int take_radix(std::string_view& digits) {
   if (digits.starts_with("0x") || digits.starts_with("0X")) {
     digits.remove_prefix(2);
@@ -35,7 +35,7 @@ struct Unit {
   std::int64_t factor;
 };
 
-// `text` as a number with one of `units` behind it; a unit with an empty suffix comes last.
+// Parses `text` as a number with one of `units` as suffix. A unit with an empty suffix comes last.
 std::optional<std::int64_t> parse_with_unit(std::string_view text, std::initializer_list<Unit> units) {
   for (const Unit& unit : units) {
     if (text.size() < unit.suffix.size()) continue;
@@ -83,7 +83,7 @@ std::optional<std::int64_t> parse_whole_number(std::string_view text, Notation n
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
   const int radix = notation == Notation::kDecode ? take_radix(text) : 10;
-  if (text.starts_with('-')) return std::nullopt;  // from_chars would take a second sign
+  if (text.starts_with('-')) return std::nullopt;  // from_chars would accept a second sign
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, radix);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the text of one value becomes a field: numbers, switches, lists, choices.
+// Converts the text of one value to a field: numbers, switches, lists, choices.
 //
-// Java reads keys in two ways, and so do we. Those of zoo.cfg proper go through Integer.parseInt and accept
-// only true and false. System properties go through Integer.decode (so 0xfffff is a number) and take
-// anything but "true" for false, which here at least earns a warning.
+// Java reads keys in two ways, and so do we. Keys of zoo.cfg itself go through Integer.parseInt, and switches
+// accept only true and false. System properties go through Integer.decode (so 0xfffff is a number), and every
+// switch value except "true" means false. Here such a value at least causes a warning.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace drover::server {
 
-// What became of a value. The sentence goes behind `key=value: `.
+// The result of setting a value. The sentence follows `key=value: ` in messages.
 struct Verdict {
   enum class Kind { kAccepted, kWarned, kRejected };
   Kind kind = Kind::kAccepted;
@@ -36,7 +36,7 @@ using Setter = std::function<Verdict(std::string_view value)>;
 
 enum class Notation { kDecimal, kDecode };
 
-// Integer.parseInt or Integer.decode, for 64 bits; none when it is no number or too large.
+// Integer.parseInt or Integer.decode, for 64 bits. None: not a number, or too large.
 std::optional<std::int64_t> parse_whole_number(std::string_view text, Notation notation);
 
 inline constexpr std::int64_t kInt32Max = std::numeric_limits<std::int32_t>::max();
@@ -46,7 +46,8 @@ struct Range {
   std::int64_t min = 0;
   std::int64_t max = kInt32Max;
   std::string_view unit = {};  // "milliseconds"
-  // Java raises a value below the minimum to it, with a warning; refusing would break what runs today.
+  // Java raises a value below the minimum to the minimum, with a warning. An error would break configurations
+  // that work today.
   bool raise = false;
 };
 
@@ -84,11 +85,11 @@ Setter decoded(Target& target, Range range = {}) {
 }
 inline constexpr Range kPortRange{.min = 0, .max = 65535};
 
-// A limit where Java takes every number that is not positive for "none"; stored as 0.
+// A limit for which Java treats 0 and negative numbers as "no limit"; stored as 0.
 Setter optional_limit(int& target, Notation notation);
 // The field is bytes, the value is kilobytes.
 Setter kilobytes(std::int64_t& target, Range range);
-// Hours when it is a plain number, else with ms, s, m, h or d behind it.
+// A plain number is hours; otherwise a suffix ms, s, m, h or d follows.
 Setter interval_in_hours(std::int64_t& target_ms);
 // "256MB", "1GB", "512KB" or bytes.
 Setter file_size(std::int64_t& target);
@@ -96,7 +97,8 @@ Setter file_size(std::int64_t& target);
 Setter strict_switch(bool& target);
 Setter lenient_switch(bool& target);
 Setter lenient_switch(std::optional<bool>& target);
-// A switch of words: `word` makes it `when_equal`, everything else the opposite; `other` is the usual one.
+// A switch with words: `word` sets it to `when_equal`, everything else to the opposite; `other` is the usual
+// opposite word.
 struct WordSwitch {
   std::string_view word;
   std::string_view other;
@@ -104,13 +106,13 @@ struct WordSwitch {
 };
 Setter word_switch(bool& target, WordSwitch words);
 
-// Names of files, hosts and users. Control characters are refused: no such name has them, and a NUL would
+// Names of files, hosts and users. Control characters are rejected: no such name has them, and a NUL would
 // cut a path short.
 Setter text(std::string& target);
 Setter non_empty_text(std::string& target);
 Setter non_empty_text(std::optional<std::string>& target);
 Setter secret_text(Secret& target);
-// Comma separated, blanks around the items dropped, as are empty items.
+// Comma separated. Blanks around items and empty items are dropped.
 Setter list(std::vector<std::string>& target);
 
 bool has_control_character(std::string_view text);
@@ -119,7 +121,7 @@ bool equal_ignoring_case(std::string_view a, std::string_view b);
 // "expected none, want or need".
 std::string expected_choice(const std::vector<std::string_view>& names);
 
-// One of a few words, in any case of letters.
+// One of a few words, case-insensitive.
 template <class Target>
 Setter choice(Target& target, std::vector<std::pair<std::string_view, Target>> choices) {
   return [&target, choices = std::move(choices)](std::string_view value) {
