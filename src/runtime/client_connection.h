@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One client's socket: what it is talking (nothing yet, TLS, a four-letter word, ZooKeeper's protocol), the
-// bytes of a frame that is not whole yet, and how far its output got.
+// One client's socket: its phase (unknown yet, TLS, a four-letter word, ZooKeeper's protocol), the bytes of
+// an incomplete frame, and the progress of its output.
 //
-// The I/O loop does the work; this is what it keeps per connection, so it is kept small.
+// The I/O loop does the work. This is its state per connection, so it is kept small.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,11 @@ class IoLoop;
 
 struct ClientConnection final : net::EventLoop::Handler {
   enum class Phase : std::uint8_t {
-    kDetecting,  // TLS or plain, on a port that takes both
+    kDetecting,  // TLS or plain, on a port that accepts both
     kTls,        // handshake
     kGreeting,   // the first four bytes: a word, or a frame's length
-    kClient,     // the front knows it
-    kWord,       // answering a four-letter word, then closing
+    kClient,     // the front handles it
+    kWord,       // answer a four-letter word, then close
   };
 
   ClientConnection(IoLoop& owner, net::Stream s, const net::Address& p)
@@ -40,18 +40,18 @@ struct ClientConnection final : net::EventLoop::Handler {
   IoLoop& loop;
   net::Stream stream;
   net::Address peer;
-  std::shared_ptr<const net::TlsContext> tls;  // while it may still become TLS
+  std::shared_ptr<const net::TlsContext> tls;  // set while the connection can still become TLS
   Phase phase = Phase::kGreeting;
   bool paused = false;  // not registered for reading
   bool unsent = false;  // registered for writing
-  bool held = false;    // `in` has frames that the front does not take now
+  bool held = false;    // `in` has frames that the front does not accept now
   replica::ConnId id;
   std::uint32_t index = 0;       // in the loop's table
   std::uint32_t registered = 0;  // epoll events
-  Instant deadline;              // for what it must do next; 0: none
-  std::string in;                // received and not yet taken
+  Instant deadline;              // for its next step; 0: none
+  std::string in;                // received but not yet processed
   std::string word;              // the answer to a four-letter word
-  std::size_t sent = 0;          // of the output
+  std::size_t sent = 0;          // bytes of the output
 };
 
 }  // namespace drover::server

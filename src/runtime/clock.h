@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The process's two clocks: the only place that reads them for the core.
+// The process's two clocks. The core reads them only through this file.
 #pragma once
 
 #include <time.h>

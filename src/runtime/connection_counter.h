@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many connections there are, in all and from each address, and whether one more is welcome. An IPv6
-// network of 64 bits counts as one address.
+// Counts connections, in total and per address, and decides whether one more is accepted. An IPv6 /64 network
+// counts as one address.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class ConnectionCounter {
       : per_ip_max_(per_ip_max), total_max_(total_max) {}
 
   enum class Verdict { kWelcome, kTooManyFromThere, kTooMany };
-  // Counts it when it is welcome; leave() must follow.
+  // Counts the connection if it is accepted; leave() must follow.
   Verdict enter(std::string_view ip) {
     std::lock_guard lock(mutex_);
     if (total_max_ != 0 && total_ >= total_max_) {

@@ -85,7 +85,7 @@ bool Core::run(Instant now) {
   }
   std::lock_guard running(replica_mutex_);
   if (disk_full) replica_.set_disk_full(*disk_full);
-  // First what is decided, then what is new: it is judged against a smaller set of pending changes.
+  // First the answers, then the new requests: those are then judged against fewer pending changes.
   for (const LogAnswer& answer : answers_working_) give_answer(answer, now);
   answers_working_.clear();
   settle(now);
@@ -106,7 +106,7 @@ void Core::count_waiting() {
 }
 
 void Core::work_on(Posted& posted, Instant now, WallTime wall) {
-  // Touched sessions alone are nothing that anybody waits for; a learner only passes on.
+  // No client waits for touched sessions alone, and a learner only forwards.
   const bool measured = (!posted.batch.writes.empty() || !posted.batch.sessions.empty()) &&
                         replica_.service() != replica::Service::kLearning;
   const std::int64_t begin_ns = measured ? read_clock_ns(CLOCK_MONOTONIC) : 0;
@@ -245,11 +245,11 @@ void Core::carry_out(replica::Effects& effects) {
   if (member_) {
     for (const std::string& line : effects.zab.log) log_info("ensemble", "{}", line);
     for (const std::string& line : effects.zab.warnings) log_warn("ensemble", "{}", line);
-    // Others first: their disks work while ours does, even when we wait for ours ourselves.
+    // Other servers first: their disks work in parallel with ours, even when we wait for our own disk.
     peers_->carry_out(effects.zab);
     if (!effects.zab.disk.empty()) peers_->flush();
-    // Before the files change: from then on a snapshot of the state in memory would bring back what is cut
-    // off, or put away.
+    // Before the files change: after that, a snapshot of the state in memory would bring back what was
+    // truncated or moved away.
     if (!member_->is_state_exact()) may_snapshot_.store(false, std::memory_order_relaxed);
     for (zab::DiskOrder& order : effects.zab.disk) {
       std::visit([&](auto& each) { log_->submit(LogOrder{std::move(each)}); }, order);

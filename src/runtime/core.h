@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hosts the replica: gives it what fronts and the log have sent, and carries its effects out.
+// Hosts the replica: passes it the inputs from fronts and the log, and executes its effects.
 //
-// Run by one thread at a time, either its own or an I/O thread's (ARCHITECTURE.md, "Threads"). Inputs may
-// be posted from any thread.
+// Run by one thread at a time, either its own or an I/O thread (ARCHITECTURE.md, "Threads"). Any thread can
+// post inputs.
 #pragma once
 
 #include <atomic>
@@ -22,31 +22,31 @@
 
 namespace drover::server {
 
-// The links to other servers, as the core uses them.
+// The core's interface to the links to other servers.
 class PeerPort {
  public:
   virtual ~PeerPort() = default;
   virtual void carry_out(zab::Effects& effects) = 0;
-  // Sends what carry_out() has left in the links' outputs.
+  // Sends the data that carry_out() has queued in the links.
   virtual void flush() = 0;
   virtual void on_time(Instant now) = 0;
   virtual std::optional<Instant> next_time() const = 0;
 };
 
-// What the core has measured of itself, for the monitor. Milliseconds.
+// The core's measurements of itself, for the monitor. In milliseconds.
 struct CoreStats {
-  Extremes queued_here;        // requests that waited for a server that decides, at each look that found any
-  Extremes queued_for_leader;  // the same of a learner, which passes them on
-  Histogram queue_ms;          // how long what one front handed over had waited
-  Extremes prepare_ms;         // what one front handed over, judged
-  Extremes hand_over_ms;       // and given to the log and to the other servers
-  Extremes applied_txns;       // under one taking of the tree's lock, when any
-  Extremes apply_ms;           // and how long that took
+  Extremes queued_here;        // queued requests on a leader or standalone server, sampled when not 0
+  Extremes queued_for_leader;  // the same on a learner, which forwards them
+  Histogram queue_ms;          // queue time of a front's batch
+  Extremes prepare_ms;         // time to prepare a front's batch
+  Extremes hand_over_ms;       // time to pass it to the log and to the other servers
+  Extremes applied_txns;       // transactions applied under one writer lock, when not 0
+  Extremes apply_ms;           // duration of that
 };
 
 class Core {
  public:
-  // One waker for each front: its I/O thread should look at what was staged.
+  // Each front has a waker, which makes its I/O thread process the staged results.
   struct FrontPort {
     replica::Front* front;
     std::function<void()> wake;
@@ -54,12 +54,12 @@ class Core {
   Core(const replica::ReplicaConfig& config, state::Machine& machine, TreeLock& lock,
        std::vector<FrontPort> fronts);
 
-  // Before anything runs.
+  // Call these before anything runs.
   void attach(LogThread* log) { log_ = log; }
   void set_waker(std::function<void()> wake) { wake_ = std::move(wake); }
   // Called with the reason when this server must end; does not return.
   void set_halt(std::function<void(const std::string&)> halt) { halt_ = std::move(halt); }
-  // This server is one of several. The replica was made without service.
+  // For a member of an ensemble. The replica was created without service.
   std::unique_ptr<replica::Member> make_member(const replica::MemberConfig& config,
                                                replica::MemberStart start, replica::StateReceiver& receiver) {
     return std::make_unique<replica::Member>(config, std::move(start), replica_, machine_, receiver);
@@ -73,13 +73,13 @@ class Core {
   void post_disk_full(bool full);
 
   // --- on the core's thread ---
-  // Handles everything posted; false when there was nothing.
+  // Processes everything posted. False: nothing was posted.
   bool run(Instant now);
   void tick(Instant now);
-  // Timers of the ensemble; nothing when this server is alone.
+  // Timers of the ensemble; none for a standalone server.
   std::optional<Instant> next_time() const;
   void on_time(Instant now);
-  // What the links to other servers have to tell: `give(member, effects)`.
+  // Input from the links to other servers: calls `give(member, effects)`.
   template <class Give>
   void input(Instant now, Give give) {
     std::lock_guard running(replica_mutex_);
@@ -90,16 +90,16 @@ class Core {
   }
   std::size_t on_link_bytes(zab::LinkId link, std::string_view bytes, Instant now);
 
-  // Facts for the four-letter words: call `look` while nothing of the replica changes.
+  // For the four-letter words: calls `look` while the replica does not change.
   template <class Look>
   void look_at(Look look) {
     std::lock_guard lock(replica_mutex_);
     look(replica_, member_.get());
   }
-  // Within look_at().
+  // Call only within look_at().
   const CoreStats& stats() const { return stats_; }
   bool idle();
-  // From any thread: the state may be written down as a snapshot (Member::is_state_exact).
+  // Safe to call from any thread. True: the state may be saved as a snapshot (Member::is_state_exact).
   bool may_snapshot() const { return may_snapshot_.load(std::memory_order_relaxed); }
 
  private:
@@ -112,13 +112,13 @@ class Core {
   void count_waiting();
   void apply_durable(Zxid last, Instant now);
   void give_answer(const LogAnswer& answer, Instant now);
-  // Applies what is decided, until nothing is left to do.
+  // Applies committed transactions until nothing is left to do.
   void settle(Instant now);
   void carry_out(replica::Effects& effects);
-  // Runs `change` under the writer lock, then wakes the fronts that it has left something for.
+  // Runs `change` under the writer lock, then wakes the fronts that have staged results.
   template <class Change>
   void with_writer_lock(Change change);
-  // The same for what applies transactions, measured.
+  // The same for applying transactions, with measurements.
   template <class Change>
   void apply_with_writer_lock(Change change);
 
@@ -129,9 +129,9 @@ class Core {
   std::function<void()> wake_;
   std::function<void(const std::string&)> halt_;
 
-  std::mutex replica_mutex_;  // held by whoever runs the core; contended only by four-letter words
+  std::mutex replica_mutex_;  // held by the thread that runs the core; contended only by four-letter words
   replica::Replica replica_;
-  std::unique_ptr<replica::Member> member_;  // null: a server alone
+  std::unique_ptr<replica::Member> member_;  // null: a standalone server
   PeerPort* peers_ = nullptr;
   Zxid applied_{};
   CoreStats stats_;

@@ -44,7 +44,7 @@ std::string_view role_name(zab::Role role) {
   return "looking";
 }
 
-// -1: none is known.
+// -1: the leader is unknown.
 ServerId leader_of(const zab::Peer& peer) {
   if (peer.leader()) return peer.config().me;
   return peer.learner() ? peer.learner()->leader() : ServerId{-1};
@@ -55,7 +55,7 @@ std::int64_t count_learners(const zab::Leader& leader, bool (*counts)(const zab:
                        [&](const auto& each) { return counts(each.second); });
 }
 
-// How many transactions of ours a learner has not acknowledged; observers acknowledge none.
+// The number of our transactions that a learner has not acknowledged. Observers do not acknowledge.
 std::int64_t lag_of(const zab::Leader& leader, const zab::LearnerLink& learner, const zab::History& history) {
   if (learner.observer || history.last() <= learner.acked) return 0;
   const bool same_epoch = epoch_of(learner.acked) == leader.epoch();
@@ -91,7 +91,7 @@ void append_leader_metrics(const zab::Leader& leader, const zab::History& histor
     const auto prefix = fmt::format("learner_{}", raw(learner.server));
     metrics.push_back({prefix + "_state", std::string(name_of(learner.stage))});
     metrics.push_back({prefix + "_lag", lag_of(leader, learner, history)});
-    // Java's packets wait for a thread of their learner; here they are in the link's output at once.
+    // Java's packets wait for the thread of their learner. Here they go directly to the link's output.
     metrics.push_back({fmt::format("{}_learner_handler_qp_size", raw(learner.server)), Summary{}});
     metrics.push_back({fmt::format("{}_learner_handler_qp_time_ms", raw(learner.server)), Percentiles{}});
   }
@@ -110,7 +110,7 @@ void add_role(const replica::Member& member, Facts& facts) {
   facts.peer_state = fmt::format("{} - {}", role_name(peer.role()), phase_name(peer));
   if (member.replica().service() == replica::Service::kReadOnly) {
     facts.mode = ServerMode::kReadOnly;
-    facts.peer_state.clear();  // as in Java: only a server with a leader tells it
+    facts.peer_state.clear();  // as in Java: only a server with a leader reports it
   }
   if (peer.leader()) facts.proposal_bytes = sizes_of(*peer.leader());
 }
@@ -145,7 +145,7 @@ EnsembleFacts ensemble_facts(const replica::Member& member, const LinkLook& look
     const LinkFacts at = look ? look(link).value_or(LinkFacts{}) : LinkFacts{};
     facts.observers.push_back(
         {.server = learner.server,
-         .last_zxid = peer.history().committed(),  // Observers acknowledge nothing; they are told at once.
+         .last_zxid = peer.history().committed(),  // Observers do not acknowledge; they get commits at once.
          .remote = at.peer,
          .established = {wall.ms - (now - learner.traffic.since)},
          .queued_bytes = static_cast<std::int64_t>(at.queued_bytes),
@@ -196,7 +196,7 @@ void append_ensemble_metrics(const replica::Member& member, Instant now, std::ve
     metrics.push_back({"leader_uptime", now - peer.led_since()});
   }
   metrics.push_back({"leader_id", raw(leader_of(peer))});
-  // There is nobody else whom an observer could follow.
+  // An observer can only follow the leader.
   if (peer.role() == zab::Role::kObserving) metrics.push_back({"observer_master_id", raw(leader_of(peer))});
   metrics.push_back(counter_metric("learner_greetings_rejected", peer.counts().led.greetings_refused));
   metrics.push_back({"accepted_epoch", static_cast<std::int64_t>(peer.accepted_epoch())});

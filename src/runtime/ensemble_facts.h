@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a member of an ensemble tells about itself in four-letter words: its role, its epoch, who follows, how
-// far behind each learner is, and why the last election happened.
+// What a member of an ensemble reports in four-letter words: its role, its epoch, its followers, the lag of
+// each learner, and the reason for the last election.
 #pragma once
 
 #include <cstddef>
@@ -16,27 +16,27 @@
 
 namespace drover::server {
 
-// What only the sockets' owner knows of a link.
+// Facts of a link that only the owner of the sockets knows.
 struct LinkFacts {
   std::string peer;  // "/127.0.0.1:54321"
   std::size_t queued_bytes = 0;
 };
 using LinkLook = std::function<std::optional<LinkFacts>(zab::LinkId)>;
 
-// Role and peer state; whether it serves.
+// Adds the role, the peer state, and whether the server serves clients.
 void add_role(const replica::Member& member, Facts& facts);
 EnsembleFacts ensemble_facts(const replica::Member& member, const LinkLook& look, Instant now, WallTime wall);
 ConfFacts::Quorum quorum_of(const EnsembleConfig& config);
-// What a server has been through; of a server alone, nothing.
-// Of the quorum and the election port; null: a server alone.
+// Refused connections of the quorum port and the election port; null for a standalone server.
 struct PortRefusals {
   const net::PeerRefusals* quorum = nullptr;
   const net::PeerRefusals* election = nullptr;
 };
 void append_refusals(const PortRefusals& refusals, std::vector<Metric>& metrics);
 
+// Counters of a member's past; a standalone server has none.
 void append_peer_counts(const zab::PeerCounts& counts, std::vector<Metric>& metrics);
-// Java's metrics of a leader and of a member, then our own.
+// Java's metrics for a leader and for a member, then our own.
 void append_ensemble_metrics(const replica::Member& member, Instant now, std::vector<Metric>& metrics);
 
 }  // namespace drover::server

@@ -14,14 +14,14 @@
 namespace drover::server {
 namespace {
 
-// A learner that is this far behind its own link is not slow, it has stopped: it can come again. Nobody else
-// waits for it meanwhile.
+// A learner that is this far behind on its own link has stopped and is not just slow. It can reconnect; no
+// other server waits for it meanwhile.
 constexpr std::size_t kQueuedBytesMax = std::size_t{256} << 20;
-// Of the state, in a link's output at a time.
+// Bytes of the state that are queued in a link's output at a time.
 constexpr std::size_t kStreamAheadBytes = 512 * 1024;
-// How often agreement is told that a learner takes what it is sent.
+// How often the agreement protocol is told that a learner takes data.
 constexpr std::int64_t kTakenToldEveryMs = 100;
-// Accepted links that have not said who they are. One more, and the oldest is closed: an honest learner
+// Accepted links that are not identified yet. Above this the oldest is closed: a real learner
 // greets as soon as it is connected.
 constexpr std::ptrdiff_t kStrangersMax = 64;
 constexpr int kRefusalLineMs = 1000;
@@ -94,7 +94,7 @@ int EnsembleHost::greeting_timeout_ms() const {
                                             : config_.tick_time_ms * e.sync_limit_ticks;
 }
 
-// The process before us may not have let go of the port yet.
+// The previous process may not have released the port yet.
 IoResult<void> EnsembleHost::open_election_port(const net::ElectionLinksConfig& config) {
   const int tries_max = config_.ensemble.election_port_bind_retries;  // 0: no limit
   for (int tries = 1;; ++tries) {
@@ -140,7 +140,7 @@ void EnsembleHost::reload_changed_tls() {
   }
 }
 
-// --- what agreement asks for ---
+// --- effects of the agreement protocol ---
 
 void EnsembleHost::carry_out(zab::Effects& effects) {
   for (const zab::NotificationSend& each : effects.notify) {
@@ -173,7 +173,7 @@ std::size_t EnsembleHost::queued_bytes(const Link& link) {
 
 void EnsembleHost::check_queue(Link& link) {
   const std::size_t queued = queued_bytes(link);
-  // Not counting a transaction on its way out and one behind it: however large, they are not the learner's
+  // A transaction that is being sent and one after it do not count: however large, they are not the learner's
   // fault.
   if (queued <= kQueuedBytesMax + 2 * txn_bytes_max(config_)) return;
   log_warn("ensemble", "a learner does not take what it is sent ({} MB wait): its link is closed",
@@ -214,7 +214,7 @@ void EnsembleHost::close(zab::LinkId id) {
   forget(id);
 }
 
-// --- the state, to a learner ---
+// --- sending the state to a learner ---
 
 void EnsembleHost::begin_stream(Link& link) {
   link.stream = std::make_unique<StateStream>(parts_.machine);
@@ -266,7 +266,7 @@ void EnsembleHost::end_stream(Link& link) {
   link.stream.reset();
 }
 
-// --- what the links tell ---
+// --- events of the links ---
 
 EnsembleHost::Link* EnsembleHost::find(const net::PeerLink& link) {
   const auto found = std::find_if(links_.begin(), links_.end(),
@@ -311,7 +311,7 @@ void EnsembleHost::on_connected(net::PeerLink& link) {
 void EnsembleHost::make_room_for_a_stranger() {
   const auto is_stranger = [](const auto& each) { return each.second.greeting_deadline.has_value(); };
   if (std::ranges::count_if(links_, is_stranger) < kStrangersMax) return;
-  // Links are numbered as they come.
+  // Links are numbered in order of arrival.
   turn_away(std::ranges::find_if(links_, is_stranger)->first, net::Refusal::kCrowded,
             "too many connections without a greeting");
 }
@@ -361,7 +361,7 @@ std::size_t EnsembleHost::on_bytes(net::PeerLink& link, std::string_view bytes) 
 }
 
 void EnsembleHost::on_writable(net::PeerLink& link) {
-  on_taken(link);  // A quick socket has taken it before anything had to wait.
+  on_taken(link);  // A quick socket took the data before anything was queued.
   Link* found = find(link);
   if (found && found->stream) pump(*found);
 }
@@ -434,7 +434,7 @@ std::optional<Instant> EnsembleHost::next_time() const {
   return next;
 }
 
-// --- for who looks ---
+// --- facts for monitoring ---
 
 void EnsembleHost::show(Link& link, const net::Address& peer) {
   link.shown = std::make_shared<ShownLink>();

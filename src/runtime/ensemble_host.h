@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sockets of a server among others: election links, the quorum port, and one link for each learner or
-// to the leader. Carries out what agreement asks for, and tells the core what comes back.
+// The sockets of a member of an ensemble: election links, the quorum port, and one link per learner or one
+// link to the leader. Executes the effects of the agreement protocol, and reports the results to the core.
 //
-// Everything here runs on the core's thread, inside its event loop.
+// Runs on the core's thread, inside its event loop, except where noted.
 #pragma once
 
 #include <atomic>
@@ -42,7 +42,7 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
     TreeLock& lock;
     std::size_t slot;  // in the lock, for streaming the state
   };
-  // Opens both ports. The parts outlive it.
+  // Opens both ports. `parts` outlive the host.
   static IoResult<std::unique_ptr<EnsembleHost>> open(const ServerConfig& config, const Parts& parts);
   ~EnsembleHost() override;
 
@@ -51,36 +51,36 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   void on_time(Instant now) override;
   std::optional<Instant> next_time() const override;
 
-  // sslQuorumReloadCertFiles: links that are made from now on use changed stores. By one thread, any.
+  // sslQuorumReloadCertFiles: new links use changed stores. Called by one thread, which can be any.
   void reload_changed_tls();
 
-  // From any thread, of a link that a learner has made. What is queued is as of the last time that
-  // something was sent, which pings see to.
+  // Facts of a link that a learner opened. Safe to call from any thread. The queued bytes are those of the
+  // last send; pings keep them recent.
   std::optional<LinkFacts> facts(zab::LinkId link) const;
-  // Of any thread too.
+  // Safe to call from any thread.
   PortRefusals refusals() const { return {&refusals_, &election_->refusals()}; }
 
  private:
-  // The state on its way to a learner, and what must follow it.
+  // A state that is being sent to a learner, and the bytes that must follow it.
   struct StateStream {
     explicit StateStream(state::Machine& machine) : cursor(machine) {}
     replica::SnapshotCursor cursor;
     std::string behind;
   };
-  // What others see of a link.
+  // The public facts of a link.
   struct ShownLink {
     std::string peer;
     std::atomic<std::size_t> queued_bytes = 0;
   };
   struct Link {
     zab::LinkId id{};
-    // Until an accepted link has said which server it is, and that is believed.
+    // Set until an accepted link has identified its server and the greeting is accepted.
     std::optional<Instant> greeting_deadline = {};
     std::unique_ptr<net::PeerLink> link;
     std::unique_ptr<StateStream> stream;
-    bool is_up = false;  // and not only dialled
+    bool is_up = false;  // connected, not only dialled
     bool dirty = false;
-    Instant taken_told{};              // that its peer takes what it is sent, last
+    Instant taken_told{};              // when the core was last told that the peer takes data
     std::shared_ptr<ShownLink> shown;  // null: dialled
   };
 
@@ -99,8 +99,8 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   void on_taken(net::PeerLink& link) override;
   void on_closed(net::PeerLink& link, const std::string& reason) override;
 
-  // --- strangers: links that have not said who they are ---
-  // False: the greeting is not whole yet, or nobody believes it and the link is gone.
+  // --- strangers: accepted links that are not identified yet ---
+  // False: the greeting is incomplete, or it was rejected and the link is closed.
   bool is_greeting_accepted(Link& link, std::string_view bytes);
   void make_room_for_a_stranger();
   void turn_away(zab::LinkId id, net::Refusal kind, const std::string& reason);
@@ -128,11 +128,11 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   std::unique_ptr<net::PeerListener> listener_;
   std::map<zab::LinkId, Link> links_;
   mutable std::mutex shown_mutex_;
-  std::map<zab::LinkId, std::shared_ptr<ShownLink>> shown_;  // those that were accepted
-  std::vector<std::unique_ptr<net::PeerLink>> graveyard_;    // closed, perhaps from within their own callback
-  std::vector<zab::LinkId> broken_;                          // by us; the core is told when it is not busy
+  std::map<zab::LinkId, std::shared_ptr<ShownLink>> shown_;  // accepted links
+  std::vector<std::unique_ptr<net::PeerLink>> graveyard_;    // closed, perhaps in their own callback
+  std::vector<zab::LinkId> broken_;  // closed by us; the core is told when it is not busy
   std::uint64_t next_link_ = 0;
-  net::PeerRefusals refusals_;  // of the quorum port
+  net::PeerRefusals refusals_;  // on the quorum port
   Instant next_refusal_line_;
 };
 

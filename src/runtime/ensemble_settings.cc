@@ -9,7 +9,7 @@
 namespace drover::server {
 namespace {
 
-// Java's: shorter, and a server would show its old state at every election.
+// Java's value. If it were shorter, a server would show its old state at every election.
 constexpr std::int64_t kReadOnlyAfterMinMs = 2000;
 
 }  // namespace
@@ -30,7 +30,7 @@ zab::WindowLimits window_limits(const ServerConfig& config) {
   return {.txns = static_cast<std::size_t>(config.ensemble.commit_log_count)};
 }
 
-// Short ticks do not make machines quicker: a leader may be held up for a second by its machine alone.
+// Short ticks do not make machines quicker: the machine alone can delay a leader for a second.
 std::int64_t silence_limit_ms(const ServerConfig& config) {
   constexpr std::int64_t kLeastMs = 2000;
   const std::int64_t limit_ms = config.ensemble.leader_silence_limit_ms;

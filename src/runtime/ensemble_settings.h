@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a configuration means to agreement: pure translations, no decisions.
+// Translates the configuration to settings of the agreement protocol. Makes no decisions.
 #pragma once
 
 #include "config/config.h"

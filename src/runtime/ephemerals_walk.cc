@@ -4,7 +4,7 @@
 namespace drover::server {
 namespace {
 
-// Copying a number takes some nanoseconds, looking up an owner a little more.
+// Copying a number takes a few nanoseconds, looking up an owner a little more.
 constexpr std::size_t kOwnersPerStep = 2'000;
 constexpr std::size_t kCopiedPerStep = 20'000;
 
@@ -26,7 +26,7 @@ std::vector<SessionId> owners_of_ephemerals(const TreeReader& tree) {
 std::vector<OwnedNode> ephemerals_of(const TreeReader& tree, std::span<const SessionId> owners,
                                      std::size_t most) {
   std::vector<OwnedNode> out;
-  out.reserve(std::min(most, ephemeral_count(tree)));  // so that it does not grow while somebody waits
+  out.reserve(std::min(most, ephemeral_count(tree)));  // so that it does not grow under the lock
   for (std::size_t next = 0; next < owners.size() && out.size() < most;) {
     if (next > 0) rest_between_steps();
     TreeLock::Reading reading(tree.lock, tree.slot);

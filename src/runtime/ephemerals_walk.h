@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Going through ephemeral nodes by their owners without keeping writers away for long.
+// Walks ephemeral nodes by owner without blocking writers for long.
 //
-// A session may own a million nodes, and the index of them cannot be walked while the tree changes. So the
-// nodes' numbers are copied, which is quick, and the nodes are looked at in steps, with the lock given back
-// and a rest between two. A node that has gone meanwhile is left out, also when another one has its number.
+// A session can own a million nodes, and their index cannot be walked while the tree changes. So the node
+// numbers are copied, which is quick. Then the nodes are read in steps; between steps the lock is released
+// and the thread pauses. A node that is deleted meanwhile is skipped, also if another node has its number
+// now.
 #pragma once
 
 #include <algorithm>
@@ -33,17 +34,19 @@ struct OwnedNode {
 inline constexpr std::size_t kEphemeralsPerStep = 500;
 
 std::vector<SessionId> owners_of_ephemerals(const TreeReader& tree);
-// Those of the owners, `most` at the most.
+// Returns at most `most` ephemeral nodes of the owners.
 std::vector<OwnedNode> ephemerals_of(const TreeReader& tree, std::span<const SessionId> owners,
                                      std::size_t most);
 
-// Without a rest this thread would have the lock again before a waiting writer has woken up.
+// Without a pause this thread would take the lock again before a waiting writer wakes up.
 inline void rest_between_steps() { std::this_thread::sleep_for(std::chrono::microseconds(20)); }
 
-// Of the nodes those that are still there and their owner's. The tree is being read.
+// Returns the nodes that still exist and still belong to their owner. The caller holds the tree's lock for
+// reading.
 std::vector<state::NodeRef> still_owned(const state::Tree& tree, std::span<const OwnedNode> nodes);
 
-// visit(std::span<const state::NodeRef>) sees a step's nodes while the tree is being read; false ends it.
+// Calls visit(std::span<const state::NodeRef>) for the nodes of each step under the reader lock; false ends
+// the walk.
 template <class Visit>
 void visit_in_steps(const TreeReader& tree, std::span<const OwnedNode> nodes, Visit visit) {
   while (!nodes.empty()) {

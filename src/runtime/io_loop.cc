@@ -14,8 +14,8 @@ namespace drover::server {
 namespace {
 
 constexpr std::size_t kArenaBytes = 1 << 20;
-constexpr std::size_t kReceiveMax = 128 * 1024;  // of one connection at a time
-constexpr std::size_t kReceiveMin = 16 * 1024;   // less room than this: process first
+constexpr std::size_t kReceiveMax = 128 * 1024;  // per connection and read
+constexpr std::size_t kReceiveMin = 16 * 1024;   // if less is free: process first
 constexpr std::int64_t kSweepMs = 1000;
 
 }  // namespace
@@ -77,14 +77,14 @@ void IoLoop::round(int timeout_ms) {
   graveyard_.clear();
 }
 
-// Twice: what the first run gave to the log may be durable when it returns.
+// Twice: transactions that the first run gave to the log may be durable when it returns.
 bool IoLoop::run_core() {
   const bool first = core_->run(loop_->now());
   return core_->run(loop_->now()) || first;
 }
 
-// The frames of this round. First what the core has sent: an event must be in the output before a read
-// can show what caused it.
+// Processes the frames of this round. The core's results come first: an event must be in the output before a
+// read can show the change that caused it.
 void IoLoop::process() {
   {
     TreeLock::Reading reading(lock_, static_cast<std::size_t>(id_));
@@ -116,7 +116,7 @@ ClientConnection* IoLoop::of(replica::ConnId id) {
   return connections_[index_of_slot_[id.slot]].get();
 }
 
-// Bytes for a connection: those left from before, then the new ones.
+// Processes bytes of a connection: first the remaining ones, then the new ones.
 void IoLoop::feed(ClientConnection& c, std::string_view bytes) {
   if (c.phase == ClientConnection::Phase::kGreeting) {
     c.in.append(bytes);
@@ -135,7 +135,7 @@ void IoLoop::feed(ClientConnection& c, std::string_view bytes) {
   }
   if (c.in.empty() && c.in.capacity() > 64) std::string().swap(c.in);
   c.held = !c.in.empty() && !front_.reading(c.id);
-  // A frame that has begun must end; one that we do not read has all the time.
+  // A frame that has begun must be completed in time. A frame that we do not read has no deadline.
   if (c.in.empty() || c.held) {
     c.deadline = {};
   } else if (taken > 0 || c.deadline == Instant{}) {
@@ -157,7 +157,7 @@ void IoLoop::begin_client(ClientConnection& c) {
   peer.secure = c.stream.is_tls();
   peer.identities.push_back({"ip", peer.ip});
   if (const auto subject = c.stream.peer_subject()) {
-    // A certificate may have no subject, and a server no super user; they must not meet.
+    // A certificate can have no subject, and a server no super user; the two must not match.
     if (!subject->empty() && *subject == config_.x509_super_user)
       peer.identities.push_back({"super", *subject});
     peer.identities.push_back({"x509", *subject});
@@ -170,7 +170,7 @@ void IoLoop::begin_client(ClientConnection& c) {
 
 void IoLoop::begin_word(ClientConnection& c, Word word) {
   std::string_view behind = std::string_view(c.in).substr(4);
-  // The one word with an argument waits for it, unless it is refused anyway.
+  // The only word with an argument waits for the argument, unless the word is not allowed.
   const bool allowed = config_.words.allows(word);
   if (word == Word::kStmk && allowed && behind.size() < kTraceMaskBytes) return;
   ++stats_.words;
@@ -178,7 +178,7 @@ void IoLoop::begin_word(ClientConnection& c, Word word) {
   asking_.push_back({c.index, word, std::string(behind.substr(0, kTraceMaskBytes))});
 }
 
-// Without any lock, since the answer takes them all.
+// Called without any lock, because the answer takes all of them.
 void IoLoop::answer_words() {
   std::vector<Asking> asking;
   asking.swap(asking_);
@@ -207,7 +207,7 @@ void IoLoop::on_ready(ClientConnection& c, std::uint32_t events) {
     flush(c);
     if (!connections_[c.index] || connections_[c.index].get() != &c) return;
   }
-  // A dead socket that we do not read would report itself for ever.
+  // epoll would report a dead socket that we do not read forever.
   if (c.paused && (events & (EPOLLHUP | EPOLLERR))) return close(c);
   if (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) receive(c);
 }
@@ -258,7 +258,7 @@ void IoLoop::begin_protocol(ClientConnection& c) {
 
 void IoLoop::receive(ClientConnection& c) {
   if (c.phase == ClientConnection::Phase::kClient && !front_.reading(c.id)) {
-    // Whatever the client goes on to say waits in the kernel.
+    // Further requests of the client wait in the kernel.
     c.paused = true;
     ++stats_.paused;
     return update_events(c);
@@ -284,7 +284,7 @@ void IoLoop::flush_changed() {
   }
 }
 
-// Sends what there is; closes when the front wants that and nothing is left; reads again where it may.
+// Sends the output; closes if the front wants that and nothing is left; resumes reading where possible.
 void IoLoop::flush(ClientConnection& c) {
   if (c.phase != ClientConnection::Phase::kClient) return;
   std::string& out = front_.output(c.id);
@@ -292,7 +292,7 @@ void IoLoop::flush(ClientConnection& c) {
     if (!write_out(c, out)) return close(c);
     front_.on_sent(c.id);
   } else {
-    c.unsent = false;  // The front has dropped the rest, and waiting to send nothing would never end.
+    c.unsent = false;  // The front has dropped the rest; waiting to send nothing would never end.
     c.sent = 0;
   }
   if (front_.closing(c.id)) {
@@ -313,7 +313,7 @@ void IoLoop::resume(ClientConnection& c) {
   if (more) again_.push_back(c.index);
 }
 
-// False when the connection is broken. What could not be sent stays, and c.unsent says so.
+// False: the connection is broken. Unsent bytes stay, and c.unsent is set.
 bool IoLoop::write_out(ClientConnection& c, std::string& out) {
   const net::IoCount wrote = c.stream.write(std::string_view(out).substr(c.sent));
   if (wrote.status == net::IoStatus::kClosed || wrote.status == net::IoStatus::kError) return false;
@@ -393,7 +393,7 @@ void IoLoop::open(Newcomer& newcomer) {
   if (auto added = loop_->add(c.stream.fd(), c.registered, &c); !added) turn_away(c, added.error());
 }
 
-// Before the loop watches it.
+// Rejects a connection that is not in the event loop yet.
 void IoLoop::turn_away(const ClientConnection& c, const IoError& why) {
   log_warn("io", "{}: {}", c.peer.to_text(), why.what);
   if (c.phase == ClientConnection::Phase::kTls) --stats_.tls_handshakes;
@@ -407,8 +407,8 @@ void IoLoop::tick() {
   const Instant now = loop_->now();
   if (now >= next_tick_) {
     next_tick_ = now + config_.tick_period_ms;
-    // What came before the last tick has been read since. Of what came later nobody can be sure: after a
-    // pause of the process more sockets may be ready than one round takes.
+    // Everything that arrived before the last tick has been read. Later data may still wait: after a pause of
+    // the process, more sockets can be ready than one round handles.
     front_.on_tick(std::exchange(last_tick_, now));
     core_->post(id_, std::move(front_.outbox()));
     front_.outbox() = replica::ToReplica{};
@@ -420,7 +420,7 @@ void IoLoop::tick() {
   }
 }
 
-// Those who hold a connection without doing what they came for.
+// Closes connections that missed their deadline.
 void IoLoop::sweep() {
   const Instant now = loop_->now();
   for (const auto& c : connections_) {

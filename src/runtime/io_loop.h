@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An I/O thread: its sockets, its front, and the rhythm between them.
+// An I/O thread: its sockets, its front, and the loop that connects them.
 //
-// One round: wait; receive from every socket that has something; then, under this thread's slot of the
-// tree's lock, hand the front first what the core has sent and then the frames received; then hand the
-// core what the front has gathered; then send, one write per connection. So locks, hand-overs and system
-// calls are paid per round, not per request.
+// One round: wait for events. Receive from every ready socket. Under this thread's slot of the tree's lock,
+// give the front the core's results first and then the received frames. Post the front's requests to the
+// core. Send, with one write per connection. So locks, hand-overs and system calls are paid per round, not
+// per request.
 #pragma once
 
 #include <atomic>
@@ -40,11 +40,11 @@ struct IoLoopConfig {
   Whitelist words;
 };
 
-// What the loop asks of the server around it.
+// The loop's interface to the server.
 class IoLoopHost {
  public:
   virtual ~IoLoopHost() = default;
-  // The whole text for a word that is allowed. Called without any lock held. `remote` is who asks.
+  // Returns the answer to an allowed word. Called without any lock held. `remote` is the client.
   virtual std::string answer_word(Word word, std::string_view bytes_behind, const std::string& remote) = 0;
 };
 
@@ -52,9 +52,9 @@ struct IoLoopStats {
   std::atomic<std::uint64_t> tls_failures{0};
   std::atomic<std::uint64_t> sessionless_expired{0};
   std::atomic<std::uint64_t> words{0};
-  std::atomic<std::uint64_t> paused{0};  // times that a connection was not read on, for what it has in work
-  std::atomic<std::int64_t> tls_handshakes{0};  // under way
-  // Connections without TLS to a port that has it.
+  std::atomic<std::uint64_t> paused{0};         // times a connection was paused for its outstanding requests
+  std::atomic<std::int64_t> tls_handshakes{0};  // in progress
+  // Plain connections to a port that supports TLS.
   std::atomic<std::int64_t> plain_from_here{0};
   std::atomic<std::int64_t> plain_from_elsewhere{0};
 };
@@ -65,7 +65,7 @@ class IoLoop {
          const state::Machine& machine, TreeLock& lock, ConnectionCounter& counter, IoLoopHost& host);
   ~IoLoop();
 
-  // Before the thread runs.
+  // Call before the thread runs.
   void attach(Core* core, bool hosts_core) {
     core_ = core;
     hosts_core_ = hosts_core;
@@ -78,7 +78,7 @@ class IoLoop {
   struct Newcomer {
     net::Accepted accepted;
     std::shared_ptr<const net::TlsContext> tls;  // null: plain
-    bool detect = false;                         // TLS if it looks like it, plain otherwise
+    bool detect = false;                         // detect TLS by the first bytes, plain otherwise
   };
   void add(Newcomer newcomer);
   void wake() { loop_->wake(); }
@@ -86,7 +86,7 @@ class IoLoop {
   net::EventLoop& events() { return *loop_; }
   const IoLoopStats& stats() const { return stats_; }
 
-  // For the four-letter words; the caller holds all of the tree's lock.
+  // For the four-letter words. The caller holds the tree's lock for writing.
   replica::Front& front() { return front_; }
 
   // Called by connections.
@@ -99,7 +99,7 @@ class IoLoop {
     std::size_t length;
   };
 
-  // A connection that waits for the text of a word.
+  // A connection that waits for the answer to a word.
   struct Asking {
     std::uint32_t index;
     Word word;
@@ -152,7 +152,7 @@ class IoLoop {
   std::unique_ptr<char[]> arena_;
   std::size_t arena_used_ = 0;
   std::vector<Received> received_;
-  std::vector<std::uint32_t> again_;  // have whole frames left, or may be read again
+  std::vector<std::uint32_t> again_;  // have complete frames left, or can be read again
   std::vector<Asking> asking_;
   std::vector<replica::ConnId> changed_;
   Instant next_tick_;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The snapshot thread's view of the disk: a failed sync of the log's directory is final there too.
+// The snapshot thread's view of the disk: a failed sync of the log's directory is fatal there too.
 //
-// The kernel reports a write error to one caller. When snapshots and logs share a directory, or when purge
-// deletes logs, the snapshot thread may be the one that is told of a directory block that is lost, and the
-// log thread's next sync of that directory would succeed although the name of its new file never reached the
-// disk. So whoever is told ends the process. Everything else about snapshots may fail: the log has it all.
+// The kernel reports a write error to only one caller. When snapshots and logs share a directory, or when
+// purge deletes logs, the snapshot thread can be the one that gets the error of a lost directory block. The
+// log thread's next sync of that directory would then succeed, although the name of its new file never
+// reached the disk. So the thread that gets the error ends the process. All other snapshot errors are
+// harmless: the log has all the data.
 #pragma once
 
 #include <functional>

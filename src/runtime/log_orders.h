@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the log thread can be asked to do, and what it answers: one order after the other, each durable before
-// the next begins.
+// The log thread's orders and answers. Orders run one after the other; each is durable before the next
+// begins.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace drover::server {
 
-// What is on the disk is not what it should be: put it away and begin with nothing.
+// The data on the disk is wrong: move it away and start empty.
 struct DiscardHistory {};
 
 using LogOrder = std::variant<zab::AppendTxns, zab::SaveEpoch, zab::TruncateLog, zab::SaveSnapshot,
@@ -31,10 +31,10 @@ struct LogAnswer {
   };
   Kind kind{};
   Zxid last{};             // kDurable
-  std::size_t orders = 1;  // kDurable: how many orders one sync has served
+  std::size_t orders = 1;  // kDurable: number of orders in this sync
   zab::EpochKind epoch_kind{};
   std::uint32_t epoch = 0;
-  bool exact = false;  // kReloaded: the state is exactly what the history makes
+  bool exact = false;  // kReloaded: the state matches the history exactly
 };
 
 }  // namespace drover::server

@@ -13,8 +13,8 @@
 namespace drover::server {
 namespace {
 
-// Room that is kept ahead of the log, so that deletes and the end of sessions still fit when the disk is
-// full and growth is refused.
+// Space reserved ahead of the log. Deletes and session closes still fit when the disk is full and growth is
+// rejected.
 constexpr std::uint64_t kReserveBytes = 4 << 20;
 constexpr std::chrono::milliseconds kSpaceCheck{200};
 
@@ -90,10 +90,10 @@ void LogThread::submit(LogOrder order) {
   if (wake) work_.notify_one();
 }
 
-// The way to this thread and back costs half as much as a sync of a quick disk. But whoever submits answers
-// reads too, and they would wait for a slow one. So it is only done for next to nothing, after a row of quick
-// ones, and a sync that takes long ends it for a hundred times as long: that bounds the share of the time
-// in which a slow disk can hold up reads.
+// Passing a batch to this thread and back costs half as much as a sync on a quick disk. But the calling
+// thread also answers reads, and they would wait for a slow sync. So the caller syncs only tiny batches, and
+// only after a series of quick syncs. A slow sync disables this for a hundred times its duration. That bounds
+// the share of time in which a slow disk can delay reads.
 bool LogThread::may_borrow(const replica::LogAppend& append) {
   return options_.sync_on_caller && waiting_ && queue_.empty() && !full_ && !stopping_ &&
          quick_syncs_ >= kQuickSyncsBefore && append.ends.size() <= kBorrowTxnsMax &&
@@ -154,14 +154,14 @@ void LogThread::count_queue(const std::vector<LogOrder>& orders) {
   if (txns > 0) stats_.queue_txns.add(txns);
 }
 
-// Everything submitted so far; false when there is nothing and will be nothing.
+// Takes everything submitted so far. False: there is nothing, and nothing more will come.
 bool LogThread::take(std::vector<LogOrder>& orders) {
   orders.clear();
   std::unique_lock lock(mutex_);
   const auto ready = [&] { return (!queue_.empty() || stopping_) && !borrowed_; };
   waiting_ = true;
   while (full_ && !work_.wait_for(lock, kSpaceCheck, ready)) {
-    // Nobody writes while growth is refused, so nobody else would notice that there is space again.
+    // While growth is rejected there are no writes that would notice free space, so check here.
     waiting_ = false;
     lock.unlock();
     look_for_space(0, 1);
@@ -176,7 +176,7 @@ bool LogThread::take(std::vector<LogOrder>& orders) {
   return !orders.empty();
 }
 
-// All of them with one write and one sync.
+// Appends all orders with one write and one sync.
 void LogThread::append(const std::vector<LogOrder>& orders, std::size_t first, std::size_t end) {
   batch_.clear();
   for (std::size_t i = first; i < end; ++i) add(batch_, *std::get<zab::AppendTxns>(orders[i]).batch);
@@ -190,7 +190,8 @@ T LogThread::must(IoResult<T> result) {
 }
 
 void LogThread::carry_out(const LogOrder& order) {
-  // A snapshot of the old state that got its name after the history has changed would bring it back.
+  // A snapshot of the old state that is completed after the history has changed would bring the old state
+  // back.
   const bool rewrites = !std::holds_alternative<zab::SaveEpoch>(order);
   if (rewrites) callbacks_.pause_snapshots();
   if (const auto* save = std::get_if<zab::SaveEpoch>(&order)) {
@@ -200,7 +201,7 @@ void LogThread::carry_out(const LogOrder& order) {
     callbacks_.done({.kind = LogAnswer::Kind::kEpochSaved, .epoch_kind = save->kind, .epoch = save->epoch});
   } else if (const auto* cut = std::get_if<zab::TruncateLog>(&order)) {
     const auto done = journal_.truncate(cut->last);
-    // Code 0: the files lead nowhere near that point, and are unchanged.
+    // Code 0: the files do not reach that zxid, and are unchanged.
     if (!done && done.error().code != 0) callbacks_.fatal(done.error());
     refusing_ = !done;
     callbacks_.done({.kind = done ? LogAnswer::Kind::kTruncated : LogAnswer::Kind::kNotTruncated});
@@ -227,7 +228,8 @@ void LogThread::look_for_space(std::uint64_t bytes, std::uint64_t entries) {
 }
 
 void LogThread::write(const storage::LogBatch& batch) {
-  // Space for more than this batch, or the disk counts as full: growth must stop before the log does.
+  // Require space for more than this batch, otherwise the disk counts as full: growth must stop before the
+  // log does.
   look_for_space(batch.bytes.size(), batch.ends.size());
   if (auto done = journal_.log().append(batch); !done) {
     if (journal_.log().failed() || done.error().code != ENOSPC) callbacks_.fatal(done.error());
@@ -235,13 +237,13 @@ void LogThread::write(const storage::LogBatch& batch) {
   }
 }
 
-// Nothing of the batch is written, and nobody was told otherwise.
+// Nothing of the batch is written, and nothing of it is acknowledged.
 void LogThread::wait_for_space(const storage::LogBatch& batch) {
   log_error("log", "the disk is full: {} transactions wait for space", batch.ends.size());
   for (;;) {
     {
       std::unique_lock lock(mutex_);
-      // Stopping without having acknowledged them loses nothing that anybody was promised.
+      // These transactions are not acknowledged, so stopping here breaks no promise.
       if (stopping_) callbacks_.fatal(io_error(ENOSPC, "no space for the last transactions"));
       work_.wait_for(lock, kSpaceCheck, [&] { return stopping_; });
     }
@@ -262,7 +264,7 @@ void LogThread::set_full(bool full) {
   callbacks_.disk_full(full);
 }
 
-// When it began.
+// Returns the start time.
 std::uint64_t LogThread::sync() {
   const std::uint64_t begin = now_ns();
   if (auto done = journal_.log().sync(); !done) callbacks_.fatal(done.error());
@@ -290,11 +292,11 @@ void LogThread::count_towards_snapshot(const storage::LogBatch& batch) {
   const bool by_count = txns_since_snapshot_ > snapshot_after_txns_;
   const bool by_size = snapshot_after_bytes_ > 0 && bytes_since_snapshot_ > snapshot_after_bytes_;
   if (!by_count && !by_size) return;
-  // Replaying this log takes less time than writing a large tree over and over would.
+  // Replaying this log takes less time than writing a large tree again and again.
   const auto snapshot_bytes = static_cast<std::int64_t>(callbacks_.snapshot_bytes());
   if (!by_size && bytes_since_snapshot_ < snapshot_bytes / 2) return;
-  // A file ends where a snapshot begins. Ending one costs several syncs, for which every write waits: not
-  // again and again while one long snapshot is being written.
+  // A log file ends where a snapshot begins. Ending a file costs several syncs, and every write waits for
+  // them. So do it only once while a long snapshot is being written.
   if (!callbacks_.want_snapshot()) return;
   txns_since_snapshot_ = 0;
   bytes_since_snapshot_ = 0;
@@ -302,7 +304,7 @@ void LogThread::count_towards_snapshot(const storage::LogBatch& batch) {
   journal_.log().roll();
 }
 
-// Servers of an ensemble must not all write a snapshot at the same moment, hence the random half.
+// The servers of an ensemble must not all write a snapshot at the same time, hence the random half.
 void LogThread::choose_next_snapshot() {
   const auto half = [&](std::int64_t n) {
     return n / 2 + static_cast<std::int64_t>(

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread that makes transactions durable: one write and one fdatasync for all that came meanwhile.
+// The thread that makes transactions durable: one write and one fdatasync for everything that is queued.
 //
-// While one batch syncs the next one gathers, so the batch grows with the load and nobody tunes it. What
-// cannot be made durable ends the process: the log's word is what clients were told. A full disk is the
-// exception, as long as nothing was written: the batch waits for space, and the core is told, so that it
-// refuses to grow the state.
+// While one batch syncs, the next one gathers. So the batch grows with the load and needs no tuning. An error
+// that prevents durability ends the process: clients were promised what is in the log. A full disk is the
+// exception, as long as nothing was written: the batch waits for space, and the core is informed and rejects
+// requests that grow the state.
 //
-// In an ensemble it also saves epochs, cuts history back and replaces it, in the order in which it was told:
-// that order is what "durable" means there (zab/effects.h).
+// In an ensemble it also saves epochs, truncates the history and replaces it, in the order of the requests:
+// "durable" depends on that order (zab/effects.h).
 #pragma once
 
 #include <condition_variable>
@@ -29,12 +29,12 @@ namespace drover::server {
 
 struct LogThreadOptions {
   std::int64_t snap_count = 100'000;
-  std::int64_t snap_bytes = 0;           // 0: no such trigger
+  std::int64_t snap_bytes = 0;           // 0: no trigger by size
   storage::SnapshotOptions snapshots{};  // how a leader's state is saved
   std::int64_t fsync_warning_ms = 1000;
   std::uint64_t seed = 1;
-  // submit() may write and sync by itself as long as the disk is quick. Only where the caller has nothing
-  // better to do meanwhile than to wait.
+  // submit() may write and sync on the caller's thread while the disk is quick. Only for a caller that has
+  // nothing better to do than to wait.
   bool sync_on_caller = false;
   std::uint64_t quick_sync_ns = 2'000'000;
 };
@@ -43,26 +43,27 @@ class LogThread {
  public:
   struct Callbacks {
     std::function<void(const LogAnswer&)> done;
-    std::function<void(bool)> disk_full;  // it is, or no longer
-    // Enough has happened since the last one. False: one is being written, ask again.
+    std::function<void(bool)> disk_full;  // true: full; false: no longer full
+    // The log has grown enough for a new snapshot. False: one is being written, ask again.
     std::function<bool()> want_snapshot;
-    // Bytes of the newest snapshot: a log shorter than half of it is cheaper to replay than to replace.
+    // Bytes of the newest snapshot: a log shorter than half of it is cheaper to replay than a new snapshot is
+    // to write.
     std::function<std::uint64_t()> snapshot_bytes;
     std::function<void(const IoError&)> fatal;  // does not return
 
-    // Of an ensemble. Each keeps the tree's lock itself.
+    // Only for an ensemble. Each callback takes the tree's lock itself.
     std::function<IoResult<void>(storage::SnapshotWriter&)> write_state = {};
-    std::function<IoResult<bool>()> reload_state = {};  // whether it is exact
+    std::function<IoResult<bool>()> reload_state = {};  // returns whether the state is exact
     std::function<void()> clear_state = {};
     std::function<void()> pause_snapshots = {};  // returns when none is being written
     std::function<void()> resume_snapshots = {};
   };
 
   LogThread(storage::Journal journal, const LogThreadOptions& options, Callbacks callbacks);
-  // Writes what was submitted, then ends.
+  // Writes everything submitted, then ends.
   ~LogThread();
 
-  // From one thread at a time.
+  // Called by one thread at a time.
   void submit(replica::LogAppendPtr append);
   void submit(LogOrder order);
   struct Stats {
@@ -75,15 +76,15 @@ class LogThread {
     std::uint64_t slow_syncs = 0;  // longer than fsync.warningthresholdms
     Histogram sync_ms;
     Extremes batch_txns;
-    Extremes queue_txns;           // that had gathered when this thread came for them
-    Histogram queue_ms;            // from submit() until they are written, of the oldest in a batch
-    Extremes write_ms;             // into the file, without the sync
-    Histogram queue_and_flush_ms;  // from submit() until durable, of the oldest in a batch
+    Extremes queue_txns;           // queued when this thread took them
+    Histogram queue_ms;            // from submit() to the write, for the oldest in a batch
+    Extremes write_ms;             // write to the file, without the sync
+    Histogram queue_and_flush_ms;  // from submit() until durable, for the oldest in a batch
   };
   Stats stats() const;
 
  private:
-  // Of one batch, in nanoseconds.
+  // Times of one batch, in nanoseconds.
   struct Moments {
     std::uint64_t submitted = 0;
     std::uint64_t writing = 0;
@@ -117,15 +118,15 @@ class LogThread {
   std::int64_t snapshot_after_txns_ = 0;
   std::int64_t snapshot_after_bytes_ = 0;
   bool full_ = false;
-  bool refusing_ = false;  // a truncation failed: what was ordered behind it must not follow what is there
+  bool refusing_ = false;  // a truncation failed: later orders must not be appended to the existing log
 
   mutable std::mutex mutex_;
   std::condition_variable work_;
   std::vector<LogOrder> queue_;
-  std::uint64_t oldest_ns_ = 0;  // when the first of the queue was submitted
-  std::uint64_t taken_ns_ = 0;   // the same of what was taken from it
-  bool waiting_ = false;         // this thread sleeps, and uses nothing of the above
-  bool borrowed_ = false;        // submit() has the journal, and this thread must leave it alone
+  std::uint64_t oldest_ns_ = 0;  // when the first order in the queue was submitted
+  std::uint64_t taken_ns_ = 0;   // the same for the orders that were taken
+  bool waiting_ = false;         // this thread sleeps and uses no member above
+  bool borrowed_ = false;        // submit() uses the journal; this thread must not
   bool stopping_ = false;
   int quick_syncs_ = 0;  // in a row
   std::uint64_t borrow_after_ns_ = 0;

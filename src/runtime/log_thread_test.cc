@@ -29,10 +29,10 @@ replica::LogAppendPtr append_of(Zxid zxid) {
       replica::LogAppend{bytes, {static_cast<std::uint32_t>(bytes.size())}, zxid, zxid});
 }
 
-// On a busy machine any sync may be held up; these tests are not about that.
+// On a busy machine any sync can be delayed; these tests are not about that.
 constexpr std::uint64_t kAlwaysQuick = UINT64_MAX;
 
-// A log thread on a disk in memory, which only that thread touches while it runs.
+// A log thread with a disk in memory. Only that thread uses the disk while it runs.
 class Log {
  public:
   explicit Log(const LogThreadOptions& options) {
@@ -59,7 +59,7 @@ class Log {
                              .resume_snapshots = [] {}});
   }
 
-  // One batch for each, as from a client that waits for every answer.
+  // One batch per transaction, as from a client that waits for every answer.
   void append(std::uint32_t first, std::uint32_t last) {
     for (std::uint32_t c = first; c <= last; ++c) {
       thread_->submit(append_of(zx(1, c)));
@@ -70,13 +70,13 @@ class Log {
   }
 
   void append_next() { append(next_, next_); }
-  // The log thread may be on its way to its wait still, and then it is the one to sync.
+  // The log thread may not be waiting yet, and then it does the sync.
   void append_until_on_caller(std::uint32_t first) {
     for (next_ = first; on_caller == 0 && next_ < 100'000;) append_next();
   }
 
   void submit(LogOrder order) { thread_->submit(std::move(order)); }
-  // Everything that was answered until this was.
+  // All answers up to and including the first of `kind`.
   std::vector<LogAnswer::Kind> answers_until(LogAnswer::Kind kind) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return std::ranges::find(answers_, kind) != answers_.end(); });
@@ -138,7 +138,7 @@ TEST(LogThread, DoesNothingMoreAfterATruncationThatFailedUntilTheHistoryIsDiscar
   log.append(1, 3);
   log.answers_until(Kind::kDurable);
   log.submit(zab::TruncateLog{zx(1, 9)});  // never logged
-  // These continue a history that is not here; and a server that said it has reached the epoch could lead.
+  // These continue a history that is missing here; a server that claims to have reached the epoch could lead.
   log.submit(zab::AppendTxns{append_of(zx(1, 10))});
   log.submit(zab::SaveEpoch{zab::EpochKind::kCurrent, 7});
   log.submit(zab::ReloadState{});
@@ -158,7 +158,7 @@ TEST(LogThread, EndsAFileWhereASnapshotBegins) {
 
 TEST(LogThread, DoesNotEndFilesWhileASnapshotIsBeingWritten) {
   // Ending a file costs several syncs. With a large tree and a small limit there would be thousands of files,
-  // and every write would wait for them.
+  // and every write would wait for their syncs.
   Log log({.snap_count = 20});
   log.snapshots_start = false;
   log.append(1, 100);

@@ -12,7 +12,7 @@ namespace drover::server {
 namespace {
 
 constexpr std::size_t kWatchesPerStep = 500;
-constexpr std::size_t kRefsPerStep = 20'000;  // no more once there are so many: one connection may have more
+constexpr std::size_t kRefsPerStep = 20'000;  // stop after this many; one connection can have more
 
 struct Watcher {
   state::WatcherId id{};
@@ -32,7 +32,7 @@ std::vector<Watcher> watchers_of(const replica::Front& front) {
   return out;
 }
 
-// The lock on one front's thread, taken again and again.
+// Reads one front in steps, and takes the lock for each step.
 class FrontReader {
  public:
   FrontReader(const replica::Front& front, TreeLock& lock, std::size_t slot)
@@ -51,7 +51,7 @@ class FrontReader {
     return out;
   }
 
-  // visit(Watcher, path) for those that are still there.
+  // Calls visit(Watcher, path) for the watches that still exist.
   template <class Visit>
   void for_each_path(std::span<const Watch> watches, Visit visit) {
     while (!watches.empty()) {
@@ -89,8 +89,8 @@ class FrontReader {
   bool begun_ = false;
 };
 
-// For each owner's paths, in the order of the nodes, where an owner's follow one another. A list that grew
-// while somebody waits would be moved meanwhile.
+// Reserves a list per owner, in the order of the nodes, which are grouped by owner. A list that grows under
+// the lock would be copied while others wait.
 std::vector<SessionPaths> rooms_for(std::span<const OwnedNode> nodes) {
   std::vector<SessionPaths> out;
   while (!nodes.empty()) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Facts of which there may be a million: who has which ephemeral nodes, and who watches what.
+// Facts that can have a million entries: the ephemeral nodes of each session, and the watches.
 //
-// Nobody holds still for them. They are copied in steps, with the locks given back between two, and put in
-// order without any. So they are not of one moment; what comes or goes meanwhile may be shown or not.
+// Collecting them does not stop the server. They are copied in steps, with the locks released between steps,
+// and sorted without a lock. So they are not a snapshot of one moment: an entry that is added or removed
+// meanwhile may be shown or not.
 #pragma once
 
 #include <vector>
@@ -14,10 +15,10 @@
 
 namespace drover::server {
 
-// Of every session that has any, its paths in order.
+// The paths of every session that owns ephemeral nodes, sorted.
 std::vector<SessionPaths> ephemerals_by_session(const TreeReader& tree);
 
-// Data watches, by session and by path, and how many there are. The I/O thread of front N has the slot N.
+// Adds the data watches, by session and by path, and their number. Front N uses slot N of the lock.
 void add_watches(const std::vector<const replica::Front*>& fronts, TreeLock& lock, Facts& facts);
 
 }  // namespace drover::server

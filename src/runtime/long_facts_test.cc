@@ -38,7 +38,7 @@ TEST_F(LongFacts, KeepNoWriterWaitingForAllOfThem) {
   constexpr int kCount = 100'000;
   for (int i = 0; i < kCount; ++i) add("/" + std::to_string(i), 5);
   std::atomic<bool> done = false;
-  int writes = 0;  // while they are collected
+  int writes = 0;  // during the collection
   std::thread writer([&] {
     while (!done) {
       TreeLock::Writing writing(lock_);

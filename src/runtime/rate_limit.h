@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One of something in every interval, and what failed does not count.
+// Allows one operation per interval. A failed operation does not count.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace drover::server {
 
 class RateLimit {
  public:
-  // True: it may be done now. If it then fails, give_back().
+  // True: the operation may run now. If it then fails, call give_back().
   bool allow(Instant now, std::int64_t interval_ms) {
     std::lock_guard lock(mutex_);
     if (last_ && now < *last_ + interval_ms) return false;
@@ -33,7 +33,7 @@ class RateLimit {
   std::optional<Instant> before_;
 };
 
-// What became of the commands `snapshot` and `restore`. HTTP threads count, whoever shows metrics looks.
+// Counts results of the commands `snapshot` and `restore`. HTTP threads write, the metrics read.
 class AdminCounts {
  public:
   struct Values {
@@ -41,7 +41,7 @@ class AdminCounts {
     std::uint64_t snapshots_limited = 0;  // refused because the last one was too recent
     std::uint64_t restores_failed = 0;
     std::uint64_t restores_limited = 0;
-    Extremes restore_ms;  // of those that succeeded: from the first byte to the snapshot in its place
+    Extremes restore_ms;  // successful ones: from the first byte to the snapshot in its place
   };
   template <class Change>
   void count(Change change) {
@@ -58,7 +58,8 @@ class AdminCounts {
   Values values_;
 };
 
-// They outlive a server that starts anew, or every restore would allow the next, and be forgotten at once.
+// They survive a restart of the server within the process. Otherwise every restore would allow the next one,
+// and its counts would be lost at once.
 struct AdminLimits {
   RateLimit snapshots;
   RateLimit restores;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Joins the format of a leader's state (storage) with what is built from it (replica).
+// Connects the format of a leader's state (storage) with the builder of the state (replica).
 #pragma once
 
 #include <optional>

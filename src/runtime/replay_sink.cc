@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kBatchBytes = 256 * 1024;
 constexpr std::size_t kBatchesMax = 8;
-// Nearly every transaction is about another node, which is in no cache: ask for it this many earlier.
+// Nearly every transaction is about a different node, which is in no cache: prefetch this many ahead.
 constexpr std::size_t kLookAhead = 8;
 
 }  // namespace
@@ -57,7 +57,7 @@ bool ReplaySink::finish() {
     changed_.notify_all();
     thread_.join();
   }
-  // What did not fill a batch is not worth a thread.
+  // The last, partial batch is not worth a thread.
   if (!failed_) failed_ = !apply(std::exchange(gathering_, {}));
   return !failed_;
 }

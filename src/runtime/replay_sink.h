@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recovery on two threads: the caller's reads and checks the log, another applies what was found.
+// Recovery on two threads: the caller's thread reads and checks the log, the other applies the transactions.
 //
-// After a crash every client waits for it, and reading is a fifth of the work.
+// After a crash every client waits for recovery, and reading is a fifth of the work.
 #pragma once
 
 #include <condition_variable>
@@ -23,7 +23,7 @@ namespace drover::server {
 
 class ReplaySink final : public storage::RecoverySink {
  public:
-  // The builder outlives the sink, and is the sink's alone until finish().
+  // The builder outlives the sink. Only the sink uses it until finish().
   explicit ReplaySink(replica::StateBuilder& builder);
   ~ReplaySink() override { finish(); }
 
@@ -35,14 +35,14 @@ class ReplaySink final : public storage::RecoverySink {
     return sink_.node(path, data, acl, stat);
   }
   void snapshot_loaded(Zxid zxid, const std::optional<storage::SnapshotDigest>& digest) override;
-  // False: this one or an earlier one cannot be applied.
+  // False: this or an earlier transaction cannot be applied.
   bool txn(Zxid zxid, std::string_view entry) override;
 
-  // Waits until everything is applied. False: something could not be. What the recovery said of the place is
-  // then too late by some transactions, and it has to be repeated one by one.
+  // Waits until everything is applied. False: a transaction could not be applied. The position that recovery
+  // reported is then a few transactions too late, and recovery must be repeated one by one.
   bool finish();
 
-  // When the snapshot was read.
+  // The time when the snapshot was loaded.
   Instant loaded_at() const { return loaded_at_; }
 
  private:

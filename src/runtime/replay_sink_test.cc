@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two threads make the state that one would, and notice what one would.
+// Two threads build the same state and detect the same errors as one thread.
 #include "runtime/replay_sink.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using namespace state::testing;
 struct Replay : ::testing::Test {
   Replay() {
     leader.create("/a");
-    // Several batches of them.
+    // Enough for several batches.
     for (int i = 0; i < 3000; ++i) leader.create("/a/" + std::to_string(i), {.data = std::string(500, 'x')});
   }
 

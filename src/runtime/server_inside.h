@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the HTTP side may see of the server and ask of it.
+// The interface of the server for its HTTP side.
 //
-// Its threads are guests. A look at the tree takes `slot` of the tree's lock for as long as a read does;
-// looking at the fronts, or at what facts() collects, stops everybody for a moment, as a four-letter word
-// does. Locks in this order: Core::look_at(), then the tree's lock.
+// HTTP threads must not disturb the server. A look at the tree holds `slot` of the tree's lock only as long
+// as a client's read does. A look at the fronts, or a call of facts(), stops all threads for a moment, as a
+// four-letter word does. Lock order: Core::look_at(), then the tree's lock.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ struct ServerInside {
   const ServerConfig& config;
   state::Machine& machine;  // read it under TreeLock::Reading(lock, slot)
   TreeLock& lock;
-  std::size_t slot;  // one for all threads of the HTTP side: a mutex, so they take turns
+  std::size_t slot;  // shared by all HTTP threads; it is a mutex, so they take turns
   Core& core;
   std::vector<replica::Front*> fronts{};  // under TreeLock::Writing(lock)
   SnapshotThread& snapshots;
@@ -38,15 +38,15 @@ struct ServerInside {
   std::function<void()> reset_server_stats;
   std::function<void()> reset_connection_stats;
   std::function<void()> reset_observer_stats;
-  std::function<std::int64_t(int percentage)> shed_connections;  // how many were closed
-  std::function<void()> stop_serving;  // sends all clients away, for good; returns when they are gone
-  std::function<void()> start_anew;    // ends the server, and starts it again; empty: this process cannot
+  std::function<std::int64_t(int percentage)> shed_connections;  // returns how many were closed
+  std::function<void()> stop_serving;  // disconnects all clients for good; returns when they are gone
+  std::function<void()> start_anew;    // restarts the server; empty: this process cannot
   AdminLimits& limits;
   std::atomic<std::int64_t>& trace_mask;
-  std::atomic<std::uint64_t>& insecure_admin;  // connections without TLS to a port that has it
+  std::atomic<std::uint64_t>& insecure_admin;  // plain connections to a port that supports TLS
   Instant started{};
   std::function<LogThread::Stats()> log_stats{};
-  // A connection to the client protocol in this process, which counts as one from `as`.
+  // Opens a client connection within this process. It counts as a connection from `as`.
   std::function<IoResult<net::Socket>(const net::Address& as)> connect_inside{};
 };
 

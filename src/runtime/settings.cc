@@ -11,8 +11,8 @@ std::size_t positive_or(std::int64_t value, std::size_t otherwise) {
 }
 constexpr std::size_t kNoLimit = static_cast<std::size_t>(-1) / 2;
 
-// The top byte tells which server made it, the next five the time: ids of different servers and of
-// different starts do not meet. One server of its own is number 1, as in Java.
+// The top byte is the server that created the session, the next five bytes are the time. So ids of different
+// servers and of different starts do not collide. A standalone server has number 1, as in Java.
 SessionId first_session(WallTime now, std::int64_t server) {
   const auto ms = static_cast<std::uint64_t>(now.ms);
   const std::uint64_t id = ((ms << 24) >> 8) | (static_cast<std::uint64_t>(server) << 56);
@@ -44,7 +44,8 @@ state::Options state_options(const ServerConfig& config, const HashKey& hash_key
   o.super_digest = config.auth.super_digest.reveal();
   o.x509_super_user = config.auth.x509_super_user;
   o.path_bytes_max = positive_or(config.limits.path_bytes, kNoLimit);
-  // A list and what comes with it must fit a transaction; the smallest buffers leave the list half of it.
+  // An ACL list and the rest of its transaction must fit into one transaction. With the smallest buffers the
+  // list gets half of it.
   const auto buffer = static_cast<std::size_t>(std::max(0, config.limits.jute_max_buffer));
   o.acl_bytes_max = std::max(buffer / 2, buffer - std::min<std::size_t>(buffer, 1024));
   o.acl_entries_max = positive_or(config.limits.acl_entries, kNoLimit);
@@ -88,7 +89,7 @@ IoLoopConfig io_loop_config(const ServerConfig& config, std::size_t fronts) {
   io.front.watches.bytes_per_table = client_limits::kWatchBytesTotal / fronts;
   io.front.output_high_water_bytes = static_cast<std::size_t>(config.limits.output_high_water_bytes);
   io.front.output_max_bytes = positive_or(config.limits.output_max_bytes, kNoLimit);
-  // However many threads there are, a connection that has all it may have does not fill its thread's share.
+  // With any number of threads, a connection with the maximal output does not fill its thread's share.
   io.front.output_total_max_bytes =
       std::max(static_cast<std::size_t>(config.limits.output_total_bytes) / fronts,
                4 * positive_or(config.limits.output_max_bytes, 0));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the configuration's words to the settings of each part: the only file that knows both.
+// Translates the configuration to the settings of each part. Only this file knows both.
 #pragma once
 
 #include "config/config.h"
@@ -14,13 +14,13 @@
 
 namespace drover::server {
 
-// The largest transaction that this server makes (wire/txn_limits.h).
+// The largest transaction that this server creates (wire/txn_limits.h).
 std::size_t txn_bytes_max(const ServerConfig& config);
 state::Options state_options(const ServerConfig& config, const HashKey& hash_key);
 replica::ReplicaConfig replica_config(const ServerConfig& config, WallTime now);
 IoLoopConfig io_loop_config(const ServerConfig& config, std::size_t fronts);
-// How often the core looks at its clocks: sessions, containers and TTL nodes. Half a tick, unless the latter
-// are to be looked at more often.
+// The period of the core's checks of sessions, containers and TTL nodes. Half a tick, unless containers and
+// TTL nodes must be checked more often.
 std::int64_t tick_period_ms(const ServerConfig& config);
 LogThreadOptions log_thread_options(const ServerConfig& config, std::uint64_t seed, bool core_on_io_thread);
 SnapshotThreadOptions snapshot_options(const ServerConfig& config);

@@ -17,20 +17,20 @@ namespace {
 
 using Progress = replica::SnapshotCursor::Progress;
 
-// Not the least of all: it holds the readers' lock now and then, for which the core waits.
+// Not the lowest priority: the thread sometimes holds the reader lock, and the core waits for it.
 constexpr int kSnapshotNice = 10;
 
-// The log's fdatasync waits for what is on its way to the same disk. So a snapshot goes there in pieces that
-// are over soon, and after each the disk belongs to the log for four times as long. docs/performance.md,
-// "Snapshots", has the measurements; the limit keeps a slow disk from making it last for ever.
+// The log's fdatasync waits for all pending writes to the same disk. So a snapshot is written in small
+// pieces, and after each piece the disk is left to the log for four times as long. docs/performance.md,
+// "Snapshots", has the measurements. The limit keeps a slow disk from delaying the snapshot forever.
 constexpr std::uint64_t kPieceBytes = 256 * 1024;
 constexpr int kPausePerPiece = 4;
 constexpr std::chrono::milliseconds kPauseMax{20};
 
-// What the log keeps ahead of itself, and a large transaction.
+// The space that the log reserves, plus a large transaction.
 constexpr std::uint64_t kLeftForLogBytes = 5 << 20;
 
-// A walk that is given up ends under the lock, like everything that it does.
+// Takes the lock also to end a walk that is cancelled.
 class LockedCursor : public replica::SnapshotCursor {
  public:
   LockedCursor(state::Machine& machine, TreeLock& lock, std::size_t slot)
@@ -92,7 +92,7 @@ IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& 
       TreeLock::Reading reading(lock, slot);
       progress = cursor.step(nodes);
       if (progress == Progress::kEnd) {
-        // The digest is the one at the end of the walk: replay compares when it gets there.
+        // The digest is that of the end of the walk: replay compares it at that point.
         if (machine.options.digest_enabled) {
           seals.digest =
               storage::SnapshotDigest{machine.last_zxid, storage::kDigestVersion, machine.tree.digest()};
@@ -130,7 +130,7 @@ IoResult<void> write_state(storage::SnapshotWriter& writer, state::Machine& mach
     nodes.for_each([&](const auto&... node) { writer.node(node...); });
   }
   if (progress == Progress::kCutOff) return std::unexpected(data_error("the state was replaced meanwhile"));
-  return {};  // Whatever failed, finish() tells.
+  return {};  // finish() reports any error.
 }
 
 SnapshotThread::SnapshotThread(storage::Disk& disk, storage::DataDirs dirs, state::Machine& machine,
@@ -145,7 +145,7 @@ SnapshotThread::SnapshotThread(storage::Disk& disk, storage::DataDirs dirs, stat
       callbacks_(std::move(callbacks)) {
   thread_ = std::thread([this] {
     pthread_setname_np(pthread_self(), "drover-snap");
-    // Nobody waits for a snapshot. (On Linux this is the thread's priority, not the process's.)
+    // A snapshot is not urgent. (On Linux this sets the priority of the thread, not of the process.)
     setpriority(PRIO_PROCESS, 0, kSnapshotNice);
     run();
   });
@@ -231,7 +231,8 @@ void SnapshotThread::run() {
 
 IoResult<SnapshotResult> SnapshotThread::take() {
   std::unique_lock lock(mutex_);
-  const std::uint64_t mine = begun_ + 1;  // One that runs already may have begun before what the caller saw.
+  const std::uint64_t mine =
+      begun_ + 1;  // A running one may have begun before the state that the caller saw.
   requested_ = true;
   work_.notify_one();
   idle_.wait(lock, [&] { return ended_ >= mine || stopping_; });
@@ -240,8 +241,9 @@ IoResult<SnapshotResult> SnapshotThread::take() {
 }
 
 IoResult<SnapshotResult> SnapshotThread::write_one() {
-  // Whoever makes it forbidden pauses us later than that: so what begins now ends, or is given up, before
-  // anything is done to the files. Not made up for: the log asks again when it has grown.
+  // The core first forbids snapshots and pauses this thread later. So a snapshot that begins now ends, or is
+  // cancelled, before the files change. A forbidden snapshot is not retried: the log asks again when it has
+  // grown.
   if (callbacks_.may_begin && !callbacks_.may_begin())
     return std::unexpected(io_error(EAGAIN, "the state may not be written down now"));
   bool fits = true;
@@ -255,7 +257,7 @@ IoResult<SnapshotResult> SnapshotThread::write_one() {
   }
 }
 
-// A snapshot saves a replay, and the log saves a write: on a disk that is nearly full, the log comes first.
+// A snapshot saves replay time, but the log saves writes: on a nearly full disk, the log comes first.
 bool SnapshotThread::leaves_room() {
   const auto free = disk_.free_bytes(dirs_.snapshots);
   return !free || *free >= kLeftForLogBytes;
@@ -272,7 +274,7 @@ void SnapshotThread::snapshot() {
   last_ = result;
   idle_.notify_all();
   if (!result && result.error().code == ECANCELED) {
-    requested_ = paused_;  // Once more, when that is over; nobody wants it when the server stops.
+    requested_ = paused_;  // Retry after the pause, but not when the server stops.
     return;
   }
   if (!result && result.error().code == EAGAIN) return;
@@ -301,8 +303,8 @@ bool SnapshotThread::rest(std::chrono::nanoseconds took) {
   return !work_.wait_for(lock, pause_after(took), [&] { return stopping_ || paused_; });
 }
 
-// Under heavy load files pile up faster than the interval: purge reads whole snapshots to verify them, so
-// it does not run behind each one.
+// Under heavy load files accumulate faster than the interval. Purge reads whole snapshots to verify them, so
+// it does not run after each snapshot.
 bool SnapshotThread::too_large() {
   if (!options_.purge.bytes_max) return false;
   const auto bytes = storage::history_bytes(disk_, dirs_);

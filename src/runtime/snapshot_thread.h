@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes fuzzy snapshots and removes old files, while everything else goes on.
+// Writes fuzzy snapshots and removes old files in the background.
 //
-// The tree is walked in small steps under a reader's slot of its lock; between steps transactions are
-// applied. The file is named after the last transaction applied when the walk began, and holds at least
-// everything up to it; replay of what came after is idempotent.
+// The tree is walked in small steps under a reader slot of its lock; transactions are applied between steps.
+// The file is named after the last transaction applied when the walk began, and contains at least everything
+// up to it. Replay of later transactions is idempotent.
 #pragma once
 
 #include <chrono>
@@ -41,48 +41,48 @@ struct SnapshotResult {
   std::int64_t took_ms = 0;
 };
 
-// Called after each piece, with the time that the disk took for it; false gives the snapshot up.
+// Called after each piece with the time that the disk needed for it; false cancels the snapshot.
 using SnapshotPace = std::function<bool(std::chrono::nanoseconds took)>;
 
-// One snapshot, now, on the calling thread. `slot` is the caller's in the lock. With a pace it goes to the
-// disk in small pieces; without one, as fast as it can. Fails with ECANCELED when it was given up.
+// Writes one snapshot now, on the calling thread. `slot` is the caller's slot in the lock. With `pace` it is
+// written in small pieces; without it, as fast as possible. Fails with ECANCELED if it was cancelled.
 IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& directory,
                                         state::Machine& machine, TreeLock& lock, std::size_t slot,
                                         const SnapshotThreadOptions& options, const SnapshotPace& pace = {});
 
-// The same into a writer that somebody else opened and will finish, without seals and without a pace.
+// The same, to a writer that the caller opened and will finish, without seals and without a pace.
 IoResult<void> write_state(storage::SnapshotWriter& writer, state::Machine& machine, TreeLock& lock,
                            std::size_t slot);
 
-// How long to leave the disk to the log after a piece for which it took so long.
+// How long to leave the disk to the log after a piece that took `took`.
 std::chrono::nanoseconds pause_after(std::chrono::nanoseconds took);
 
 class SnapshotThread {
  public:
   struct Callbacks {
     std::function<void(const SnapshotResult&)> finished;
-    // Asked when a snapshot begins, which may be long after it was asked for. Empty: always.
+    // Called when a snapshot begins, which can be long after the request. Empty: always allowed.
     std::function<bool()> may_begin;
     // The log's directory could not be synced; does not return. See log_directory_guard.h.
     std::function<void(const IoError&)> fatal;
   };
   SnapshotThread(storage::Disk& disk, storage::DataDirs dirs, state::Machine& machine, TreeLock& lock,
                  std::size_t slot, const SnapshotThreadOptions& options, Callbacks callbacks);
-  // Gives up a snapshot that is being written: the log holds everything.
+  // Cancels a snapshot that is being written: the log has all the data.
   ~SnapshotThread();
 
-  // Gives up what is being written, writes nothing more, and lets go those who wait in take().
+  // Cancels the current snapshot, writes no more, and releases the threads that wait in take().
   void stop();
 
-  // From pause() to resume() no file is written or removed; a snapshot that was being written is given up.
-  // By one other thread.
+  // Between pause() and resume() no file is written or removed; a snapshot that is being written is
+  // cancelled. Only one other thread calls these.
   void pause();
   void resume();
 
-  // Asks for a snapshot. False, and without effect, while one is being written or files are purged.
+  // Requests a snapshot. Returns false and does nothing while one is being written or files are purged.
   bool request();
 
-  // Writes one and waits until it is on the disk. For threads that may wait, several at once.
+  // Writes a snapshot and waits until it is on the disk. Several threads can wait at once.
   IoResult<SnapshotResult> take();
 
   struct Stats {
@@ -121,9 +121,9 @@ class SnapshotThread {
   bool busy_ = false;
   bool stopping_ = false;
   bool paused_ = false;
-  std::uint64_t begun_ = 0;  // of attempts to write one
+  std::uint64_t begun_ = 0;  // number of attempts begun
   std::uint64_t ended_ = 0;
-  IoResult<SnapshotResult> last_;  // how the last one ended
+  IoResult<SnapshotResult> last_;  // result of the last attempt
   Stats stats_;
   std::thread thread_;
 };

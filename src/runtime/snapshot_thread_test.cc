@@ -24,7 +24,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// A tree whose snapshot takes some tens of pieces.
+// A tree whose snapshot takes a few tens of pieces.
 class SnapshotThreads : public ::testing::Test {
  protected:
   static constexpr int kNodes = 3000;
@@ -152,8 +152,8 @@ TEST_F(SnapshotThreads, LetGoWhoWaitsWhenTheServerStops) {
 }
 
 TEST_F(SnapshotThreads, DoNotWriteAStateThatHasLostItsHistoryMeanwhile) {
-  // Asked for while the log is being cut, and begun before the state was read anew: the snapshot would bring
-  // back what was cut off.
+  // Requested while the log is truncated, and begun before the state is reloaded: such a snapshot would bring
+  // back the truncated transactions.
   std::atomic<bool> allowed{false};
   std::atomic<int> finished{0};
   SnapshotThread thread(disk_, dirs_, machine_, lock_, 0, {},
@@ -191,7 +191,7 @@ TEST(LogDirectoryGuard, EndsTheProcessOnlyForTheDirectoryOfTheLog) {
   EXPECT_EQ(fatal, 1);
 }
 
-// As when there is no memory for what a snapshot is made of.
+// Simulates a lack of memory during a snapshot.
 class ThrowingDisk final : public storage::ForwardingDisk {
  public:
   using ForwardingDisk::ForwardingDisk;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From one server's state to another's through the real pieces, on real threads: cursor, stream, file,
+// Copies the state of one server to another through the real parts, on real threads: cursor, stream, file,
 // adapter, builder, and the lock between them and the writer.
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ using Progress = replica::SnapshotCursor::Progress;
 
 constexpr std::size_t kReaders = 3;
 
-// As the leader sends it; `zxid` is that of the SNAP packet.
+// The state as a leader sends it; `zxid` is that of the SNAP packet.
 struct Sent {
   Zxid zxid{};
   std::string bytes;
@@ -59,7 +59,7 @@ Sent send_snapshot(state::Machine& machine, TreeLock& lock, std::size_t slot) {
   return sent;
 }
 
-// As a learner takes it, in pieces.
+// Receives the state as a learner does, in pieces.
 void receive(replica::StateBuilder& builder, const Sent& sent) {
   storage::RecoverySinkAdapter sink(builder);
   storage::SnapshotStreamReader reader(sink);
@@ -165,7 +165,7 @@ TEST_F(Transfer, LearnersAndASnapshotFileAreServedAtTheSameTimeWhileTheLeaderWri
   }
 }
 
-// Replaces the state between the beginning of a snapshot, which names the file, and its first nodes.
+// Replaces the state after the beginning of a snapshot, which names the file, and before its first nodes.
 class ReplacingDisk final : public storage::ForwardingDisk {
  public:
   ReplacingDisk(storage::Disk& disk, state::Machine& machine) : ForwardingDisk(disk), machine_(machine) {}

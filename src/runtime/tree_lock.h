@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tree's lock: cheap for each of a few known readers, dear for the one writer.
+// The tree's lock: cheap for a few known readers, expensive for the single writer.
 //
-// Every reader thread has a slot of its own, on a cache line of its own, and takes only that; the writer
-// takes all of them. A reader that meets no writer touches no memory that another reader touches. Readers
-// hold their slot for a batch of requests, the writer for a batch of transactions.
+// Every reader thread has its own slot on its own cache line, and locks only that. The writer locks all
+// slots. If no writer is active, readers share no memory. Readers hold their slot for a batch of requests,
+// the writer holds the lock for a batch of transactions.
 //
-// A reader that comes back while the writer waits lets it go first. A mutex alone would not: a thread that
-// gives it up and takes it again at once mostly gets it, and one busy with a long queue of reads would keep
-// all writes waiting until the queue is empty.
+// A reader that returns while the writer waits lets the writer go first. A plain mutex would not: a thread
+// that unlocks it and locks it again at once usually gets it. A reader with a long queue of reads would block
+// all writes until its queue is empty.
 #pragma once
 
 #include <atomic>
@@ -56,7 +56,7 @@ class TreeLock {
     std::mutex mutex;
   };
 
-  // Whoever waits here holds no slot, so the writer does not wait for it.
+  // A reader that waits here holds no slot, so the writer does not wait for it.
   std::mutex& after_waiting_writers(std::size_t slot) {
     while (const std::uint32_t waiting = writers_waiting_.load(std::memory_order_acquire)) {
       writers_waiting_.wait(waiting, std::memory_order_acquire);
