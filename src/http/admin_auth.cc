@@ -22,7 +22,7 @@ constexpr HttpAuth kNotNamed{
         "count), or it must be the super user"};
 constexpr HttpAuth kNotAllowed{.status = 403, .error = "Not authorized"};
 
-// state::is_allowed() asks for any of the permissions; all of them are asked for one by one.
+// state::is_allowed() checks for any of the permissions, so all of them are checked one by one.
 constexpr std::int32_t kPermissions = 5;
 
 bool has_all_permissions(const state::AclList& acl, const state::Identities& who,
@@ -33,7 +33,7 @@ bool has_all_permissions(const state::AclList& acl, const state::Identities& who
   return true;
 }
 
-// The identities of the header alone: a browser's address is not the will of whoever sits before it.
+// Only the identities in the header: the address of a browser does not prove the will of its user.
 std::optional<state::Identities> proven_by_header(const HttpRequest& request, const state::Options& options) {
   const auto credentials = parse_authorization(request.header("Authorization"));
   if (!credentials) return std::nullopt;

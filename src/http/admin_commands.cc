@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table; what each command prints is in admin_render.cc.
+// The table of commands. Their output is in admin_render.cc.
 #include "http/admin_commands.h"
 
 #include <fmt/format.h>
@@ -108,7 +108,7 @@ std::string bare_answer(std::string_view command, std::string_view error) {
 }
 
 std::string answer_of(const AdminCommand& command, const CommandFacts& facts) {
-  // Java's own exception: here the error comes first.
+  // An exception in Java: here the error comes first.
   if (command.print == print_leader && !facts.facts.ensemble) {
     PrettyJson json;
     json.begin_object().field("error", "server is not initialized").field("command", command.name);

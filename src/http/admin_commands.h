@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands of ZooKeeper's AdminServer: their names, what they need to know, and the JSON they print.
+// The commands of ZooKeeper's AdminServer: their names, the facts they need, and the JSON they print.
 //
-// Pure text, as the four-letter words are: the facts are collected elsewhere, and doing what a command asks
-// for is the caller's part (admin_routes.h). The text is Java's to the blank.
+// Only formatting, as for the four-letter words: other code collects the facts, and the caller executes the
+// command (admin_routes.h). The text matches Java's, including blanks.
 #pragma once
 
 #include <optional>
@@ -25,28 +25,28 @@ struct CommandFacts {
 struct AdminCommand {
   std::string_view name;
   std::string_view aliases;  // separated by blanks
-  // Java asks for proof before snapshot, restore and shed_connections. Here it is needed for whatever changes
-  // something, a counter too: a page in somebody's browser could otherwise do it.
+  // Java requires authorization for snapshot, restore and shed_connections. Here every command that changes
+  // something requires it, even a counter: otherwise a web page in a user's browser could run it.
   bool changes_state = false;
-  bool needs_server = true;  // false: answered also while there is no leader
+  bool needs_server = true;  // false: works also without a leader
   bool is_post = false;
   Needs needs = {};
-  // Its fields; null: it has none, or its answer is made elsewhere.
+  // Prints its fields. Null: it has none, or other code makes the answer.
   void (*print)(const CommandFacts&, PrettyJson&) = nullptr;
 };
 
-// In the order of their names.
+// Sorted by name.
 std::span<const AdminCommand> admin_commands();
 // By name or alias.
 const AdminCommand* find_admin_command(std::string_view name);
 
-// What every answer ends with. `error` empty: none.
+// Adds the end of every answer. `error` empty: none.
 std::string finish_answer(PrettyJson json, std::string_view command, std::string_view error = {});
 // An answer without fields of its own.
 std::string bare_answer(std::string_view command, std::string_view error = {});
 std::string answer_of(const AdminCommand& command, const CommandFacts& facts);
 
-// The page below admin.commandURL: a link to each.
+// The page at admin.commandURL: a link to each command.
 std::string command_links(std::string_view command_url);
 
 }  // namespace drover::server

@@ -67,8 +67,8 @@ void print_addresses(std::string_view key, const PeerSpec& server, Port port, Pr
   json.end_array();
 }
 
-// As Java's JSON library shows a set of addresses: everything that can be asked of it. Nobody is pinged for
-// it.
+// Java's JSON library prints a set of addresses with the results of all its getters. Here no address is
+// pinged for it.
 void print_address_set(std::string_view key, const PeerSpec& server, Port port, PrettyJson& json) {
   const PeerAddress& first = server.addresses.front();
   const std::string one = address_text(first.host, first.*port);
@@ -86,7 +86,7 @@ void print_address_set(std::string_view key, const PeerSpec& server, Port port, 
   json.field("reachable_or_one", one).end_object();
 }
 
-// What the configuration says of a server's port for clients; of ourselves we know it in any case.
+// A server's client address from the configuration. For this server it is always known.
 std::string client_address(const PeerSpec& server, const ServerConfig& config) {
   const bool me = server.id == config.ensemble.my_id;
   const std::optional<Endpoint>& client = me && config.client ? config.client : server.client;
@@ -160,7 +160,7 @@ void print_last_snapshot(const CommandFacts& f, PrettyJson& json) {
 }
 
 void print_leader(const CommandFacts& f, PrettyJson& json) {
-  if (!f.facts.ensemble) return;  // answer_of() says why
+  if (!f.facts.ensemble) return;  // answer_of() reports the error
   const EnsembleFacts& e = *f.facts.ensemble;
   json.field("is_leader", f.facts.mode == ServerMode::kLeader).field("leader_id", raw(e.leader));
   const auto& servers = f.config.ensemble.members.servers;
@@ -186,7 +186,7 @@ void print_observers(const CommandFacts& f, PrettyJson& json) {
   for (const EnsembleFacts::Observer& observer : observers) {
     json.begin_object().field("remote_socket_address", observer.remote).field("sid", raw(observer.server));
     json.field("established", observer.established.ms);
-    // What waits for the network is one piece of bytes here.
+    // Here the queue for the network is one block of bytes.
     json.field("queued_packets", std::int64_t{observer.queued_bytes > 0});
     json.field("queued_packets_size", observer.queued_bytes);
     json.field("packets_received", observer.packets_received).field("packets_sent", observer.packets_sent);
@@ -212,7 +212,7 @@ void print_server_stats(const CommandFacts& f, PrettyJson& json) {
   json.field("min_latency", facts.latency_ms.min);
   json.field("num_alive_client_connections", facts.alive_connections);
   json.field("uptime", facts.stats.uptime_ms).field("auth_failed_count", facts.stats.auth_failures);
-  // Spelled as Java's JSON library splits the words. A port that mixes both is not counted here.
+  // Spelled as Java's JSON library splits the words. Plain connections to a mixed port are not counted here.
   json.field("non_mtlsremote_conn_count", 0).field("non_mtlslocal_conn_count", 0);
   json.end_object();
   print_sizes("client_response", facts.stats.response_bytes_last, facts.stats.response_bytes_min,
@@ -229,7 +229,8 @@ void print_stats(const CommandFacts& f, PrettyJson& json) {
   print_connection_lists(f.facts, ConnectionForm::kBrief, json);
 }
 
-// Those of Java's that have a meaning here. Java shows all of them, the passwords of its key stores too.
+// Java's properties that have a meaning here. Java shows all of them, including the passwords of its key
+// stores.
 void print_system_properties(const CommandFacts& f, PrettyJson& json) {
   std::map<std::string, std::string> sorted;
   for (const EnvironmentEntry& entry : f.facts.environment) {

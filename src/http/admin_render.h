@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the commands of the AdminServer print: the fields of each, between the braces.
+// The output of the AdminServer's commands: the fields of each, between the braces.
 #pragma once
 
 #include "http/admin_commands.h"

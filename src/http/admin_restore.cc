@@ -15,7 +15,7 @@
 namespace drover::server {
 namespace {
 
-// Left to the log, which shares the disk with what strangers upload.
+// Reserved for the log, which shares the disk with uploads.
 constexpr std::uint64_t kSpaceForOthers = 256 << 20;
 constexpr std::uint64_t kLookForSpaceEvery = 4 << 20;
 
@@ -37,7 +37,7 @@ class RestoreSink : public BodySink {
   ~RestoreSink() override {
     file_.reset();
     (void)storage::unlink_if_exists(disk_, path());
-    // Once it is marked, this server takes no other: it ends.
+    // After the mark this server accepts no other restore: it ends.
     if (marked_) return;
     inside_.limits.counts.count([](auto& values) { ++values.restores_failed; });
     inside_.limits.restores.give_back();
@@ -56,7 +56,8 @@ class RestoreSink : public BodySink {
       log_warn("http", "restore: {}", zxid.error().what);
       const int status = too_large_ ? 413 : zxid.error().code == 0 ? 400 : 500;
       HttpResponse refusal = answer(status, zxid.error().what);
-      if (stopped_) refusal.after_sent = inside_.start_anew;  // on what it held, and with clients again
+      if (stopped_)
+        refusal.after_sent = inside_.start_anew;  // restart with the old state and serve clients again
       return refusal;
     }
     log_warn("http", "restore: starting anew from the snapshot of zxid {:#x} that was sent", raw(*zxid));
@@ -88,8 +89,8 @@ class RestoreSink : public BodySink {
     return {};
   }
 
-  // A client that is told of a write after the mark would be told of one that is gone. So they are sent away
-  // first; from the mark on the next start decides, with the old state as long as the new one is not loaded.
+  // A write that is acknowledged after the mark would be lost. So clients are disconnected first. After the
+  // mark the next start decides, and uses the old state as long as the new one is not loaded.
   IoResult<Zxid> install() {
     if (!file_) return std::unexpected(data_error("the body is empty"));
     TRY(file_->sync());
@@ -111,7 +112,7 @@ class RestoreSink : public BodySink {
     return *info.last_processed;
   }
 
-  // Into a state of its own, which goes again: whatever the next start would refuse is refused now.
+  // Loads into a temporary state: everything that the next start would reject is rejected now.
   IoResult<storage::SnapshotInfo> try_to_load() {
     TrialState state(inside_.machine.options, trial_bounds(inside_.config.admin.restore_max_state_mb));
     auto info = storage::read_snapshot(disk_, dirs_.snapshots, {Zxid{0}, compression_, name_}, state);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command `restore`: a snapshot that somebody sends takes the place of everything this server holds.
+// The command `restore`: an uploaded snapshot replaces all data of this server.
 //
-// The body goes to a file as it comes, is verified to its last seal, and is then marked as the state to try
-// first (storage/recovery.h): a crash leaves the old state or the new one. Clients are sent away before that,
-// and after its answer the server ends and starts anew. The old state goes when the new one is loaded; if
-// that fails it is served again. Only for a server alone: one of an ensemble would take its leader's state,
-// or make the others take back what was acknowledged.
+// The body is written to a file as it arrives, is verified up to its last seal, and is then marked as the
+// state to load first (storage/recovery.h). So a crash leaves either the old state or the new one. Clients
+// are disconnected before the mark. After the answer the server restarts. The old state is deleted when the
+// new one is loaded; if loading fails, the old state is served again. Only for a standalone server: a member
+// of an ensemble would take its leader's state, or make the others revert acknowledged writes.
 #pragma once
 
 #include <atomic>
@@ -21,9 +21,9 @@ class Restore {
  public:
   explicit Restore(const ServerInside& inside) : inside_(inside) {}
 
-  // Why there cannot be one here; empty: there can.
+  // Why a restore is not possible here; empty: it is possible.
   std::string_view hindrance() const;
-  // The caller has checked who asks.
+  // The caller has checked the authorization.
   UploadStart begin(const AdminCommand& command);
 
  private:

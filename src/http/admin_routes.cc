@@ -22,7 +22,7 @@ HttpResponse failure(int status, std::string_view command, std::string_view erro
   return json_response(status, bare_answer(command, error));
 }
 
-// A file as it is. It may be removed meanwhile; who has it open does not notice.
+// Sends a file. The file can be removed meanwhile; the open descriptor keeps it readable.
 class FileSource : public BodySource {
  public:
   explicit FileSource(net::Descriptor file) : file_(std::move(file)) {}
@@ -74,7 +74,7 @@ HttpResponse AdminRoutes::run(const HttpRequest& request, bool is_post) {
     return links;
   }
   const AdminCommand* command = find_admin_command(name);
-  // With 200, as Java does: scripts look at the error, not at the code.
+  // Status 200, as in Java: scripts check the error, not the status.
   if (command == nullptr) return failure(200, name, "Unknown command: " + name);
   if (command->is_post != is_post) return failure(405, name, command->is_post ? "use POST" : "use GET");
   if (command->needs_server && !inside_.facts({}).serving) return failure(200, name, kNotServing);
@@ -129,7 +129,7 @@ HttpResponse AdminRoutes::take_snapshot(const AdminCommand& command, const HttpR
     counts.count([](auto& values) { ++values.snapshots_failed; });
     return failure(500, command.name, taken.error().what);
   }
-  // Whoever restores it must find it on the disk, not only in an answer; and the file is the answer.
+  // The snapshot must be on the disk for a restore, not only in the response; and the file is the response.
   const ServerConfig& config = inside_.config;
   const std::string path =
       storage::data_dirs(config.data_dir, config.data_log_dir).snapshots + "/" + taken->file;

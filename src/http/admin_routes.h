@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The AdminServer's paths: which command a request names, whether it may run, and doing what it asks for.
+// The AdminServer's paths: finds the command of a request, checks whether it is allowed, and executes it.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ class AdminRoutes {
  public:
   explicit AdminRoutes(const ServerInside& inside);
   void add_to(HttpRouter& router);
-  // The answer to a POST whose body need not be read: nobody who may not has it kept here.
+  // The answer to a POST whose body is not needed. So the body of an unauthorized request is never kept.
   std::optional<HttpResponse> answer_without_body(const HttpRequest& request);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many bytes all bodies that are kept in memory may have together.
+// Limits the total size of all request bodies in memory.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ class HttpBudget {
  public:
   explicit HttpBudget(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // What one request holds, until it is destroyed or cleared.
+  // The share of one request, until it is destroyed or cleared.
   class Share {
    public:
     explicit Share(HttpBudget& budget) : budget_(budget) {}
@@ -22,7 +22,7 @@ class HttpBudget {
     Share(const Share&) = delete;
     Share& operator=(const Share&) = delete;
 
-    // False: there is no room for so many more.
+    // False: the limit would be exceeded.
     bool grow(std::size_t bytes) {
       if (budget_.held_.fetch_add(bytes) + bytes > budget_.bytes_max_) {
         budget_.held_.fetch_sub(bytes);

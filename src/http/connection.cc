@@ -30,8 +30,8 @@ using Clock = std::chrono::steady_clock;
 using TlsStream = asio::ssl::stream<beast::tcp_stream>;
 
 constexpr std::size_t kFirstBytes = 4096;
-constexpr std::size_t kGetBodyBytesMax = 4096;  // nobody looks at it
-// For a client that still sends a body nobody wants: closing at once would take our answer from it.
+constexpr std::size_t kGetBodyBytesMax = 4096;  // it is ignored
+// For a client that still sends a rejected body: if we closed at once, it would not get our response.
 constexpr std::chrono::seconds kLingerTime{2};
 constexpr std::size_t kLingerBytes = 8 << 20;
 
@@ -55,7 +55,7 @@ HttpResponse run_handler(const HttpHandler& handle, const HttpRequest& request) 
   }
 }
 
-// Calls when it ends, one way or the other.
+// Calls a function when it is destroyed.
 class AtEnd {
  public:
   explicit AtEnd(std::function<void()> call) : call_(std::move(call)) {}
@@ -105,7 +105,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     }
   }
   void restart_clock() { socket().expires_after(std::chrono::milliseconds(port_.idle_timeout_ms)); }
-  // From here on the seat may go to a newcomer.
+  // From now on the seat can go to a new connection.
   void await_client() {
     seat_->waits([weak = this->weak_from_this(), strand = stream_.get_executor()] {
       asio::post(strand, [weak] {
@@ -122,8 +122,8 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     };
   }
 
-  // What may wait is done by a thread that may, and what follows it here again. Nothing else happens on this
-  // connection meanwhile.
+  // Work that can block runs on a thread of the route's pace, and the next step runs here again. Nothing else
+  // happens on this connection meanwhile.
   template <class Work, class Next>
   void at_pace(Work work, Next next) {
     if (pace_ == HttpPace::kInstant) return next(*this, work(*this));
@@ -141,7 +141,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   void read_request() {
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(port_.header_bytes_max));
-    parser_->body_limit(boost::none);  // read_body() has a limit of its own
+    parser_->body_limit(boost::none);  // read_body() has its own limit
     sink_.reset();
     keep_alive_ = true;
     await_client();
@@ -156,8 +156,8 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
                             });
   }
 
-  // A request that is kept has one clock from its first byte to its last, or a byte now and then would hold a
-  // seat for ever.
+  // A request that is kept in memory has one deadline from its first byte to its last. Otherwise a byte now
+  // and then could hold a seat forever.
   void read_header() {
     deadline_ = Clock::now() + std::chrono::milliseconds(port_.idle_timeout_ms);
     socket().expires_at(deadline_);
@@ -205,12 +205,13 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     seat_->works();
     at_pace([asked = Clock::now()](Connection& c) { return std::pair(asked, c.begin_request()); },
             [](Connection& c, auto begun) {
-              c.deadline_ += Clock::now() - begun.first;  // the client has waited for us
+              c.deadline_ +=
+                  Clock::now() - begun.first;  // do not count the time that the client waited for us
               c.on_begun(std::move(begun.second));
             });
   }
 
-  // The answer, if the request is whole or not welcome.
+  // Returns a response if the request is complete or rejected.
   std::optional<HttpResponse> begin_request() {
     if (port_.guard != nullptr) {
       if (auto refusal = (*port_.guard)(request_)) return refusal;
@@ -227,7 +228,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   HttpResponse finish_request() {
     if (!sink_) return run_handler(route_->handle, request_);
     HttpResponse response = sink_->finish();
-    sink_.reset();  // now, and not when the client is done with us: it may hold what the next one needs
+    sink_.reset();  // now, not when the client closes: it can hold what the next one needs
     return response;
   }
 
@@ -297,7 +298,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
 
   // --- the response ---
 
-  // Says no and ends the connection, because the rest of the request is not read.
+  // Sends an error and closes the connection, because the rest of the request is not read.
   void refuse(int status, std::string sentence) {
     keep_alive_ = false;
     respond(text_response(status, std::move(sentence)));
@@ -314,7 +315,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   }
 
   void respond(HttpResponse response) {
-    request_ = {};  // A client that reads slowly does not hold what it has sent.
+    request_ = {};  // A slow reader must not keep its request in memory.
     body_share_.clear();
     restart_clock();
     if (response.after_sent) after_sent_.emplace(std::move(response.after_sent));
@@ -332,7 +333,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   void respond_in_pieces(HttpResponse response) {
     seat_->works();
     chunked_ = version_ >= 11;
-    keep_alive_ = keep_alive_ && chunked_;  // before 1.1 only the end of the connection ends such a body
+    keep_alive_ = keep_alive_ && chunked_;  // before HTTP/1.1 only closing the connection ends such a body
     source_ = std::move(response.source);
     if (is_head_) source_.reset();
     head_.emplace();
@@ -372,7 +373,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
       return;
     }
     if (state_ == BodySource::State::kMore) {
-      // Not from here: a source that is quicker than the socket would make the stack grow.
+      // Not a direct call: a source that is quicker than the socket would grow the stack.
       asio::post(stream_.get_executor(), [self = this->shared_from_this()] { self->send_piece(); });
       return;
     }
@@ -427,7 +428,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   const HttpRouter::Route* route_ = nullptr;
   HttpPace pace_ = HttpPace::kInstant;
   std::unique_ptr<BodySink> sink_;
-  std::string piece_;  // of a body, on its way in or out
+  std::string piece_;  // of a request or response body
 
   bool keep_alive_ = true;
   bool is_head_ = false;

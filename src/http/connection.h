@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One HTTP connection: request after request until either side has enough.
+// One HTTP connection: serves requests until one side closes it.
 //
-// Kept alive by its own pending operation, so it ends when nothing is pending. Its steps run on one strand of
-// the thread that moves bytes, one after the other; between two of them the guard, the handler, the sink or
-// the source may run on a thread of its route's pace.
+// Its pending operation keeps it alive, so it ends when nothing is pending. Its steps run one after the other
+// on a strand of the I/O thread. Between two steps the guard, the handler, the sink or the source can run on
+// a thread of the route's pace.
 #pragma once
 
 #include <atomic>
@@ -26,12 +26,12 @@
 
 namespace drover::server {
 
-// What all connections of a port share. It outlives them.
+// State shared by all connections of a port. It outlives them.
 struct HttpPortParts {
   const HttpRouter& router;
   HttpLanes& lanes;
   HttpBudget& bodies;
-  const HttpGuard* guard;  // null: everybody is welcome
+  const HttpGuard* guard;  // null: all requests are allowed
   int idle_timeout_ms;
   std::size_t header_bytes_max;
   std::size_t body_bytes_max;
@@ -41,12 +41,12 @@ struct HttpNewcomer {
   boost::asio::ip::tcp::socket socket;  // its executor is a strand
   net::Address peer;
   std::shared_ptr<const net::TlsContext> tls;        // null: plain
-  bool plain = true;                                 // with `tls`: whichever the client speaks
-  std::atomic<std::uint64_t>* came_plain = nullptr;  // counts those who had the choice and did not encrypt
-  std::unique_ptr<HttpSeat> seat;                    // given back when the connection ends
+  bool plain = true;                                 // with `tls`: plain is accepted too
+  std::atomic<std::uint64_t>* came_plain = nullptr;  // counts plain connections when TLS was offered
+  std::unique_ptr<HttpSeat> seat;                    // released when the connection ends
 };
 
-// With TLS if the newcomer has a context. `seen` has come already.
+// Serves with TLS if the newcomer has a context. `seen` holds the bytes already received.
 void serve_http(HttpNewcomer& newcomer, boost::beast::tcp_stream stream, boost::beast::flat_buffer seen,
                 const HttpPortParts& port);
 

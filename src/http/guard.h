@@ -8,7 +8,8 @@
 
 namespace drover::server {
 
-// Asked of every request that has a route, before its body is read: the answer, if it ends here.
+// Called for every request that has a route, before its body is read. Returns an answer to reject the
+// request.
 using HttpGuard = std::function<std::optional<HttpResponse>(const HttpRequest&)>;
 
 }  // namespace drover::server

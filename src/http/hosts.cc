@@ -31,7 +31,7 @@ std::string machine_name() {
   return lower(name);
 }
 
-// A name that the configuration gives to a server cannot be one that a stranger has made.
+// An attacker cannot control a name from the configuration.
 bool is_configured(const std::string& host, const ServerConfig& config) {
   for (const auto& [id, member] : config.ensemble.members.servers) {
     for (const PeerAddress& address : member.addresses) {
@@ -49,7 +49,7 @@ bool is_our_host(std::string_view host_header, const ServerConfig& config) {
   const std::string host = host_without_port(host_header);
   if (host.empty()) return false;
   if (host == "localhost" || host == machine_name() || is_configured(host, config)) return true;
-  // No name, no rebinding.
+  // An IP address cannot be rebound.
   return net::Address::parse(host, 0).has_value();
 }
 

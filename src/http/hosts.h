@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The names by which this server may be asked over HTTP: the one list, for every path that has secrets.
+// Allowed `Host` headers (defence against DNS rebinding). The only list, for every path that has secrets.
 //
-// A page whose name somebody has made to point here (DNS rebinding) is of our own origin for a browser, and
-// could ask for everything that this machine's user may. So a name that nobody configured is not ours.
+// With DNS rebinding an attacker makes the host name of a web page point to this server. For a browser the
+// page and the server then have the same origin, and the page can send every request that this machine's user
+// can. So host names that are not configured are rejected.
 #pragma once
 
 #include <string_view>
@@ -12,7 +13,7 @@
 
 namespace drover::server {
 
-// Of the header Host, with or without a port. One that is missing is ours: who sends none is no browser.
+// The `Host` header, with or without a port. A missing header is accepted: browsers always send one.
 bool is_our_host(std::string_view host_header, const ServerConfig& config);
 
 }  // namespace drover::server

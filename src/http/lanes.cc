@@ -9,13 +9,13 @@
 namespace drover::server {
 namespace {
 
-// Clients come first. (On Linux this is the thread's priority, not the process's.)
+// Clients come first. (On Linux this sets the priority of the thread, not of the process.)
 constexpr int kHttpNice = 5;
 
 void run(boost::asio::io_context& context) {
   pthread_setname_np(pthread_self(), "drover-http");
   setpriority(PRIO_PROCESS, 0, kHttpNice);
-  // What a sink or a source throws ends its connection, which nothing holds any more, and not the server.
+  // An exception of a sink or a source ends its connection, which has no other owner, and not the server.
   while (!keep_going("http", [&] { context.run(); })) {
   }
 }

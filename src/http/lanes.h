@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The threads of an HTTP port: one that moves bytes and waits for nothing, one for probes, which look at the
-// server for a moment, and some for everything else.
+// The threads of an HTTP port: one for I/O, which never blocks; one for probes, which look at the server for
+// a moment; and some for everything else.
 //
-// `/live` has to be answered while every other handler waits for a disk or a lock, and `/ready` while every
-// thread writes a snapshot or lists a million children: the slower never have the thread that the quicker
-// need. All are of a lower priority than those that serve clients.
+// `/live` must be answered while every other handler waits for a disk or a lock, and `/ready` while every
+// thread writes a snapshot or lists a million children. So slow handlers never run on the threads that quick
+// ones need. All these threads have a lower priority than the threads that serve clients.
 #pragma once
 
 #include <array>
@@ -23,17 +23,17 @@ namespace drover::server {
 
 class HttpLanes {
  public:
-  // `work_threads` are for handlers of HttpPace::kWork. A pace that no route has gets no thread.
+  // `work_threads` run handlers of HttpPace::kWork. A pace without routes gets no thread.
   HttpLanes(const HttpRouter& router, int work_threads);
-  // After stop(). What was still to do is dropped.
+  // Call stop() first. Pending work is dropped.
   ~HttpLanes() = default;
   HttpLanes(const HttpLanes&) = delete;
   HttpLanes& operator=(const HttpLanes&) = delete;
 
-  // Waits for what is being done.
+  // Waits for running handlers.
   void stop();
 
-  // Where bytes are moved, and handlers run that wait for nothing.
+  // Runs I/O and handlers that never block.
   boost::asio::io_context& io() { return lane(HttpPace::kInstant).context; }
 
   template <class Work>
@@ -50,7 +50,7 @@ class HttpLanes {
   Lane& lane(HttpPace pace) { return lanes_[static_cast<std::size_t>(pace)]; }
   void start(HttpPace pace, int threads);
 
-  // Destroyed from the last to the first: what waits in a later one may hold sockets of the first.
+  // Destroyed from the last to the first: work queued in a later lane can hold sockets of the first.
   std::array<Lane, kHttpPaces> lanes_;
   std::vector<std::thread> threads_;
 };

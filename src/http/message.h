@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A request and its answer, as handlers see them: plain values, nothing of the HTTP library.
+// A request and its response, as handlers see them: plain values, independent of the HTTP library.
 //
-// A handler runs on one of the HTTP side's own threads, never on an I/O thread or in the core. It may take
-// the tree's lock for as long as a four-letter word does. What is larger than a page is not built in memory:
-// the answer carries a BodySource, which is asked for the next piece when the last one has left, and a large
-// upload goes into a BodySink as it arrives.
+// A handler runs on one of the HTTP side's own threads, never on an I/O thread or in the core. It can hold
+// the tree's lock for as long as a four-letter word does. A body larger than a page is not built in memory:
+// the response has a BodySource, which is asked for the next piece when the last one is sent. A large upload
+// goes to a BodySink as it arrives.
 #pragma once
 
 #include <chrono>
@@ -28,31 +28,30 @@ struct HttpHeader {
 };
 
 struct HttpRequest {
-  HttpMethod method = HttpMethod::kGet;                   // a HEAD is a GET whose body is not sent
+  HttpMethod method = HttpMethod::kGet;                   // a HEAD is a GET without the response's body
   std::string path;                                       // decoded, without the query: "/commands/ruok"
-  std::map<std::string, std::string, std::less<>> query;  // decoded; of several equal names the first, as in
-                                                          // Java
+  std::map<std::string, std::string, std::less<>> query;  // decoded; the first of equal names wins (Java)
   std::vector<HttpHeader> headers;
   std::string body;    // empty for a route with a sink
   std::string remote;  // "127.0.0.1:54321"
   std::string ip;      // "127.0.0.1"
   bool tls = false;
 
-  // The first header of that name, in any case of letters; empty: none.
+  // The first header with that name, case-insensitive; empty: none.
   std::string_view header(std::string_view name) const;
-  // The decoded value; `otherwise` when the query has no such name.
+  // The decoded value; `otherwise` if the query has no such name.
   std::string_view parameter(std::string_view name, std::string_view otherwise = {}) const;
 };
 
-// A body made piece by piece.
+// A response body that is produced piece by piece.
 class BodySource {
  public:
   virtual ~BodySource() = default;
   enum class State : std::uint8_t {
-    kMore,   // a piece is there, there may be more
-    kLater,  // nothing now (a piece may be there): ask again after pause()
-    kEnd,    // a last piece may be there
-    kFailed  // the connection is cut, so that nobody takes the part for the whole
+    kMore,   // a piece is ready, more may follow
+    kLater,  // nothing more now (a piece may be ready): ask again after pause()
+    kEnd,    // the end; a last piece may be ready
+    kFailed  // close the connection, so that no client takes a part for the whole
   };
   // Appends the next piece, some tens of kilobytes at most, to the empty `piece`.
   virtual State next(std::string& piece) = 0;
@@ -68,17 +67,19 @@ struct HttpResponse {
   std::string body;
   std::unique_ptr<BodySource> source{};  // instead of `body`; sent in chunks
   std::vector<HttpHeader> headers{};
-  // Called once the answer has left, or its client has.
+  // Called when the response is sent, or when the client is gone.
   std::function<void()> after_sent{};
 };
 
-// Takes a body that is too large to be kept.
+// Receives a body that is too large for memory.
 class BodySink {
  public:
   virtual ~BodySink() = default;
-  // False: no more is wanted; finish() says why, and the connection is closed behind its answer.
+  // False: the rest is rejected. finish() returns the reason, and the connection is closed after the
+  // response.
   virtual bool write(std::string_view piece) = 0;
-  // The whole body was written, or write() said no. A sink that is destroyed before has lost its client.
+  // Called when the whole body is written, or when write() returned false. A sink that is destroyed without
+  // finish() has lost its client.
   virtual HttpResponse finish() = 0;
 };
 

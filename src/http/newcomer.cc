@@ -13,7 +13,7 @@ namespace {
 
 namespace beast = boost::beast;
 
-// Looks at the first bytes of a connection on a port that serves both.
+// Checks the first bytes of a connection on a port that serves both.
 class Detector : public std::enable_shared_from_this<Detector> {
  public:
   Detector(HttpNewcomer newcomer, const HttpPortParts& port)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A new connection on a port that may serve both HTTP and HTTPS: its first bytes tell which.
+// A new connection on a port that can serve both HTTP and HTTPS: its first bytes show which.
 #pragma once
 
 #include "http/connection.h"

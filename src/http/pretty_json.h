@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// JSON exactly as ZooKeeper's AdminServer prints it: two blanks deep, `"key" : value`, arrays on one line.
+// JSON exactly as ZooKeeper's AdminServer prints it: indented by two blanks, `"key" : value`, arrays on one
+// line.
 //
-// Scripts read these answers with grep and sed as often as with a parser, so blanks and line ends count.
+// Scripts read these answers with grep and sed as often as with a parser, so blanks and line ends matter.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +13,10 @@
 
 namespace drover::server {
 
-// `text` in quotes, with what JSON does not allow in them escaped. Bytes that are not UTF-8 become U+FFFD.
+// Returns `text` in quotes, escaped for JSON. Bytes that are not UTF-8 become U+FFFD.
 std::string json_quoted(std::string_view text);
 
-// Calls nest as the document does; commas and indents are made here.
+// Calls nest like the document; this class adds commas and indentation.
 class PrettyJson {
  public:
   PrettyJson& begin_object();
@@ -51,7 +52,7 @@ class PrettyJson {
 
   std::string out_;
   std::vector<Level> levels_;
-  std::size_t depth_ = 0;  // of objects: arrays do not indent
+  std::size_t depth_ = 0;  // nesting of objects; arrays do not indent
   bool after_key_ = false;
 };
 

@@ -20,7 +20,7 @@ bool leads(const Facts& facts) {
 }  // namespace
 
 void add_probes(HttpRouter& router, const ServerInside& inside) {
-  // Deliberately nothing but "the process answers": a restart does not bring back a quorum.
+  // Deliberately only "the process answers": a restart does not bring back a quorum.
   router.get(
       "/live", [](const HttpRequest&) { return json_response(200, "{\"live\":true}\n"); },
       HttpPace::kInstant);
@@ -31,7 +31,7 @@ void add_probes(HttpRouter& router, const ServerInside& inside) {
         return verdict("ready", facts.serving, facts);
       },
       HttpPace::kGlance);
-  // The one that takes writes: a server alone is its own leader.
+  // The server that handles writes: a standalone server is its own leader.
   router.get(
       "/leader",
       [&inside](const HttpRequest&) {

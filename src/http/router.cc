@@ -49,7 +49,7 @@ bool HttpRouter::has_any(HttpPace pace) const {
 }
 
 HttpRouter::Match HttpRouter::find(HttpMethod method, std::string_view path) const {
-  // The longest path that covers is also the exact one, if there is one.
+  // The longest matching path is the exact one, if there is an exact one.
   std::size_t longest = 0;
   bool any = false;
   for (const Route& route : routes_) {

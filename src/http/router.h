@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Method and path -> handler. Filled before the server listens, then read by its threads.
+// Maps method and path to a handler. Filled before the server listens, then only read by its threads.
 //
 //   router.get("/live", [](const HttpRequest&) { return text_response(200, "yes"); }, HttpPace::kInstant);
 //   router.get("/commands/*", …);                       // everything below, and "/commands" itself
@@ -20,17 +20,17 @@
 
 namespace drover::server {
 
-// How long a handler may take decides whose thread it runs on (http/server.h): the slower may all be
-// at work or stuck, and the quicker are answered all the same.
+// The pace of a handler selects its threads (http/server.h). Quick handlers are answered even if all slow
+// ones are busy or stuck.
 enum class HttpPace : std::uint8_t {
-  kInstant,  // waits for nothing: no lock of the server, no disk
+  kInstant,  // never blocks: no lock of the server, no disk
   kGlance,   // looks at the server for a moment, as a probe does
   kWork      // everything else
 };
 inline constexpr std::size_t kHttpPaces = 3;
 
 using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
-// Who takes the body, or the answer that makes it unwelcome. Asked before the body is read.
+// The sink for the body, or a response that rejects it. Called before the body is read.
 using UploadStart = std::variant<std::unique_ptr<BodySink>, HttpResponse>;
 using UploadHandler = std::function<UploadStart(const HttpRequest&)>;
 
@@ -39,7 +39,7 @@ class HttpRouter {
   struct Route {
     HttpMethod method;
     std::string path;  // without the `*`
-    bool below;        // also what is below `path`
+    bool below;        // also paths below `path`
     HttpPace pace = HttpPace::kWork;
     HttpHandler handle;
     UploadHandler upload;  // instead of `handle`
@@ -50,14 +50,14 @@ class HttpRouter {
     add(HttpMethod::kGet, path, std::move(handle), pace);
   }
   void post(std::string_view path, HttpHandler handle) { add(HttpMethod::kPost, path, std::move(handle)); }
-  // A POST whose body goes into a sink.
+  // A POST whose body goes to a sink.
   void upload(std::string_view path, UploadHandler start);
 
   struct Match {
     const Route* route = nullptr;
-    std::string allowed;  // when the path has only other methods: "GET, HEAD, POST"
+    std::string allowed;  // if the path exists only with other methods: "GET, HEAD, POST"
   };
-  // An exact path before a longer prefix before a shorter one.
+  // An exact path wins over a prefix, a longer prefix over a shorter one.
   Match find(HttpMethod method, std::string_view path) const;
   bool has_any(HttpPace pace) const;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many may be connected, and who has to go for a newcomer.
+// Limits the number of connections, and selects the one to close for a new one.
 //
-// Whoever opens connections and is silent, or sends a byte now and then, must not be able to keep a probe
-// from its answer. So when all seats are taken, the one that has kept us waiting for the longest time gives
-// its seat to the newcomer; those with something under way keep theirs.
+// A client that opens connections and is silent, or sends a byte now and then, must not block a probe. So
+// when all seats are taken, the connection that has kept us waiting the longest is closed and its seat goes
+// to the new one. Connections with a request or stream in progress keep their seats.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace drover::server {
 
 class HttpSeats;
 
-// One connection's. Given back when it is destroyed.
+// The seat of one connection. Released by its destructor.
 class HttpSeat {
  public:
   explicit HttpSeat(HttpSeats& seats) : seats_(seats) {}
@@ -25,18 +25,18 @@ class HttpSeat {
   HttpSeat(const HttpSeat&) = delete;
   HttpSeat& operator=(const HttpSeat&) = delete;
 
-  // It is the client's turn. `leave` may be called from any thread until something is under way again, or
-  // the seat is gone; then the connection is to end.
+  // We wait for the client now. `leave` must end the connection. It can be called from any thread until
+  // works() is called or the seat is destroyed.
   void waits(std::function<void()> leave);
-  // It is our turn, or a stream runs.
+  // We process a request, or a stream runs.
   void works();
 
  private:
   friend class HttpSeats;
   HttpSeats& seats_;
-  bool taken_ = true;  // false: a newcomer has it
+  bool taken_ = true;  // false: a new connection took it
   std::function<void()> leave_;
-  std::list<HttpSeat*>::iterator place_;  // among those that wait, if there is a `leave_`
+  std::list<HttpSeat*>::iterator place_;  // in `waiting_`, if `leave_` is set
 };
 
 // Outlives all seats.
@@ -44,7 +44,7 @@ class HttpSeats {
  public:
   explicit HttpSeats(std::size_t most) : most_(most) {}
 
-  // Null: all are taken by those with something under way.
+  // Null: every seat belongs to a connection with work in progress.
   std::unique_ptr<HttpSeat> take();
 
  private:
@@ -54,7 +54,7 @@ class HttpSeats {
   const std::size_t most_;
   std::mutex mutex_;
   std::size_t taken_ = 0;
-  std::list<HttpSeat*> waiting_;  // the longest time first
+  std::list<HttpSeat*> waiting_;  // longest wait first
 };
 
 }  // namespace drover::server

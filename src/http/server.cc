@@ -61,7 +61,7 @@ class AsioHttpServer final : public HttpServer {
     });
   }
 
-  // False: there is no room, for now.
+  // False: no resources for now.
   bool accept_some() {
     try {
       return accept_all();
@@ -71,7 +71,7 @@ class AsioHttpServer final : public HttpServer {
     }
   }
 
-  // False: there are no descriptors left.
+  // False: no file descriptors left.
   bool accept_all() {
     for (;;) {
       net::Accepted accepted;
@@ -86,7 +86,7 @@ class AsioHttpServer final : public HttpServer {
 
   void begin(net::Accepted accepted) {
     std::unique_ptr<HttpSeat> seat = seats_.take();
-    if (!seat) return;  // and so it is closed
+    if (!seat) return;  // the connection is closed
     asio::ip::tcp::socket socket(asio::make_strand(lanes_.io()));
     error_code failed;
     socket.assign(protocol_of_listener(), accepted.socket.release(), failed);
@@ -100,7 +100,7 @@ class AsioHttpServer final : public HttpServer {
                  parts_);
   }
 
-  // Only for what asio remembers of a socket; the kernel knows better.
+  // Only for asio's bookkeeping; the kernel knows the protocol.
   asio::ip::tcp protocol_of_listener() const {
     return listener_.local().is_ipv6() ? asio::ip::tcp::v6() : asio::ip::tcp::v4();
   }
@@ -108,7 +108,7 @@ class AsioHttpServer final : public HttpServer {
   const HttpServerOptions options_;
   net::Listener listener_;
   const int port_;
-  // Connections give back what they have of these while the lanes are destroyed.
+  // Before the lanes: connections release their shares of these while the lanes are destroyed.
   HttpSeats seats_;
   HttpBudget bodies_;
   HttpLanes lanes_;

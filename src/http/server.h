@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The HTTP side's port: listens, reads requests, asks the router's handlers, sends their answers.
+// The HTTP port: listens, reads requests, calls the router's handlers, sends their responses.
 //
-// It has threads of its own, at a lower priority than those that serve clients, so nothing that happens here
-// keeps a client waiting for longer than a four-letter word would; and of its threads some are kept for those
-// who ask for little (http/lanes.h). Everything a stranger can make it hold is bounded: connections
-// (http/seats.h), header, body, all bodies together, and the time that a request takes to come.
+// It has its own threads with a lower priority than the threads that serve clients. So nothing here delays a
+// client longer than a four-letter word does. Some of its threads are reserved for quick requests
+// (http/lanes.h). All resources that a stranger can use are limited: connections (http/seats.h), the header,
+// the body, all bodies together, and the time to receive a request.
 #pragma once
 
 #include <atomic>
@@ -26,26 +26,26 @@ struct HttpServerOptions {
   std::uint16_t port = 0;  // 0: the kernel chooses
   int idle_timeout_ms = 30'000;
   std::size_t header_bytes_max = 16 * 1024;
-  std::size_t body_bytes_max = 2 << 20;     // of a body that is kept; a sink takes what it likes
-  std::size_t bodies_bytes_max = 64 << 20;  // of all of them that are kept
+  std::size_t body_bytes_max = 2 << 20;     // per body in memory; a sink has its own limits
+  std::size_t bodies_bytes_max = 64 << 20;  // all bodies in memory together
   std::size_t connections_max = 256;
-  int threads = 2;                             // for handlers that may wait
+  int threads = 2;                             // for handlers that can block
   const net::TlsContextHolder* tls = nullptr;  // null: plain only; outlives the server
-  bool plain = true;                           // with `tls`: plain as well, told apart by the first bytes
+  bool plain = true;                           // with `tls`: plain too, detected by the first bytes
   std::atomic<std::uint64_t>* came_plain =
-      nullptr;        // with both: counts who did not encrypt; outlives the server
-  HttpGuard guard{};  // empty: everybody is welcome
+      nullptr;        // with both: counts plain connections; outlives the server
+  HttpGuard guard{};  // empty: all requests are allowed
 };
 
 class HttpServer {
  public:
-  // `router` outlives the server and does not change any more.
+  // `router` outlives the server and does not change from now on.
   static IoResult<std::unique_ptr<HttpServer>> open(const HttpServerOptions& options,
                                                     const HttpRouter& router);
-  // Waits for the handlers that are at work, then cuts every connection.
+  // Waits for the running handlers, then closes every connection.
   virtual ~HttpServer() = default;
 
-  // The port in use, also when the options said 0.
+  // The port in use, also if the options said 0.
   virtual int port() const = 0;
 };
 

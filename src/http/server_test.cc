@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The HTTP port with a real socket: what strangers may send it, and what handlers may answer.
+// Tests the HTTP port over a real socket: untrusted requests, and the responses of handlers.
 #include "http/server.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace drover::server {
 namespace {
 
-// Counts to `pieces`, resting once in the middle.
+// Counts to `pieces`, with one pause in the middle.
 class Pieces : public BodySource {
  public:
   Pieces(int pieces, bool fails) : pieces_(pieces), fails_(fails) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The HTTP port when others want too much of it: handlers that are stuck, clients that hold seats and memory.
+// The HTTP port under load: stuck handlers, and clients that hold seats and memory.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -15,7 +15,7 @@
 namespace drover::server {
 namespace {
 
-// Handlers go in and wait there.
+// Handlers enter it and wait there.
 class Door {
  public:
   ~Door() { open(); }
@@ -89,7 +89,7 @@ TEST_F(HttpPortUnderStrain, AnswersProbesWhileEveryOtherHandlerIsStuck) {
   for (const auto& client : stuck) EXPECT_EQ(client->read_answer().body, "at last");
 }
 
-// The guard may have to look at the server for who asks.
+// The guard may have to ask the server who the client is.
 TEST_F(HttpPortUnderStrain, AnswersProbesWhileTheGuardIsStuck) {
   options_.guard = [this](const HttpRequest& r) -> std::optional<HttpResponse> {
     if (r.path == "/work") door_.pass();
@@ -128,13 +128,13 @@ TEST_F(HttpPortUnderStrain, TakesNoSeatFromThoseWithSomethingUnderWay) {
   EXPECT_EQ(status_of("/instant"), 200);
 }
 
-// Each holds less than one may, and together they hold more than all may.
+// Each body is below its own limit, but together they exceed the total limit.
 TEST_F(HttpPortUnderStrain, KeepsBodiesUpToASumOfAll) {
   options_.bodies_bytes_max = 150'000;
   const std::string large(90'000, 'x');
   std::unique_ptr<HttpTestClient> holds;
   int status = 0;
-  // Who is first is up to the server; each try is a new connection.
+  // The server decides which one is first; each attempt is a new connection.
   for (int i = 0; i < 10'000 && status != 503; ++i) {
     if (!holds || holds->hears_within(0)) {
       holds = std::make_unique<HttpTestClient>(port());

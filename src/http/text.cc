@@ -17,7 +17,7 @@ int hex_value(char c) {
   return -1;
 }
 
-// Of several equal names the first counts, as Java's getParameterMap()[0] does.
+// If a name occurs twice, the first one wins, as with Java's getParameterMap()[0].
 bool add_parameter(std::string_view item, QueryParameters& query) {
   const std::size_t equal = std::min(item.find('='), item.size());
   auto name = percent_decoded(item.substr(0, equal), PlusMeans::kBlank);

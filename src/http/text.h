@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of a request that we take apart ourselves: the target with its query, and who asks. Hostile
-// text, so everything is checked and nothing is longer than what came in (tests/fuzz/fuzz_http_text.cc).
+// The parts of a request that we parse ourselves: the target with its query, and the credentials. The text is
+// untrusted, so everything is checked, and no result is longer than its input (tests/fuzz/fuzz_http_text.cc).
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,22 @@ struct Target {
   QueryParameters query;
 };
 
-// "%41" -> "A", and in a query "+" -> " ". None when a % is not followed by two hexadecimal digits, or when
-// the result has a NUL.
+// "%41" -> "A", and in a query "+" -> " ". None: a % is not followed by two hexadecimal digits, or the result
+// contains a NUL.
 enum class PlusMeans { kPlus, kBlank };
 std::optional<std::string> percent_decoded(std::string_view text, PlusMeans plus);
 
-// "/commands/stmk?traceMask=1" in its parts. None when it is not a path with an optional query.
+// Splits "/commands/stmk?traceMask=1". None: not a path with an optional query.
 std::optional<Target> parse_target(std::string_view target);
 
-// "digest user:password" of an Authorization header: a scheme, one blank, and the rest without blanks.
+// Parses "digest user:password" of an Authorization header: a scheme, one blank, and the rest without blanks.
 struct Credentials {
   std::string scheme;
   std::string auth;
 };
 std::optional<Credentials> parse_authorization(std::string_view header);
 
-// The whole number of {"name": 12}, a flat object as shed_connections takes it. None for everything else.
+// The whole number in {"name": 12}, a flat object as shed_connections uses it. None for everything else.
 std::optional<std::int64_t> number_in_json(std::string_view json, std::string_view name);
 
 }  // namespace drover::server

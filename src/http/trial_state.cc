@@ -10,7 +10,7 @@ namespace drover::server {
 namespace {
 
 constexpr std::int64_t kTimeMaxMs = 10 * 60 * 1000;
-// What a record takes besides its bytes: nodes in the tree and its indexes, sessions, lists. A little more
+// The memory of a record besides its bytes: nodes in the tree and its indexes, sessions, lists. A little more
 // than bench/memory_per_node.py measures.
 constexpr std::uint64_t kRecordOverhead = 300;
 constexpr std::uint64_t kLookAtClockEvery = 1024;
@@ -40,7 +40,7 @@ bool TrialState::session(SessionId id, std::int32_t timeout_ms) {
 }
 
 bool TrialState::acl(std::int64_t key, std::string_view jute_list) {
-  // Kept as bytes and as entries.
+  // The list is kept as bytes and as entries.
   return charge(3 * jute_list.size(), 0) && builder_.acl(key, jute_list);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loads a snapshot that somebody sent, on trial, by the rules of the real loader and within bounds.
+// Loads an uploaded snapshot on trial, by the rules of the real loader and within limits.
 //
-// The file may be small and what it unpacks to may be anything: a loader without bounds would take the memory
-// of the server that runs beside it, or keep a thread busy for hours. A state too large for this machine
-// would also end the start that loads it in earnest.
+// A small file can unpack to any size. A loader without limits could use up the memory of the running server,
+// or keep a thread busy for hours. A state that is too large for this machine would also make the next start
+// fail.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@
 namespace drover::server {
 
 struct TrialBounds {
-  std::uint64_t state_bytes = 0;  // what the state takes once it is served
-  std::uint64_t trial_bytes = 0;  // what the trial takes meanwhile, beside the server
+  std::uint64_t state_bytes = 0;  // memory of the state when it is served
+  std::uint64_t trial_bytes = 0;  // memory of the trial, besides the server's
   Instant deadline{};
 };
 
 // `state_mb`: admin.restore.maxStateInMb; 0: three quarters of the memory that this process may use. The
-// trial gets half of what is free now, and ten minutes.
+// trial gets half of the memory that is free now, and ten minutes.
 TrialBounds trial_bounds(std::int64_t state_mb);
 
-// What nodes hold is subject to no rule, so it is counted and not kept.
+// No rule applies to the data of nodes, so it is counted but not kept.
 class TrialState final : public storage::SnapshotSink {
  public:
   TrialState(const state::Options& options, const TrialBounds& bounds);
@@ -36,11 +36,12 @@ class TrialState final : public storage::SnapshotSink {
   bool node(std::string_view path, const wire::Nullable& data, std::int64_t acl,
             const wire::StatPersisted& stat) override;
 
-  // Which bound ended the trial; empty: none.
+  // The limit that ended the trial; empty: none.
   const std::string& beyond() const { return beyond_; }
 
  private:
-  // False: a bound is reached. `kept` bytes stay in the trial, `left_out` only in the state that is served.
+  // False: a limit is reached. `kept` bytes are used by the trial and the served state, `left_out` only by
+  // the served state.
   bool charge(std::uint64_t kept, std::uint64_t left_out);
 
   const TrialBounds bounds_;

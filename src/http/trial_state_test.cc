@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A snapshot that somebody sent is loaded on trial, and a bound ends the trial before it hurts the server.
+// An uploaded snapshot is loaded on trial, and a limit ends the trial before it harms the server.
 #include "http/trial_state.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ TrialBounds bounds() {
   return {.state_bytes = 10 << 20, .trial_bytes = 10 << 20, .deadline = monotonic_now() + 60'000};
 }
 
-// Nodes below the root until the trial ends; how many it took.
+// Adds nodes below the root until the trial ends. Returns how many it accepted.
 int nodes_until_refused(TrialState& trial, const std::string& data, int at_most) {
   if (!trial.node("", "", kOpenAcl, {})) return -1;
   for (int i = 0; i < at_most; ++i) {
