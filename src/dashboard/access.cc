@@ -12,7 +12,7 @@ bool is_same_origin(const HttpRequest& request) {
   const std::string_view site = request.header("Sec-Fetch-Site");
   if (!site.empty() && site != "same-origin" && site != "none") return false;
   const std::string_view origin = request.header("Origin");
-  if (origin.empty()) return true;  // not a browser, or a very old one: the custom header has to do
+  if (origin.empty()) return true;  // not a browser, or a very old one: the custom header must suffice
   return origin == std::string(request.tls ? "https://" : "http://").append(request.header("Host"));
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who asks the dashboard, and what that one may: the rules that stand between a browser and the tree.
+// The user of a dashboard request and its permissions: the rules between a browser and the tree.
 //
-//   - ACLs hold. A page without credentials is world:anyone at its own ip; with an Authorization header
+//   - ACLs apply. A page without credentials is world:anyone at its own ip. With an Authorization header
 //     ("digest user:password", as for the commands) it is that user too.
-//   - A Host that is a name nobody configured has been turned away before (http/hosts.h).
-//   - What changes anything needs the switch admin.dashboard.edit, credentials, a header that no foreign form
-//     can send, and an Origin that is ours.
+//   - A request whose Host is not a configured name was rejected before (http/hosts.h).
+//   - A change needs the switch admin.dashboard.edit, credentials, a header that no foreign form can send,
+//     and our own Origin.
 #pragma once
 
 #include <expected>
@@ -19,16 +19,16 @@ namespace drover::server {
 
 struct Asker {
   state::Identities who;
-  std::string scheme{};  // of the credentials; empty: none were given
+  std::string scheme{};  // of the credentials; empty: no credentials
   std::string auth{};
 };
 
-// The asker, or the answer that turns it away.
+// The asker, or the response that rejects it.
 std::expected<Asker, HttpResponse> asker_of(const HttpRequest& request, const ServerInside& inside);
-// Nothing, or why whoever asks may not change the tree over HTTP; the ACL of the node is not looked at yet.
+// A response if the request may not change the tree over HTTP. Does not check the ACL of the node yet.
 std::optional<HttpResponse> refuse_change(const HttpRequest& request, const ServerInside& inside);
 
-// `perms` of the node; the tree is being read.
+// Does the asker have `perms` on the node? The caller holds the tree's lock for reading.
 inline bool may(const state::Machine& machine, const state::Node& node, std::int32_t perms,
                 const Asker& asker) {
   return node.acl == state::kOpenAcl ||

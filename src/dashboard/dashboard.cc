@@ -18,7 +18,7 @@
 namespace drover::server {
 namespace {
 
-// Nothing but our own files, no script or style inside the page, and in nobody's frame.
+// Only our own files, no inline script or style, and no embedding in a frame.
 constexpr std::string_view kContentPolicy =
     "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -45,7 +45,7 @@ HttpResponse asset_answer(const WebAsset& asset, const HttpRequest& request) {
 HttpResponse who_answer(const Asker& asker) {
   json::array identities;
   for (const wire::Identity& id : asker.who) {
-    // Not the hash of the password, which nobody needs to see.
+    // Without the hash of the password, which is not needed.
     const std::string name = id.scheme == "digest" ? id.id.substr(0, id.id.find(':')) : id.id;
     identities.push_back(json::object{{"scheme", valid_text(id.scheme)}, {"id", valid_text(name)}});
   }
@@ -60,7 +60,7 @@ Dashboard::Dashboard(const ServerInside& inside) : inside_(inside), ensemble_(in
     woken_ = true;
     work_.notify_one();
   });
-  metrics_.sample();  // what the first difference is taken from
+  metrics_.sample();  // the base of the first difference
   thread_ = std::thread([this] {
     pthread_setname_np(pthread_self(), "drover-dash");
     run();

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The dashboard: the page of web/ at `/` of the admin port, and the JSON below /api/ that it asks for
-// (docs/dashboard.md).
+// The dashboard: the page of web/ at `/` of the admin port, and its JSON API below /api/ (docs/dashboard.md).
 //
-// It has one thread, which takes a sample of the metrics every five seconds and asks the other servers while
-// somebody looks.
+// It has one thread, which samples the metrics every five seconds and, while a page is open, asks the other
+// servers.
 #pragma once
 
 #include <atomic>
@@ -37,14 +36,14 @@ class Dashboard {
   void add_api(HttpRouter& router, HttpMethod method, std::string_view name,
                std::function<HttpResponse(const Asker&, const HttpRequest&)> answer);
   void run();
-  // What is due; tells when it will be again.
+  // Does the work that is due. Returns when to call it again.
   Instant work(Instant now);
 
   const ServerInside& inside_;
   EnsembleView ensemble_;
   MetricsHistory metrics_;
   std::atomic<int> streams_{0};
-  Instant next_sample_;  // the thread's own
+  Instant next_sample_;  // used only by the thread
 
   std::mutex mutex_;
   std::condition_variable work_;

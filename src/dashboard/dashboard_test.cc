@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A whole server asked for what its dashboard shows. What a browser makes of it is tests/dashboard's
-// business.
+// Tests the dashboard's API of a whole server. tests/dashboard tests it in a browser.
 #include "dashboard/dashboard.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +15,7 @@
 namespace drover::server {
 namespace {
 
-// The clients do not ping, and hundreds of them take a while under a sanitizer.
+// The clients do not ping, and hundreds of them take long under a sanitizer.
 constexpr int kSessionMs = 3'600'000;
 
 using ::testing::HasSubstr;
@@ -81,12 +80,12 @@ class Creator {
 class TheDashboard : public ::testing::Test {
  protected:
   TheDashboard() {
-    config_.storage.force_sync = false;  // some make thousands of nodes, one after the other
+    config_.storage.force_sync = false;  // some tests create thousands of nodes, one after the other
     config_.max_session_timeout_ms = kSessionMs;
   }
 
   Server& server() { return server_.get(); }
-  // The host is what a browser at this machine sends.
+  // The default host is what a browser on this machine sends.
   HttpAnswer ask(const std::string& line, const std::string& headers = {}, const std::string& body = {},
                  const std::string& host = "127.0.0.1") {
     HttpTestClient client(server().http_port());

@@ -16,7 +16,7 @@ namespace {
 
 struct Change {
   std::string path;
-  std::string data;  // of a PUT
+  std::string data;  // only for a PUT
   std::int32_t version = -1;
 };
 
@@ -46,7 +46,7 @@ HttpResponse bad_request() {
                  "A change needs a path, the version that was seen, and data in base64.");
 }
 
-// One at a time: each holds a thread of the HTTP side until it is done or given up.
+// One at a time: each blocks an HTTP thread until it is done or times out.
 template <class Do>
 HttpResponse carry_out(const ServerInside& inside, const Asker& asker, const HttpRequest& request,
                        std::string_view path, Do change) {

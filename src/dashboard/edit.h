@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Changing a node from the dashboard: its data, or that it is there. Behind dashboard_access's
-// refuse_change(), and always with the version that the page has seen.
+// Changes a node from the dashboard: sets its data, or deletes it. Always after refuse_change() of
+// dashboard/access.h, and always with the version that the page has seen.
 #pragma once
 
 #include "dashboard/access.h"

@@ -28,7 +28,7 @@ std::string mode_of(const replica::Replica& replica, const zab::Peer& peer) {
   return "looking";
 }
 
-// Changes from one to the other; of another epoch only those of the newer one are known.
+// The number of changes between two zxids. Across epochs only the changes of the newer epoch are known.
 std::int64_t changes_between(Zxid behind, Zxid ahead) {
   if (ahead <= behind) return 0;
   return epoch_of(behind) == epoch_of(ahead) ? raw(ahead) - raw(behind) : counter_of(ahead);
@@ -48,7 +48,7 @@ void add_said(const ServerSaid& said, json::object& out) {
     out["mode"] = "looking";
     return;
   }
-  out["mode"] = valid_text(said.mode);  // it may say anything
+  out["mode"] = valid_text(said.mode);  // untrusted text
   out["version"] = valid_text(said.version);
   out["connections"] = said.connections;
   out["outstanding"] = said.outstanding;
@@ -103,7 +103,7 @@ void EnsembleView::refresh() {
   refreshed_.notify_all();
 }
 
-// What was found last; the first to look waits a moment for it.
+// The last results. The first request waits a moment for them.
 EnsembleView::Round EnsembleView::newest() {
   std::unique_lock lock(mutex_);
   const Instant now = monotonic_now();
@@ -117,7 +117,7 @@ EnsembleView::Round EnsembleView::newest() {
   return round_.value_or(Round{});
 }
 
-// A server of its own, or one of the configuration.
+// A standalone server, or a member from the configuration.
 json::object EnsembleView::describe_self(const OwnPlace& place, const Facts& facts) const {
   json::object out{
       {"id", nullptr},
@@ -143,7 +143,7 @@ json::object EnsembleView::describe_self(const OwnPlace& place, const Facts& fac
   return out;
 }
 
-// What it said, and else what we know of it ourselves.
+// The member's own answer, otherwise what this server knows about it.
 json::object EnsembleView::describe_other(ServerId id, const OwnPlace& place, const Round& round) const {
   json::object out{{"id", raw(id)},     {"role", "participant"},  {"self", false},
                    {"mode", "unknown"}, {"address", nullptr},     {"lag", nullptr},
@@ -179,7 +179,8 @@ json::array EnsembleView::members(const OwnPlace& place, const Round& round, con
     out.push_back(describe_self(place, facts));
     return out;
   }
-  // Zxids of one moment, or everybody would seem to lag by what was written since the others were asked.
+  // Compare zxids of the same moment. Otherwise every server would seem to lag by the writes since the others
+  // were asked.
   Zxid newest = round.own;
   for (const auto& [id, result] : round.results) {
     if (result.said) newest = std::max(newest, result.said->zxid);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ensemble as this server sees it: every member of the configuration with its role, zxid and lag.
+// The ensemble as this server sees it: every configured member with its role, zxid and lag.
 //
-// What it is itself, and as a leader how far its learners are, it knows. The others it asks (member_probe.h),
-// all at once, at most once a second, and only while somebody looks. That is work for a thread that may wait,
-// so refresh() is called by the dashboard's own thread, and an answer is made from what was found last.
+// The server knows its own state and, as a leader, the progress of its learners. It asks the other servers
+// (member_probe.h): all at once, at most once a second, and only while a page is open. That blocks, so the
+// dashboard's own thread calls refresh(), and an answer uses the last results.
 #pragma once
 
 #include <condition_variable>
@@ -20,7 +20,7 @@
 
 namespace drover::server {
 
-// This server's place, which changes with elections.
+// This server's role, which changes with elections.
 struct OwnPlace {
   std::string mode = "standalone";  // or leader, follower, observer, looking, read-only
   std::uint32_t epoch = 0;
@@ -31,7 +31,7 @@ struct OwnPlace {
     bool observer = false;
     std::int64_t lag = 0;
   };
-  std::map<ServerId, Learner> learners{};  // of a leader
+  std::map<ServerId, Learner> learners{};  // only on a leader
 };
 OwnPlace own_place(const ServerInside& inside);
 
@@ -42,16 +42,16 @@ class EnsembleView {
   HttpResponse answer();
 
   // --- by the dashboard's thread ---
-  // When refresh() is wanted next; none: nobody looks.
+  // When to call refresh() next; none: no page is open.
   std::optional<Instant> next_refresh() const;
   void refresh();
-  // Called by a request that wants what is newer.
+  // `wake` is called by a request that wants newer results.
   void set_waker(std::function<void()> wake) { wake_ = std::move(wake); }
 
  private:
   struct Round {
     Instant at;
-    Zxid own{};  // when the others were asked
+    Zxid own{};  // our zxid when the others were asked
     std::map<ServerId, ProbeResult> results;
   };
   Round newest();
@@ -65,7 +65,7 @@ class EnsembleView {
   std::function<void()> wake_;
   mutable std::mutex mutex_;
   std::condition_variable refreshed_;
-  Instant looked_at_;  // last asked for
+  Instant looked_at_;  // time of the last request
   std::optional<Round> round_;
 };
 

@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::size_t kPathsMax = 250;
 constexpr int kStreamsMax = 64;
-// So that both sides notice when the other has gone.
+// Lets both sides notice when the other is gone.
 constexpr std::int64_t kSignOfLifeMs = 5000;
 
-// What a page can see of a node; another czxid is another node.
+// The visible state of a node. A different czxid is a different node.
 struct Seen {
   bool exists = false;
   Zxid czxid{};
@@ -28,7 +28,7 @@ struct Seen {
 
 class EventStream final : public BodySource {
  public:
-  // `since`: what changed behind it is told at once; none: only what changes from now on.
+  // `since`: later changes are sent at once; none: only changes from now on.
   EventStream(const ServerInside& inside, Asker asker, std::vector<std::string> paths,
               std::optional<Zxid> since, std::atomic<int>& streams)
       : inside_(inside), asker_(std::move(asker)), paths_(std::move(paths)), streams_(streams) {
@@ -49,7 +49,7 @@ class EventStream final : public BodySource {
   }
 
  private:
-  // None: nothing was told of it yet.
+  // None: nothing was sent for this path yet.
   std::vector<std::optional<Seen>> look() {
     std::vector<std::optional<Seen>> out;
     TreeLock::Reading reading(inside_.lock, inside_.slot);
@@ -84,7 +84,7 @@ class EventStream final : public BodySource {
     seen_ = std::move(now);
   }
 
-  // The first time too: then the page knows that the stream flows.
+  // Sent the first time too, so that the page knows that the stream works.
   void add_role(std::string& piece) {
     const OwnPlace place = own_place(inside_);
     json::object role{{"mode", place.mode}, {"epoch", place.epoch}, {"leader", nullptr}};
@@ -99,7 +99,7 @@ class EventStream final : public BodySource {
   const std::vector<std::string> paths_;
   std::atomic<int>& streams_;
   std::vector<std::optional<Seen>> seen_;
-  Zxid zxid_{};  // of the last look
+  Zxid zxid_{};  // of the last comparison
   json::object role_;
   Instant last_sent_ = monotonic_now();
 };

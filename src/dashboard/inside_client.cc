@@ -14,7 +14,7 @@ constexpr timeval kPatience{5, 0};
 constexpr std::int32_t kSessionTimeoutMs = 10'000;
 constexpr std::size_t kFrameMax = 1 << 20;
 
-// A whole frame: header, then what `body` writes.
+// A complete frame: the header, then the output of `body`.
 template <class Body>
 std::string request(std::int32_t xid, wire::OpCode op, Body body) {
   std::string out;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A client of this server in its own process: for the few writes that come by HTTP.
+// A client of this server in the same process, for the few writes that come over HTTP.
 //
-// A write has to take the way of every other write: through a session, prepare, the log and the quorum. So
-// this is a connection like any other, over a pair of sockets instead of a port, and it comes from the
-// address of the browser, so that ACLs see whoever asked. Blocks; every call has a deadline.
+// A write must go the same way as every other write: through a session, prepare, the log and the quorum. So
+// this is a normal connection, over a socket pair instead of a port. It has the address of the browser, so
+// that ACLs see the real user. Calls block, and each has a timeout.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace drover::server {
 
 class InsideClient {
  public:
-  // kConnectionLoss: the server serves nobody now.
+  // kConnectionLoss: the server does not serve clients now.
   static CodeResult<InsideClient> connect(net::Socket socket);
   ~InsideClient();  // ends the session
   InsideClient(InsideClient&&) = default;
@@ -32,7 +32,7 @@ class InsideClient {
   explicit InsideClient(net::Socket socket) : socket_(std::move(socket)) {}
   bool send(std::string_view bytes);
   CodeResult<std::string> read_frame();
-  // Sends a request frame and waits for the answer with this number.
+  // Sends a request frame and waits for the reply with this xid.
   CodeResult<void> call(std::string_view frame, std::int32_t xid);
 
   net::Socket socket_;

@@ -45,7 +45,7 @@ bool decode_base64(std::string_view text, std::string& bytes) {
       EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
                       reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
   if (length < 0) return false;
-  // The library counts the padding as bytes.
+  // The library counts padding as bytes.
   const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
   bytes.resize(static_cast<std::size_t>(length) - padding);
   return true;

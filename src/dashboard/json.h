@@ -2,8 +2,8 @@
 //
 // The dashboard's answers in JSON.
 //
-// Ids of 64 bits go as text in hexadecimal, because a JavaScript number holds 53 bits; names that are no
-// UTF-8 are made valid, because JSON has nothing else.
+// 64-bit ids are sent as hexadecimal text, because a JavaScript number holds 53 bits. Names that are not
+// UTF-8 are made valid, because JSON allows nothing else.
 #pragma once
 
 #include <cstdint>
@@ -25,18 +25,18 @@ template <class Id>
 std::string hex_id(Id id) {
   return hex_of(raw(id));
 }
-// The id in "0x1f"; none when it is no such text.
+// Parses "0x1f". False: not such a text.
 bool parse_hex(std::string_view text, std::int64_t& id);
 
 json::string valid_text(std::string_view text);
 std::string base64_of(std::string_view bytes);
-// False when it is no base64.
+// False: not base64.
 bool decode_base64(std::string_view text, std::string& bytes);
 
 HttpResponse json_answer(const json::object& object);
 // {"error": code, "message": sentence}
 HttpResponse problem(int status, std::string_view code, std::string_view sentence);
-// Why ZooKeeper would refuse it, with the status that fits.
+// ZooKeeper's error for it, with the matching HTTP status.
 HttpResponse problem(ErrorCode code);
 
 }  // namespace drover::server

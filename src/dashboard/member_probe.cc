@@ -21,7 +21,7 @@ namespace {
 constexpr int kAnswerWithinMs = 1000;
 constexpr std::size_t kAnswerMax = 8192;
 
-// The rest of the line that begins with `key`.
+// Returns the rest of the line that begins with `key`.
 std::string_view line_of(std::string_view text, std::string_view key) {
   for (std::size_t at = text.find(key); at != text.npos; at = text.find(key, at + 1)) {
     if (at != 0 && text[at - 1] != '\n') continue;
@@ -38,8 +38,8 @@ Number number_of(std::string_view text, int base = 10) {
   return value;
 }
 
-// The number that `text` begins with, and the text behind it. What is no finite number is 0: JSON has no
-// word for it, and whoever reads ours would refuse the whole answer.
+// Parses a number at the start of `text` and advances `text`. A value that is not finite becomes 0: JSON
+// cannot express it, and the browser would reject the whole answer.
 double take_latency(const char*& text) {
   char* end = nullptr;
   const double value = std::strtod(text, &end);
@@ -55,7 +55,7 @@ void read_latencies(std::string_view text, ServerSaid& said) {
   if (*rest == '/') said.latency_max = take_latency(++rest);
 }
 
-// One question on its way.
+// One pending request.
 struct Asking {
   ServerId server{};
   net::Socket socket;

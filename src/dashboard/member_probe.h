@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asks the other servers of the ensemble how they are, with the word that every ZooKeeper answers: `srvr` on
-// the client port.
+// Asks the other servers of the ensemble for their state with `srvr` on the client port, which every
+// ZooKeeper answers.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace drover::server {
 
-// What a server says of itself.
+// A server's answer.
 struct ServerSaid {
   std::string version;
-  std::string mode;  // "leader"; empty: it does not serve
+  std::string mode;  // "leader"; empty: it does not serve clients
   Zxid zxid{};
   std::int64_t connections = 0;
   std::int64_t outstanding = 0;
@@ -27,19 +27,19 @@ struct ServerSaid {
   double latency_avg = 0;
   double latency_max = 0;
 };
-// None for what is no answer to `srvr`.
+// None: not an answer to `srvr`.
 std::optional<ServerSaid> parse_srvr(std::string_view text);
 
 struct ProbeResult {
   std::optional<ServerSaid> said;
-  std::string error{};  // why not
+  std::string error{};  // why there is no answer
 };
 
-// Where clients reach each of the other servers. One without a client port in its line has the same as we, if
-// it is on another machine; on this one nobody can say.
+// The client endpoints of the other servers. A server without a client port in its line has the same port as
+// we, if it is on another machine. On this machine its port is unknown.
 std::map<ServerId, Endpoint> client_endpoints(const ServerConfig& config);
 
-// Asks all of them at the same time and takes a second at most. Blocks, and may ask a name server.
+// Asks all servers in parallel. Takes at most one second. Blocks, and may query a name server.
 std::map<ServerId, ProbeResult> probe(const std::map<ServerId, Endpoint>& servers);
 
 }  // namespace drover::server

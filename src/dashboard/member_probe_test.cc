@@ -54,9 +54,9 @@ TEST(MemberProbe, AsksWhereTheConfigurationSaysAndElsewhereOnlyWhereItCanGuess) 
     config.ensemble.members.servers[ServerId{id}] = *parse_server_spec(ServerId{id}, line);
   };
   add(1, "zk1:2888:3888");
-  add(2, "zk2:2888:3888");               // another machine: our port
-  add(3, "zk1:2889:3889");               // this one: unknown
-  add(4, "zk4:2888:3888;0.0.0.0:2182");  // says where
+  add(2, "zk2:2888:3888");               // another machine: same port as ours
+  add(3, "zk1:2889:3889");               // this machine: unknown
+  add(4, "zk4:2888:3888;0.0.0.0:2182");  // names its port
   const auto endpoints = client_endpoints(config);
   EXPECT_EQ(endpoints,
             (std::map<ServerId, Endpoint>{{ServerId{2}, {"zk2", 2181}}, {ServerId{4}, {"zk4", 2182}}}));

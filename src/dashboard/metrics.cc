@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kSamples = 3'600'000 / MetricsHistory::kIntervalMs;
 
-// Gauges first, as count() makes them, then what happened between two samples.
+// Gauges first, in the order of count(), then the activity between two samples.
 constexpr std::string_view kColumns[] = {"outstanding", "connections", "watches",   "nodes",     "ephemerals",
                                          "sessions",    "snapshot_ms", "reads",     "read_p50",  "read_p99",
                                          "read_p999",   "writes",      "write_p50", "write_p99", "write_p999",
@@ -35,7 +35,7 @@ MetricsHistory::Counters MetricsHistory::count(Row& gauges) const {
   std::size_t connections = 0;
   std::size_t watches = 0;
   for (std::size_t i = 0; i < inside_.fronts.size(); ++i) {
-    TreeLock::Reading reading(inside_.lock, i);  // keeps its thread and the core away from this front
+    TreeLock::Reading reading(inside_.lock, i);  // blocks its I/O thread and the core
     const replica::Front& front = *inside_.fronts[i];
     now.fronts.add(front.totals());
     outstanding += front.outstanding();

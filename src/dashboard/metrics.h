@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The last hour of this server in samples, one every five seconds: what the dashboard plots.
+// The last hour of this server as samples, one every five seconds, for the plots of the dashboard.
 //
-// A sample is a look at counters that are kept anyway, by the dashboard's own thread; what happened since the
-// last one is the difference, of histograms too. Nothing is added to the path of a request.
+// The dashboard's own thread samples counters that exist anyway. The difference between two samples, also of
+// histograms, is the activity in between. Nothing is added to the path of a request.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class MetricsHistory {
     replica::FrontTotals fronts;
     LogThread::Stats log;
   };
-  // In the order of kColumns; none: nothing is known, because nothing happened.
+  // In the order of kColumns; none: no data, because nothing happened.
   using Row = std::vector<std::optional<double>>;
   struct Sample {
     std::int64_t time_ms = 0;

@@ -30,7 +30,7 @@ std::string_view mode_of(Role role) {
   return {};
 }
 
-// The parts of what was recognised among these nodes, in its order.
+// The recognised parts among these nodes, in their order.
 std::vector<RecipeEntry> entries_of(const Recognition& seen, const std::vector<RecipeNode>& nodes,
                                     std::string_view directory = {}) {
   std::map<std::string_view, const RecipeNode*> by_name;
@@ -42,7 +42,7 @@ std::vector<RecipeEntry> entries_of(const Recognition& seen, const std::vector<R
   return line;
 }
 
-// The line of an inner directory; nobody stands in it if it is one of something else.
+// The queue in an inner directory; empty if the directory is of another kind.
 std::vector<RecipeEntry> line_of(const std::vector<RecipeNode>& nodes, Kind kind,
                                  std::string_view directory) {
   const Recognition seen = recognise(nodes);
@@ -75,8 +75,8 @@ const std::vector<RecipeNode>* inner(const RecipeDirectory& directory, std::stri
   return found == directory.inner.end() ? nullptr : &found->second;
 }
 
-// Whoever is first among the locks makes its lease at once and waits until there are few enough: that lease,
-// the newest of its session, is not held yet.
+// The client that is first among the locks creates its lease at once and waits until there are few enough
+// leases. That lease, the newest of its session, is not held yet.
 Recipe curator_semaphore(const std::vector<RecipeNode>& leases, const std::vector<RecipeNode>* locks) {
   Recipe recipe{
       .kind = RecipeKind::kSemaphore, .layout = name_of(Family::kCurator), .holders = {}, .waiting = {}};
@@ -112,7 +112,7 @@ Recipe kazoo_locking_queue(const std::vector<RecipeNode>& entries, const std::ve
     if (found == taken.end()) {
       recipe.waiting.push_back(std::move(entry));
     } else {
-      // Whoever took it made the node of that name.
+      // The client that took it created the node of that name.
       entry.node.owner = found->owner;
       entry.node.ctime = found->ctime;
       recipe.holders.push_back(std::move(entry));
@@ -127,7 +127,7 @@ std::optional<Recipe> queue(const Recognition& seen, const RecipeDirectory& dire
   if (entries && taken) return kazoo_locking_queue(*entries, *taken);
   if (seen.kind != Kind::kQueue) return std::nullopt;
   std::vector<RecipeEntry> items = entries_of(seen, directory.children);
-  // Nobody queues what goes away with its session.
+  // Queue items are not ephemeral: they must survive their session.
   std::erase_if(items, [](const RecipeEntry& item) { return item.node.owner != 0; });
   if (items.empty()) return std::nullopt;
   return Recipe{
@@ -149,7 +149,7 @@ std::optional<Recipe> barrier_or_membership(const Recognition& seen, const Recip
   if (members.empty() && !ready) return std::nullopt;
   std::ranges::sort(members, {}, [](const RecipeEntry& e) { return e.node.ctime; });
   return Recipe{.kind = ready ? RecipeKind::kBarrier : RecipeKind::kMembership,
-                // Without names of their own they look the same, whoever made them.
+                // Without special names the layout is the same in all libraries.
                 .layout = seen.kind == Kind::kGroup ? name_of(seen.family) : std::string_view{},
                 .holders = std::move(members),
                 .waiting = {}};
@@ -183,12 +183,12 @@ std::optional<Recipe> recognise_seen(const RecipeDirectory& directory) {
   return barrier_or_membership(seen, directory);
 }
 
-// Whoever came last waits, or is a member like all others.
+// The youngest nodes wait, or are members like all others.
 void count_unseen(const RecipeDirectory& directory, Recipe& recipe) {
   const bool all_hold = recipe.kind == RecipeKind::kMembership || recipe.kind == RecipeKind::kBarrier;
   for (const auto& [name, count] : directory.unseen) {
     const bool kazoo_leases = recipe.kind == RecipeKind::kSemaphore && name.empty();
-    if (name == "taken") continue;  // Each is counted among the entries.
+    if (name == "taken") continue;  // Each of them is counted in "entries".
     (all_hold || kazoo_leases || name == "leases" ? recipe.holders_unseen : recipe.waiting_unseen) += count;
   }
 }

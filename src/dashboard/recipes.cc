@@ -16,12 +16,12 @@
 namespace drover::server {
 namespace {
 
-constexpr std::size_t kEphemeralsMax = 200'000;  // looked at for their parents
-constexpr std::size_t kCandidatesMax = 2'000;    // directories that may be recipes
-constexpr std::size_t kSearchedMax = 2'000;      // directories looked at for queues
+constexpr std::size_t kEphemeralsMax = 200'000;  // searched for their parents
+constexpr std::size_t kCandidatesMax = 2'000;    // directories that can be recipes
+constexpr std::size_t kSearchedMax = 2'000;      // directories searched for queues
 constexpr std::size_t kSampleMax = 64;           // of their children
 constexpr std::size_t kRecipesMax = 200;         // shown
-constexpr std::size_t kChildrenMax = 2'000;      // of one directory, the first that were made
+constexpr std::size_t kChildrenMax = 2'000;      // of one directory, the oldest
 constexpr std::size_t kEntriesMax = 100;         // shown of one recipe
 constexpr std::size_t kDataMax = 160;
 
@@ -35,10 +35,10 @@ class Search {
   Search(const ServerInside& inside, const Asker& asker, std::string_view below)
       : inside_(inside), asker_(asker), below_(below) {}
 
-  // Directories that may be recipes, in order.
+  // Directories that can be recipes, sorted.
   std::set<std::string> run() {
     {
-      // What is asked for by its own path is shown whatever else there is and however much.
+      // The requested path itself is always shown, however many others there are.
       TreeLock::Reading reading(inside_.lock, inside_.slot);
       keep(whole_of(below_));
     }
@@ -59,7 +59,7 @@ class Search {
     });
   }
 
-  // The tree is being read.
+  // The caller holds the tree's lock for reading.
   void add_parents(std::span<const state::NodeRef> nodes) {
     const state::Tree& tree = inside_.machine.tree;
     state::NodeSet parents;
@@ -69,7 +69,7 @@ class Search {
     }
   }
 
-  // A semaphore's leases are the semaphore's, and so on.
+  // The directory of the whole recipe: for a semaphore's leases it is the semaphore, and so on.
   std::string whole_of(std::string path) const {
     if (path.ends_with(kBesideDirectory)) {
       const std::string beside = path.substr(0, path.size() - kBesideDirectory.size());
@@ -87,7 +87,7 @@ class Search {
     path = whole_of(std::move(path));
     if (is_within(path, below_)) keep(std::move(path));
   }
-  // The first ones in order: which those are does not depend on the order in which they are found.
+  // Keeps the first ones in sorted order, so that the result does not depend on the order of the search.
   void keep(std::string path) {
     found_.insert(std::move(path));
     if (found_.size() <= kCandidatesMax) return;
@@ -137,8 +137,8 @@ class Search {
   bool truncated_ = false;
 };
 
-// Of more children than are looked at, the first that were made: they are at the head of every line. Siblings
-// come in no order that could be relied on.
+// If there are too many children, keeps the oldest: they are at the head of every queue. Siblings have no
+// reliable order.
 class FirstMade {
  public:
   struct Child {
@@ -216,13 +216,13 @@ class Loader {
     const std::size_t total = tree().at(parent).child_count;
     unseen = total > kChildrenMax ? total - kChildrenMax : 0;
     for (const FirstMade::Child& child : first_children(parent)) {
-      // Or it has gone while the lock was given back, and perhaps another one has its name.
+      // The node may be deleted while the lock was released, and another node may have its name.
       const state::Node* node = tree().get(child_path(path, child.name));
       if (node && node->czxid == child.czxid) out.push_back(copy_of(*node));
     }
     return out;
   }
-  // With the lock given back now and then, if there are many.
+  // Releases the lock from time to time if there are many.
   std::vector<FirstMade::Child> first_children(state::NodeRef parent) {
     FirstMade first;
     std::optional<state::Tree::ChildWalk> walk(std::in_place, inside_.machine.tree, parent);
@@ -236,7 +236,7 @@ class Loader {
       rest_between_steps();
       reading_.emplace(inside_.lock, inside_.slot);
     }
-    walk.reset();  // while the writer is kept out
+    walk.reset();  // must happen under the lock
     return first.take();
   }
   RecipeNode copy_of(const state::Node& node) const {
@@ -252,7 +252,7 @@ class Loader {
   std::optional<TreeLock::Reading> reading_;
 };
 
-// Data that is text is shown; a serialised object is not.
+// Shows data that is text, but no serialised objects.
 std::string shown_data(const std::string& data) {
   const bool is_text = std::ranges::all_of(data, [](char c) { return static_cast<unsigned char>(c) >= ' '; });
   return is_text ? data : std::string();

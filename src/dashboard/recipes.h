@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Locks, elections, queues and the like below a path, for the dashboard: found, recognised (recipe_shapes.h),
-// and with the addresses of those who hold and wait.
+// Finds locks, elections, queues and the like below a path, for the dashboard, recognises them
+// (recipe_shapes.h), and adds the addresses of the holders and waiters.
 //
-// All but queues are made of ephemeral nodes, and the tree has an index of those, so that their directories
-// are found without a search. For queues a bounded part of the tree below the path is looked at. The path
-// itself is always looked at. Everything is bounded, and the tree's lock is taken for one directory, or some
-// hundred ephemeral nodes, at a time.
+// All recipes except queues consist of ephemeral nodes, and the tree has an index of those. So their
+// directories are found without a search. For queues a limited part of the tree below the path is searched.
+// The path itself is always included. Everything is limited, and the tree's lock is held for one directory,
+// or a few hundred ephemeral nodes, at a time.
 #pragma once
 
 #include "dashboard/access.h"

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kSessionPageMax = 500;
 constexpr std::size_t kSessionPathsMax = 500;
-constexpr std::size_t kSessionEphemeralsMax = 100'000;  // of one session looked at
+constexpr std::size_t kSessionEphemeralsMax = 100'000;  // read per session
 
 struct Connected {
   replica::Front::ConnFacts facts;
@@ -25,7 +25,7 @@ struct Connected {
 };
 using ConnectedBySession = std::unordered_map<std::int64_t, Connected>;
 
-// An I/O thread's own slot keeps that thread and the core away from its front.
+// Holding an I/O thread's slot blocks that thread and the core from its front.
 template <class Visit>
 void for_each_front(const ServerInside& inside, Visit visit) {
   for (std::size_t i = 0; i < inside.fronts.size(); ++i) {
@@ -38,7 +38,7 @@ ConnectedBySession connected(const ServerInside& inside) {
   ConnectedBySession out;
   for_each_front(inside, [&](const replica::Front& front, std::size_t i) {
     front.for_each_connection([&](replica::Front::ConnFacts facts) {
-      // One that is being closed has a session no more, or not for long.
+      // A connection that is being closed has no session any more, or will lose it soon.
       if (facts.session == SessionId{0} || !facts.reading) return;
       const std::size_t watches = front.watches().watch_count(facts.watcher);
       out[raw(facts.session)] = {std::move(facts), i, watches};
@@ -72,7 +72,7 @@ struct Session {
   bool local = false;
 };
 
-// In the order of their ids as they are shown.
+// Sorted by id as shown.
 std::vector<Session> all_sessions(const ServerInside& inside, const ConnectedBySession& here) {
   std::vector<Session> all;
   {
@@ -119,7 +119,7 @@ std::vector<Watching> watches_of(const ServerInside& inside, const Connected& c)
   std::vector<Watching> out;
   TreeLock::Reading reading(inside.lock, c.front);
   const replica::Front& front = *inside.fronts[c.front];
-  // The connection may have gone since; then its number is nobody's, or somebody else's.
+  // The connection may be closed meanwhile; then its id is unused or belongs to another connection.
   bool still_there = false;
   front.for_each_connection([&](const replica::Front::ConnFacts& facts) {
     still_there = still_there || (facts.watcher == c.facts.watcher && facts.session == c.facts.session);
@@ -147,7 +147,7 @@ void add_ephemerals(const ServerInside& inside, const Asker& asker, SessionId id
   visit_in_steps(reader, nodes, [&](std::span<const state::NodeRef> step) {
     for (const state::NodeRef ref : step) {
       if (paths.size() >= kSessionPathsMax) return false;
-      // As may_see(), without the path: most may be hidden.
+      // Like may_see(), but without building the path: most nodes may be hidden.
       if (may(inside.machine, tree.at(tree.at(ref).parent), wire::kRead, asker))
         paths.push_back(tree.path_of(ref));
     }
@@ -182,7 +182,7 @@ void add_watches(const ServerInside& inside, const Asker& asker, const Connected
 
 bool may_see(const ServerInside& inside, const Asker& asker, std::string_view path) {
   const state::Tree& tree = inside.machine.tree;
-  // Of a path that is not there (a watch may wait for it), the nearest parent that is.
+  // If the path does not exist (a watch can wait for it), use its nearest existing parent.
   for (std::string_view above = parent_path(path);; above = parent_path(above)) {
     const state::NodeRef ref = tree.find(above);
     if (ref != state::kNoNode) return may(inside.machine, tree.at(ref), wire::kRead, asker);

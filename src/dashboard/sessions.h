@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sessions for the dashboard: all of them in pages, and one with its ephemeral nodes and watches.
+// Sessions for the dashboard: all sessions in pages, and one session with its ephemeral nodes and watches.
 //
-// Which sessions there are, the whole ensemble knows. Where a client is connected and what it watches, only
-// the server that it is connected to knows, so of other servers' clients there is less to tell.
+// Every server knows all sessions. Only the server that a client is connected to knows its address and its
+// watches. So there is less information about clients of other servers.
 #pragma once
 
 #include <map>
@@ -22,8 +22,8 @@ HttpResponse session_answer(const ServerInside& inside, const Asker& asker, cons
 // The clients of this server by session: "10.0.0.7:51234".
 std::map<SessionId, std::string> remotes_by_session(const ServerInside& inside);
 
-// Whether its parent's children may be listed, so that knowing the path tells nothing new. The tree is being
-// read.
+// True if the asker may list the children of the parent, so that the path reveals nothing new. The caller
+// holds the tree's lock for reading.
 bool may_see(const ServerInside& inside, const Asker& asker, std::string_view path);
 
 }  // namespace drover::server

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kDataShownMax = 256 * 1024;
 constexpr std::size_t kChildPageMax = 1000;
-// A step is a fraction of a millisecond, and between two there is time for a writer to get in.
+// A step takes a fraction of a millisecond, and the pause between two steps lets a writer in.
 constexpr int kNodesPerStep = 2000;
 constexpr std::chrono::microseconds kBetweenSteps{20};
 
@@ -41,7 +41,7 @@ std::string letters_of(std::int32_t perms) {
   return out;
 }
 
-// What is copied while the tree is locked.
+// The data copied under the tree's lock.
 struct NodeCopy {
   wire::Stat stat;
   state::NodeKind kind{};
@@ -77,7 +77,7 @@ CodeResult<NodeCopy> copy_node(const ServerInside& inside, const Asker& asker, s
   return copy;
 }
 
-// Hashes of passwords are for those who may change the list, as in getACL.
+// Password hashes are shown only to users who may change the ACL, as in getACL.
 json::array acl_of(const NodeCopy& node) {
   json::array out;
   for (const wire::Acl& entry : node.acl->entries) {
@@ -105,10 +105,10 @@ json::object stat_of(const wire::Stat& stat) {
           {"ephemeralOwner", hex_of(stat.ephemeral_owner)}};
 }
 
-// The first names of those that are offered, in any order.
+// Selects the first names in sorted order; they are offered in any order.
 //
-// Gathers some thousand and then keeps only the first ones of them: siblings often come in falling order,
-// where a heap would be rebuilt for each.
+// Gathers a few thousand names and then keeps only the first ones. Siblings often come in descending order,
+// and then a heap would be rebuilt for each.
 class FirstNames {
  public:
   explicit FirstNames(const PageBounds& bounds) : bounds_(bounds) {}
@@ -135,7 +135,7 @@ class FirstNames {
   }
 
  private:
-  // One more than wanted, which tells whether there is more.
+  // Keeps one more than the limit, to know whether there are more.
   void keep_first() {
     if (gathered_.size() <= bounds_.limit + 1) return;
     const auto last = gathered_.begin() + static_cast<std::ptrdiff_t>(bounds_.limit);
@@ -146,7 +146,7 @@ class FirstNames {
 
   const PageBounds& bounds_;
   std::vector<ListedChild> gathered_;
-  std::string end_;  // no name from here on is wanted; empty: not known yet
+  std::string end_;  // names from here on are not needed; empty: unknown yet
 };
 
 std::size_t number_of(std::string_view text, std::size_t otherwise, std::size_t most) {
@@ -195,11 +195,11 @@ CodeResult<ChildPage> page_of_children(const ServerInside& inside, const Asker& 
     }
     if (walk->position() == state::kNoNode) break;
     reading.reset();
-    // Without a rest this thread would have the lock again before a waiting writer has woken up.
+    // Without a pause this thread would take the lock again before a waiting writer wakes up.
     std::this_thread::sleep_for(kBetweenSteps);
     reading.emplace(inside.lock, inside.slot);
   }
-  walk.reset();  // while the writer is kept out
+  walk.reset();  // must happen under the lock
   reading.reset();
   ChildPage page = first.take(total);
   page.zxid = zxid;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tree, as the dashboard browses it: one node, and one page of a node's children.
+// The tree for the dashboard: one node, and one page of a node's children.
 //
-// Neither holds the tree's lock for longer than a read does. Children are not kept sorted, so a page is
-// chosen in a walk over all of them: in small steps, with the lock given back between them, and with no more
-// memory than the page takes. A million children are a quarter of a second of an HTTP thread and nothing to
-// anybody else.
+// Neither holds the tree's lock longer than a client's read does. Children are not sorted, so a page is
+// selected in a walk over all of them: in small steps, with the lock released between steps, and with memory
+// for the page only. A million children take a quarter of a second of an HTTP thread, and delay no other
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace drover::server {
 
 // ?path=
 HttpResponse node_answer(const ServerInside& inside, const Asker& asker, const HttpRequest& request);
-// ?path=&limit=, and &after= (behind that name) or &from= (that name and behind)
+// ?path=&limit=, and &after= (names after that name) or &from= (that name and names after it)
 HttpResponse children_answer(const ServerInside& inside, const Asker& asker, const HttpRequest& request);
 
 struct ListedChild {
@@ -33,12 +33,12 @@ struct ChildPage {
   std::uint32_t total = 0;
   bool more = false;
   Zxid zxid{};                        // of the tree when the walk began
-  std::vector<ListedChild> children;  // in the order of names
+  std::vector<ListedChild> children;  // sorted by name
 };
 
 struct PageBounds {
-  std::string begin;       // no name before this
-  bool exclusive = false;  // nor this one
+  std::string begin;       // the smallest name
+  bool exclusive = false;  // skip `begin` itself
   std::size_t limit = 100;
 };
 CodeResult<ChildPage> page_of_children(const ServerInside& inside, const Asker& asker, std::string_view path,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files of web/ as they are inside this binary; cmake/DroverWeb.cmake makes the table.
+// The files of web/, embedded in this binary. cmake/DroverWeb.cmake makes the table.
 #pragma once
 
 #include <span>
