@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kAcceptsPerRound = 256;
 
-// The first refusal and then every thousandth: a flood must not flood the log.
+// The first rejection and then every thousandth: a flood of connections must not flood the log.
 bool worth_a_line(std::uint64_t count) { return count % 1000 == 1; }
 
 }  // namespace

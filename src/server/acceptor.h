@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A listening port: takes connections in, turns away who is too many, and deals the rest out to the I/O
+// A listening port: accepts connections, rejects those above the limit, and distributes the rest to the I/O
 // threads.
 #pragma once
 
@@ -29,7 +29,7 @@ class Acceptor final : public net::EventLoop::Handler {
 
   IoResult<void> start();
   void on_ready(std::uint32_t events) override;
-  // When descriptors ran out the port rests; this opens it again. Call about once a second.
+  // The port pauses when descriptors run out; this resumes it. Call about once a second.
   void resume();
 
   const net::Address& local() const { return listener_.local(); }

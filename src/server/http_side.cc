@@ -18,13 +18,14 @@ std::string shown_host(const std::string& host) {
   return host.find(':') == std::string::npos ? host : "[" + host + "]";
 }
 
-// The error, with the key that asked for what failed.
+// Adds the name of the responsible key to the error.
 IoError named(std::string_view key, IoError error) {
   error.what = fmt::format("{}: {}", key, error.what);
   return error;
 }
 
-// As Java does, the servers' own stores; but a name of the client is not asked for, only whom we trust.
+// Uses the stores of the quorum TLS, as Java does. But it does not verify the client's host name, only that
+// we trust its certificate.
 net::TlsOptions tls_options(const ServerConfig& config) {
   net::TlsOptions options = to_tls_options(config.quorum_tls, net::TlsRole::kServer);
   options.client_auth = config.admin.need_client_auth ? net::ClientAuth::kNeed : net::ClientAuth::kNone;
@@ -32,7 +33,7 @@ net::TlsOptions tls_options(const ServerConfig& config) {
   return options;
 }
 
-// Orchestrators ask for these by the name of a service, and they tell no secrets.
+// Orchestrators request these by a service name, and they contain no secrets.
 bool is_for_everybody(std::string_view path) {
   return path == "/live" || path == "/ready" || path == "/leader" || path == "/metrics";
 }
@@ -92,7 +93,7 @@ IoResult<void> HttpSide::open_admin() {
              "{}: there will be no commands, metrics and dashboard over HTTP; admin.serverPort names "
              "another port, admin.enableServer=false none",
              opened.error().what);
-    dashboard_.reset();  // Nobody can ask it anything.
+    dashboard_.reset();  // No port serves it.
   }
   return {};
 }

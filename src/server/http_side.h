@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything this server says over HTTP: which paths there are, and on which ports.
+// The server's HTTP interface: its paths and its ports.
 //
 // The admin port has ZooKeeper's commands, /metrics, and the probes of orchestrators (docs/http.md). With
-// ZooKeeper's PrometheusMetricsProvider /metrics has a port of its own besides.
+// ZooKeeper's PrometheusMetricsProvider, /metrics also has its own port.
 #pragma once
 
 #include <memory>
@@ -21,14 +21,14 @@ namespace drover::server {
 
 class HttpSide {
  public:
-  // Fails only for a port that was asked for, or for TLS stores that cannot be loaded.
+  // Fails only if a configured port cannot be opened, or if TLS stores cannot be loaded.
   static IoResult<std::unique_ptr<HttpSide>> open(ServerInside inside);
 
-  // Of the admin port; 0: none.
+  // Admin port; 0: disabled.
   int port() const { return admin_ ? admin_->port() : 0; }
-  // One line for each port: "http://127.0.0.1:8080".
+  // One line per port: "http://127.0.0.1:8080".
   std::vector<std::string> what_is_served() const;
-  // By one thread, now and then.
+  // Called by one thread, from time to time.
   void reload_changed_tls();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A whole server asked over HTTP: probes, commands, who may change something, metrics, snapshots.
+// Tests a whole server over HTTP: probes, commands, authorization, metrics, snapshots.
 #include "server/http_side.h"
 
 #include <gmock/gmock.h>
@@ -78,7 +78,7 @@ TEST_F(HttpSideOfAServer, ChangesNothingForThoseWhoDoNotProveThemselves) {
   EXPECT_THAT(get("/commands/stmk?traceMask=1").body, HasSubstr("Auth info is missing for the command"));
 }
 
-// Everybody can invent a digest user, and everybody may do everything on an open root: that proves nothing.
+// Anyone can invent a digest user, and anyone may do everything on an open root: that proves nothing.
 TEST_F(HttpSideOfAServer, AnInventedUserProvesNothingOnAnOpenRoot) {
   for (const char* invented : {"Authorization: digest a:b\r\n", "Authorization: ip x\r\n"}) {
     const HttpAnswer answer = get("/commands/snapshot", invented);
@@ -140,7 +140,7 @@ TEST_F(HttpSideOfAServer, ShedsOnlyWithANumber) {
   EXPECT_EQ(get("/commands/shed", kSuper).status, 405);
 }
 
-// DNS rebinding: for a browser a page of that name would be of our own origin.
+// DNS rebinding: for a browser, a page with that host name would have our own origin.
 TEST_F(HttpSideOfAServer, TellsNothingToThoseWhoKnowItByAForeignName) {
   const auto status = [&](const std::string& target, const std::string& host) {
     HttpTestClient client(server().http_port());

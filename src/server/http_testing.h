@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests of the HTTP side: a server, and a blocking client that sends exactly the bytes it is told to.
+// For tests of the HTTP side: a server, and a blocking client that sends exactly the given bytes.
 #pragma once
 
 #include <arpa/inet.h>
@@ -26,7 +26,7 @@
 
 namespace drover::server {
 
-// A server of its own in a new folder, on free ports, running in a thread from the first use on.
+// A standalone server in a new directory, on free ports. It starts in a thread at the first use.
 class HttpTestServer {
  public:
   HttpTestServer() {
@@ -60,7 +60,7 @@ class HttpTestServer {
   }
   const std::string& directory() const { return directory_; }
 
-  ServerConfig config;  // before the first use
+  ServerConfig config;  // change it before the first use
 
  private:
   std::string directory_;
@@ -69,7 +69,7 @@ class HttpTestServer {
 };
 
 struct HttpAnswer {
-  int status = 0;  // 0: the connection ended before there was one
+  int status = 0;  // 0: the connection ended before an answer
   std::string head;
   std::string body;
 };
@@ -124,7 +124,7 @@ class HttpTestClient {
     }
     return answer;
   }
-  // Of a body without an end: everything up to the blank line behind `text`.
+  // For an endless body: returns everything up to the blank line after `text`.
   std::string read_part(std::string_view text) {
     const auto end = [&] {
       const std::size_t at = bytes_.find(text);
@@ -135,12 +135,12 @@ class HttpTestClient {
     bytes_.erase(0, part.size());
     return part;
   }
-  // Something has come, or the other side has closed.
+  // True: data has arrived, or the other side has closed.
   bool hears_within(int timeout_ms) const {
     pollfd waiting{.fd = fd_, .events = POLLIN, .revents = 0};
     return ::poll(&waiting, 1, timeout_ms) > 0;
   }
-  // Whatever comes until the other side closes.
+  // Reads until the other side closes.
   std::string read_rest() {
     read_until([] { return false; });
     return bytes_;

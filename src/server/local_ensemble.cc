@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every server is a process of its own, started as `drover server`, with its configuration and its log beside
-// its data: what is tried here is what runs elsewhere. This process only watches, tells who leads, and stops
-// them all.
+// Every server is a separate process, started as `drover server`, with its configuration and its log beside
+// its data. So it behaves as in production. This process only watches the servers, shows the leader, and
+// stops all of them.
 #include "server/local_ensemble.h"
 
 #include <arpa/inet.h>
@@ -83,7 +83,7 @@ std::optional<int> number(std::string_view text, int least, int most) {
   return value;
 }
 
-// One sentence when something is wrong with the arguments.
+// Returns one sentence if the arguments are wrong.
 std::optional<std::string> parse(const std::vector<std::string>& arguments, Options& options) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];
@@ -115,7 +115,8 @@ bool write_file(const fs::path& path, const std::string& text) {
   return static_cast<bool>(file.flush());
 }
 
-// An ensemble of another size must not be started over this one: its servers would vote with each other.
+// An ensemble of a different size must not be started in this directory: its servers would vote with each
+// other.
 std::optional<std::string> check_directory(const Options& options) {
   const auto extra = options.directory / ("server-" + std::to_string(options.servers + 1));
   const auto first = options.directory / "server-1";
@@ -149,7 +150,7 @@ std::optional<std::string> prepare(const Options& options, Process& member) {
   if (error) return member.directory.string() + ": " + error.message();
   bool written = write_file(member.directory / "zoo.cfg", configuration(options, member)) &&
                  write_file(member.directory / "myid", std::to_string(member.id) + "\n");
-  // We know that this server is new, so its empty disk is its history.
+  // This server is known to be new, so its empty disk is correct.
   if (is_new) written = written && write_file(member.directory / "initialize", "");
   if (!written) return "cannot write to " + member.directory.string();
   return std::nullopt;
@@ -161,7 +162,7 @@ void start(Process& member) {
     member.process = child;
     return;
   }
-  setpgid(0, 0);  // Ctrl-C is for us: we stop them, one way and in order.
+  setpgid(0, 0);  // Ctrl-C goes only to this process, which stops the servers in order.
   const std::string log = (member.directory / "drover.log").string();
   const int fd = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
   if (fd >= 0) {
@@ -173,7 +174,7 @@ void start(Process& member) {
   _exit(127);
 }
 
-// What `srvr` says; empty when nobody answers.
+// The answer to `srvr`; empty: no answer.
 std::string ask(int port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return {};
@@ -210,7 +211,7 @@ void print_roles(const std::vector<Process>& members) {
   }
 }
 
-// Notices processes that ended; true when any did.
+// Reaps ended processes; true if there were any.
 bool reap(std::vector<Process>& members) {
   bool any = false;
   int status = 0;

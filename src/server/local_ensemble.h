@@ -10,7 +10,7 @@ namespace drover::server {
 
 extern const char* const kEnsembleHelp;
 
-// The arguments behind `drover ensemble`; returns the exit code.
+// The arguments after `drover ensemble`; returns the exit code.
 int run_ensemble(const std::vector<std::string>& arguments);
 
 }  // namespace drover::server

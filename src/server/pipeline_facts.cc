@@ -6,7 +6,7 @@
 namespace drover::server {
 namespace {
 
-// Judged, and handed to the log and to the other servers.
+// Prepare, and hand over to the log and to the other servers.
 void append_preparing(const FactSources& s, std::vector<Metric>& metrics) {
   const state::ChangeCounts& changes = s.replica.change_counts();
   metrics.push_back(counter_metric("outstanding_changes_queued", changes.queued));
@@ -25,7 +25,8 @@ void append_logging(const FactSources& s, std::vector<Metric>& metrics) {
   metrics.push_back({"sync_processor_queue_flush_time_ms", percentiles_of(s.log.sync_ms)});
 }
 
-// A transaction is applied in the round in which it is known to be agreed on, with all others that are.
+// A transaction is applied in the same round in which its commit is known, together with all other committed
+// ones.
 void append_applying(const FactSources& s, std::vector<Metric>& metrics) {
   metrics.push_back(counter_metric("request_commit_queued", s.replica.stats().txns_agreed_on));
   metrics.push_back({"commit_commit_proc_req_queued", summary_of(s.core.applied_txns)});
@@ -34,8 +35,8 @@ void append_applying(const FactSources& s, std::vector<Metric>& metrics) {
   metrics.push_back({"commit_process_time", summary_of(s.core.apply_ms)});
 }
 
-// How old a transaction is at each point of its way. For the same reason as above a leader has a quorum's
-// word, and a learner the leader's, when it is applied.
+// The age of a transaction at each point. For the reason above, a leader applies it when a quorum has
+// acknowledged it, and a learner when the leader has committed it.
 void append_ages(const replica::TxnAges& ages, std::vector<Metric>& metrics) {
   Histogram applied = ages.alone;
   applied.add(ages.leading);

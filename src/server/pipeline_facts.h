@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The metrics of a request's way through the server, under the names of the stages that Java has for it.
+// Metrics of a request's path through the server, under the names of Java's stages.
 //
-// Our stages are others (docs/compatibility.md, "Metrics"): what is measured here is what happens at the same
-// point of a write's life. All of it is counted once per batch, and nothing on the way of a read.
+// Our stages differ from Java's (docs/compatibility.md, "Metrics"): each metric measures what happens at the
+// same point of a write. Everything is counted once per batch, and nothing in the path of a read.
 #pragma once
 
 #include <vector>

@@ -37,17 +37,17 @@ std::uint64_t random_seed() {
   return seed;
 }
 
-// On a small machine a hand-over costs more than a second thread gives: docs/performance.md, "Threads".
+// On a small machine a hand-over costs more than a second thread gains: docs/performance.md, "Threads".
 std::size_t io_thread_count(const ServerConfig& config) {
   if (config.io_threads > 0) return static_cast<std::size_t>(config.io_threads);
   const unsigned cores = std::thread::hardware_concurrency();
   return cores <= 2 ? 1 : cores - 1;
 }
 
-// For files, listeners, links to other servers and HTTP; of a small limit a quarter.
+// Reserved for files, listeners, links to other servers and HTTP. If the limit is small, a quarter of it.
 constexpr std::size_t kOwnDescriptors = 512;
 
-// Java has no limit by default, and ends up without descriptors: then it can open no log file either.
+// Java has no limit by default and can run out of descriptors: then it cannot open a log file either.
 std::size_t connections_max(const ServerConfig& config) {
   if (config.limits.connections != kConnectionsByDescriptors)
     return static_cast<std::size_t>(config.limits.connections);
@@ -57,7 +57,7 @@ std::size_t connections_max(const ServerConfig& config) {
   return most - std::min(kOwnDescriptors, most / 4);
 }
 
-// A failed write or sync of the log: what was promised can no longer be kept, so nothing more is promised.
+// A write or sync of the log failed: earlier promises can no longer be kept, so the server makes no new ones.
 [[noreturn]] void die_of_storage(const IoError& error) {
   log_error("log", "{}: the process ends, because what is not durable must not be acknowledged", error.what);
   _exit(kStorageFailureExit);
@@ -85,7 +85,7 @@ IoResult<void> ServerProcess::open() {
   if (is_member()) TRY(join_ensemble());
   TRY(open_ports());
   startup_ms_ = monotonic_now() - started_;
-  TRY(open_http());  // last: from here on others look at all of this
+  TRY(open_http());  // last: from here on HTTP threads read all of this
   log_what_is_served();
   return {};
 }
@@ -126,7 +126,7 @@ IoResult<void> ServerProcess::open_log_and_threads() {
           .may_begin = [this] { return core_->may_snapshot(); },
           .fatal = die_of_storage});
   core_->set_halt(halt_at_once);
-  // The core may be woken as soon as the log thread runs.
+  // The core can be woken as soon as the log thread runs.
   if (io_count_ > 1) {
     TRY_ASSIGN(core_loop_, net::EventLoop::create());
     core_->set_waker([this] { core_loop_->wake(); });
@@ -327,21 +327,22 @@ void ServerProcess::run() {
   log_info("server", "stopped");
 }
 
-// After a crash the log may be long: a fresh snapshot makes the next start short. And logs that began with
-// the empty tree because of snapshot.trust.empty need one, so that the next start can do without that key.
+// After a crash the log can be long: a new snapshot makes the next start short. Logs that began with an empty
+// tree because of snapshot.trust.empty also need one, so that the next start works without that key.
 bool ServerProcess::wants_snapshot_at_start() const {
   const bool long_log = recovered_.txns_replayed > static_cast<std::uint64_t>(config_.storage.snap_count) / 2;
   return long_log || (recovered_.txns_replayed > 0 && !recovered_.snapshot);
 }
 
-// Those who have sent a write get their answer, within reason.
+// Waits until pending writes are answered, up to a limit.
 void ServerProcess::drain() {
   const Instant give_up = monotonic_now() + kDrainMs;
   while (!core_->idle() && monotonic_now() < give_up) accept_loop_->run_once(5);
 }
 
 void ServerProcess::shut_down() {
-  // Somebody may wait for a snapshot over HTTP, and those threads end first: they look at everything below.
+  // Stop snapshots first, because an HTTP thread may wait for one. HTTP threads end next, because they use
+  // everything below.
   if (snapshots_) snapshots_->stop();
   http_.reset();
   for (const auto& io : io_loops_) io->stop();
@@ -349,7 +350,7 @@ void ServerProcess::shut_down() {
   if (core_loop_) core_loop_->wake();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
-  log_thread_.reset();  // syncs what is left
+  log_thread_.reset();  // syncs the rest
   snapshots_.reset();
   peers_.reset();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the process tells of itself, and what those who ask may do to it, while it runs.
+// The facts of the running server, and the commands that change it.
 #include "server/server_process.h"
 
 #include "log/log.h"
@@ -10,7 +10,7 @@ namespace drover::server {
 namespace {
 
 constexpr int kSendAwayMs = 2000;
-constexpr std::size_t kGuestSlot = 3;  // behind those of the I/O threads
+constexpr std::size_t kGuestSlot = 3;  // after the slots of the I/O threads
 
 }  // namespace
 
@@ -37,7 +37,7 @@ void ServerProcess::reset_observer_stats() {
   });
 }
 
-// For moving clients to other servers: they come again, to whichever they like.
+// Moves clients to other servers: they reconnect to any server.
 std::int64_t ServerProcess::shed_connections(int percentage) {
   std::int64_t shed = 0;
   {
@@ -49,7 +49,7 @@ std::int64_t ServerProcess::shed_connections(int percentage) {
   return shed;
 }
 
-// What was acknowledged before may still lie in a buffer; when the connections are gone, nothing does.
+// Acknowledgements may still be in output buffers. When the connections are gone, the buffers are empty.
 void ServerProcess::stop_serving() {
   const auto connections = [this](bool stop) {
     std::size_t open = 0;
@@ -69,7 +69,7 @@ void ServerProcess::stop_serving() {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-// `remote` is the connection that asks, if it is one of the client port.
+// `remote` is the asking connection, if it came over the client port.
 Facts ServerProcess::facts(const Needs& needs, const std::string& remote) {
   Facts facts;
   const KernelFacts kernel = ask_kernel(config_, needs);

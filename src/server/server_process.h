@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The process as one object: what `Server` is behind its interface. server.cc opens and runs it,
-// server_recovery.cc gives it its state, server_facts.cc tells of it.
+// The implementation of `Server`. server.cc opens and runs it, server_recovery.cc recovers its state,
+// server_facts.cc reports its facts.
 #pragma once
 
 #include <atomic>
@@ -87,11 +87,11 @@ class ServerProcess final : public Server, public IoLoopHost {
   storage::PosixDisk disk_;
   std::optional<storage::DataDir> data_dir_;
   state::Machine machine_;
-  TreeLock lock_;  // one slot for each I/O thread, then snapshots, the log thread, the core's streams, HTTP
+  TreeLock lock_;  // a slot per I/O thread, then snapshots, the log thread, the core's streams, HTTP
   ConnectionCounter counter_;
   storage::RecoveryReport recovered_;
   replica::MemberStart member_start_;
-  std::optional<storage::Journal> journal_;  // until the log thread has it
+  std::optional<storage::Journal> journal_;  // until the log thread takes it
   std::uint64_t digest_mismatches_ = 0;
   std::int64_t startup_ms_ = 0;
   std::int64_t startup_snapshot_ms_ = 0;
@@ -103,7 +103,7 @@ class ServerProcess final : public Server, public IoLoopHost {
 
   std::vector<std::unique_ptr<IoLoop>> io_loops_;
   std::unique_ptr<Core> core_;
-  // The log thread asks for snapshots, so it ends first; the way back is only this number.
+  // The log thread requests snapshots, so it ends first. In the other direction only this number is passed.
   std::atomic<std::uint64_t> snapshot_bytes_{0};
   std::unique_ptr<SnapshotThread> snapshots_;
   std::unique_ptr<LogThread> log_thread_;
@@ -117,7 +117,7 @@ class ServerProcess final : public Server, public IoLoopHost {
   std::unique_ptr<net::TlsContextHolder> tls_;
   std::unique_ptr<Acceptor> plain_;
   std::unique_ptr<Acceptor> secure_;
-  int client_port_ = 0;  // the acceptors are gone before the last four-letter word is answered
+  int client_port_ = 0;  // kept here: the acceptors end before the last four-letter word is answered
   int secure_port_ = 0;
   std::unique_ptr<HttpSide> http_;
   std::atomic<bool> restart_{false};

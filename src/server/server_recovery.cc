@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a server knows when it starts, and when it is to begin anew with what a leader has sent.
+// The state of a server when it starts, and when it starts over with a leader's state.
 #include "server/server_process.h"
 
 #include <sys/stat.h>
@@ -79,7 +79,8 @@ IoResult<void> ServerProcess::begin_empty() {
     member_start_.peer.knows_history = false;
     return {};
   }
-  // Nobody said that an empty disk is right. It is if all others are as empty; what they say decides.
+  // It is unknown whether an empty disk is correct. It is if all other servers are empty too, so their
+  // answers decide.
   if (is_member() && !config_.storage.db_autocreate && !recovered_.has_initialize_mark) {
     member_start_.peer.fresh = true;
     return {};
@@ -90,7 +91,7 @@ IoResult<void> ServerProcess::begin_empty() {
                    " is empty, and zookeeper.db.autocreate=false: put a file named `initialize` "
                    "beside version-2 if a new database is meant"));
   }
-  // From here on a log without any snapshot is damage.
+  // From here on a log without a snapshot means damage.
   const auto first = write_snapshot(disk_, data_dir_->dirs().snapshots, machine_, lock_, io_count_,
                                     snapshot_options(config_));
   TRY(first);
@@ -109,7 +110,8 @@ IoResult<void> ServerProcess::open_journal() {
   return {};
 }
 
-// What was logged and never agreed on is gone from the disk; the state is what the disk says.
+// Transactions that were logged but never committed are gone from the disk. The state is rebuilt from the
+// disk.
 IoResult<bool> ServerProcess::reload_state() {
   TreeLock::Writing alone(lock_);
   replica::StateBuilder builder(machine_);

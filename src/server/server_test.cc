@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole server in one process, with all its threads and real sockets: what the thread sanitizer should
-// see. What the server answers is checked elsewhere; here it matters that many threads answer together.
+// The whole server in one process, with all its threads and real sockets, for the thread sanitizer. Other
+// tests check the answers; here it matters that many threads answer at the same time.
 #include "server/server.h"
 
 #include <arpa/inet.h>
@@ -31,7 +31,7 @@ namespace {
 
 using wire::OpCode;
 
-// A blocking client, a frame at a time.
+// A blocking client that handles one frame at a time.
 class Client {
  public:
   explicit Client(int port) {
@@ -100,7 +100,7 @@ class Client {
     wire::ReplyHeader header;
     std::string body;
   };
-  // The next reply; events are counted on the way.
+  // Returns the next reply; counts the events before it.
   Reply reply() {
     for (;;) {
       const std::string bytes = frame();
@@ -112,7 +112,7 @@ class Client {
   }
   int events = 0;
 
-  // Reads to the end. False when the server goes on for too long without closing.
+  // Reads to the end. False: the server does not close within the timeout.
   bool reads_to_the_end() {
     const timeval patience{.tv_sec = 30, .tv_usec = 0};
     setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
@@ -154,7 +154,7 @@ class RunningServer {
     config.client = Endpoint{"127.0.0.1", 0};
     config.io_threads = io_threads;
     config.limits.connections_per_ip = 0;
-    config.storage.snap_count = 200;  // snapshots all the while
+    config.storage.snap_count = 200;  // frequent snapshots
     config.storage.prealloc_kb = 64;
     config.words = Whitelist::parse("*");
     if (change) change(config);
@@ -177,7 +177,7 @@ class RunningServer {
   std::thread thread_;
 };
 
-// set, get, set, get, … in one go: every read shows the write before it and not the one behind it.
+// Pipelines set, get, set, get, …: every read shows the write before it and not the one after it.
 void expect_reads_between_writes(int port, int me) {
   Client client(port);
   const std::string path = "/worker-" + std::to_string(me);
@@ -251,7 +251,7 @@ TEST(Server, ServesManyClientsWhileOneThreadDoesItAll) { work_together(1); }
 TEST(Server, ClosesAConnectionWhoseOutputItHasThrownAway) {
   RunningServer server(1, [](ServerConfig& config) {
     config.limits.output_high_water_bytes = config.limits.output_max_bytes = 64 << 10;
-    config.deadlines.first_frame_ms = 3'600'000;  // nothing else closes it
+    config.deadlines.first_frame_ms = 3'600'000;  // no other timeout closes it
   });
   Client writer(server.port());
   writer.create("/large", std::string(900'000, 'x'));
@@ -259,7 +259,7 @@ TEST(Server, ClosesAConnectionWhoseOutputItHasThrownAway) {
   writer.flush();
   ASSERT_EQ(writer.reply().header.error, ErrorCode::kOk);
   ASSERT_EQ(writer.reply().header.error, ErrorCode::kOk);
-  // Asks for more than the kernel takes, reads nothing, and is told of changes besides.
+  // Requests more than the kernel buffers, reads nothing, and also gets watch events.
   Client deaf(server.port());
   deaf.request(OpCode::kAddWatch, [](wire::Writer& w) {
     w.string("/watched");

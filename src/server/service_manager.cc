@@ -20,7 +20,7 @@ void tell_service_manager(std::string_view state) {
   if (length == 0 || length >= sizeof address.sun_path) return;
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path, length);
-  if (path[0] == '@') address.sun_path[0] = '\0';  // a name without a file
+  if (path[0] == '@') address.sun_path[0] = '\0';  // an abstract socket name
   const net::Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket) return;
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length);

@@ -16,7 +16,7 @@
 namespace drover::server {
 namespace {
 
-// Binds what the service manager would listen on; '@' stands for a name without a file.
+// Binds the socket of a service manager; '@' starts an abstract name.
 net::Descriptor listen_on(const std::string& name) {
   net::Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0));
   sockaddr_un address{};

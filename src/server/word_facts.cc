@@ -90,7 +90,7 @@ ConfFacts conf_of(const FactSources& s) {
   return f;
 }
 
-// The keys that tools look for. There is no JVM to tell of, and its keys say so.
+// The keys that tools look for. There is no JVM, and its keys say so.
 std::vector<EnvironmentEntry> environment() {
   utsname system{};
   uname(&system);
@@ -122,7 +122,7 @@ std::vector<EnvironmentEntry> environment() {
 
 std::vector<ConnectionFacts> connections_of(const FactSources& s) {
   std::vector<ConnectionFacts> out;
-  // One that asks with a word is a connection too.
+  // The connection that sent the word is listed too.
   if (!s.asking.empty()) {
     ConnectionFacts asking;
     asking.remote = s.asking;
@@ -155,7 +155,7 @@ std::vector<ConnectionFacts> connections_of(const FactSources& s) {
   return out;
 }
 
-// As the role's tracker shows them: a learner lets only its local sessions expire.
+// As the session tracker of the role shows them: a learner expires only its local sessions.
 void add_tracked_sessions(const FactSources& s, Facts& facts) {
   using replica::Service;
   const Service service = s.replica.service();

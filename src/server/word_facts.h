@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collects from the live server what a four-letter word prints.
+// Collects the facts for a four-letter word from the running server.
 //
-// The caller holds the core still and every slot of the tree's lock, so that the facts belong together. What
-// there may be a million of is collected by runtime/long_facts, in steps.
+// The caller stops the core and holds every slot of the tree's lock, so that the facts are consistent. Facts
+// that can have a million entries are collected in steps by runtime/long_facts.
 #pragma once
 
 #include <string>
@@ -25,8 +25,8 @@
 
 namespace drover::server {
 
-// What is asked of the kernel and not of the server. It may take a while with many files or connections, so
-// it is collected before anybody has to hold still.
+// Facts from the kernel. They can take a while with many files or connections, so they are collected before
+// the threads are stopped.
 struct KernelFacts {
   std::int64_t open_descriptors = 0;
   std::int64_t data_dir_bytes = 0;
@@ -39,8 +39,8 @@ struct FactSources {
   const ServerConfig& config;
   const state::Machine& machine;
   const replica::Replica& replica;
-  const replica::Member* member;  // null: a server alone
-  LinkLook links;                 // empty: a server alone
+  const replica::Member* member;  // null: a standalone server
+  LinkLook links;                 // empty: a standalone server
   PortRefusals refusals;
   std::vector<const replica::Front*> fronts;
   const KernelFacts& kernel;
@@ -51,14 +51,14 @@ struct FactSources {
   Instant now;
   WallTime wall;
   Instant started;
-  std::string asking{};         // "127.0.0.1:54321": who sent the word; empty: not a client
-  std::size_t connections = 0;  // all of them, also the one that asks
+  std::string asking{};         // "127.0.0.1:54321": the sender of the word; empty: not a client
+  std::size_t connections = 0;  // all of them, including the asking one
   std::uint64_t connections_rejected = 0;
   std::uint64_t sessionless_expired = 0;
   std::uint64_t tls_failures = 0;
-  std::int64_t tls_handshakes = 0;  // under way
-  std::uint64_t pauses = 0;         // of connections with too much in work
-  // Connections without TLS to a port that has it: clients, by where they came from, and to the HTTP port.
+  std::int64_t tls_handshakes = 0;  // in progress
+  std::uint64_t pauses = 0;         // of connections with too many outstanding requests
+  // Plain connections to a port that supports TLS: clients by origin, and connections to the HTTP port.
   std::int64_t plain_from_here = 0;
   std::int64_t plain_from_elsewhere = 0;
   std::uint64_t insecure_admin = 0;
@@ -68,13 +68,13 @@ struct FactSources {
   std::int64_t startup_snapshot_ms = 0;
   std::int64_t startup_txns_ms = 0;
   std::int64_t trace_mask = 306;
-  Zxid snapshot_at_start{-1};  // the file that recovery began with
+  Zxid snapshot_at_start{-1};  // the file that recovery started from
   std::int64_t snapshot_at_start_time_s = -1;
   int client_port = -1;
   int secure_port = -1;
 };
 
-// All but ephemeral nodes and watches.
+// Collects everything except ephemeral nodes and watches.
 Facts collect_facts(const FactSources& sources, const Needs& needs);
 
 }  // namespace drover::server
