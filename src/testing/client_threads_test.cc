@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One client, many threads, and connections that break under them: what the thread sanitizer is to look at.
+// One client, many threads, and connections that break meanwhile, for the thread sanitizer.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -21,7 +21,7 @@ constexpr int kCuts = 8;
 
 class ClientThreads : public ::testing::TestWithParam<Callbacks> {};
 
-// Each thread writes to a node of its own, which counts the writes that were done.
+// Each thread writes to its own node, whose version counts the successful writes.
 struct Tally {
   int done = 0;
   int unknown = 0;

@@ -14,7 +14,8 @@
 namespace drover::testing {
 namespace {
 
-// Once for the process: a test's output is its own, and a write to a closed socket is not its end.
+// Once per process: the server does not write to the test's output, and a write to a closed socket does not
+// end the process.
 void prepare_process() {
   static std::once_flag once;
   std::call_once(once, [] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A server in this process, without anything of the server's own vocabulary: its Result is not the public one
-// (ARCHITECTURE.md).
+// A server in this process, behind an interface without the server's own types: the server's Result is not
+// the public one (ARCHITECTURE.md).
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace drover::testing {
 
 class EmbeddedServer {
  public:
-  // As `drover server FILE`. Null: `error` says why.
+  // Starts like `drover server FILE`. Null: `error` says why.
   static std::unique_ptr<EmbeddedServer> start(const std::string& config_file, std::string& error);
   virtual ~EmbeddedServer() = default;  // stops it
   virtual int port() const = 0;

@@ -18,7 +18,7 @@
 namespace drover::testing {
 namespace {
 
-// More than this waits in the sockets.
+// Data above this limit waits in the sockets.
 constexpr std::size_t kBufferMax = 1 << 20;
 
 void make_non_blocking(const Socket& socket) { fcntl(socket.fd(), F_SETFL, O_NONBLOCK); }
@@ -57,7 +57,7 @@ FaultProxy::~FaultProxy() {
 }
 
 void FaultProxy::wake() const {
-  // A full pipe wakes as well.
+  // A full pipe also wakes the thread.
   [[maybe_unused]] const ssize_t n = write(wake_write_.fd(), "x", 1);
 }
 
@@ -120,8 +120,8 @@ void FaultProxy::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     poll_all(polled);
-    // Others end links only under the lock; their descriptors may be gone when poll returns, so after being
-    // woken nothing is believed.
+    // Other threads end links only under the lock. A descriptor may be closed when poll returns, so after a
+    // wake-up the poll results are ignored.
     lock.unlock();
     poll(polled.data(), polled.size(), -1);
     lock.lock();
@@ -152,7 +152,7 @@ void FaultProxy::serve(Link& link, short client_events, short server_events) {
   constexpr short kReadable = POLLIN | POLLHUP | POLLERR;
   if ((client_events & kReadable) != 0) receive(link, link.client, link.up, true);
   if (!link.over && (server_events & kReadable) != 0) receive(link, link.server, link.down, false);
-  // What was passed on before the end still arrives.
+  // Data that was forwarded before the end still arrives.
   const bool both = flush(link.server, link.up.to_send) && flush(link.client, link.down.to_send);
   if (!both) link.over = true;
 }
@@ -200,7 +200,7 @@ bool FaultProxy::pass_reply(Link& link, std::string_view frame) {
 }
 
 bool FaultProxy::springs(const std::string& op, bool on_reply) {
-  if (op == "other") return false;  // pings and the like, of which no test knows when they come
+  if (op == "other") return false;  // pings and the like, whose time no test knows
   for (auto trap = traps_.begin(); trap != traps_.end(); ++trap) {
     if (trap->on_reply != on_reply || (!trap->op.empty() && trap->op != op)) continue;
     if (--trap->nth > 0) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The proxy behind testing::Proxy: a thread that passes frames on, and knows which of them to lose.
+// The implementation of testing::Proxy: a thread that forwards frames and drops selected ones.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +38,9 @@ class FaultProxy {
   std::uint64_t requests(std::string_view op) const;
 
  private:
-  // What one side has said and the other has not got yet.
+  // Bytes from one side that the other side has not received yet.
   struct Direction {
-    std::string heard;  // not a whole frame yet
+    std::string heard;  // an incomplete frame
     std::string to_send;
     bool greeted = false;  // the first frame has no header
   };
@@ -49,7 +49,7 @@ class FaultProxy {
     Socket server;
     Direction up;                                    // from the client
     Direction down;                                  // from the server
-    std::map<std::int32_t, std::string> asked = {};  // requests under way, by xid
+    std::map<std::int32_t, std::string> asked = {};  // outstanding requests, by xid
     bool over = false;
   };
 
@@ -68,7 +68,7 @@ class FaultProxy {
   Socket wake_read_;
   Socket wake_write_;
 
-  mutable std::mutex mutex_;  // of everything below
+  mutable std::mutex mutex_;  // protects everything below
   std::list<Link> links_;
   std::vector<Trap> traps_;
   std::map<std::string, std::uint64_t, std::less<>> requests_;

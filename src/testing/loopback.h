@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plain blocking sockets to loopback addresses, as far as tests need them.
+// Simple blocking sockets on loopback addresses, for tests.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class Socket {
 
   int fd() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
-  // Of the local end.
+  // Port of the local end.
   std::uint16_t port() const;
 
  private:
@@ -39,14 +39,14 @@ struct Place {
 std::optional<Place> parse_place(std::string_view text);
 
 Socket connect_to(const Place& place);
-Socket listen_on(std::uint16_t port);  // of 127.0.0.1; 0: any
+Socket listen_on(std::uint16_t port);  // on 127.0.0.1; 0: any port
 
-// False: the other side is gone.
+// False: the other side has closed.
 bool send_all(const Socket& socket, std::string_view bytes);
-// The next frame without its length, or nothing when the other side is gone or says nothing for ten seconds.
+// Returns the next frame without its length. None: the other side has closed, or is silent for ten seconds.
 std::optional<std::string> receive_frame(const Socket& socket);
 
-// What a server answers to a four-letter word; empty when it does not.
+// Returns the answer to a four-letter word; empty: no answer.
 std::string ask_word(const Place& place, std::string_view word);
 
 }  // namespace drover::testing

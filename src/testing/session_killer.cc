@@ -46,13 +46,13 @@ Answer ask_to_end(const Place& server, const SessionKey& key) {
 }  // namespace
 
 std::string end_session(const Place& server, const SessionKey& key) {
-  // As soon as the session has moved here its client comes back and takes it away again, perhaps before the
-  // server has read what we ask.
+  // As soon as the session has moved to this connection, its client reconnects and takes it back, perhaps
+  // before the server has read our request.
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
     const Answer answer = ask_to_end(server, key);
     if (answer == Answer::kEnded) return {};
-    // One of the tries before may have done it without an answer.
+    // An earlier attempt may have closed it without an answer.
     if (answer == Answer::kUnknown) return i > 0 ? "" : "the server does not know the session";
   }
   return "the server did not end the session";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ends a session from outside: whoever knows its password may close it.
+// Ends a session from outside: every client that knows its password can close it.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct SessionKey {
   std::string password;
 };
 
-// Empty: it is ended. Otherwise why not.
+// Empty: the session is closed. Otherwise the reason why not.
 std::string end_session(const Place& server, const SessionKey& key);
 
 }  // namespace drover::testing

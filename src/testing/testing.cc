@@ -25,7 +25,7 @@ std::unexpected<Error> cannot(std::string why) { return fail(Errc::kSystemError,
 
 std::string address(int port) { return "127.0.0.1:" + std::to_string(port); }
 
-// A place for data, which goes with it if nobody named it.
+// A data directory. The destructor removes it if it is temporary.
 class Directory {
  public:
   explicit Directory(const std::string& named) : path_(named), temporary_(named.empty()) {
@@ -50,7 +50,7 @@ class Directory {
   bool temporary_;
 };
 
-// One server: its files, and its process while it has one.
+// One server: its files, and the running server if there is one.
 struct Node {
   fs::path directory;
   std::vector<std::string> config = {};
@@ -120,7 +120,7 @@ struct Cluster::State {
   Directory directory;
   std::vector<Node> nodes;
 
-  // Ports that are free now; held until all are known, or one could be given twice.
+  // Finds free ports. They are held until all are known; otherwise a port could be returned twice.
   Result<void> lay_out(int servers, const ServerOptions& options) {
     std::vector<Socket> held;
     for (int i = 0; i < 3 * servers; ++i) {

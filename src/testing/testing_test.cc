@@ -78,7 +78,7 @@ TEST(KillSession, EndsTheSessionForEverybody) {
   const Client other = client_of(server.connect_string());
   EXPECT_FALSE(unwrap(sync_wait(other.exists("/mine", soon()))));
   EXPECT_EQ(sync_wait(bound.exists("/", soon())).error(), Errc::kSessionExpired);
-  EXPECT_TRUE(sync_wait(client.exists("/", soon())));  // in the session that followed
+  EXPECT_TRUE(sync_wait(client.exists("/", soon())));  // in the new session
 }
 
 TEST(Proxy, LosesTheAnswerToWhatWasDone) {
