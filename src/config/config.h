@@ -27,7 +27,7 @@
 
 namespace drover::server {
 
-// How the transaction log and the snapshots are written and kept.
+// Settings of the transaction log and the snapshots.
 struct StorageSettings {
   int snap_count = 100'000;                     // transactions between two snapshots
   std::int64_t snap_size_limit_kb = 4'194'304;  // or this much log; 0 or less: no limit
@@ -72,8 +72,7 @@ struct Limits {
       client_limits::kOutputHighWaterBytes;  // above it requests are not read; never 0
   std::int64_t output_max_bytes =
       client_limits::kOutputBytes;  // above it close, if more than one reply or event waits
-  std::int64_t output_total_bytes =
-      client_limits::kOutputBytesTotal;  // above it close clients that do not read; never 0
+  std::int64_t output_total_bytes = client_limits::kOutputBytesTotal;  // close slow readers; never 0
   int watches = client_limits::kWatchesTotal;
   int watches_per_session = client_limits::kWatches;
   int multi_operations = client_limits::kMultiOperations;
@@ -164,7 +163,7 @@ struct LoadedConfig {
 using FileReader = std::function<IoResult<std::string>(const std::string& path)>;
 IoResult<std::string> read_config_file(const std::string& path);
 
-// `arguments` are those behind `drover server`:
+// `arguments` are those after `drover server`:
 //
 //   (none)                                  standalone on 127.0.0.1:2181, data in ./drover-data
 //   zoo.cfg                                 as ZooKeeper reads it

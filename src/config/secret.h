@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A password or key on its way from the configuration to the one place that uses it.
+// A password or key, passed from the configuration to the one place that uses it.
 //
 // No stream operator, no fmt formatter, no implicit conversion: printing one by accident does not compile.
 #pragma once

@@ -27,7 +27,7 @@ class MetricsHistory {
   // ?since=: only samples after that time
   HttpResponse answer(const HttpRequest& request) const;
 
-  // By one thread.
+  // Called by one thread.
   void sample();
 
  private:

@@ -56,8 +56,7 @@ class RestoreSink : public BodySink {
       log_warn("http", "restore: {}", zxid.error().what);
       const int status = too_large_ ? 413 : zxid.error().code == 0 ? 400 : 500;
       HttpResponse refusal = answer(status, zxid.error().what);
-      if (stopped_)
-        refusal.after_sent = inside_.start_anew;  // restart with the old state and serve clients again
+      if (stopped_) refusal.after_sent = inside_.start_anew;  // serve the old state again
       return refusal;
     }
     log_warn("http", "restore: starting anew from the snapshot of zxid {:#x} that was sent", raw(*zxid));

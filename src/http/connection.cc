@@ -205,8 +205,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     seat_->works();
     at_pace([asked = Clock::now()](Connection& c) { return std::pair(asked, c.begin_request()); },
             [](Connection& c, auto begun) {
-              c.deadline_ +=
-                  Clock::now() - begun.first;  // do not count the time that the client waited for us
+              c.deadline_ += Clock::now() - begun.first;  // exclude our own delay
               c.on_begun(std::move(begun.second));
             });
   }

@@ -296,7 +296,7 @@ void LogThread::count_towards_snapshot(const storage::LogBatch& batch) {
   const auto snapshot_bytes = static_cast<std::int64_t>(callbacks_.snapshot_bytes());
   if (!by_size && bytes_since_snapshot_ < snapshot_bytes / 2) return;
   // A log file ends where a snapshot begins. Ending a file costs several syncs, and every write waits for
-  // them. So do it only once while a long snapshot is being written.
+  // them. So it must not happen again and again while one long snapshot is being written.
   if (!callbacks_.want_snapshot()) return;
   txns_since_snapshot_ = 0;
   bytes_since_snapshot_ = 0;

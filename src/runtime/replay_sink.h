@@ -39,7 +39,7 @@ class ReplaySink final : public storage::RecoverySink {
   bool txn(Zxid zxid, std::string_view entry) override;
 
   // Waits until everything is applied. False: a transaction could not be applied. The position that recovery
-  // reported is then a few transactions too late, and recovery must be repeated one by one.
+  // reported is then a few transactions too late, and recovery must be repeated transaction by transaction.
   bool finish();
 
   // The time when the snapshot was loaded.

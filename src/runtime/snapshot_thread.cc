@@ -54,7 +54,7 @@ void write_beginning(storage::SnapshotWriter& writer, const replica::SnapshotBeg
   for (const auto& [key, list] : b.acls) writer.acl(key, list->bytes);
 }
 
-// False when the snapshot is to be given up.
+// False: cancel the snapshot.
 bool settle(storage::SnapshotWriter& writer, const SnapshotPace& pace) {
   if (!pace || writer.unsynced_bytes() < kPieceBytes) return true;
   const auto begin = std::chrono::steady_clock::now();
@@ -231,8 +231,7 @@ void SnapshotThread::run() {
 
 IoResult<SnapshotResult> SnapshotThread::take() {
   std::unique_lock lock(mutex_);
-  const std::uint64_t mine =
-      begun_ + 1;  // A running one may have begun before the state that the caller saw.
+  const std::uint64_t mine = begun_ + 1;  // A running one may miss what the caller saw.
   requested_ = true;
   work_.notify_one();
   idle_.wait(lock, [&] { return ended_ >= mine || stopping_; });
@@ -241,9 +240,9 @@ IoResult<SnapshotResult> SnapshotThread::take() {
 }
 
 IoResult<SnapshotResult> SnapshotThread::write_one() {
-  // The core first forbids snapshots and pauses this thread later. So a snapshot that begins now ends, or is
-  // cancelled, before the files change. A forbidden snapshot is not retried: the log asks again when it has
-  // grown.
+  // The core forbids snapshots before the log thread pauses this thread. So a snapshot that begins now ends,
+  // or is cancelled, before the files change. A forbidden snapshot is not retried: the log asks again when it
+  // has grown.
   if (callbacks_.may_begin && !callbacks_.may_begin())
     return std::unexpected(io_error(EAGAIN, "the state may not be written down now"));
   bool fits = true;
@@ -297,7 +296,7 @@ void SnapshotThread::snapshot() {
   callbacks_.finished(*result);
 }
 
-// False when the snapshot is to be given up.
+// False: cancel the snapshot.
 bool SnapshotThread::rest(std::chrono::nanoseconds took) {
   std::unique_lock lock(mutex_);
   return !work_.wait_for(lock, pause_after(took), [&] { return stopping_ || paused_; });

@@ -82,7 +82,7 @@ std::vector<std::string> common_config(const ServerOptions& options) {
 
 }  // namespace
 
-// --- one ---
+// --- Server ---
 
 struct Server::State {
   explicit State(const ServerOptions& options) : directory(options.directory) {
@@ -113,7 +113,7 @@ Result<void> Server::restart() {
   return state_->node.start();
 }
 
-// --- several ---
+// --- Cluster ---
 
 struct Cluster::State {
   explicit State(const ServerOptions& options) : directory(options.directory) {}
