@@ -3,8 +3,8 @@
 // One HTTP connection: serves requests until one side closes it.
 //
 // Its pending operation keeps it alive, so it ends when nothing is pending. Its steps run one after the other
-// on a strand of the I/O thread. Between two steps the guard, the handler, the sink or the source can run on
-// a thread of the route's pace.
+// on a strand of the HTTP port's I/O thread. Between two steps the guard, the handler, the sink or the source
+// can run on a thread of the route's pace.
 #pragma once
 
 #include <atomic>
