@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a server has been through since it started, for the monitor: nothing here decides anything.
+// Counters of a server since it started, for the monitor. Nothing here decides anything.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace drover::zab {
 
-// Of the times that it led.
+// Counters of the times that this server led.
 struct LeaderCounts {
   std::uint64_t proposals = 0;
   std::uint64_t commits = 0;
-  std::uint64_t diffs = 0;              // learners brought level by transactions, cut back before or not
-  std::uint64_t snaps = 0;              // and by the whole state
-  std::uint64_t greetings_refused = 0;  // of learners that cannot be ours
-  // How many learners were being brought level so when one more began to be, itself included.
+  std::uint64_t diffs = 0;              // learners synced with transactions, with or without a TRUNC before
+  std::uint64_t snaps = 0;              // learners synced with the whole state
+  std::uint64_t greetings_refused = 0;  // learners that cannot be ours
+  // How many learners were being synced this way when one more began, itself included.
   Extremes diffs_under_way;
   Extremes snaps_under_way;
 
@@ -31,7 +31,7 @@ struct LeaderCounts {
   }
 };
 
-// Of the times that it followed or observed, level with its leader.
+// Counters of the times that this server followed or observed, synced with its leader.
 struct LearnerCounts {
   std::uint64_t proposals = 0;  // an observer gets none
   std::uint64_t commits = 0;
@@ -44,10 +44,10 @@ struct LearnerCounts {
 
 struct PeerCounts {
   std::uint64_t looking = 0;       // elections begun
-  Extremes election_ms;            // until a leader was chosen
-  Extremes unavailable_ms;         // from looking for one until clients could be served
+  Extremes election_ms;            // until a leader was elected
+  Extremes unavailable_ms;         // from the start of an election until clients could be served
   Extremes leader_unavailable_ms;  // the same, when it ended with this server leading
-  // From the link to the leader until level with it.
+  // From the link to the leader until synced with it.
   Extremes follower_sync_ms;
   Extremes observer_sync_ms;
   LeaderCounts led;

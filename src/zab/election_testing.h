@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests of the election share: ensembles, and notifications as other servers would send them.
+// Shared by the election tests: ensembles, and notifications as other servers would send them.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ inline Membership voters(std::int64_t count, std::int64_t observers = 0) {
   return m;
 }
 
-// What a server knows of itself when it begins to look.
+// What a server knows of itself when it starts looking.
 struct History {
   std::int64_t epoch = 1;
   std::int64_t zxid = 0;
@@ -48,7 +48,7 @@ inline wire::Notification notification(const Says& says) {
   return n;
 }
 
-// Server `me` of an ensemble, and what it has sent since it was last asked.
+// Server `me` of an ensemble, and what it has sent since the last sent().
 class Server {
  public:
   Server(std::int64_t me, const Membership& membership, bool observer = false)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several servers of agreement in one test: the product's Peers, and a network, disks and a clock that do
-// nothing by themselves. What happens is deterministic and told line by line:
+// Several zab servers in one test: the product's Peers, with a network, disks and a clock that do nothing by
+// themselves. What happens is deterministic and printed line by line:
 //
 //   2: 3 says LEADERINFO 5.0                   | order acceptedEpoch 5
 //   2: acceptedEpoch 5 is on disk              | ACKEPOCH 4.3 of epoch 4 -> 3
 //
-// Left what a server hears, right what it does. Pings, and votes that change nothing, are not told.
+// Left: what a server hears. Right: what it does. Pings, and votes that change nothing, are not printed.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,13 +27,13 @@
 
 namespace drover::zab::testing {
 
-// What survives a crash.
+// The files that survive a crash.
 struct Disk {
   std::uint32_t accepted = 0;
   std::uint32_t current = 0;
-  Zxid snapshot{};          // everything up to here is only in it
-  std::vector<Zxid> log{};  // behind it
-  bool wiped = false;       // empty, and it is not known whether that is meant
+  Zxid snapshot{};          // everything up to here is only in the snapshot
+  std::vector<Zxid> log{};  // after the snapshot
+  bool wiped = false;       // empty, and it is unknown whether that is intended
   std::uint64_t history_id = 0;
 
   Zxid last() const { return log.empty() ? snapshot : log.back(); }
@@ -49,26 +49,26 @@ class Ensemble {
   // --- the script ---
   Disk& disk(std::int64_t id) { return nodes_[id].disk; }
   void start(const std::vector<std::int64_t>& ids);
-  // Everybody who is linked to it notices at once.
+  // All servers linked to it notice at once.
   void crash(std::int64_t id);
-  // What is sent to it or by it is lost, and nobody is told.
+  // Everything sent to it or by it is lost, and no server is told.
   void isolate(std::int64_t id) { isolated_.insert(id); }
   void heal(std::int64_t id) { isolated_.erase(id); }
   void propose(std::int64_t id, std::uint32_t counter);
-  // Somebody says this in the name of `from`.
+  // An intruder says this in the name of `from`.
   void forge(std::int64_t from, std::int64_t to, const wire::Notification& n) {
     input(to, "hears an intruder",
           [&](Peer& peer, Effects& more) { peer.on_notification(ServerId{from}, n, now_, more); });
     run();
   }
-  // Its disk does nothing until asked.
+  // Its disk does nothing until work_disk() or release_disk().
   void hold_disk(std::int64_t id) { nodes_[id].held = true; }
   void work_disk(std::int64_t id, int orders = 1000);
   void release_disk(std::int64_t id) {
     nodes_[id].held = false;
     work_disk(id);
   }
-  // Lets everybody work until nobody has anything to say or write.
+  // Runs all servers until none has anything to send or write.
   void run();
   // Time passes.
   void pass(std::int64_t ms);
@@ -79,13 +79,13 @@ class Ensemble {
 
   Peer& peer(std::int64_t id) { return *nodes_[id].peer; }
   bool is_up(std::int64_t id) const { return nodes_.at(id).peer != nullptr; }
-  // Who leads in broadcast; 0: nobody.
+  // The leader in broadcast; 0: none.
   std::int64_t leader() const;
-  // Why it ended; empty: it did not.
+  // Why it halted; empty: it did not.
   std::string why_halted(std::int64_t id) const { return nodes_.at(id).why_halted; }
   const std::vector<std::string>& warnings() const { return warnings_; }
   std::size_t orders_held(std::int64_t id) const { return nodes_.at(id).orders.size(); }
-  // Runs after every input, with the server that had it.
+  // Runs after every input, with the server that got it.
   std::function<void(const Ensemble&, std::int64_t)> after_step;
   std::vector<const Peer*> peers() const;
 
@@ -96,7 +96,7 @@ class Ensemble {
     std::deque<DiskOrder> orders;
     bool held = false;
     bool discard = false;
-    int life = 0;  // events meant for an earlier one are lost
+    int life = 0;  // events for an earlier life are dropped
     std::string why_halted;
     std::uint64_t accepted_links = 0;
   };
@@ -395,7 +395,7 @@ inline void Ensemble::dial(std::int64_t id, const Dial& dial) {
   });
 }
 
-// What was sent before still arrives.
+// Packets that were sent before still arrive.
 inline void Ensemble::close(std::int64_t id, LinkId link) {
   const auto found = links_.find({id, link});
   if (found == links_.end()) return;
@@ -452,7 +452,7 @@ inline void Ensemble::answer_order(std::int64_t id) {
   });
 }
 
-// Once everything ordered before is done, the history may be put away.
+// Once all earlier orders are done, the history may be discarded.
 inline void Ensemble::settle_disk(std::int64_t id) {
   Node& node = nodes_[id];
   if (!node.orders.empty()) return;

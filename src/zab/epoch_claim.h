@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which epochs of others a server believes.
-//
-// Epochs are counted up by one for each leader, and what a learner says that it has promised lifts the epoch
-// of the next leader above it. There are only 2^31 of them: one false claim could use them all up, for good,
-// because promises are durable. So a claim counts only if it is not far above everything that this server
-// itself has promised or logged. What is refused here never reaches the choice of an epoch, and never makes a
-// leader step down for a voter that has promised more.
+// Which epochs of other servers are believed.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +9,13 @@
 
 namespace drover::zab {
 
-// An honest server is ahead by promises to leaders that never came to lead: one for each failed attempt,
-// which takes a second or so. That is most of a day of nothing else. For a stranger it means tens of
-// thousands of elections.
+// An honest server is ahead by promises to leaders that were never established: one for each failed attempt,
+// which takes about a second. This limit is most of a day of failed attempts. A malicious claim can skip no
+// more than tens of thousands of elections.
 inline constexpr std::uint32_t kEpochJumpMax = 1 << 16;
 
-// `known`: the highest epoch that this server has promised or logged, on its disk. Not what others said
-// before: claims must not carry each other.
+// `known`: the highest epoch that this server has promised or logged, on its disk. Earlier claims of others
+// are not included: one claim must not make the next one believable.
 constexpr bool is_believable_epoch(std::uint32_t claimed, std::uint32_t known) {
   return claimed < kEpochMax && (claimed <= known || claimed - known <= kEpochJumpMax);
 }

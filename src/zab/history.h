@@ -6,11 +6,11 @@
 //   ... ------|----------------------|-----------------|---------------|
 //             ^ a learner that is here or later gets the difference; one further back, a snapshot
 //
-// One object for all roles, so that a server which changes its role keeps what it knows. Recent transactions
-// stay in memory; which of them are old enough to forget is decided by count and by bytes.
+// All roles share one object, so that a server keeps its knowledge when it changes its role. Recent
+// transactions stay in memory; a count limit and a byte limit decide which ones to forget.
 //
-// Invariant: within an epoch zxids are contiguous. A hole would later be sent to somebody as a DIFF with a
-// transaction missing (ZOOKEEPER-4925), so it is refused where it would begin.
+// Invariant: within an epoch zxids are contiguous. A gap would later be sent to a learner as a DIFF with a
+// transaction missing (ZOOKEEPER-4925), so append() refuses it.
 #pragma once
 
 #include <cstddef>
@@ -25,13 +25,14 @@ namespace drover::zab {
 
 struct WindowLimits {
   std::size_t txns = 500;           // zookeeper.commitLogCount
-  std::size_t bytes = 16UL << 20U;  // of them; a window of large transactions must not eat the memory
+  std::size_t bytes = 16UL << 20U;  // total of the window; large transactions must not fill the memory
 };
 
-// The last epoch that can be: the zxids of a later one would be negative, and come before all others.
+// The last possible epoch: zxids of a later one would be negative and sort before all others.
 inline constexpr std::uint32_t kEpochMax = 0x7fff'ffff;
 
-// Can `next` come right after `last` in a history? No negative zxid can: its epoch is not a large one.
+// Can `next` come right after `last` in a history? A negative zxid cannot; it does not count as a large
+// epoch.
 constexpr bool follows(Zxid next, Zxid last) {
   if (epoch_of(next) == epoch_of(last)) return raw(next) == raw(last) + 1;
   return next > last;
@@ -41,17 +42,17 @@ class History {
  public:
   explicit History(const WindowLimits& limits = {}) : limits_(limits) {}
 
-  // The history ends at `last`, and nothing before it is at hand: a snapshot.
+  // The history ends at `last`, and nothing before it is in memory: a snapshot.
   void begin_at(Zxid last);
-  // Its entries follow what is there; everything before is on its way to the disk already.
+  // The batch continues the history; everything before it is already on its way to the disk.
   void append(TxnBatchPtr batch);
   // A committed, durable transaction read back from disk.
   void replay(Zxid zxid, std::string_view entry);
   void set_durable(Zxid zxid);
   void set_committed(Zxid zxid);
-  // The state in memory holds everything up to here; what comes after must stay at hand.
+  // The state in memory holds everything up to here. Later transactions stay in memory.
   void set_applied(Zxid zxid);
-  // What comes after must stay at hand whatever the limits say; nothing: the limits decide.
+  // Later transactions stay in memory whatever the limits say. nullopt: only the limits decide.
   void keep_after(std::optional<Zxid> zxid);
   // Forgets everything after `last`.
   void truncate(Zxid last);
@@ -68,7 +69,7 @@ class History {
   Zxid at_or_before(Zxid zxid) const;
   // Is it a transaction of the window, or the one right before it?
   bool contains(Zxid zxid) const { return zxid >= window_begin_ && at_or_before(zxid) == zxid; }
-  // Does the window hold any transaction of this epoch? If so, `before` is what comes right before its first.
+  // Does the window hold a transaction of this epoch? If so, `before` is the zxid right before its first.
   bool first_of_epoch(std::uint32_t epoch, Zxid& before) const;
 
   // Calls visit(zxid, entry) for each transaction with after < zxid <= until, in order. `after` is not

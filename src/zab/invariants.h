@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What must always hold between the fields of a server, and between servers: all of it in one place, and run
-// after every step of a simulated ensemble.
+// Invariants between the fields of a server, and between servers, all in one place. They run after every step
+// of a simulated ensemble.
 //
-// An ENSURE stands where one function relies on something. What only several fields, or several servers,
-// make true together belongs here; and what Zab promises is said in its own words (one leader for each epoch,
-// one order of what is committed, nothing committed is lost), whatever code is meant to keep the promise. So
-// quorums are counted anew: a mistake in counting them must not hide itself.
+// An ENSURE checks something that one function relies on. Invariants that involve several fields or several
+// servers belong here. So do Zab's promises, in Zab's own words (one leader for each epoch, one order of what
+// is committed, nothing committed is lost), independent of the code that keeps them. Quorums are therefore
+// counted again here: a mistake in counting them must not hide itself.
 //
-// Looks only. A sentence that is not true is told as text, because whoever runs the ensemble knows better
-// than an abort how to show what led to it.
+// The checks only read. They return a broken invariant as text instead of aborting, because the caller that
+// runs the ensemble can better show what led to it.
 #pragma once
 
 #include <cstdint>
@@ -26,24 +26,24 @@ namespace drover::zab {
 
 class Invariants {
  public:
-  // The first sentence that is not true of this server by itself; empty: all are.
+  // The first invariant that this server alone breaks; empty: none.
   static std::string broken_in(const Peer& peer);
 
-  // The same after an input to `moved`, and of what holds between it and `peers`: all servers that run,
-  // itself among them. Remembers who led and what was committed, so it wants to see every step.
+  // The same after an input to `moved`, plus the invariants between it and `peers`: all running servers,
+  // itself included. Remembers who led and what was committed, so it must see every step.
   std::string after_step(const Peer& moved, std::span<const Peer* const> peers);
 
-  // Tests define it, to break what is private.
+  // Defined by tests, to break private fields.
   class Breaker;
 
  private:
   class Check;
-  // A committed transaction: what it was, and which one came right behind it.
+  // A committed transaction: its hash, and the zxid right after it.
   struct Agreed {
     std::optional<std::uint64_t> hash;
     std::optional<Zxid> next;
   };
-  // How far a server that serves was looked at.
+  // How far the commits of an active server have been checked.
   struct Seen {
     Zxid committed{};
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Collects what is not true of a server; the parts of Invariants share it.
+// Collects broken invariants of a server; shared by the parts of Invariants.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ class Invariants::Check {
  public:
   explicit Check(const Peer& peer) : peer_(peer) {}
 
-  // The first sentence that does not hold is the one to tell: what follows is mostly its consequence.
+  // Only the first broken sentence is reported: the later ones are mostly its consequences.
   void expect(bool holds, std::string_view sentence) {
     if (!holds && broken_.empty()) broken_ = sentence;
   }

@@ -6,21 +6,21 @@
 //   synchronisation   each learner is brought to our history; a quorum has it on disk (ACK of NEWLEADER)
 //   broadcast         proposals go out in order and are committed in order, each by a quorum of disks
 //
-// The election only guessed who should lead. That we hold everything that was ever committed follows from
-// discovery: among a quorum that has promised to follow nobody older, nobody has a later history than we.
+// The election only guessed who should lead. Discovery proves that we hold everything that was ever
+// committed: no member of a quorum that has promised to follow no older leader has a later history than ours.
 //
-// A history begins when a quorum of servers that hold nothing promises to follow one that holds nothing, and
-// no voter was heard of that holds something. It gets an id then, which everybody writes down with the epoch.
-// It is how two histories are told apart whose epochs and zxids look alike, because a quorum lost its disks
-// and began anew. Safe: before a leader logs its first transaction, a quorum has the id on disk. So if
-// somebody holds transactions of another id, a quorum was without them: disks were lost, or servers had never
-// taken part. No rule can tell which history is right.
+// A history begins when a quorum of servers with empty disks promises to follow a leader with an empty disk,
+// and no voter with a history was heard of. The history then gets an id, which every server writes to disk
+// with the epoch. The id tells two histories apart whose epochs and zxids look alike, because a quorum lost
+// its disks and started again. This is safe: before a leader logs its first transaction, a quorum has the id
+// on disk. So if a server holds transactions of another id, a quorum was without them: disks were lost, or
+// servers had never taken part. No rule can tell which history is right.
 //
-// Split by subject: leader.cc has the phases, leader_handshake.cc the way of one learner through them,
+// Split by subject: leader.cc has the phases, leader_handshake.cc the handshake with one learner,
 // leader_broadcast.cc proposals, acknowledgements and pings.
 //
-// Owned by Peer for as long as it leads. What peers say is input and never trusted; a confused learner loses
-// its link, it cannot stop us.
+// Owned by Peer for as long as it leads. Packets of peers are input and never trusted; a confused learner
+// loses its link, it cannot stop us.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +48,7 @@ struct LeaderConfig {
   ServerId me{};
   Timing timing;
   bool force_snapshot = false;
-  // Of new transactions, kept in memory behind a state that is on its way to a learner: one that takes it too
+  // Limit for new transactions kept in memory while a learner receives a state. A learner that reads it too
   // slowly for the ensemble's writes loses its link.
   std::size_t kept_bytes_max = std::size_t{256} << 20;
   std::uint64_t new_history_id = 0;  // for a history that begins here; 0: it gets none
@@ -63,19 +63,19 @@ class Leader {
     std::uint64_t history_id = 0;  // 0: unknown
   };
 
-  // Everything we have logged counts as committed from here on: it will be, or we do not lead.
+  // From here on everything that we have logged counts as committed: it will be, or we do not lead.
   Leader(const LeaderConfig& config, const Membership& membership, History& history, Epochs epochs,
          Instant now, Effects& effects);
 
   void on_link_accepted(LinkId link, Instant now, Effects& effects);
   void on_packet(LinkId link, const wire::QuorumPacket& packet, Instant now, Effects& effects);
   void on_link_down(LinkId link, Instant now, Effects& effects);
-  // Bytes came from it, though perhaps not yet a whole packet.
+  // Bytes came from this learner, perhaps not yet a whole packet.
   void on_heard(LinkId link, Instant now);
-  // It has taken some of what it was sent. While it is synchronised that is all it can say: a state may take
-  // longer than initLimit to send, silence may not.
+  // The learner has read some of what it was sent. During synchronisation this is its only sign of life:
+  // sending a state may take longer than initLimit, but the link may not stay silent that long.
   void on_taken(LinkId link, Instant now);
-  // The snapshot that effects.send asked for has been handed to the link.
+  // The snapshot that effects.send asked for has been written to the link.
   void on_state_sent(LinkId link, Instant now, Effects& effects);
   // history.durable() has moved.
   void on_durable(Instant now, Effects& effects);
@@ -86,8 +86,8 @@ class Leader {
   // Only in broadcast. The batch continues history.last() or begins the epoch.
   void propose(TxnBatchPtr batch, Instant now, Effects& effects);
   // `sync`: answered when everything proposed so far is committed and we are known to have led after the
-  // question. A learner's is answered on its link; for our own clients released_syncs() reaches the number
-  // returned. What is proposed later is committed later than the answer, as in Java: a learner relies on it.
+  // question. A learner gets the answer on its link; for our own clients released_syncs() reaches the
+  // returned number. Later proposals are committed after the answer, as in Java: a learner relies on it.
   std::uint64_t sync(std::optional<LinkId> asking, Instant now, Effects& effects);
   std::uint64_t released_syncs() const { return released_; }
 
@@ -95,18 +95,18 @@ class Leader {
   bool over() const { return phase_ == Phase::kOver; }
   const std::string& why_over() const { return why_over_; }
   std::uint32_t epoch() const { return epoch_; }
-  // No further transaction fits into this epoch: it must end once everything is committed.
+  // The last counter of an epoch. The epoch must end once everything is committed.
   static constexpr std::uint32_t kCounterMax = 0xffff'ffff;
-  // Elected, but no quorum has come so far.
+  // Elected, but no quorum has connected so far.
   bool is_missed() const { return phase_ == Phase::kDiscovery && !epoch_chosen_; }
-  // Not established, and too few voters are linked to us to become so.
+  // Not established, and too few voters are linked to us to become established.
   bool lacks_voters() const;
-  // Nobody has logged anything, as far as we know.
+  // As far as we know, no server has logged anything.
   bool began_empty() const { return raw(began_with_last_) == 0; }
   void step_down(std::string why) { end(std::move(why)); }
 
   const std::map<LinkId, LearnerLink>& learners() const { return learners_; }
-  // What was counted of them begins anew.
+  // Resets the traffic counters of the observers.
   void reset_observer_traffic();
   // For the monitor.
   struct Sizes {
@@ -133,7 +133,7 @@ class Leader {
   void enter(LearnerLink& learner, Stage stage, Instant now);
   void drop(LinkId link, std::string why, Effects& effects);
   bool is_quorum_with_me(const ServerSet& others) const;
-  // On our own disk when we began.
+  // The latest epoch on our own disk when we began.
   std::uint32_t known_epoch() const {
     return std::max({began_with_.accepted, began_with_.current, epoch_of(began_with_last_)});
   }
@@ -167,7 +167,7 @@ class Leader {
   Instant synchronised_until() const;
 
   // leader_broadcast.cc
-  // By us, in this epoch.
+  // Did we propose it in this epoch?
   bool was_proposed(Zxid zxid) const;
   void on_ack(LearnerLink& learner, Zxid zxid, Instant now, Effects& effects);
   void on_ping_reply(LearnerLink& learner, const wire::QuorumPacket& packet, Effects& effects);
@@ -186,7 +186,7 @@ class Leader {
   History& history_;
   Phase phase_ = Phase::kDiscovery;
   std::string why_over_;
-  Epochs began_with_;     // our own summary: nobody in the quorum may know more
+  Epochs began_with_;     // our own summary: no member of the quorum may know more
   Zxid began_with_last_;  // likewise
   std::uint64_t history_id_ = 0;
   std::uint32_t epoch_ = 0;
@@ -198,13 +198,13 @@ class Leader {
   Instant next_ping_;
   Instant next_check_;
   std::map<LinkId, LearnerLink> learners_;
-  std::map<ServerId, std::uint32_t> accepted_epochs_;  // of the voters that have reported, ours included
+  std::map<ServerId, std::uint32_t> accepted_epochs_;  // of the voters that have reported, including us
   ServerSet promised_;  // voters that promised this epoch to us, even if their link has broken since
 
-  // Are we still the leader? One round of pings at a time answers everybody who asked before it began.
+  // Are we still the leader? One round of pings at a time answers all syncs that were asked before it began.
   struct Sync {
     std::uint64_t ticket = 0;
-    Zxid after{};  // what was proposed before it
+    Zxid after{};  // the last zxid proposed before it
     std::optional<LinkId> asking;
   };
   std::deque<Sync> syncs_;
@@ -212,9 +212,9 @@ class Leader {
   LeaderCounts counts_;
   std::uint64_t asked_ = 0;
   std::uint64_t released_ = 0;
-  std::uint64_t round_for_ = 0;  // the last ticket that the round under way answers; 0: none is
+  std::uint64_t round_for_ = 0;  // the last ticket that the current round answers; 0: no round
   std::uint64_t confirmed_ = 0;
-  std::map<LinkId, std::uint64_t> round_pings_;  // the answer that counts
+  std::map<LinkId, std::uint64_t> round_pings_;  // the ping number that each must answer
 };
 
 }  // namespace drover::zab

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the leader knows of one learner, from its first word until it is level.
-//
-//   kGreeting     the link is open                           <- FOLLOWERINFO / OBSERVERINFO
-//   kWaiting      its accepted epoch counts towards ours     -> LEADERINFO, once a quorum has come
-//   kPromising    it makes the epoch durable                 <- ACKEPOCH with its history's end
-//   kPromised     waits until a quorum has promised          -> DIFF | TRUNC | SNAP
-//   kSending      our state is on its way to it              -> transactions, NEWLEADER
-//   kSyncing      it makes our history durable               <- ACK of NEWLEADER
-//   kSynced       waits until a quorum has                   -> UPTODATE
-//   kActive       proposals, acknowledgements, pings
+// The leader's view of one learner, from its first packet until it is synced.
 #pragma once
 
 #include <cstdint>
@@ -38,18 +29,18 @@ struct LearnerLink {
   bool observer = false;  // gets INFORM instead of PROPOSAL and COMMIT
   bool voter = false;
   Zxid reported_last{};  // in ACKEPOCH
-  // Everything up to here is durable there. One number is enough: learners log in order, so that an
-  // acknowledgement speaks for all before it.
+  // The learner has everything up to here on disk. One number is enough: learners log in order, so an
+  // acknowledgement covers everything before it.
   Zxid acked{};
   Instant stage_began;
   Instant last_heard;
-  // It should acknowledge everything up to `expected`, asked for at `expected_since`.
+  // The learner should acknowledge everything up to `expected`, which was sent at `expected_since`.
   Zxid expected{};
   Instant expected_since;
   std::uint64_t pings_sent = 0;
   std::uint64_t pings_answered = 0;
 
-  // For who looks at the ensemble; packets sent are all but LEADERINFO and answers to REVALIDATE.
+  // For monitoring. packets_sent counts all but LEADERINFO and answers to REVALIDATE.
   struct Traffic {
     Instant since;
     std::uint64_t packets_received = 0;
@@ -58,10 +49,10 @@ struct LearnerLink {
   };
   Traffic traffic;
 
-  Zxid sent{};         // what the state that is on its way holds at least
-  Zxid early_acked{};  // acknowledged before NEWLEADER was, as servers of 3.8 may do
+  Zxid sent{};         // the state that is on its way holds at least everything up to here
+  Zxid early_acked{};  // acknowledged before NEWLEADER, as servers of 3.8 may do
 
-  // From here on it is told of every proposal and commit.
+  // From this stage on it gets every proposal and commit.
   bool is_forwarded_to() const { return stage >= Stage::kSyncing; }
   // Our history is on its way to it.
   bool is_synchronising() const { return stage == Stage::kSending || stage == Stage::kSyncing; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A leader whose learners, disk and clock the test speaks for. Server 1 leads; the link of server n is n.
+// A leader for tests; the test plays its learners, disk and clock. Server 1 leads; the link of server n is n.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct LeadingOptions {
   std::uint64_t new_history_id = 0;
 };
 
-// It has promised and synchronised with epoch 4, so that the next one is 5.
+// The leader has promised and synchronised with epoch 4, so the next epoch is 5.
 class Leading {
  public:
   explicit Leading(const LeadingOptions& options = {})
@@ -41,7 +41,7 @@ class Leading {
     settle();
   }
 
-  // --- learners say; `server` is also the number of its link ---
+  // --- packets of learners; `server` is also the number of its link ---
   Leading& connect(std::int64_t server) {
     leader.on_link_accepted(link(server), now, effects);
     return *this;
@@ -63,7 +63,7 @@ class Leading {
   }
 
   // --- shortcuts ---
-  // Up to but without its ACK of NEWLEADER.
+  // All steps before its ACK of NEWLEADER.
   Leading& bring(std::int64_t server, Zxid last = zx(4, 3)) {
     return connect(server).greet(server).promise(server, last);
   }
@@ -72,7 +72,7 @@ class Leading {
     connect(server).greet(server, 4, wire::PacketType::kObserverInfo);
     return promise(server, zx(4, 3)).ack(server, zx(5, 0));
   }
-  // In broadcast with these.
+  // Reaches broadcast with these servers.
   Leading& with(const std::vector<std::int64_t>& servers) {
     for (const std::int64_t server : servers) connect(server).greet(server);
     for (const std::int64_t server : servers) promise(server, zx(4, 3));
@@ -100,7 +100,7 @@ class Leading {
     return *this;
   }
 
-  // --- what came of it, since the last forget() ---
+  // --- the results since the last forget() ---
   Leading& forget() {
     effects = {};
     seen_ = 0;

@@ -1,21 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Following or observing a leader: be brought to its history, then log what it proposes.
-//
-//   kDialling      waiting for the link                       -> FOLLOWERINFO
-//   kDiscovery     <- LEADERINFO; the epoch made durable      -> ACKEPOCH
-//   kSync          <- DIFF | TRUNC | SNAP, transactions, NEWLEADER; all of it made durable, then the epoch
-//                                                             -> ACK of NEWLEADER
-//   kSynced        <- UPTODATE                                -> ACK
-//   kBroadcast     <- PROPOSAL, COMMIT (INFORM for observers) -> ACK of what is durable
-//
-// Proposals are logged as they come, even before the leader is known to be established; but nothing is
-// acknowledged before NEWLEADER is (ZOOKEEPER-4685), and nothing is shown to clients before UPTODATE.
-//
-// Transactions of one read from the network go to the log as one batch: on_packet() gathers, and flush()
-// hands over.
-//
-// Owned by Peer for as long as it follows. A leader that breaks the rules loses us; it cannot stop us.
+// Following or observing a leader: sync with its history, then log what it proposes.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +23,9 @@ struct LearnerConfig {
   ServerId me{};
   bool observer = false;
   Timing timing;
-  // A voter without a vote: it has promised a later epoch than the leader's, and the leader does not make
-  // way. It joins as an observer under an id that is nobody's; `observer` is set too. See Learner::look_on().
+  // A voter without a vote: it has promised a later epoch than the leader's, and the leader does not step
+  // down. It joins as an observer under an id that no server has; `observer` is set too. See
+  // Learner::look_on().
   bool looks_on = false;
 };
 
@@ -50,8 +36,8 @@ class Learner {
     std::uint32_t accepted = 0;
     std::uint32_t current = 0;
     bool knows_history = true;  // false: damaged or wiped disk
-    // Empty, and nobody said that this is meant. Then it knows its history only if it is everybody's: the
-    // leader is as empty, and no voter was heard of that is not.
+    // The disk is empty, and no mark says that this is intended. Then this server knows its history only if
+    // all are empty: the leader is empty too, and no voter with a history was heard of.
     bool fresh = false;
     bool leader_seems_empty = false;  // a leader of ours says so itself
     bool history_exists = false;      // a voter has one
@@ -68,7 +54,7 @@ class Learner {
   void on_packet(const wire::QuorumPacket& packet, Instant now, Effects& effects);
   // The end of one read from the network.
   void flush(Effects& effects);
-  // Bytes came: of the leader's state, or of a packet that is not yet whole.
+  // Bytes came: part of the leader's state, or of a packet that is not yet complete.
   void on_heard(Instant now) {
     last_heard_ = now;
     suspected_.reset();
@@ -76,10 +62,10 @@ class Learner {
   // The leader's state is complete in memory.
   void on_snapshot_received(Effects& effects);
   void on_link_down() { end("the link to the leader is lost"); }
-  // A voter has a history.
+  // Some voter has a history.
   void on_history_heard_of() { start_.history_exists = true; }
-  // An empty disk is a new server's or one that was lost. Where the leader is as empty, nobody whose promise
-  // counts knows of anything to lose.
+  // An empty disk is either new or lost. If the leader is empty too, no server whose promise counts knows of
+  // anything to lose.
   bool doubts_history() const;
 
   void on_durable(Effects& effects);
@@ -96,17 +82,17 @@ class Learner {
   const std::string& why_over() const { return why_over_; }
   std::uint32_t epoch() const { return epoch_; }
   ServerId leader() const { return start_.leader; }
-  Instant linked_since() const { return phase_began_; }  // once it is
+  Instant linked_since() const { return phase_began_; }  // valid once linked
   const LearnerCounts& counts() const { return counts_; }
   LinkId link() const { return start_.link; }
-  // Over because the promised epoch is later than the leader's.
+  // True if it ended because the promised epoch is later than the leader's.
   bool is_leader_too_old() const { return leader_too_old_; }
-  // The state in memory is half the leader's: it is good for nothing but being replaced.
+  // The state in memory is half the leader's. It can only be replaced.
   bool is_receiving_snapshot() const { return receiving_snapshot_; }
-  // The last transaction that was committed before UPTODATE; nothing before that packet came. What the leader
-  // applied while it sent its state follows NEWLEADER, but is committed here before our ACK of that is
-  // answered: so a state that was sent while the leader went on is exact once all of this is applied, and not
-  // earlier.
+  // The last transaction that was committed before UPTODATE; empty until that packet arrives. What the leader
+  // applied while it sent its state comes after NEWLEADER, but is committed here before the leader answers
+  // our ACK of NEWLEADER. So a state that was sent while the leader continued is exact once all of this is
+  // applied, and not earlier.
   std::optional<Zxid> level_at() const { return level_at_; }
 
  private:
@@ -144,7 +130,7 @@ class Learner {
   Phase phase_ = Phase::kDialling;
   std::string why_over_;
   std::uint32_t epoch_ = 0;
-  bool promised_before_ = false;  // this very epoch, to a leader that may have been another
+  bool promised_before_ = false;  // this very epoch, perhaps to another leader
   bool epoch_asked_ = false;      // LEADERINFO has come
   bool leader_too_old_ = false;
   bool sync_begun_ = false;  // DIFF, TRUNC or SNAP has come
@@ -152,7 +138,7 @@ class Learner {
   bool new_leader_seen_ = false;
   bool new_leader_acked_ = false;
   std::optional<Zxid> level_at_;
-  std::optional<Zxid> snapshot_zxid_;  // where the leader's state ends that was sent here
+  std::optional<Zxid> snapshot_zxid_;  // the last zxid of the state that the leader sent
   Zxid received_{};                    // last transaction received
   Zxid committed_{};                   // last one known to be committed; becomes history's at flush()
   Zxid acked_{};
@@ -162,8 +148,8 @@ class Learner {
   LearnerCounts counts_;
   Instant phase_began_;
   Instant last_heard_;
-  std::optional<std::int64_t> promised_ping_ms_;  // by a leader of drover's
-  std::optional<Instant> suspected_;              // the leader, of standing still
+  std::optional<std::int64_t> promised_ping_ms_;  // promised by a drover leader
+  std::optional<Instant> suspected_;              // since when the leader is suspected to be stuck
 };
 
 }  // namespace drover::zab

@@ -7,7 +7,7 @@
 //   group.1=1:2    weight.1=3      (hierarchical quorums only)
 //   version=100000004              (hexadecimal: the zxid of the reconfig that made it; 0: from a file)
 //
-// Only what decides elections and quorums is read. Addresses are not: two files may name one server in two
+// Reads only what decides elections and quorums. Addresses are ignored: two files may name one server in two
 // ways.
 #pragma once
 
@@ -18,10 +18,10 @@
 
 namespace drover::zab {
 
-// Nothing: it names no server, or is no such text.
+// nullopt if the text names no server, or is no membership.
 std::optional<Membership> parse_membership(std::string_view text);
 
-// The same servers vote, with the same weight, and the same ones observe.
+// The same servers vote, with the same weights, and the same servers observe.
 bool is_same_membership(const Membership& a, const Membership& b);
 
 }  // namespace drover::zab

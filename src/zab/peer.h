@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One server among others: it looks for a leader, leads or follows, and when that ends it looks again.
+// One member of an ensemble: it looks for a leader, leads or follows, and when that ends it looks again.
 //
-// Holds what outlives a role: the history, the epochs, the election. Inputs run to their end and append to
-// `effects` what the world must do; every order to the disk is answered, and a new election does not begin
-// before all of them are, because a vote speaks of what is on the disk.
+// Holds what outlives a role: the history, the epochs, the election. Each input runs to completion and
+// appends to `effects` what the world must do. Every order to the disk is answered. A new election does not
+// start before all orders are answered, because a vote describes what is on the disk.
 #pragma once
 
 #include <cstdint>
@@ -36,22 +36,22 @@ struct PeerConfig {
   std::int64_t notification_max_ms = 60'000;
   std::int64_t finalize_ms = 200;
   bool force_snapshot = false;
-  // How long a leader without a quorum stays when it hears a voter look for one; negative: until it gives up.
+  // How long a leader without a quorum stays when a voter looks for a leader; negative: until it gives up.
   std::int64_t wait_for_epoch_ms = -1;
-  std::uint64_t new_history_id = 0;  // by chance; for a history that begins with this server as its leader
+  std::uint64_t new_history_id = 0;  // random; for a history that begins with this server as its leader
 };
 
-// What recovery found.
+// The result of recovery.
 struct PeerStart {
   std::uint32_t accepted_epoch = 0;
   std::uint32_t current_epoch = 0;
-  bool knows_history = true;  // false: damaged, or empty and not meant to be
-  // Empty, and nobody said whether that is meant: a new server, or one whose disk was lost. It counts as one
-  // that knows its (empty) history only among servers that are as empty, and only if it has heard of no voter
-  // that is not. Otherwise as one that knows nothing.
+  bool knows_history = true;  // false: damaged, or empty without being meant to be
+  // The disk is empty, and no mark says whether this is intended: a new server, or one that lost its disk. It
+  // counts as a server that knows its (empty) history only among servers that are empty too, and only if it
+  // has heard of no voter with a history. Otherwise it counts as one that does not know its history.
   bool fresh = false;
   std::uint64_t history_id = 0;  // 0: unknown
-  // The state that the history makes is not the one that its digests speak of. One of the two is wrong.
+  // The state that the history produces does not match its digests. One of the two is wrong.
   bool contradicted = false;
 };
 
@@ -68,38 +68,37 @@ class Peer {
   void on_dial_failed(LinkId link, Instant now, Effects& effects);
   void on_link_down(LinkId link, Instant now, Effects& effects);
   void on_packet(LinkId link, const wire::QuorumPacket& packet, Instant now, Effects& effects);
-  // All packets that came together have been given.
+  // All packets that arrived together have been delivered.
   void on_packets_end(LinkId link, Instant now, Effects& effects);
-  // Bytes came on it, though perhaps not yet a whole packet.
+  // Bytes arrived on the link, perhaps not yet a whole packet.
   void on_heard(LinkId link, Instant now);
-  // Some of what was sent on it has left.
+  // Some of what was sent on the link has left.
   void on_taken(LinkId link, Instant now);
   void on_snapshot_received(Instant now, Effects& effects);
   void on_state_sent(LinkId link, Instant now, Effects& effects);
-  // Answers to orders, in their order.
-  // `orders`: how many AppendTxns it answers at once.
+  // Answers to orders, in the same sequence as the orders. `orders`: how many AppendTxns this answers at
+  // once.
   void on_durable(Zxid last, Instant now, Effects& effects, std::size_t orders = 1);
   void on_epoch_saved(EpochKind kind, std::uint32_t epoch, Instant now, Effects& effects);
   void on_truncated(Instant now, Effects& effects);
-  // The files cannot be cut where the leader wants it; they are unchanged. What was ordered since is not
-  // carried out, and not answered, until the history is discarded.
+  // The files cannot be cut where the leader wants it; they are unchanged. Later orders are not carried out,
+  // and not answered, until the history is discarded.
   void on_truncate_failed(Instant now, Effects& effects);
   void on_snapshot_saved(Instant now, Effects& effects);
-  // set_applied() says what the state holds now.
+  // Call set_applied() first: it says what the state holds now.
   void on_state_reloaded(Instant now, Effects& effects);
-  // effects.discard_history is carried out.
+  // effects.discard_history is done.
   void on_history_discarded(Instant now, Effects& effects);
   void on_time(Instant now, Effects& effects);
   std::optional<Instant> next_time() const;
 
-  // --- by the replica ---
-  // Only while leading, in broadcast.
+  // --- calls of the replica ---
   void propose(TxnBatchPtr batch, Instant now, Effects& effects);
-  // A transaction of the leader makes another state here than there. Which one is wrong, only the others can
-  // tell: this server leaves, keeps its files, and elects somebody else if a quorum thinks as it does. It
-  // takes the leader's state only when a quorum of the others goes on without it.
+  // A transaction of the leader produces another state here than at the leader. Only the other servers can
+  // tell which one is wrong. So this server leaves, keeps its files, and elects another leader if a quorum
+  // agrees with it. It takes the leader's state only if a quorum of the others continues without it.
   void contest_leader(const std::string& why, Instant now, Effects& effects);
-  // A transaction of the leader that we follow made the same state here as there.
+  // A transaction of the leader that we follow produced the same state here as at the leader.
   void trust_state();
   void step_down(std::string why, Instant now, Effects& effects);
   void set_applied(Zxid zxid) { history_.set_applied(zxid); }
@@ -120,8 +119,8 @@ class Peer {
   std::uint32_t current_epoch() const { return epochs_.current_epoch; }
   bool knows_history() const { return epochs_.knows_history; }
   bool is_fresh() const { return epochs_.fresh; }
-  // Our state or an earlier leader's is wrong. Ours is shown to nobody, and not written down, until we lead
-  // by the will of a quorum, or have compared it with another leader's.
+  // Our state or an earlier leader's is wrong. Ours is not shown to clients, and not written to disk, until a
+  // quorum makes us leader, or we have compared it with another leader's.
   bool doubts_state() const { return doubt_.has_value(); }
   // Why the last election began.
   const std::string& why_looking() const { return why_looking_; }
@@ -136,7 +135,7 @@ class Peer {
     Instant since;
   };
 
-  // Runs after every input: ends roles that are over, begins what was decided, counts orders.
+  // Runs after every input: ends roles that are over, starts the role that was decided, counts orders.
   void settle(Instant now, Effects& effects);
   void change_roles(Instant now, Effects& effects);
   void count_orders(Effects& effects);
@@ -175,45 +174,47 @@ class Peer {
   Role role_ = Role::kLooking;
   std::unique_ptr<Leader> leader_;
   Instant led_since_;
-  Instant ask_at_;  // while a leader lacks voters
+  Instant ask_at_;  // used while a leader lacks voters
   std::unique_ptr<Learner> learner_;
   std::string why_looking_ = "this server has started";
-  bool election_due_ = false;  // begins when the disk is quiet
+  bool election_due_ = false;  // starts when no disk order is open
   bool was_active_ = false;
-  PeerCounts counts_;  // of roles that are over
+  PeerCounts counts_;  // of finished roles
   Instant unavailable_since_;
   Instant election_began_;
-  // Voters that have said that they have a history, and when they last did. They are remembered for as long
-  // as the process lives, because who has answered once may be away only for a moment. But who says that it
-  // is empty, and nothing else for a while, is believed: somebody else may have spoken in its name.
+  // Voters that have said that they have a history, and when they last did. They are remembered for the
+  // lifetime of the process, because a voter that has answered once may be away only for a moment. But a
+  // voter that says for a while that it is empty, and nothing else, is believed: an intruder may have spoken
+  // in its name before.
   std::map<ServerId, Instant> history_heard_;
-  bool marked_ = false;                   // fresh, but the disk says by now that it is meant to be empty
-  std::uint64_t ordered_history_id_ = 0;  // with the current epoch that is on its way to the disk
+  bool marked_ = false;                   // fresh, but by now the disk is marked as intentionally empty
+  std::uint64_t ordered_history_id_ = 0;  // goes to disk with the current epoch
   bool discarding_ = false;
-  // Whose state contradicts ours. Nothing: that of the leader who wrote the last digest on our disk; then
-  // this server follows anybody, and leads only if for as long as initLimit nobody else did.
+  // The leader whose state contradicts ours. nullopt: the leader that wrote the last digest on our disk. In
+  // that case this server follows any leader, and leads only if no other server led for initLimit.
   struct Doubt {
     std::optional<ServerId> leader;
   };
   std::optional<Doubt> doubt_;
   bool last_resort_ = false;
-  ServerId followed_{};  // last
+  ServerId followed_{};  // the last leader
   std::size_t orders_open_ = 0;
-  // Orders under way that take the history back, and where to: until they are done the disk speaks of
-  // transactions that are no longer ours.
+  // Orders under way that cut the history back, and where to. Until they are done, answers of the disk are
+  // about transactions that are no longer ours.
   std::deque<Zxid> rewinds_;
   std::uint64_t next_dial_ = 0;
-  // The leader whose epoch is older than the promised one, and how often in a row it was.
+  // The leader whose epoch is older than the promised one, and how many times in a row.
   ServerId too_old_{};
   int too_old_times_ = 0;
-  // Who looked for a leader when we did not, or before our own vote was known: heard once it is. The newest
-  // of each. They repeat themselves only rarely, so that an election would have to wait for it.
+  // Notifications of servers that looked for a leader when we did not, or before our own vote was known. We
+  // process them once it is. Only the newest of each server is kept. Servers repeat a notification only
+  // rarely, so without this an election would have to wait for the repetition.
   struct Early {
     wire::Notification notification;
     Instant at;
   };
   std::map<ServerId, Early> early_;
-  // Learners that came before we knew that we lead.
+  // Learners that connected before we knew that we lead.
   std::map<LinkId, HeldLink> held_;
 };
 

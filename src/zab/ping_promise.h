@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A leader's promise to ping again soon, so that its learners notice early when it stands still.
+// A leader's promise to ping again soon, so that its learners notice early if it is stuck.
 //
-// It is the data of a PING from leader to learner. Java sends none there and does not look at it, so the
-// promise is also the sign that the leader is drover's: only then may a learner lose patience before
-// syncLimit.
+// It is the data of a PING from leader to learner. Java sends no data there and ignores it. So the promise
+// also shows that the leader runs drover: only then may a learner give up before syncLimit.
 //
 //   "DRVP" and the milliseconds until the next ping, as an int
 #pragma once
@@ -27,7 +26,7 @@ inline std::string encode_ping_promise(std::int64_t next_within_ms) {
   return data;
 }
 
-// Nothing when it is no promise, or one that says nothing.
+// nullopt if the data is no promise, or the time is not positive.
 inline std::optional<std::int64_t> decode_ping_promise(const wire::Nullable& data) {
   if (!data || data->size() != 8) return std::nullopt;
   wire::Reader r(*data);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of agreement share: histories in one line, and what was sent or ordered as readable text.
+// Shared by zab's tests: histories in one line, and packets and disk orders as readable text.
 //
 //   "PROPOSAL 5.1"   a packet             "append 5.1-5.3"   an order to the disk
 #pragma once
@@ -35,7 +35,7 @@ inline std::string text(Zxid zxid) {
   return std::to_string(epoch_of(zxid)) + "." + std::to_string(counter_of(zxid));
 }
 
-// A log entry. Agreement looks at nothing of it but its zxid.
+// A log entry. Zab reads only its zxid.
 inline std::string entry(Zxid zxid, std::string_view payload = "payload") {
   return wire::testing::written([&](wire::Writer& w) {
     wire::encode(w, wire::TxnHeader{.zxid = zxid, .type = wire::OpCode::kSetData});
@@ -49,7 +49,7 @@ inline TxnBatchPtr batch(const std::vector<Zxid>& zxids, std::string_view payloa
   return made;
 }
 
-// After a start: a snapshot that ends at `begin`, and a log behind it, all of it durable and applied.
+// A history after a start: a snapshot that ends at `begin`, and a log after it, all durable and applied.
 inline zab::History history(Zxid begin, const std::vector<Zxid>& zxids, const WindowLimits& limits = {}) {
   zab::History made(limits);
   made.begin_at(begin);
@@ -68,7 +68,7 @@ inline Story zxids_in(const zab::History& history) {
 
 inline std::string text(const wire::QuorumPacket& packet) {
   std::string said{wire::name_of(packet.type)};
-  // Of these the zxid says nothing.
+  // The zxid of these packets means nothing.
   const bool plain = packet.type == wire::PacketType::kUpToDate || packet.type == wire::PacketType::kSync ||
                      packet.type == wire::PacketType::kRequest;
   if (!plain) said += " " + text(packet.zxid);
@@ -77,7 +77,7 @@ inline std::string text(const wire::QuorumPacket& packet) {
   return said;
 }
 
-// Calls visit(packet) for each; its views end with the call.
+// Calls visit(packet) for each packet; its views are valid only during the call.
 template <class Visit>
 void for_each_packet(std::string_view bytes, Visit visit) {
   wire::QuorumPacket packet;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The numbers of zoo.cfg that say how long servers wait for each other.
+// Settings of zoo.cfg for how long servers wait for each other.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@ struct Timing {
   std::int64_t init_limit_ticks = 10;
   std::int64_t sync_limit_ticks = 5;
   std::int64_t connect_limit_ticks = 0;  // 0: init_limit_ticks
-  // A leader that promises to ping often, and then says nothing for this long, stands still. 0: only
+  // A leader that promises to ping often, and then is silent for this long, counts as stuck. 0: only
   // syncLimit counts.
   std::int64_t silence_limit_ms = 0;
 
-  // So often that several pings in a row must be missing before the limit is reached.
+  // So many that several pings in a row must be missing before the limit is reached.
   static constexpr std::int64_t kPingsInSilence = 4;
 
   std::int64_t ping_ms() const {
@@ -25,9 +25,9 @@ struct Timing {
     if (silence_limit_ms == 0) return usual;
     return std::clamp<std::int64_t>(silence_limit_ms / kPingsInSilence, 1, usual);
   }
-  // Until a learner is level with its leader, and a leader has its quorum.
+  // Limit until a learner is synced with its leader, and until a leader has its quorum.
   std::int64_t init_ms() const { return tick_ms * init_limit_ticks; }
-  // Of it, until a learner has reached its leader.
+  // The part of it that a learner may take to reach its leader.
   std::int64_t connect_ms() const {
     return connect_limit_ticks > 0 ? tick_ms * connect_limit_ticks : init_ms();
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Transactions that travel together: one hand-over, one write, one sync for many.
+// Transactions that travel together: one hand-over, one write, one fsync for many.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace drover::zab {
 
 // Entries back to back, as they are logged and sent. Shared by the log's thread, which writes it, the window
-// of recent history, and the replica that applies it; nobody changes it once it is shared.
+// of recent history, and the replica that applies it. It is immutable once it is shared.
 struct TxnBatch {
   std::string bytes;
   std::vector<std::uint64_t> ends;  // where entry i ends
