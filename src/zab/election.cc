@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is said to whom and when, and when an election is over. How votes are counted is in
-// election_votes.cc.
+// When notifications are sent, and when an election is over. Votes are counted in election_votes.cc.
 #include "zab/election.h"
 
 #include <algorithm>
@@ -15,14 +14,15 @@ namespace {
 using wire::Notification;
 using wire::PeerState;
 
-// Stands for "nobody" and "nothing" where a server that does not vote must name a candidate. Loses against
-// every vote. Java's value, and seen on the wire.
+// Means "no server" and "no history" where a server without a vote must name a candidate. Loses against every
+// vote. Java uses this value, and it is seen on the wire.
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
 
 constexpr std::int64_t kAskMaxMs = 1000;
 
-// Rounds are counted up by one, from 0 in each process. One that is so far ahead was not counted. To follow
-// it would take the ensemble to where no later round can be: then the votes of that one count for ever.
+// Each process counts rounds up by one, from 0. A round that is so far ahead was not reached by counting.
+// Following it would take the ensemble to a point where no later round is possible: then the votes of that
+// round count for ever.
 constexpr std::int64_t kRoundsAheadMax = std::int64_t{1} << 32;
 constexpr std::int64_t kRoundMax = std::int64_t{1} << 62;
 
@@ -46,7 +46,7 @@ void Election::start(Zxid zxid, std::int64_t current_epoch, Instant now,
   abstaining_.clear();
   initial_.leader = membership_.is_voter(config_.me) ? config_.me : ServerId{kNone};
   own_zxid_ = zxid;
-  // Nobody elects who says -1.
+  // No server elects a candidate with zxid -1.
   initial_.zxid = config_.observer ? Zxid{kNone} : may_lead_ ? zxid : kUnknownHistory;
   initial_.peer_epoch = config_.observer ? kNone : current_epoch;
   propose(initial_, now, sends);
@@ -56,7 +56,7 @@ void Election::start(Zxid zxid, std::int64_t current_epoch, Instant now,
 void Election::on_notification(ServerId from, const Notification& n, Instant now,
                                std::vector<NotificationSend>& sends) {
   if (from == config_.me || !is_plausible(n.round, round_)) return;
-  if (!looking_ && state_ == PeerState::kLooking) return;  // Not begun: there is nothing to say yet.
+  if (!looking_ && state_ == PeerState::kLooking) return;  // Not started: there is nothing to say yet.
   if (!membership_.is_voter(from)) return answer_stranger(from, n, sends);
   const bool asks = n.state == PeerState::kLooking;
   if (!looking_) {
@@ -65,8 +65,8 @@ void Election::on_notification(ServerId from, const Notification& n, Instant now
     return;
   }
   heard_.insert(from);
-  // It is in an earlier election and must be told of this one. Who has no vote need not tell anybody: its
-  // word would only be answered, and that answer be answered, and so on.
+  // The sender is in an earlier election and must learn of this one. A server without a vote need not tell
+  // anybody: its answer would only be answered, and that answer too, and so on.
   if (asks && n.round < round_ && membership_.is_voter(config_.me)) answer(from, sends);
   if (!membership_.is_voter(n.leader)) return;
   switch (n.state) {
@@ -81,8 +81,8 @@ void Election::on_time(Instant now, std::vector<NotificationSend>& sends) {
   if (!looking_) return;
   consider(now);
   if (!looking_ || now < repeat_at_) return;
-  // Voters tell each other what is new. Who has no vote, or none for the leader of the others, learns only by
-  // asking.
+  // Voters tell each other about changes. A server that has no vote, or none for the others' leader, learns
+  // only by asking.
   const bool asks = !has_vote() || !may_lead_ || refused_;
   const std::int64_t longest =
       asks ? std::min(config_.notification_max_ms, kAskMaxMs) : config_.notification_max_ms;
@@ -113,10 +113,10 @@ void Election::set_membership(const Membership& membership) {
   std::erase_if(unreachable_, [&](ServerId server) { return !membership_.is_voter(server); });
 }
 
-// --- talking ---
+// --- sending ---
 
-// What this server says when it is asked now. Once settled, the round is the vote's own: those who look
-// compare it with what the others that are settled say.
+// What this server says now. Once settled, it says the round of its vote: servers that look compare it with
+// the rounds of the other settled servers.
 Notification Election::current() const {
   const Vote& vote = looking_ ? proposal_ : vote_;
   Notification n;
@@ -149,9 +149,9 @@ void Election::answer(ServerId to, std::vector<NotificationSend>& sends) const {
   sends.push_back({to, current()});
 }
 
-// Observers, and servers that are no members (yet), learn from us who leads. Only a question is answered, and
-// while looking only one to which our round is news: two servers that each take the other for a stranger
-// would otherwise answer each other's answers for ever.
+// Observers, and servers that are no members (yet), learn from us who leads. Only LOOKING notifications are
+// answered; while looking, only those to which our round is news. Otherwise two servers that each take the
+// other for a stranger would answer each other's answers for ever.
 void Election::answer_stranger(ServerId from, const Notification& n,
                                std::vector<NotificationSend>& sends) const {
   if (n.state != PeerState::kLooking) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How an election counts: which vote is better, which votes are the same, and whose word is enough.
+// How an election counts votes: which vote is better, which votes are the same, and whose word is enough.
 #include <algorithm>
 #include <tuple>
 
@@ -16,7 +16,7 @@ Vote vote_in(const Notification& n) { return {n.leader, n.zxid, n.round, n.peer_
 
 }  // namespace
 
-// Somebody who looks as well.
+// The sender looks for a leader too.
 void Election::on_candidate(ServerId from, const Notification& n, Instant now,
                             std::vector<NotificationSend>& sends) {
   if (n.zxid == kUnknownHistory) {
@@ -27,7 +27,7 @@ void Election::on_candidate(ServerId from, const Notification& n, Instant now,
   if (own_zxid_ == kUnknownHistory || n.round < round_) return;
   const Vote vote = vote_in(n);
   if (n.round > round_) {
-    // We are late: what we counted belongs to an election that is over.
+    // We are late: the votes that we counted belong to an election that is over.
     round_ = n.round;
     received_.clear();
     propose(beats(vote, initial_) ? vote : initial_, now, sends);
@@ -38,28 +38,29 @@ void Election::on_candidate(ServerId from, const Notification& n, Instant now,
   consider(now);
 }
 
-// Somebody who follows or leads: perhaps there is a leader already. Its word alone is not enough; a quorum
-// must follow that leader, and the leader itself must say so. Otherwise servers would elect one that has just
-// crashed, over and over, on the word of those who have not noticed yet.
+// The sender follows or leads, so perhaps there is a leader already. Its word alone is not enough: a quorum
+// must follow that leader, and the leader itself must say so. Otherwise servers would elect a leader that has
+// just crashed, over and over, on the word of servers that have not noticed yet.
 void Election::on_settled(ServerId from, const Notification& n, Instant now) {
   const Vote vote = vote_in(n);
   if (vote.leader == config_.me && !can_lead()) return;
   if (vote.leader == refused_ && now < refused_until_) return;
   const Received word{vote, n.state, n.version};
   if (n.round == round_) {
-    // This very election ended without us, so votes that were given while looking count too. The version is
-    // left out, which makes the epoch of settled votes not matter: in one round they mean one election,
-    // though the leader's new epoch may not have reached all of them. (As Java does.)
+    // This very election ended without us, so votes given while looking count too. The version is left out,
+    // so that the epoch of settled votes does not matter: within one round they mean one election, though the
+    // leader's new epoch may not have reached all of them. (As Java does.)
     received_[from] = {vote, n.state, 0};
-    // Nor does it matter that we wanted somebody else: following makes us one of the quorum. Without that, a
-    // candidate that comes up just then could divide the voters between two leaders of which none has enough.
+    // It also does not matter that we wanted another leader: by following we join the quorum. Otherwise a
+    // candidate that comes up at this moment could split the voters between two leaders, neither of which has
+    // enough.
     if (agreed(received_, word, may_support(vote)) && leader_confirmed(received_, vote)) return join(vote);
   }
   settled_[from] = word;
   if (agreed(settled_, word) && leader_confirmed(settled_, vote)) join(vote);
 }
 
-// Said to one who leads. The newest word of each is what counts.
+// A notification to a leader. Only the newest one of each server counts.
 void Election::on_rival(ServerId from, const Notification& n) {
   const bool settled = n.state == PeerState::kFollowing || n.state == PeerState::kLeading;
   if (settled && membership_.is_voter(n.leader)) {
@@ -78,7 +79,8 @@ std::optional<ServerId> Election::rival() const {
   return std::nullopt;
 }
 
-// Makes `vote` ours and says so. News is repeated soon, in case it is lost, and then more and more rarely.
+// Makes `vote` ours and sends it. A new vote is repeated soon, in case it is lost, and then more and more
+// rarely.
 void Election::propose(const Vote& vote, Instant now, std::vector<NotificationSend>& sends) {
   proposal_ = vote;
   proposal_.round = round_;
@@ -100,8 +102,8 @@ bool Election::is_better(const Notification& n) const {
   return std::tuple(n.peer_epoch, n.zxid) > std::tuple(vote_.peer_epoch, vote_.zxid);
 }
 
-// Servers that are settled on one leader may remember its zxid and the round differently (ZOOKEEPER-1805),
-// but an epoch has one leader. Before version 1 they did not learn the new epoch either (ZOOKEEPER-1732).
+// Servers that are settled on one leader may remember its zxid and round differently (ZOOKEEPER-1805), but an
+// epoch has one leader. Servers before version 1 did not learn the new epoch either (ZOOKEEPER-1732).
 bool Election::same(const Received& a, const Received& b) {
   if (a.state == PeerState::kLooking || b.state == PeerState::kLooking) return a.vote == b.vote;
   if (a.vote.leader != b.vote.leader) return false;
@@ -117,21 +119,21 @@ bool Election::agreed(const Votes& votes, const Received& on, bool with_me) cons
   return membership_.is_quorum(supporters);
 }
 
-// We have a vote to give, and no more history than the leader: or it would refuse us.
+// We have a vote to give, and no more history than the leader; otherwise it would refuse us.
 bool Election::may_support(const Vote& vote) const {
   return has_vote() && vote.leader != refused_ &&
          std::tuple(initial_.peer_epoch, own_zxid_) <= std::tuple(vote.peer_epoch, vote.zxid);
 }
 
 bool Election::leader_confirmed(const Votes& votes, const Vote& vote) const {
-  // Everybody else says that we lead: true only if they mean the election that we are in.
+  // The others say that we lead: true only if they mean the election that we are in.
   if (vote.leader == config_.me) return vote.round == round_;
   const auto leader = votes.find(vote.leader);
   return leader != votes.end() && leader->second.state == PeerState::kLeading;
 }
 
-// Whether nobody is left who could name a better candidate than proposal_. Who cannot lead and who cannot be
-// reached need not be asked.
+// True if no voter is left that could name a better candidate than proposal_. Voters that cannot lead or
+// cannot be reached need not be asked.
 bool Election::everybody_agrees() const {
   const Received ours{proposal_, PeerState::kLooking, 0};
   return std::ranges::all_of(membership_.voters, [&](ServerId voter) {

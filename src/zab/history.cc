@@ -34,7 +34,7 @@ void History::replay(Zxid zxid, std::string_view entry) {
 }
 
 void History::set_durable(Zxid zxid) {
-  // A sync may have been under way for what was truncated since.
+  // An fsync may have been under way for transactions that were truncated since.
   durable_ = std::max(durable_, std::min(zxid, last_));
 }
 
@@ -83,7 +83,7 @@ Zxid History::at_or_before(Zxid zxid) const {
   if (after == batches_.begin()) return window_begin_;
   const TxnBatch& batch = **std::prev(after);
   if (zxid >= batch.last) return batch.last;
-  // A batch may span epochs, when it was received in one piece; so look, instead of counting.
+  // A batch that was received in one piece may span epochs; so search, instead of computing the index.
   std::size_t i = batch.size();
   while (zxid_at(batch, i - 1) > zxid) --i;
   return zxid_at(batch, i - 1);
@@ -96,7 +96,7 @@ bool History::first_of_epoch(std::uint32_t epoch, Zxid& before) const {
   return found;
 }
 
-// Only what is applied may go: the rest may still have to be sent, applied or cut off.
+// Forgets only what is applied: the rest may still have to be sent, applied or cut off.
 void History::forget_old() {
   while (batches_.size() > 1 && (txns_ > limits_.txns || bytes_ > limits_.bytes)) {
     const TxnBatch& oldest = *batches_.front();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One server by itself.
+// Invariants of one server by itself.
 #include "zab/invariants.h"
 
 #include <algorithm>
@@ -83,7 +83,7 @@ void Invariants::look_at_history(const History& history, Check& check) {
   check.expect(history.applied_ <= history.committed_, "what is applied is committed");
   check.expect(history.window_begin_ <= std::min(history.durable_, history.committed_),
                "what is forgotten was durable and committed");
-  // A hole begins at the end: where the last batch was appended.
+  // A gap begins at the end: where the last batch was appended.
   Zxid before = history.batches_.size() < 2 ? history.window_begin_ : history.batches_.end()[-2]->last;
   if (!history.batches_.empty()) {
     const TxnBatch& newest = *history.batches_.back();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What holds between servers: what Zab promises.
+// Invariants between servers: what Zab promises.
 #include <algorithm>
 
 #include "base/hash.h"
@@ -40,7 +40,7 @@ void Invariants::look_at_reign(const Peer& moved, Check& check) {
   const bool newest = reigns_.empty() || moved.leader_->epoch() > reigns_.rbegin()->first;
   const auto [reign, is_new] = reigns_.try_emplace(moved.leader_->epoch(), moved.config_.me);
   check.expect(reign->second == moved.config_.me, "an epoch has one leader");
-  if (!is_new || !newest) return;  // One that hears late of its quorum is behind, and harmless.
+  if (!is_new || !newest) return;  // A leader that hears late of its quorum is behind, and harmless.
   const History& history = moved.history_;
   const bool has_all = history.window_begin() > last_agreed_ || history.contains(last_agreed_);
   check.expect(history.last() >= last_agreed_ && has_all, "a new leader has everything that was committed");
@@ -59,7 +59,7 @@ void Invariants::look_at_commits(const Peer& moved, Check& check) {
   if (is_new) seen = history.window_begin();
   if (!is_new && seen == history.committed()) return;
   check.expect(seen <= history.committed(), "what is committed stays committed");
-  // What a leader began with was acknowledged with NEWLEADER; what it commits later, one by one.
+  // What a leader began with was acknowledged with NEWLEADER; later commits are acknowledged one by one.
   if (moved.leader_ && !is_new)
     check.expect(is_on_quorum(*moved.leader_, history.committed()),
                  "what is committed is on a quorum of disks");
@@ -71,7 +71,7 @@ void Invariants::look_at_commits(const Peer& moved, Check& check) {
   seen = history.committed();
 }
 
-// One order: every transaction is the same everywhere, and so is the one behind it.
+// One order: every transaction is the same on every server, and so is the one after it.
 void Invariants::agree(Zxid before, Zxid zxid, std::string_view entry, Check& check) {
   std::optional<Zxid>& next = order_[raw(before)].next;
   check.expect(!next || *next == zxid, "what is committed comes in one order");
@@ -101,14 +101,14 @@ bool Invariants::is_quorum(const Membership& membership, const ServerSet& server
 
 // --- what is acknowledged ---
 
-// A link of an earlier life says nothing about a server that has begun anew: its next greeting ends it.
+// A link of an earlier run says nothing about a server that has restarted: its next greeting ends that link.
 void Invariants::look_at_acks(const Leader& leader, const Peer& other, Check& check) {
   const Learner* learner = other.learner_.get();
   if (!learner || learner->leader() != leader.config_.me || learner->epoch() != leader.epoch_) return;
   if (learner->phase() < Learner::Phase::kSynced) return;
   for (const auto& [id, link] : leader.learners_) {
     if (link.server != other.config_.me || link.stage < LearnerLink::Stage::kSynced) continue;
-    // Somebody else under its name, who is not counted.
+    // Another process under its name, which is not counted.
     if (link.observer != other.config_.observer) continue;
     check.expect(link.acked <= other.history_.durable(), "what a leader was told to be on disk is");
     check.expect(other.history_.committed() <= leader.history_.committed(),

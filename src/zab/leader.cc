@@ -66,8 +66,9 @@ bool Leader::is_quorum_with_me(const ServerSet& others) const {
 
 void Leader::on_link_accepted(LinkId link, Instant now, Effects& effects) {
   const auto is_stranger = [](const auto& each) { return each.second.stage == Stage::kGreeting; };
-  // Who opens a link has not said yet who it is: it could be anybody, and as often as it likes. An honest
-  // learner greets at once, so the oldest makes room. Links are numbered as they come.
+  // A new link has not said yet which server it is: anybody can open one, and as often as they like. An
+  // honest learner greets at once, so the oldest such link is dropped. Links are numbered in the order in
+  // which they come.
   if (std::ranges::count_if(learners_, is_stranger) >= kStrangersMax)
     drop(std::ranges::find_if(learners_, is_stranger)->first, "others wait to greet", effects);
   LearnerLink learner;
@@ -78,7 +79,7 @@ void Leader::on_link_accepted(LinkId link, Instant now, Effects& effects) {
 
 void Leader::on_heard(LinkId link, Instant now) {
   const auto found = learners_.find(link);
-  // A stranger has until its first packet, however slowly it speaks.
+  // A stranger has a fixed time for its first packet, however slowly its bytes come.
   if (found != learners_.end() && found->second.stage != Stage::kGreeting) found->second.last_heard = now;
 }
 
@@ -105,7 +106,7 @@ bool Leader::lacks_voters() const {
 
 // --- discovery ---
 
-// Not one that has begun already and in which nothing happened.
+// Not a history that has already begun and in which nothing happened.
 bool Leader::begins_history() const {
   return began_empty() && began_with_.current == 0 && began_with_.history_id == 0;
 }
@@ -119,7 +120,7 @@ void Leader::say_that_history_begins(Effects& effects) const {
                              "these servers now and restore it (docs/operating.md, \"Two histories\")");
 }
 
-// An epoch that nobody of a quorum has promised to anybody yet.
+// Chooses an epoch that no member of a quorum has promised to any leader yet.
 void Leader::choose_epoch(Instant now, Effects& effects) {
   if (epoch_chosen_) return;
   ServerSet reported;
@@ -206,7 +207,7 @@ void Leader::on_time(Instant now, Effects& effects) {
   }
 }
 
-// What counts is progress: a voter that takes our state, however slowly, may still make the quorum.
+// Progress counts: a voter that reads our state, however slowly, may still complete the quorum.
 Instant Leader::synchronised_until() const {
   Instant moved = phase_began_;
   for (const auto& [link, learner] : learners_) {
@@ -215,7 +216,7 @@ Instant Leader::synchronised_until() const {
   return moved + config_.timing.init_ms();
 }
 
-// The oldest goes first: it keeps the most.
+// Drops the learner whose state is the oldest: it keeps the most in memory.
 void Leader::check_kept_history(Effects& effects) {
   if (history_.window_bytes() <= config_.kept_bytes_max) return;
   const LearnerLink* slowest = nullptr;

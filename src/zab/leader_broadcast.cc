@@ -45,7 +45,7 @@ void Leader::on_durable(Instant now, Effects& effects) {
 bool Leader::was_proposed(Zxid zxid) const { return epoch_of(zxid) == epoch_ && zxid <= history_.last(); }
 
 void Leader::on_ack(LearnerLink& learner, Zxid zxid, Instant now, Effects& effects) {
-  if (counter_of(zxid) == 0) return;  // of NEWLEADER, once more, after UPTODATE
+  if (counter_of(zxid) == 0) return;  // ACK of NEWLEADER, repeated after UPTODATE
   if (learner.observer) return drop(learner.link, "an observer acknowledges proposals", effects);
   if (zxid <= learner.acked) return;  // Late: others have decided without it.
   if (!was_proposed(zxid))
@@ -77,8 +77,8 @@ Zxid Leader::ready_to_commit() const {
   return ready == candidates.end() ? history_.committed() : std::min(*ready, history_.last());
 }
 
-// Commits strictly in zxid order. Nothing is committed before we are established: until then what counts is
-// the ACK of NEWLEADER. A sync keeps its place between what was proposed before it and after.
+// Commits strictly in zxid order. Nothing is committed before we are established: until then only the ACK of
+// NEWLEADER counts. A sync keeps its place between the proposals before it and after it.
 void Leader::commit_ready(Instant, Effects& effects) {
   if (phase_ != Phase::kBroadcast) return;
   const Zxid ready = history_.committed() == history_.last() ? history_.last() : ready_to_commit();
@@ -133,8 +133,9 @@ void Leader::ping_all(Instant, Effects& effects) {
   }
 }
 
-// They have heard everything that they need, or wait for others: a learner that hears nothing for initLimit
-// looks for another leader. These are not answered, by Java's learners neither, and not counted.
+// These learners have everything that they need, or wait for others. But a learner that hears nothing for
+// initLimit looks for another leader. Learners do not answer these pings (Java's neither), so they are not
+// counted.
 void Leader::reassure_synchronising(Effects& effects) {
   for (auto& [link, learner] : learners_) {
     if (learner.stage != Stage::kSyncing && learner.stage != Stage::kSynced) continue;
@@ -159,8 +160,8 @@ std::uint64_t Leader::sync(std::optional<LinkId> asking, Instant now, Effects& e
   return asked_;
 }
 
-// A follower answers pings in order, and only while it follows us. So an answer to a ping that was sent
-// after the question proves that it did so after the question was asked.
+// A follower answers pings in order, and only while it follows us. So an answer to a ping that was sent after
+// the question proves that it followed us after the question was asked.
 void Leader::begin_confirmation(Instant now, Effects& effects) {
   round_for_ = asked_;
   ping_all(now, effects);
@@ -169,7 +170,7 @@ void Leader::begin_confirmation(Instant now, Effects& effects) {
   check_confirmation(now, effects);
 }
 
-// Those whom no ping of this round has reached yet take part with the last one they were sent.
+// Learners that no ping of this round has reached yet take part with the last ping that they were sent.
 void Leader::join_confirmation() {
   if (round_for_ == 0) return;
   for (const auto& [link, learner] : learners_) {

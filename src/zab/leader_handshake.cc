@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One learner's way from a new link to being level with us.
+// The handshake with one learner, from a new link until it is synced with us.
 #include "zab/leader_handshake.h"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ void Leader::on_info(LearnerLink& learner, const wire::QuorumPacket& packet, Ins
   learner.server = info->server;
   if (info->protocol_version < wire::kQuorumProtocolVersion)
     return drop(learner.link, "it speaks the protocol before 3.4, which cannot synchronise safely", effects);
-  // Whoever gets the tree gets all of it, whatever its ACLs say: only members do.
+  // A learner gets the whole tree, whatever its ACLs say. So only members may join.
   if (!membership_.is_member(info->server) || info->server == config_.me)
     return drop(learner.link, "it is not a member of this ensemble", effects);
   if (info->config_version > membership_.version)
@@ -75,7 +75,7 @@ void Leader::on_info(LearnerLink& learner, const wire::QuorumPacket& packet, Ins
   learner.observer = observer;
   learner.voter = !observer && membership_.is_voter(info->server);
   enter(learner, Stage::kWaiting, now);
-  // One link for each server: the newer one is the one that it still knows of.
+  // Each server has one link: the newer one is the one that it still knows of.
   for (auto other = learners_.begin(); other != learners_.end();) {
     const auto& [link, rival] = *other++;
     if (link != learner.link && rival.server == learner.server && rival.stage != Stage::kGreeting)
@@ -93,11 +93,12 @@ void Leader::on_info(LearnerLink& learner, const wire::QuorumPacket& packet, Ins
   if (epoch_accepted_here_) propose_epoch(learner, now, effects);
 }
 
-// It has promised a later epoch to a candidate that did not become the leader, and may not follow us: what it
-// acknowledged here the other could still overrule. As long as we lead it would be left outside, so another
-// epoch is needed, as in Raft. That we accept the same one, for nobody, lets the next leader hear of it from
-// us too, if that is not we; having promised more than one must only ever refuses somebody. Nobody drives
-// epochs up this way while cut off: an epoch is chosen, and so promised, only where a quorum has reported.
+// The learner has promised a later epoch to a candidate that did not become the leader. It may not follow us:
+// the other leader could still overrule what it acknowledged here. As long as we lead it would be left out,
+// so another epoch is needed, as in Raft. We accept the later epoch too, without promising it to a leader: so
+// the next leader hears of it from us too, if it is another server. A promise of a higher epoch than
+// necessary is safe, because it can only refuse a leader. A server that is cut off cannot drive epochs up
+// this way: an epoch is chosen, and so promised, only where a quorum has reported.
 void Leader::make_way(const LearnerLink& learner, std::uint32_t accepted, Effects& effects) {
   effects.disk.emplace_back(SaveEpoch{EpochKind::kAccepted, accepted});
   end("server " + std::to_string(raw(learner.server)) +
@@ -116,8 +117,9 @@ void Leader::send_leader_info(const LearnerLink& learner, Effects& effects) cons
                       wire::encode(info));
 }
 
-// A learner that holds transactions of another history than ours. It gets nothing of ours: it is told which
-// one we lead once that is settled, and stops. A history that has not begun yet does not begin beside it.
+// A learner that holds transactions of another history than ours gets nothing of ours. Once our history is
+// agreed on, the learner is told which one we lead, and stops. A history that has not begun yet does not
+// begin beside it.
 bool Leader::parted_from(const LearnerLink& learner, const wire::LearnerInfo& info, Effects& effects) {
   if (info.history == 0 || info.history == history_id_) return false;
   if (begins_history() && !epoch_promised_ && membership_.is_voter(info.server)) {
@@ -139,7 +141,7 @@ void Leader::on_epoch_ack(LearnerLink& learner, const wire::QuorumPacket& packet
   // -1: it had promised this epoch before, perhaps to another candidate. It may be synchronised, but only a
   // first promise counts, so that no two leaders can be established in one epoch.
   const bool promised_before = *current == -1;
-  // Once a quorum has promised, what only this one has was never agreed on, and is cut off.
+  // Once a quorum has promised, a transaction that only this learner has was never agreed on, and is cut off.
   if (!promised_before && !epoch_promised_) {
     const auto theirs = std::pair{static_cast<std::uint32_t>(*current), packet.zxid};
     if (theirs > std::pair{began_with_.current, began_with_last_}) {
@@ -148,7 +150,8 @@ void Leader::on_epoch_ack(LearnerLink& learner, const wire::QuorumPacket& packet
       return drop(learner.link, "it has a later history than we: it should lead", effects);
     }
   }
-  // Who does not know its own history may follow, but its promise proves nothing about what was committed.
+  // A learner that does not know its own history may follow, but its promise proves nothing about what was
+  // committed.
   if (!promised_before && learner.voter && raw(packet.zxid) >= 0) promised_.insert(learner.server);
   enter(learner, Stage::kPromised, now);
   count_epoch_acks(now, effects);
@@ -175,7 +178,7 @@ void Leader::synchronise(LearnerLink& learner, Instant now, Effects& effects) {
       return send_history(learner, plan.from, now, effects);
     case SyncPlan::Kind::kSnap:
       told("SNAP");
-      learner.sent = history_.applied();  // What is sent is the state in memory.
+      learner.sent = history_.applied();  // The state in memory is what is sent.
       enter(learner, Stage::kSending, now);
       keep_for_learners();
       wire::append_packet(effects.to(learner.link), PacketType::kSnap, learner.sent);
@@ -192,8 +195,8 @@ void Leader::count_sync(SyncPlan::Kind kind) {
   (snap ? counts_.snaps_under_way : counts_.diffs_under_way).add(under_way);
 }
 
-// The state that was sent holds some of what was committed meanwhile. It is exact once all of that has come
-// again, so NEWLEADER waits until the state has left (ZOOKEEPER-3104).
+// The state that was sent holds some of what was committed meanwhile. It is exact once all of that has been
+// sent again, so NEWLEADER waits until the state has left (ZOOKEEPER-3104).
 void Leader::on_state_sent(LinkId link, Instant now, Effects& effects) {
   const auto found = learners_.find(link);
   if (found == learners_.end() || over() || found->second.stage != Stage::kSending) return;
@@ -202,7 +205,7 @@ void Leader::on_state_sent(LinkId link, Instant now, Effects& effects) {
   keep_for_learners();
 }
 
-// What a learner will be sent behind our state must still be there then.
+// Transactions that a learner will get after our state must still be in memory then.
 void Leader::keep_for_learners() {
   std::optional<Zxid> keep;
   for (const auto& [link, learner] : learners_) {
@@ -211,8 +214,9 @@ void Leader::keep_for_learners() {
   history_.keep_after(keep);
 }
 
-// Committed transactions as proposal and commit, then NEWLEADER, then, to those who acknowledge, what is
-// still undecided. Not before NEWLEADER: servers of 3.8 then forget it, and stumble over its commit.
+// Sends committed transactions as proposal and commit, then NEWLEADER, then, to learners that acknowledge,
+// the uncommitted ones. These must not come before NEWLEADER: servers of 3.8 then forget them, and fail at
+// their commit.
 void Leader::send_history(LearnerLink& learner, Zxid after, Instant now, Effects& effects) {
   std::string& out = effects.to(learner.link);
   history_.for_each(after, history_.committed(), [&](Zxid zxid, std::string_view entry) {
@@ -236,8 +240,8 @@ void Leader::on_new_leader_ack(LearnerLink& learner, const wire::QuorumPacket& p
   if (packet.type != PacketType::kAck)
     return drop(learner.link, "it does not acknowledge NEWLEADER", effects);
   if (packet.zxid != epoch_start(epoch_)) {
-    // Servers of 3.8 log on another thread, which may be faster (ZOOKEEPER-4685). It counts once NEWLEADER is
-    // acknowledged, and not before.
+    // Servers of 3.8 log on another thread, which may be faster (ZOOKEEPER-4685). This ACK counts once
+    // NEWLEADER is acknowledged, and not before.
     if (packet.zxid > learner.acked && !was_proposed(packet.zxid))
       return drop(learner.link, "it acknowledges what was never proposed", effects);
     learner.early_acked = std::max(learner.early_acked, packet.zxid);
@@ -247,7 +251,7 @@ void Leader::on_new_leader_ack(LearnerLink& learner, const wire::QuorumPacket& p
   enter(learner, Stage::kSynced, now);
   if (phase_ != Phase::kBroadcast) return count_new_leader_acks(now, effects);
   welcome(learner, now, effects);
-  commit_ready(now, effects);  // What it had acknowledged early may have waited for it.
+  commit_ready(now, effects);  // A commit may have waited for its early ACK.
 }
 
 void Leader::welcome(LearnerLink& learner, Instant now, Effects& effects) {

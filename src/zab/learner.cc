@@ -14,12 +14,12 @@ namespace {
 
 using wire::PacketType;
 
-// Java's servers open their port once they know that they lead. A machine that still refuses a second later
-// has no leader any more; one that does not answer at all has until connectToLearnerMasterLimit.
+// Java's servers open their port once they know that they lead. A server that still refuses a second later
+// does not lead any more; one that does not answer at all has until connectToLearnerMasterLimit.
 constexpr int kFailedDialsMax = 20;
 constexpr std::int64_t kRedialMs = 50;
 
-// The text of a reconfiguration; of any other transaction, nothing.
+// The membership text of a reconfiguration; empty for any other transaction.
 std::string_view membership_in(std::string_view entry) {
   constexpr std::size_t kTypeAt = wire::kTxnHeaderBytes - sizeof(std::int32_t);
   if (wire::OpCode{wire::load_be<std::int32_t>(entry.data() + kTypeAt)} != wire::OpCode::kReconfig) return {};
@@ -91,15 +91,15 @@ void Learner::on_packet(const wire::QuorumPacket& packet, Instant now, Effects& 
 
 // --- discovery ---
 
-// The history that this server could lose. Without a transaction there is nothing to lose: a name alone may
-// be that of a beginning which nobody agreed on.
+// The history that this server could lose. Without a transaction there is nothing to lose: an id alone may
+// belong to a beginning that was never agreed on.
 std::uint64_t Learner::held_history() const {
   return start_.knows_history && raw(history_.last()) > 0 ? start_.history_id : 0;
 }
 
-// The transactions here and there do not descend from the same beginning: a quorum has lost its disks and
-// begun anew, either before or after this server was away. Nobody but the operator knows which history is the
-// right one, so neither is touched.
+// The transactions here and there do not have the same beginning: a quorum has lost its disks and started
+// again, either before or after this server was away. Only the operator knows which history is the right one,
+// so neither is touched.
 bool Learner::parted_from(const wire::LeaderInfo& info, Effects& effects) {
   const std::uint64_t held = held_history();
   if (held == 0 || !info.history || !info.history->agreed || info.history->id == 0) return false;
@@ -133,22 +133,23 @@ void Learner::on_leader_info(const wire::QuorumPacket& packet, Effects& effects)
   if (epoch_ > kEpochMax) return end("the leader's epoch is one that cannot be");
   promised_before_ = epoch_ == start_.accepted;
   if (promised_before_) return send_epoch_ack(effects);
-  // Durable before it is said: or after a crash we could promise an older epoch to somebody else.
+  // The epoch is durable before we answer. Otherwise we could promise an older epoch to another leader after
+  // a crash.
   effects.disk.emplace_back(SaveEpoch{EpochKind::kAccepted, epoch_});
 }
 
 // Joins a leader whose epoch is older than the promised one, without a vote. Why this is safe:
 //
-// - The promise forbids to acknowledge anything of an older epoch: a later candidate may have a quorum of
-// such
-//   promises, and would not know of what we acknowledge now. An observer acknowledges no transactions.
-// - It does acknowledge NEWLEADER. Java's leader counts that for every voter's id, even if it came as an
-//   observer, and it counts links the same way when it looks for its quorum. Hence an id that is nobody's:
-//   Java accepts it, logs "not in the current config", and counts it nowhere. So nothing is committed in this
-//   epoch that would not be committed without us.
-// - NEWLEADER makes this epoch our current one. That is true of our history, which is then the leader's, and
-//   it outvotes nobody who knows of a later leader: whoever acknowledged that one has a later current epoch.
-//   It never goes back, since a leader that is older than our history is left.
+// - The promise forbids us to acknowledge anything of an older epoch: a later candidate may have a quorum of
+//   such promises, and would not know what we acknowledge now. An observer acknowledges no transactions.
+// - We do acknowledge NEWLEADER. Java's leader counts that for every voter's id, even if it came as an
+//   observer, and it counts links the same way when it looks for its quorum. Hence we use an id that no
+//   server has: Java accepts it, logs "not in the current config", and counts it nowhere. So nothing is
+//   committed in this epoch that would not be committed without us.
+// - NEWLEADER makes this epoch our current one. That is true of our history, which is then the leader's. And
+// it
+//   outvotes no server that knows of a later leader: a server that acknowledged the later leader has a later
+//   current epoch. Our current epoch never goes back, since we leave a leader that is older than our history.
 // - Clients see only what this leader committed, as at every observer.
 // - The promise stays as it is, also on disk. When this leader is gone we vote as before, and the next epoch
 // is
@@ -185,7 +186,7 @@ void Learner::on_epoch_saved(EpochKind kind, std::uint32_t epoch, Effects& effec
     return send_epoch_ack(effects);
   }
   if (kind != EpochKind::kCurrent || phase_ != Phase::kSync || !new_leader_seen_) return;
-  // Orders to the disk are carried out one after the other: the history was durable before the epoch.
+  // Disk orders run one after the other: the history was durable before the epoch.
   start_.current = epoch;
   start_.knows_history = true;
   new_leader_acked_ = true;
@@ -206,7 +207,8 @@ void Learner::on_sync_packet(const wire::QuorumPacket& packet, Effects& effects)
     case PacketType::kInformAndActivate: return on_inform_and_activate(packet, effects);
     case PacketType::kNewLeader: return on_new_leader(packet, effects);
     case PacketType::kUpToDate: return on_up_to_date(effects);
-    // Nothing is asked of the leader yet, so these speak to nobody; Java's learners ignore them here too.
+    // We have not asked the leader anything yet, so no request waits for these; Java's learners ignore them
+    // here too.
     case PacketType::kPing:
     case PacketType::kSync:
     case PacketType::kRevalidate: return;
@@ -220,8 +222,9 @@ void Learner::begin_sync(const wire::QuorumPacket& packet, Effects& effects) {
                         std::to_string(epoch_) + ", from zxid " + hex_text(history_.last()));
   switch (packet.type) {
     case PacketType::kDiff:
-      // The leader has what we have. Only what it sends moves us on: its own last zxid, which the packet
-      // carries, is a claim that this history cannot make before the transactions are here (ZOOKEEPER-2355).
+      // The leader has everything that we have. Our history advances only by the transactions that it sends.
+      // The packet carries the leader's last zxid, but our history must not claim that zxid before the
+      // transactions are here (ZOOKEEPER-2355).
       if (!start_.knows_history) return end("the leader sends a difference to a history that is unknown");
       history_.set_committed(history_.last());
       break;
@@ -239,15 +242,17 @@ void Learner::begin_sync(const wire::QuorumPacket& packet, Effects& effects) {
 }
 
 void Learner::truncate(Zxid last, Effects& effects) {
-  // A point that we never logged says that the histories parted before it. Then only the leader's whole state
-  // helps. Of a point before what is at hand the disk knows, and refuses if it never logged it either.
+  // If we never logged this zxid, the histories parted before it. Then only the leader's whole state helps.
+  // If the zxid is before the window in memory, the disk decides: it refuses if it never logged the zxid
+  // either.
   const bool at_hand = history_.contains(last);
   if (!start_.knows_history || (!at_hand && last >= history_.window_begin())) {
     effects.discard_history = true;
     return end("the leader's history and ours have parted before zxid " + hex_text(last));
   }
   effects.disk.emplace_back(TruncateLog{last});
-  // Of what was applied nothing goes, unless it was read from the log at start without knowing its fate.
+  // Nothing that was applied is cut off, except what was read from the log at start, when its fate was
+  // unknown.
   if (last < history_.committed()) effects.disk.emplace_back(ReloadState{});
   if (at_hand) {
     history_.truncate(last);
@@ -265,8 +270,8 @@ void Learner::on_snapshot_received(Effects& effects) {
   effects.disk.emplace_back(SaveSnapshot{*snapshot_zxid_});
 }
 
-// Java's leader begins to forward before it looks where its state ends. What it proposed and committed in
-// between comes behind the state that already holds it.
+// Java's leader starts to forward before it looks where its state ends. What it proposed and committed in
+// between comes after a state that already holds it.
 bool Learner::is_in_snapshot(Zxid zxid) const {
   return phase_ != Phase::kBroadcast && snapshot_zxid_ && raw(zxid) > 0 && zxid <= *snapshot_zxid_;
 }
@@ -277,9 +282,9 @@ void Learner::on_proposal(const wire::QuorumPacket& packet, Effects& effects) {
     return end("a proposal does not carry the transaction it names");
   if (is_in_snapshot(packet.zxid)) return;
   if (!follows(packet.zxid, received_)) return end("the leader leaves a transaction out");
-  // Or we could one day lead an epoch before that of our own last transaction.
+  // Otherwise we could one day lead an epoch before that of our own last transaction.
   if (epoch_of(packet.zxid) > epoch_) return end("a proposal is of a later epoch than its leader");
-  // Before NEWLEADER it may be one that was long since followed by others, and is not acknowledged yet.
+  // Before NEWLEADER it may be an old one that later ones have replaced, and it is not acknowledged yet.
   if (new_leader_seen_) look_at_membership(membership_in(entry), effects);
   if (over()) return;
   if (!gathering_) gathering_ = std::make_shared<TxnBatch>();
@@ -287,7 +292,7 @@ void Learner::on_proposal(const wire::QuorumPacket& packet, Effects& effects) {
   received_ = packet.zxid;
 }
 
-// The leader's choice of the next leader comes before the transaction.
+// The leader's choice of the next leader precedes the transaction in the packet.
 void Learner::on_inform_and_activate(const wire::QuorumPacket& packet, Effects& effects) {
   if (!packet.data || packet.data->size() < 8) return end("INFORMANDACTIVATE without its transaction");
   wire::QuorumPacket plain = packet;
@@ -296,10 +301,10 @@ void Learner::on_inform_and_activate(const wire::QuorumPacket& packet, Effects& 
   on_commit(packet.zxid);
 }
 
-// Reconfiguration is not followed here. Who goes on with the old membership would take part in quorums that
-// are none any more, so it neither acknowledges the new one nor stays. Versions are zxids of
-// reconfigurations: with equal ones both sides have it from a file, and the operator is about to change them
-// one by one.
+// Reconfiguration is not supported here. A server that continues with the old membership would take part in
+// quorums that are no longer valid, so it neither acknowledges the new membership nor stays. Versions are
+// zxids of reconfigurations. If they are equal, both sides have their membership from a file, and the
+// operator is about to change the files one by one.
 void Learner::look_at_membership(std::string_view text, Effects& effects) {
   const auto theirs = parse_membership(text);
   if (!theirs || is_same_membership(*theirs, membership_)) return;
@@ -369,7 +374,7 @@ void Learner::on_broadcast_packet(const wire::QuorumPacket& packet, Effects& eff
     case PacketType::kSync:
     case PacketType::kRevalidate:
       if (packet.type == PacketType::kPing) promised_ping_ms_ = decode_ping_promise(packet.data);
-      // What was committed before it is known before it is looked at.
+      // Commits that came before this packet take effect before it is handled.
       flush(effects);
       effects.messages.push_back(
           {start_.link, start_.leader, packet.type, packet.zxid, std::string(packet.data.value_or("")), {}});
@@ -394,7 +399,7 @@ void Learner::on_durable(Effects& effects) {
   if (!over()) acknowledge(effects);
 }
 
-// Each transaction by itself: Java's leader counts votes for every one.
+// Acknowledges each transaction by itself: Java's leader counts votes for every one.
 void Learner::acknowledge(Effects& effects) {
   if (config_.observer || !new_leader_acked_ || history_.durable() <= acked_) return;
   std::string& to_leader = out(effects);
@@ -420,7 +425,7 @@ void Learner::on_time(Instant now, Effects& effects) {
   if (phase_ == Phase::kDialling && now < dialled_until()) return dial(now, effects);
   if (phase_ == Phase::kBroadcast && now - last_heard_ < config_.timing.sync_ms()) {
     if (suspected_) return end("the leader has not pinged for " + std::to_string(now - last_heard_) + " ms");
-    // If it was this server that stood still, what the leader said meanwhile is about to be read.
+    // If this server was the one that was stuck, it is about to read what the leader sent meanwhile.
     suspected_ = now;
     return;
   }
@@ -430,12 +435,12 @@ void Learner::on_time(Instant now, Effects& effects) {
   end("the leader did not sync us within initLimit");
 }
 
-// A leader that has an epoch says so at once. One that has none yet takes a later one than the promise, and
-// may be waiting for nobody but this voter.
+// A leader that has an epoch says so at once. A leader without one will choose a later epoch than the
+// promise, and may be waiting for this voter alone.
 bool Learner::waits_for_nothing() const { return phase_ == Phase::kDiscovery && config_.looks_on; }
 
-// Java's leaders promise nothing and may pause for syncLimit. Leaving early costs nothing but an election:
-// who left a leader that a quorum still follows is told so, and comes back.
+// Java's leaders promise nothing and may pause for syncLimit. Leaving early costs only an election: if a
+// quorum still follows the leader, the server that left is told so, and comes back.
 bool Learner::may_lose_patience() const {
   return phase_ == Phase::kBroadcast && config_.timing.silence_limit_ms > 0 && promised_ping_ms_;
 }

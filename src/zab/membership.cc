@@ -6,7 +6,7 @@
 namespace drover::zab {
 namespace {
 
-// Weights are an operator's numbers. Absurd ones may give absurd quorums, as in Java, but nothing undefined.
+// An operator sets the weights. Absurd ones may give absurd quorums, as in Java, but no undefined behaviour.
 std::int64_t sum(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
@@ -47,7 +47,7 @@ bool Membership::is_quorum(const ServerSet& servers) const {
   std::size_t agreeing = 0;
   for (const auto& [id, group] : groups) {
     const GroupWeight weight = weigh(*this, group, servers);
-    // A group without weight neither decides nor stands in the way of a decision.
+    // A group without weight neither decides nor blocks a decision.
     if (weight.all == 0) continue;
     ++counted;
     if (weight.agreeing > weight.all / 2) ++agreeing;

@@ -15,7 +15,7 @@ std::optional<std::int64_t> number(std::string_view text, int base = 10) {
   return value;
 }
 
-// Takes the part before `separator` off `rest`.
+// Removes the part before `separator` from `rest`.
 std::string_view next_part(std::string_view& rest, char separator) {
   const std::size_t at = rest.find(separator);
   const std::string_view part = rest.substr(0, at);
@@ -60,7 +60,7 @@ bool add_line(Membership& to, std::string_view line) {
   return kind == "group" ? add_group(to, *id, value) : add_weight(to, ServerId{*id}, value);
 }
 
-// As a set of members for each group, and every weight: however it was written down.
+// The members of each group as a set, and every weight: the same however the text is written.
 auto decisive_part(const Membership& membership) {
   std::map<std::int64_t, ServerSet> groups;
   std::map<ServerId, std::int64_t> weights;

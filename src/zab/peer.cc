@@ -10,10 +10,11 @@ namespace drover::zab {
 namespace {
 
 constexpr std::size_t kHeldLinksMax = 64;
-// Drover's leader makes way at the first greeting. One that refused us this often is Java's, and never will.
+// A drover leader steps down at the first greeting. A leader that refused us this often is Java's, and never
+// will.
 constexpr int kTooOldTimesMax = 2;
-// Whoever waits for a second to be led waits in vain: this server has heard of a later election than the one
-// that made it the leader. Java's learners knock for about as long.
+// A learner that has waited for a second waits in vain: this server has heard of a later election than the
+// one that made it the leader. Java's learners retry for about as long.
 constexpr std::int64_t kHeldMaxMs = 1000;
 
 ElectionConfig election_config(const PeerConfig& config) {
@@ -66,7 +67,7 @@ void Peer::change_roles(Instant now, Effects& effects) {
 
 void Peer::settle(Instant now, Effects& effects) {
   change_roles(now, effects);
-  // A learner that came early may have ended the reign that has just begun. It is not held any more.
+  // A learner that came early may have ended the new leader's role at once. Its link is no longer held.
   while (leader_ && leader_->over()) change_roles(now, effects);
   if (active() && !was_active_) {
     was_active_ = true;
@@ -82,10 +83,10 @@ void Peer::settle(Instant now, Effects& effects) {
   }
 }
 
-// A promise that counts is the word of a server that knows itself to be empty. The mark on the disk keeps
-// that true: a quorum has it before anybody writes the first epoch of a history. So of a history that has
-// begun, a quorum is left that need not doubt itself when an attempt is cut short, and a disk without the
-// mark is either one that took no part or one that was lost.
+// A promise counts only from a server that knows that it is empty. The mark on the disk keeps that true: a
+// quorum has the mark before any server writes the first epoch of a history. So if a history has begun and an
+// attempt is cut short, a quorum is left that need not doubt itself. A disk without the mark either took no
+// part or was lost.
 bool Peer::needs_mark(const DiskOrder& order) const {
   if (!epochs_.fresh || marked_ || std::holds_alternative<SaveSnapshot>(order)) return false;
   if (begins_history(order)) return true;
@@ -97,8 +98,8 @@ bool Peer::needs_mark(const DiskOrder& order) const {
 void Peer::count_orders(Effects& effects) {
   for (; effects.disk_counted < effects.disk.size(); ++effects.disk_counted, ++orders_open_) {
     if (needs_mark(effects.disk[effects.disk_counted])) {
-      // A new history begins with a snapshot of nothing, before anything else: from then on a log without any
-      // is damage.
+      // A new history begins with a snapshot of the empty state, before anything else. From then on a log
+      // without a snapshot means damage.
       const auto at = effects.disk.begin() + static_cast<std::ptrdiff_t>(effects.disk_counted);
       effects.disk.insert(at, SaveSnapshot{Zxid{0}});
     }
@@ -130,7 +131,7 @@ void Peer::end_role(Effects& effects) {
     history_.keep_after(std::nullopt);
   }
   if (learner_) {
-    // Half of the leader's state is nobody's state; what is on the disk is still whole (ZOOKEEPER-3642).
+    // Half of the leader's state is useless; the state on the disk is still whole (ZOOKEEPER-3642).
     if (learner_->is_receiving_snapshot()) effects.disk.emplace_back(ReloadState{});
     effects.close.push_back(learner_->link());
     remember_refusal(*learner_);
@@ -175,7 +176,7 @@ void Peer::begin_role(Instant now, Effects& effects) {
   }
 }
 
-// Joined although it was refused: a quorum of the others follows it.
+// We joined this leader although we refused it: a quorum of the others follows it.
 bool Peer::is_outvoted_by(ServerId leader) const { return doubt_ && doubt_->leader == leader; }
 
 void Peer::give_in(ServerId leader, Instant now, Effects& effects) {
@@ -254,7 +255,8 @@ void Peer::step_down(std::string why, Instant now, Effects& effects) {
 void Peer::contest_leader(const std::string& why, Instant now, Effects& effects) {
   const ServerId leader = learner_ ? learner_->leader() : followed_;
   doubt_ = Doubt{leader};
-  // Whoever follows the leader has logged what we have by then, or is left behind by it; and has compared it.
+  // By then every follower of the leader has logged what we have and compared it, or the leader has left it
+  // behind.
   election_.refuse(leader, now + config_.timing.sync_ms());
   look(why + ": this server or server " + std::to_string(raw(leader)) +
            " has a wrong state. It keeps its own until a quorum of the others follows that server",
@@ -262,8 +264,8 @@ void Peer::contest_leader(const std::string& why, Instant now, Effects& effects)
   settle(now, effects);
 }
 
-// The others are away, or doubt as we do, or lack something that we have. If this state is wrong, a majority
-// of them will say so.
+// The other servers are away, or doubt as we do, or lack something that we have. If this state is wrong, a
+// majority of them will say so.
 void Peer::become_last_resort(Instant now, Effects& effects) {
   if (role_ != Role::kLooking || election_due_ || may_lead()) return;
   if (now - unavailable_since_ < config_.timing.init_ms()) return;
@@ -294,16 +296,17 @@ void Peer::remember(ServerId from, const wire::Notification& notification, Insta
   }
 }
 
-// How long those who elected us may take to come. Longer than they may think about it, and shorter than
-// anybody notices.
+// How long the servers that elected us may take to connect: longer than they may take to decide, and shorter
+// than anybody notices.
 std::int64_t Peer::patience_for_voters() const {
   return std::min(config_.timing.tick_ms, 5 * config_.finalize_ms);
 }
 
-// What a voter says of its candidate it could say of itself, or it would vote for itself. An epoch without a
-// transaction is a history too: others may have logged something in it, and this disk may have held that.
-// Only who has promised, knowing itself to be empty, may be what is missing for the quorum of that beginning.
-// Who knows nothing and was in no epoch is as empty as we are, and waits for what it has heard of.
+// A voter's history is at most its candidate's, or it would vote for itself. An epoch without a transaction
+// is a history too: others may have logged something in it, and this disk may have held that. Only a server
+// that has promised, knowing that it is empty, may be the one missing for the quorum of that beginning. A
+// server that does not know its history and was in no epoch is as empty as we are, and waits for what it has
+// heard of.
 bool Peer::speaks_of_history(const wire::Notification& notification) const {
   const bool holds = raw(notification.zxid) > 0;
   const bool doubts = raw(notification.zxid) < 0;
@@ -311,7 +314,7 @@ bool Peer::speaks_of_history(const wire::Notification& notification) const {
   return holds || (begun && (doubts || !marked_));
 }
 
-// True when that changes whether this server has a vote: then a new election hears the notification again.
+// True if this changes whether this server has a vote: then a new election hears the notification again.
 bool Peer::listen_for_history(ServerId from, const wire::Notification& notification, Instant now,
                               Effects& effects) {
   if (!epochs_.fresh || !membership_.is_voter(from)) return false;
@@ -329,8 +332,8 @@ bool Peer::listen_for_history(ServerId from, const wire::Notification& notificat
   return over;
 }
 
-// An empty disk among servers that are not empty is a disk that was lost. It elects nobody, leads nobody, and
-// its promise proves nothing, until it has the others' history.
+// An empty disk among servers that are not empty is a lost disk. Until it has the others' history, this
+// server elects no leader and does not lead, and its promise proves nothing.
 void Peer::wait_for_history(Instant now, Effects& effects) {
   if (learner_) return learner_->on_history_heard_of();
   const std::string why = "this server is empty, and a voter has a history: waiting for a leader that has it";
@@ -338,8 +341,9 @@ void Peer::wait_for_history(Instant now, Effects& effects) {
   if (role_ == Role::kLooking && !election_due_) look(why, now, effects);
 }
 
-// Elected, but no quorum has promised to follow: those who voted for us may be gone, or may not count because
-// they know nothing. Whoever looks for a leader now and has more than we do is the one to wait for.
+// Elected, but no quorum has promised to follow. The servers that voted for us may be gone, or may not count
+// because they do not know their history. If a server with more history than ours looks for a leader now,
+// that is the server to wait for.
 void Peer::reconsider(ServerId from, const wire::Notification& notification, Instant now) {
   const bool waiting = leader_ && leader_->phase() == Leader::Phase::kDiscovery;
   if (!waiting || notification.state != wire::PeerState::kLooking || !membership_.is_voter(from)) return;
@@ -347,23 +351,24 @@ void Peer::reconsider(ServerId from, const wire::Notification& notification, Ins
   if (waited >= config_.timing.tick_ms && election_.is_better(notification)) {
     leader_->step_down("server " + std::to_string(raw(from)) + " knows of a better leader");
   } else if (leader_->is_missed() && notification.leader != config_.me && waited >= patience_for_voters()) {
-    // Voters that came up while we were elected want somebody else, and there are not enough for both.
+    // Voters that came up while we were elected want another leader, and there are not enough voters for
+    // both.
     leader_->step_down("server " + std::to_string(raw(from)) + " looks for another leader");
   } else if (config_.wait_for_epoch_ms >= 0 && waited > config_.wait_for_epoch_ms) {
     leader_->step_down("server " + std::to_string(raw(from)) + " looks for a leader again");
   }
 }
 
-// Who leads hears nothing of the others' election. Votes that were given to us may have been taken back
-// before we counted them; then the others have another leader, and would wait for us until initLimit.
+// A leader does not hear the others' election. They may have changed their votes for us before we counted
+// them. Then the others have another leader, and would wait for us until initLimit.
 void Peer::ask_for_rival(Instant now, Effects& effects) {
   if (!leader_ || !leader_->lacks_voters() || now < ask_at_) return;
   ask_at_ = now + patience_for_voters();
   election_.ask_voters(effects.notify);
 }
 
-// Two quorums share a voter, so nobody can establish us while all of that one follow another. And a leader
-// that is not established has promised nothing to anybody: that it gives up is always safe.
+// Two quorums share a voter, so no quorum can establish us while all members of another one follow another
+// leader. And a leader that is not established has made no promise, so it can always give up safely.
 void Peer::yield_to_rival() {
   if (!leader_ || !leader_->lacks_voters()) return;
   if (const auto rival = election_.rival())
@@ -372,19 +377,20 @@ void Peer::yield_to_rival() {
 
 void Peer::on_notification(ServerId from, const wire::Notification& notification, Instant now,
                            Effects& effects) {
-  if (from == config_.me) return;  // Somebody else said it in our name.
+  if (from == config_.me) return;  // Another process speaks in our name.
   if (listen_for_history(from, notification, now, effects)) {
     remember(from, notification, now);
     return settle(now, effects);
   }
   if (role_ == Role::kLooking && election_due_) {
-    // Our own vote is not known yet. Who speaks now does not repeat it soon.
+    // Our own vote is not known yet. The sender does not repeat this soon.
     remember(from, notification, now);
     return;
   }
   if (role_ != Role::kLooking) remember(from, notification, now);
   reconsider(from, notification, now);
-  // Remembered, and heard again by the next election: an answer from now would say that we still lead.
+  // The notification is remembered, and the next election hears it. An answer now would say that we still
+  // lead.
   if (leader_ && leader_->over()) return settle(now, effects);
   election_.on_notification(from, notification, now, effects.notify);
   yield_to_rival();
@@ -405,7 +411,7 @@ void Peer::on_link_accepted(LinkId link, Instant now, Effects& effects) {
   settle(now, effects);
 }
 
-// The oldest that has not greeted, or else the oldest.
+// Drops the oldest link that has not greeted, or else the oldest.
 void Peer::drop_a_held_link(Effects& effects) {
   const auto stranger = std::ranges::find_if(held_, [](const auto& held) { return !held.second.info; });
   const auto dropped = stranger != held_.end() ? stranger : held_.begin();
@@ -440,7 +446,7 @@ void Peer::on_packet(LinkId link, const wire::QuorumPacket& packet, Instant now,
   } else if (learner_ && learner_->link() == link) {
     learner_->on_packet(packet, now, effects);
   } else if (const auto held = held_.find(link); held != held_.end()) {
-    if (held->second.info) {  // It may only greet; everything else waits for an answer.
+    if (held->second.info) {  // It may only greet; all other packets wait for an answer.
       held_.erase(held);
       effects.close.push_back(link);
     } else {
@@ -480,8 +486,8 @@ void Peer::on_state_sent(LinkId link, Instant now, Effects& effects) {
 void Peer::on_durable(Zxid last, Instant now, Effects& effects, std::size_t orders) {
   ENSURE(orders_open_ >= orders, "the disk answers orders");
   orders_open_ -= orders;
-  // Transactions that were cut off since may come again under the same zxid: their being durable once says
-  // nothing about now.
+  // Transactions that were cut off may come again under the same zxid. That the old ones were durable says
+  // nothing about the new ones.
   if (!rewinds_.empty()) return settle(now, effects);
   history_.set_durable(last);
   if (leader_) leader_->on_durable(now, effects);
@@ -522,7 +528,7 @@ void Peer::on_truncate_failed(Instant now, Effects& effects) {
 
 void Peer::on_snapshot_saved(Instant now, Effects& effects) {
   end_rewind();
-  // It was sent by a leader that a quorum had promised to follow, so it holds everything committed.
+  // A leader that a quorum had promised to follow sent it, so it holds everything committed.
   epochs_.knows_history = true;
   settle(now, effects);
 }
@@ -530,7 +536,7 @@ void Peer::on_snapshot_saved(Instant now, Effects& effects) {
 void Peer::on_state_reloaded(Instant now, Effects& effects) {
   ENSURE(orders_open_ > 0, "the disk answers orders");
   --orders_open_;
-  // As at a start: what was on the disk is in the state, and a leader will tell what of it was not agreed on.
+  // As at a start: the state holds what was on the disk, and a leader will tell which part was not agreed on.
   if (!learner_) history_.set_committed(std::max(history_.committed(), history_.applied()));
   settle(now, effects);
 }
