@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several servers elect over a network that loses, repeats and reorders what they say, from 1,000 seeds. In
+// Several servers elect over a network that loses, repeats and reorders their messages, from 1,000 seeds. In
 // the end all of them must be settled on one leader that leads, and every leader on the way must have had a
-// history at least as good as a quorum's. Servers that were led astray look again, as they do when a leader
-// cannot be reached.
+// history at least as good as a quorum's. Servers that followed a wrong result look again, as they do when a
+// leader cannot be reached.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,8 +29,8 @@ constexpr std::ptrdiff_t kPerLinkMax = 3;
 
 struct Options {
   Membership membership;
-  bool some_are_down = false;      // as many as a quorum can do without
-  bool one_is_recovering = false;  // if a quorum can do without it
+  bool some_are_down = false;      // as many as a quorum can spare
+  bool one_is_recovering = false;  // if a quorum can spare it
   bool some_restart = false;
 };
 
@@ -44,7 +44,7 @@ class World {
     for (auto& [id, node] : nodes_) start(id);
   }
 
-  // Runs until everybody agrees, or for too long.
+  // Runs until all servers agree, or for too long.
   bool run_to_agreement() {
     for (int step = 0; step < 20'000; ++step) {
       if (agreed()) return true;
@@ -62,7 +62,7 @@ class World {
   void establish() {
     for (auto& [id, node] : nodes_) node.election->set_established_epoch(10);
   }
-  // A server that comes back from nothing: it remembers no round.
+  // A server that restarts from nothing: it remembers no round.
   void restart(ServerId id) {
     nodes_.at(id).election = make(id, nodes_.at(id).role);
     start(id);
@@ -172,7 +172,7 @@ class World {
     if (node.election->vote().leader == id) check_leader(node);
   }
 
-  // Links keep few messages: the oldest gives way.
+  // A link keeps few messages: the oldest is dropped.
   void post(Message message) {
     const auto same_link = [&](const Message& m) {
       return m.from == message.from && m.send.to == message.send.to;

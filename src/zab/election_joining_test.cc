@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One server and those that are settled: how it joins them, what it answers once it is settled itself, and
-// servers that have no vote.
+// One server and settled servers: how it joins them, what it answers once it is settled itself, and servers
+// that have no vote.
 #include "zab/election.h"
 
 #include <gtest/gtest.h>
@@ -71,10 +71,10 @@ TEST(Refusing, WhoMayNotLeadVotesForOthers) {
   EXPECT_EQ(s.election.proposal().leader, ServerId{3});
 }
 
-// --- joining what is established ---
+// --- joining an established leader ---
 
 TEST(Joining, ALateServerFollowsTheLeaderThatAQuorumFollows) {
-  // The ensemble was elected in round 5 and moved to epoch 8; the newcomer is in its first.
+  // The ensemble was elected in round 5 and moved to epoch 8; the new server is in its first round.
   Server s(1, voters(3));
   s.look({.epoch = 7, .zxid = 3});
   s.hear(2, {.state = kFollowing, .leader = 3, .zxid = 4, .round = 5, .epoch = 8});
@@ -116,7 +116,7 @@ TEST(Joining, SettledVotesOfDifferentEpochsAreDifferent) {
   s.hear(3, {.state = kLeading, .leader = 3, .round = 5, .epoch = 8});
   s.hear(2, {.state = kFollowing, .leader = 3, .round = 4, .epoch = 7});
   EXPECT_EQ(s.leader(), 0);
-  // Unless one of the two is too old to know the new epoch.
+  // Except when one of the two is too old to know the new epoch.
   s.hear(2, {.state = kFollowing, .leader = 3, .round = 4, .epoch = 7, .version = 0});
   EXPECT_EQ(s.leader(), 3);
 }
@@ -219,7 +219,7 @@ TEST(Observers, ProposeNobodyAndFindTheLeader) {
   s.hear(1, {.state = kFollowing, .leader = 3, .round = 5})
       .hear(3, {.state = kLeading, .leader = 3, .round = 5});
   EXPECT_EQ(s.leader(), 3);
-  // It tells voters that look what it became, and they do not count it.
+  // It tells voters that look its role, and they do not count it.
   s.hear(2, {.leader = 2});
   EXPECT_EQ(s.sent().at(0).notification.state, PeerState::kObserving);
 }
@@ -331,7 +331,7 @@ TEST(Repetition, DoublesUpToItsLimit) {
 }
 
 TEST(Repetition, OfWhoHasNoVoteStaysPrompt) {
-  // Nobody tells an observer, or a server that does not know its history, that there is a leader now.
+  // No server tells an observer, or a server that does not know its history, that there is a leader now.
   Server observer(4, voters(3, 1), true);
   Server recovering(1, voters(3));
   observer.look();
@@ -347,7 +347,7 @@ TEST(Repetition, IsPromptAgainForNews) {
   Server s(1, voters(3));
   s.look().wait(200).wait(400).wait(800).sent();
   s.hear(3, {.leader = 3, .round = 2});
-  s.hear(3, {.leader = 2, .round = 2});  // which takes back the quorum, so only repetition is left
+  s.hear(3, {.leader = 2, .round = 2});  // This takes the quorum away, so only repetition is left.
   EXPECT_EQ(s.election.next_time(), s.now + 200);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One server that elects with others: candidates, rounds, decisions. Joining a leader that is there already
-// is election_joining_test.cc; that several servers agree is election_agreement_test.cc.
+// One server that elects with others: candidates, rounds, decisions. election_joining_test.cc tests joining a
+// leader that already exists; election_agreement_test.cc tests that several servers agree.
 #include "zab/election.h"
 
 #include <gtest/gtest.h>
@@ -72,7 +72,7 @@ TEST(Candidates, AServerWithoutWeightIsNone) {
   Server s(1, m);
   s.look().hear(3, {.leader = 3, .zxid = 99, .epoch = 9});
   EXPECT_EQ(s.election.proposal().leader, ServerId{1});
-  // Nor does it take itself for one, whatever others say.
+  // It does not consider itself one either, whatever others say.
   Server weightless(3, m);
   weightless.look().hear(1, {.state = kFollowing, .leader = 3}).hear(2, {.state = kFollowing, .leader = 3});
   EXPECT_EQ(weightless.leader(), 0);
@@ -226,7 +226,7 @@ TEST(Rounds, AnEarlierOneIsToldOfThisOneAndNotCounted) {
 }
 
 TEST(Rounds, ThatNobodyCanHaveReachedAreIgnored) {
-  // Behind the last round there is none: the votes that were given in it would count for ever.
+  // There is no round after the last one: the votes of the last round would count for ever.
   constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kFar = std::int64_t{1} << 33;
   for (const std::int64_t round : {kLast, kFar, std::int64_t{-1}, kNone}) {

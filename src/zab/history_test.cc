@@ -20,7 +20,7 @@ using testing::zxids_in;
 TEST(History, ATransactionFollowsTheOneBeforeItOrBeginsALaterEpoch) {
   EXPECT_TRUE(follows(zx(5, 2), zx(5, 1)));
   EXPECT_TRUE(follows(zx(6, 1), zx(5, 7)));
-  EXPECT_TRUE(follows(zx(9, 4), zx(5, 7)));  // It may be the first that we were given of an epoch.
+  EXPECT_TRUE(follows(zx(9, 4), zx(5, 7)));  // It may be the first of an epoch that we got.
   EXPECT_FALSE(follows(zx(5, 3), zx(5, 1)));
   EXPECT_FALSE(follows(zx(5, 1), zx(5, 1)));
   EXPECT_FALSE(follows(zx(4, 9), zx(5, 1)));
@@ -80,7 +80,7 @@ TEST(History, TruncationCutsInsideABatchAndLowersEveryMark) {
   h.truncate(zx(4, 7));
   EXPECT_EQ(zxids_in(h), Story{});
   EXPECT_EQ(h.last(), zx(4, 7));
-  h.append(batch({zx(6, 1)}));  // and it goes on from there
+  h.append(batch({zx(6, 1)}));  // and it continues from there
   EXPECT_EQ(zxids_in(h), Story{"6.1"});
 }
 
@@ -159,7 +159,7 @@ TEST(History, ASnapshotReplacesEverything) {
 // --- against a plain list of zxids ---
 
 struct Model {
-  std::vector<Zxid> zxids;  // of the whole history, the beginning included
+  std::vector<Zxid> zxids;  // of the whole history, including the beginning
 
   Zxid at_or_before(Zxid zxid, Zxid floor) const {
     Zxid found = floor;

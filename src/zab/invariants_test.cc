@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each invariant is broken once by hand, in an ensemble that is otherwise well, and must be told.
+// Breaks each invariant once by hand, in an otherwise healthy ensemble. It must be reported.
 #include "zab/invariants.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace drover::zab {
 
-// Reaches what is private.
+// Gives access to private fields.
 class Invariants::Breaker {
  public:
   explicit Breaker(Peer& whose) : peer(whose), history(whose.history_), epochs(whose.epochs_) {}
@@ -34,7 +34,7 @@ class Invariants::Breaker {
   Zxid& window_begin() { return history.window_begin_; }
   std::deque<TxnBatchPtr>& batches() { return history.batches_; }
 
-  // Only of a leader.
+  // Only for a leader.
   Leader::Phase& phase() { return peer.leader_->phase_; }
   std::uint32_t& epoch() { return peer.leader_->epoch_; }
   Leader::Epochs& began_with() { return peer.leader_->began_with_; }
@@ -53,7 +53,7 @@ class Invariants::Breaker {
     return links().begin()->second;
   }
 
-  // Only of a learner.
+  // Only for a learner.
   Learner::Phase& learning() { return peer.learner_->phase_; }
   Learner::Start& learner_start() { return peer.learner_->start_; }
   std::uint32_t& learner_epoch() { return peer.learner_->epoch_; }
@@ -107,7 +107,7 @@ class Well {
 
 struct Case {
   std::string sentence;
-  std::int64_t server = 0;  // that is looked at
+  std::int64_t server = 0;  // the one that is checked
   std::function<void(Well&)> harm;
 };
 std::ostream& operator<<(std::ostream& out, const Case& each) { return out << each.sentence; }

@@ -52,7 +52,7 @@ TEST(LeaderBroadcast, AQuorumOfOthersCommitsWhatItsOwnDiskDoesNotHaveYet) {
 TEST(LeaderBroadcast, CommitsInOrderAndOneByOne) {
   Leading l;
   l.with({2}).propose(1).propose(2).propose(3).forget();
-  // Learners log in order, so that a later acknowledgement speaks for all before it.
+  // Learners log in order, so a later acknowledgement covers everything before it.
   l.ack(2, zx(5, 2));
   EXPECT_EQ(l.sent(2), (Story{"COMMIT 5.1", "COMMIT 5.2"}));
   l.forget().ack(2, zx(5, 1)).ack(2, zx(5, 2));  // late, and again
@@ -70,7 +70,7 @@ TEST(LeaderBroadcast, WhoAcknowledgesWhatWasNeverProposedFollowsAnotherHistory) 
 }
 
 TEST(LeaderBroadcast, WhatLiesBetweenTwoEpochsWasNeverProposedEither) {
-  // 4.9 comes after what is committed and before what is proposed, and is nothing.
+  // 4.9 is after what is committed and before what is proposed; it does not exist.
   Leading after;
   after.with({2}).propose(1).ack(2, zx(4, 9));
   EXPECT_TRUE(after.closed(2));
@@ -145,7 +145,7 @@ TEST(LeaderBroadcast, ASyncIsAnsweredOnceAQuorumHasConfirmedThatWeStillLead) {
 
 TEST(LeaderBroadcast, AnAnswerToAnEarlierPingConfirmsNothing) {
   Leading l;
-  l.with({2}).wait(kShort.ping_ms());  // a ping that is not answered yet
+  l.with({2}).wait(kShort.ping_ms());  // a ping that has no answer yet
   const std::uint64_t ticket = l.leader.sync(std::nullopt, l.now, l.effects);
   l.answer_ping(2);
   EXPECT_LT(l.leader.released_syncs(), ticket);
@@ -219,7 +219,7 @@ TEST(LeaderBroadcast, WhoAnswersPingsThatWereNotSentLosesItsLink) {
   EXPECT_TRUE(l.closed(2));
 }
 
-// Time passes in ticks; `alive` answers every ping.
+// Time passes in ticks; the servers in `alive` answer every ping.
 void pass(Leading& l, std::int64_t ms, const std::vector<std::int64_t>& alive) {
   for (std::int64_t passed = 0; passed < ms && !l.leader.over(); passed += kShort.ping_ms()) {
     l.wait(kShort.ping_ms());
@@ -266,7 +266,7 @@ TEST(LeaderBroadcast, WhoKeepsAcknowledgingUnderLoadIsNotSlow) {
   Leading l;
   l.with({2});
   for (std::uint32_t i = 1; i <= 40; ++i) {
-    l.propose(i);  // never level, but always moving
+    l.propose(i);  // never synced, but always moving
     if (i > 1) l.ack(2, zx(5, i - 1));
     pass(l, kShort.ping_ms(), {2});
   }

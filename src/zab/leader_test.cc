@@ -53,7 +53,7 @@ TEST(Leader, AnObserversEpochIsRespectedButMakesNoQuorum) {
 }
 
 TEST(Leader, AnEpochAfterWhichNoneCanComeIsNotBelieved) {
-  // Zxids of the next epoch would be negative. One confused server must not cost the ensemble its epochs.
+  // Zxids of the next epoch would be negative. One confused server must not use up the ensemble's epochs.
   for (const std::uint32_t claimed : {0x7fff'ffffU, 0x8000'0000U, 0xffff'ffffU}) {
     Leading l;
     l.connect(2).greet(2, claimed).connect(4).greet(4, claimed, PacketType::kObserverInfo);
@@ -63,16 +63,16 @@ TEST(Leader, AnEpochAfterWhichNoneCanComeIsNotBelieved) {
   }
 }
 
-// --- who has promised more than we lead ---
+// --- learners that have promised a later epoch than ours ---
 
 TEST(Leader, MakesWayForWhoHasPromisedALaterEpoch) {
-  // To a candidate that never came. It may not follow us, and must not be left outside for ever.
+  // It promised to a candidate that never led. It may not follow us, and must not be left out for ever.
   for (const auto type : {PacketType::kFollowerInfo, PacketType::kObserverInfo}) {
     Leading l;
     l.with({2}).connect(3).greet(3, 7, type);
     EXPECT_EQ(l.leader.why_over(), "server 3 has promised a later epoch than ours: 7");
     EXPECT_EQ(l.sent(3), Story{});
-    EXPECT_EQ(l.orders(), Story{"acceptedEpoch 7"});  // Whoever leads next hears of it.
+    EXPECT_EQ(l.orders(), Story{"acceptedEpoch 7"});  // The next leader hears of it.
   }
 }
 
@@ -120,13 +120,13 @@ TEST(Leader, SynchronisesNobodyBeforeAQuorumHasPromised) {
 }
 
 TEST(Leader, APromiseMadeBeforeDoesNotCountAgain) {
-  // -1: it may have given this epoch to another candidate, so two could be established in one epoch.
+  // -1: it may have promised this epoch to another candidate, so two could be established in one epoch.
   Leading l;
   l.connect(2).greet(2).promise(2, zx(4, 3), -1);
   EXPECT_EQ(l.leader.phase(), Phase::kDiscovery);
   l.bring(3);
   EXPECT_EQ(l.leader.phase(), Phase::kSynchronisation);
-  EXPECT_EQ(l.leader.find(Leading::link(2))->stage, Stage::kSyncing);  // It is brought level all the same.
+  EXPECT_EQ(l.leader.find(Leading::link(2))->stage, Stage::kSyncing);  // It is synced all the same.
 }
 
 TEST(Leader, ThePromiseOfWhoDoesNotKnowItsHistoryProvesNothing) {
@@ -173,14 +173,14 @@ TEST(Leader, APromiseOutlivesItsLink) {
   EXPECT_EQ(l.leader.phase(), Phase::kSynchronisation);
 }
 
-// --- who may come ---
+// --- learners that may join ---
 
 TEST(Leader, StrangersGetNothing) {
   Leading l;
   l.connect(9).greet(9);
   EXPECT_TRUE(l.closed(9));
   EXPECT_EQ(l.sent(9), Story{});
-  l.connect(1).greet(1);  // somebody says that it is we
+  l.connect(1).greet(1);  // another process claims to be us
   EXPECT_TRUE(l.closed(1));
 }
 
@@ -303,14 +303,15 @@ TEST(Leader, AServerAloneLeadsAsSoonAsItsDiskHasTheEpoch) {
 }
 
 TEST(Leader, TheStateGoesFirstThenWhatWasCommittedMeanwhileThenNewLeader) {
-  // ZOOKEEPER-3104: NEWLEADER before the last transaction of the state would let it serve without that.
+  // ZOOKEEPER-3104: if NEWLEADER came before the last transaction of the state, the learner could serve
+  // without it.
   Leading l({.log = history(zx(4, 2), {zx(4, 3)}, {.txns = 1})});
   l.with({2}).forget();
   l.bring(3, zx(4, 1));
   EXPECT_EQ(l.sent(3), (Story{"LEADERINFO 5.0", "SNAP 4.3", "the state"}));
 
   l.propose(1).ack(2, zx(5, 1)).propose(2).ack(2, zx(5, 2)).propose(3);
-  l.h.set_applied(zx(5, 2));  // The window is small, but what the state may lack is kept.
+  l.h.set_applied(zx(5, 2));  // The window is small, but transactions that the state may lack are kept.
   EXPECT_EQ(l.sent(3), (Story{"LEADERINFO 5.0", "SNAP 4.3", "the state"}));
 
   l.forget().leader.on_state_sent(Leading::link(3), l.now, l.effects);
@@ -349,7 +350,7 @@ TEST(Leader, GivesUpWhenNoQuorumComesOrIsSynchronisedWithinInitLimit) {
   EXPECT_EQ(unsynced.leader.why_over(), "no quorum was synchronised within initLimit");
 }
 
-// Servers that are further behind than the window reaches get the state.
+// Servers that are further behind than the window get the state.
 LeadingOptions without_a_window(std::size_t kept_bytes_max = LeaderConfig{}.kept_bytes_max) {
   return {.log = history(zx(4, 3), {}), .kept_bytes_max = kept_bytes_max};
 }

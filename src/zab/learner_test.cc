@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A learner against a leader that the test speaks for, and a disk that answers when the test says so.
+// A learner with a leader played by the test, and a disk that answers when the test says so.
 #include "zab/learner.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ using Phase = Learner::Phase;
 constexpr LinkId kLink{kDialledLinks | 1};
 constexpr Timing kTiming{.tick_ms = 100, .init_limit_ticks = 10, .sync_limit_ticks = 5};
 
-// Has promised and synchronised with epoch 4; its log ends with 4.1 4.2 4.3 unless told otherwise.
+// It has promised and synchronised with epoch 4; its log ends with 4.1 4.2 4.3 unless told otherwise.
 struct Options {
   bool observer = false;
   bool knows_history = true;
@@ -56,7 +56,7 @@ class Following {
                                .link = kLink},
                 now, effects) {}
 
-  // --- the leader says ---
+  // --- packets of the leader ---
   Following& hear(PacketType type, Zxid zxid, const wire::Nullable& data = {}) {
     learner.on_packet({type, zxid, data}, now, effects);
     return *this;
@@ -71,7 +71,7 @@ class Following {
     return *this;
   }
 
-  // --- the disk says ---
+  // --- answers of the disk ---
   Following& durable(Zxid zxid) {
     h.set_durable(zxid);
     learner.on_durable(effects);
@@ -130,7 +130,7 @@ TEST(Learner, GreetsWithTheEpochItHasPromised) {
 }
 
 TEST(Learner, WhoHasPromisedALaterEpochMayLookOnUnderNobodysName) {
-  // At Java's leader, which neither makes way nor counts somebody that is no voter.
+  // With Java's leader, which neither steps down nor counts a server that is no voter.
   Following f({.observer = true, .accepted = 7, .looks_on = true});
   f.learner.on_link_up(f.now, f.effects);
   ASSERT_EQ(f.sent(), Story{"OBSERVERINFO 7.0"});
@@ -139,7 +139,7 @@ TEST(Learner, WhoHasPromisedALaterEpochMayLookOnUnderNobodysName) {
   EXPECT_EQ(wire::decode_learner_info(greeting.data)->server, ServerId{~std::int64_t{1}});
 
   f.forget().hear_epoch(5);
-  EXPECT_EQ(f.orders(), Story{});  // Nothing is promised, and what was stays.
+  EXPECT_EQ(f.orders(), Story{});  // Nothing new is promised, and the old promise stays.
   EXPECT_EQ(f.sent(), Story{"ACKEPOCH 4.3 of epoch -1"});
   f.forget().hear(PacketType::kDiff, zx(4, 3)).hear(PacketType::kNewLeader, zx(5, 0)).flush();
   EXPECT_EQ(f.orders(), Story{"currentEpoch 5"});
@@ -147,7 +147,7 @@ TEST(Learner, WhoHasPromisedALaterEpochMayLookOnUnderNobodysName) {
   ASSERT_EQ(f.learner.phase(), Phase::kBroadcast);
   f.hear(PacketType::kInform, zx(5, 1), entry(zx(5, 1))).flush().durable(zx(5, 1));
   EXPECT_EQ(f.h.committed(), zx(5, 1));
-  EXPECT_EQ(f.sent(), Story{});  // An acknowledgement is what it may not give.
+  EXPECT_EQ(f.sent(), Story{});  // It may not send an acknowledgement.
 }
 
 TEST(Learner, WhoLooksOnLeavesALeaderThatItMayFollowAndOneOlderThanItsHistory) {
@@ -233,7 +233,7 @@ TEST(Learner, AcknowledgesNewLeaderOnlyAfterItsHistoryAndThenTheEpochAreDurable)
   f.to_sync().hear(PacketType::kDiff, zx(4, 5));
   f.propose(zx(4, 4)).commit(zx(4, 4)).propose(zx(4, 5)).commit(zx(4, 5));
   f.hear(PacketType::kNewLeader, zx(5, 0)).flush();
-  // The disk takes orders one after the other, so this order is the promise (ZOOKEEPER-4643, 4646).
+  // The disk carries out orders one after the other, so this order is the promise (ZOOKEEPER-4643, 4646).
   EXPECT_EQ(f.orders(), (Story{"append 4.4-4.5", "currentEpoch 5"}));
   EXPECT_EQ(f.sent(), Story{});
 
@@ -244,7 +244,7 @@ TEST(Learner, AcknowledgesNewLeaderOnlyAfterItsHistoryAndThenTheEpochAreDurable)
 }
 
 TEST(Learner, AcknowledgesNoProposalBeforeNewLeader) {
-  // ZOOKEEPER-4685: its leader takes the first ACK for that of NEWLEADER.
+  // ZOOKEEPER-4685: its leader takes the first ACK for the ACK of NEWLEADER.
   Following f;
   f.to_sync().hear(PacketType::kDiff, zx(4, 3)).hear(PacketType::kNewLeader, zx(5, 0));
   f.propose(zx(5, 1)).flush().durable(zx(5, 1));
@@ -254,7 +254,7 @@ TEST(Learner, AcknowledgesNoProposalBeforeNewLeader) {
 }
 
 TEST(Learner, ADifferenceMovesItOnlyAsFarAsTransactionsCame) {
-  // ZOOKEEPER-2355: the packet names the leader's last zxid, but that is not here yet.
+  // ZOOKEEPER-2355: the packet names the leader's last zxid, but that transaction is not here yet.
   Following f;
   f.to_sync().hear(PacketType::kDiff, zx(4, 9)).propose(zx(4, 4)).commit(zx(4, 4)).flush();
   EXPECT_EQ(f.h.last(), zx(4, 4));
@@ -292,7 +292,7 @@ TEST(Learner, RefusesAZxidThatIsNone) {
 }
 
 TEST(Learner, RefusesWhatIsOfALaterEpochThanItsLeader) {
-  // It would be voted for with a zxid that the epoch it then leads comes before.
+  // Others would vote for it with a zxid that is later than the epoch that it then leads.
   Following proposed;
   proposed.to_broadcast().propose(zx(6, 1));
   EXPECT_TRUE(proposed.learner.over());
@@ -316,7 +316,7 @@ TEST(Learner, RefusesAProposalThatCarriesAnotherTransaction) {
 TEST(Learner, CutsOffWhatTheLeaderDoesNotHave) {
   Following f;
   f.to_sync().hear(PacketType::kTrunc, zx(4, 1));
-  // 4.2 and 4.3 were in the tree since the start.
+  // 4.2 and 4.3 have been in the tree since the start.
   EXPECT_EQ(f.orders(), (Story{"truncate to 4.1", "read the state"}));
   EXPECT_EQ(zxids_in(f.h), Story{"4.1"});
 }
@@ -344,7 +344,7 @@ TEST(Learner, DiscardsItsHistoryWhenItIsToBeCutWhereItNeverWas) {
     EXPECT_TRUE(f.effects.discard_history) << testing::text(point);
     EXPECT_TRUE(f.learner.over());
     EXPECT_EQ(f.orders(), Story{});
-    EXPECT_EQ(zxids_in(f.h), (Story{"4.1", "4.2", "4.3"}));  // until the host has put it away
+    EXPECT_EQ(zxids_in(f.h), (Story{"4.1", "4.2", "4.3"}));  // until the host has discarded it
   }
 }
 
@@ -412,7 +412,7 @@ TEST(Learner, RefusesANewLeaderOfAnotherEpochAndASecondOne) {
   EXPECT_EQ(twice.learner.why_over(), "the leader says NEWLEADER twice");
 }
 
-// The one it knows is 1, 2 and 3 with the observer 4, from a file.
+// The learner's own membership: 1, 2 and 3 with the observer 4, from a file.
 const std::string kSame =
     "server.1=a:1:2:participant\nserver.2=b:1:2:participant\nserver.3=c:1:2:participant\nserver.4=d:1:2:"
     "observer\n";
@@ -636,7 +636,7 @@ TEST(Learner, GivesALeaderThatPingsSeldomTheTimeForSeveralPings) {
 }
 
 TEST(Learner, WaitsSyncLimitForALeaderThatPromisesNothing) {
-  // Java's leaders send no data, and this learner may have been told to be patient.
+  // Java's leaders send no data, and this learner may have been configured to be patient.
   Following java({.timing = kImpatient});
   java.to_broadcast().hear(PacketType::kPing, Zxid{0});
   EXPECT_EQ(java.learner.next_time(), java.now + 500);

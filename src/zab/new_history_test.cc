@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first start of an ensemble: when do servers without data count, and what becomes of those that have
-// data when the others began without it?
+// The first start of an ensemble: when do servers without data count? And what happens to servers that have
+// data if the others began without it?
 #include <gtest/gtest.h>
 
 #include "zab/election_testing.h"
@@ -26,7 +26,7 @@ Disk holds(std::uint64_t history_id, std::uint32_t epoch, std::uint32_t counter)
   return {.accepted = epoch, .current = epoch, .snapshot = zx(epoch, counter), .history_id = history_id};
 }
 
-// --- who counts ---
+// --- which servers count ---
 
 TEST(NewHistory, BeginsWithAQuorumOfEmptyServers) {
   Ensemble e = empty_servers(3);
@@ -64,7 +64,7 @@ TEST(NewHistory, EverybodyWhoComesLaterJoinsIt) {
 }
 
 TEST(NewHistory, BeginsAfterAnAttemptThatACrashHasCutShort) {
-  // 2 has begun an epoch, which is on its own disk alone; 1 has promised it, and crashes too, or not.
+  // 2 has begun an epoch, which is only on its own disk. 1 has promised it, and crashes too, or not.
   for (const bool both : {false, true}) {
     Ensemble e = empty_servers(3);
     e.start({1, 2});
@@ -87,8 +87,7 @@ TEST(NewHistory, BeginsAfterAnAttemptThatACrashHasCutShort) {
 }
 
 TEST(NewHistory, IsOneBeforeAnythingIsLogged) {
-  // What was agreed on is with 3, in an epoch that 1 has missed and 2 has lost; 1 holds an earlier epoch
-  // alone.
+  // 3 has what was agreed on, in an epoch that 1 has missed and 2 has lost. 1 alone holds an earlier epoch.
   Ensemble e(3);
   e.disk(1) = {.accepted = 1, .current = 1, .history_id = 7};
   e.disk(2) = {.wiped = true};
@@ -111,7 +110,7 @@ TEST(NewHistory, DoesNotBeginWhileAVoterThatHasOneAnswers) {
     e.pass(10'000);
     EXPECT_EQ(e.leader(), 0);
     EXPECT_TRUE(e.warnings().empty());
-    // Nor when it goes: that it was there is not forgotten.
+    // Not even when it goes away: that it was there is remembered.
     e.crash(1);
     e.pass(10'000);
     EXPECT_EQ(e.leader(), 0);
@@ -120,7 +119,7 @@ TEST(NewHistory, DoesNotBeginWhileAVoterThatHasOneAnswers) {
 }
 
 TEST(NewHistory, BeginsAlthoughSomebodyLiedAboutOne) {
-  // As an intruder on the election port could, in the name of every server.
+  // An intruder on the election port could do this in the name of every server.
   Ensemble e = empty_servers(3);
   wire::Notification lie;
   lie.state = wire::PeerState::kLooking;
@@ -140,7 +139,7 @@ TEST(NewHistory, BeginsAlthoughSomebodyLiedAboutOne) {
 }
 
 TEST(NewHistory, AnEmptyServerDoesNotOutvoteAHistory) {
-  // What was agreed on is with 3; 1 has missed it and 2 has lost it.
+  // 3 has what was agreed on; 1 has missed it and 2 has lost it.
   Ensemble e(3);
   e.disk(1) = holds(7, 4, 1);
   e.disk(2) = {.wiped = true};
@@ -156,7 +155,7 @@ TEST(NewHistory, AnEmptyServerDoesNotOutvoteAHistory) {
 }
 
 TEST(NewHistory, AnEmptyLeaderGivesWayToALearnerThatHasOne) {
-  // A server that never spoke at the election port: it is met at the quorum port first.
+  // This server never spoke on the election port: its first contact is on the quorum port.
   for (const std::uint64_t id : {std::uint64_t{0}, std::uint64_t{7}}) {
     Leading l({.log = zab::History(), .current_epoch = 0, .accepted_epoch = 0, .new_history_id = 9});
     l.connect(2).say(2, wire::PacketType::kFollowerInfo, zx(0, 0),
@@ -190,7 +189,7 @@ TEST(TwoHistories, AServerThatHasAnotherOneStopsAndKeepsIt) {
 }
 
 TEST(TwoHistories, NobodyFollowsALeaderThatHasAnotherOne) {
-  // All start at once, and the stranger's epoch is the latest: it is elected.
+  // All start at once. The server with the other history has the latest epoch, so it is elected.
   Ensemble e(3);
   e.disk(1) = holds(8, 2, 4);
   e.disk(2) = holds(8, 2, 4);
@@ -219,7 +218,7 @@ TEST(TwoHistories, AnIdWithoutTransactionsIsNothingToLose) {
 }
 
 TEST(TwoHistories, AHistoryWithoutAnIdGetsItsLeaders) {
-  // Java's servers write none. Nothing says that it is another one.
+  // Java's servers write no id. Nothing says that it is another history.
   Ensemble e(3);
   e.disk(1) = holds(0, 4, 3);
   e.disk(2) = holds(8, 4, 3);
@@ -230,10 +229,10 @@ TEST(TwoHistories, AHistoryWithoutAnIdGetsItsLeaders) {
   EXPECT_EQ(e.disk(1).history_id, 8u);
 }
 
-// --- voters that come while others elect ---
+// --- voters that start while others elect ---
 
 TEST(Joining, AVoterThatWantedAnotherCompletesTheQuorumOfALeader) {
-  // 4 came up when 2 and 3 had decided for 3, and 1 had not.
+  // 4 started when 2 and 3 had decided for 3, and 1 had not.
   testing::Server s(1, testing::voters(5));
   s.look({.epoch = 0}).hear(4, {.leader = 4, .epoch = 0});
   s.hear(2, {.state = wire::PeerState::kFollowing, .leader = 3, .epoch = 0});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole servers: roles that begin and end, held links, and a disk that is waited for.
+// Whole servers: roles that begin and end, held links, and waiting for the disk.
 #include "zab/peer.h"
 
 #include <gtest/gtest.h>
@@ -91,7 +91,7 @@ TEST(Peer, CountsWhatItHasBeenThrough) {
   EXPECT_EQ(observer.observer_sync_ms.count, 1U);
   EXPECT_EQ(leader.led.diffs_under_way.count + leader.led.snaps_under_way.count, 3U);
 
-  // What it did as a leader is not forgotten when it no longer is one.
+  // The counters of a former leader are kept.
   e.crash(1);
   e.crash(2);
   e.pass(60'000);
@@ -166,7 +166,7 @@ TEST(Peer, AFollowerThatComesBackGetsTheDifference) {
 }
 
 TEST(Peer, WhoHasPromisedALaterEpochIsNotLeftOutside) {
-  // It was a candidate twice, each time heard by a quorum that was gone before it could promise.
+  // It was a candidate twice. Each time it was heard by a quorum that was gone before it could promise.
   Ensemble e = three();
   e.start({2, 3});
   e.pass(300);
@@ -191,7 +191,7 @@ struct Alone {
              PeerStart{.accepted_epoch = 4, .current_epoch = 4}) {
     peer.start(now, effects);
   }
-  // The others have settled on `leader` already.
+  // The others are already settled on `leader`.
   void join(std::int64_t leader) {
     for (const std::int64_t id : {1, 2, 3}) {
       if (ServerId{id} == peer.config().me) continue;
@@ -222,7 +222,7 @@ struct Alone {
 };
 
 TEST(Peer, AtALeaderThatDoesNotMakeWayItLooksOnAndVotesAgainLater) {
-  // As at Java's: its epoch stays what it is, however often we come.
+  // As with Java's leader: its epoch does not change, however often we come.
   Alone a;
   a.follow();
   a.peer.on_link_down(LinkId{kDialledLinks | 1}, a.now, a.effects);
@@ -254,7 +254,7 @@ TEST(Peer, AnElectionWaitsForTheDisk) {
   a.effects = {};
   a.peer.on_link_down(link, a.now, a.effects);
   EXPECT_EQ(a.peer.role(), Role::kLooking);
-  EXPECT_TRUE(a.effects.notify.empty());  // What it would vote with is not known before 4.3 is on disk.
+  EXPECT_TRUE(a.effects.notify.empty());  // Its vote is not known before 4.3 is on disk.
 
   a.peer.on_durable(zx(4, 3), a.now, a.effects);
   ASSERT_FALSE(a.effects.notify.empty());
@@ -295,8 +295,8 @@ TEST(Peer, ALateAnswerOfTheDiskForWhatWasCutOffMeansNothing) {
   a.say(link, PacketType::kTrunc, zx(4, 2));
   a.say(link, PacketType::kProposal, zx(4, 3), testing::entry(zx(4, 3), "another"));
   EXPECT_EQ(ordered(a.effects), (Story{"truncate to 4.2", "append 4.3"}));
-  // The same zxid is on the disk, but it is the one that goes. Nothing is durable before the disk has gone
-  // back and come again.
+  // The same zxid is on the disk, but this is the one that is cut off. Nothing is durable before the disk has
+  // truncated and written again.
   EXPECT_EQ(a.peer.history().durable(), zx(4, 2));
   a.peer.on_truncated(a.now, a.effects);
   EXPECT_EQ(a.peer.history().durable(), zx(4, 2));
@@ -315,7 +315,7 @@ TEST(Peer, ATruncationThatTheDiskCannotDoPutsTheHistoryAway) {
   a.peer.on_history_discarded(a.now, a.effects);
   EXPECT_FALSE(a.peer.knows_history());
   ASSERT_FALSE(a.effects.notify.empty());
-  EXPECT_EQ(a.effects.notify.front().notification.zxid, Zxid{-1});  // It has no vote until it is level.
+  EXPECT_EQ(a.effects.notify.front().notification.zxid, Zxid{-1});  // It has no vote until it is synced.
 }
 
 TEST(Peer, AStateThatCameOnlyHalfIsReadAgainFromDiskBeforeTheNextElection) {
@@ -362,7 +362,7 @@ TEST(Peer, AHeldLinkMayOnlyGreetAndIsHeldNoLongerThanASecond) {
 }
 
 TEST(Peer, ALearnerThatItIsNotElectedForIsSentAwayAfterASecond) {
-  // 3 and 4 elected 5 in a round that 5 has left because of 1: they wait for it, and it waits for them.
+  // 3 and 4 elected 5 in a round that 5 has left because of 1: they wait for 5, and 5 waits for them.
   Effects effects;
   Peer peer(PeerConfig{.me = ServerId{5}, .timing = {.tick_ms = 1000, .init_limit_ticks = 10}}, voters(5),
             history(zx(4, 0), {}), PeerStart{.accepted_epoch = 4, .current_epoch = 4});
@@ -422,7 +422,7 @@ TEST(Peer, ALeaderThatStepsDownClosesItsLinksAndLooks) {
 }
 
 TEST(Peer, ALeaderWithoutAQuorumMakesWayForAServerThatHasMore) {
-  // Server 1 lost its disk, so that its vote for 2 counts for nothing; only 3 can complete a quorum.
+  // Server 1 lost its disk, so its vote for 2 does not count; only 3 can complete a quorum.
   Ensemble e = three(3, 3, 4);
   e.disk(1) = {.wiped = true};
   e.start({1, 2});

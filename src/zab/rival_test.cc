@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A candidate that was elected by votes that are no longer meant: the others have a leader, and do not come.
+// A candidate elected by votes that have changed since: the others have another leader, and do not come.
 #include <gtest/gtest.h>
 
 #include "zab/ensemble_testing.h"
@@ -76,7 +76,7 @@ TEST(Rival, IsAskedForAsOneWhoLooksWouldAsk) {
 
 // --- whole servers ---
 
-// Servers 1 and 2 follow 2. Server 3 has been elected by a vote that 2 gave and then took back.
+// Servers 1 and 2 follow 2. Server 3 was elected by a vote that 2 gave and then took back.
 Ensemble with_passed_over_leader() {
   Ensemble e(3);
   for (const std::int64_t id : {1, 2, 3}) {

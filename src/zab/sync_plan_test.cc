@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each case is a row of "who has what"; the property at the end is what all of them are for.
+// Each case is a row of "who has what"; the property test at the end states what all of them are for.
 #include "zab/sync_plan.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ std::string plan(const zab::History& ours, Zxid theirs, std::uint32_t our_epoch 
   return plan(ours, {.learner_last = theirs, .our_epoch = our_epoch});
 }
 
-// A snapshot at 4.7, then 4.8 4.9 5.1 5.2 5.3 6.1 at hand.
+// A snapshot at 4.7, then 4.8 4.9 5.1 5.2 5.3 6.1 in memory.
 zab::History ours() {
   return history(zx(4, 7), {zx(4, 8), zx(4, 9), zx(5, 1), zx(5, 2), zx(5, 3), zx(6, 1)});
 }
@@ -45,7 +45,7 @@ TEST(SyncPlan, WhoIsLevelGetsAnEmptyDifference) {
 TEST(SyncPlan, WhoIsBehindInsideTheWindowGetsTheDifference) {
   EXPECT_EQ(plan(ours(), zx(5, 2)), "DIFF after 5.2");
   EXPECT_EQ(plan(ours(), zx(4, 9)), "DIFF after 4.9");
-  EXPECT_EQ(plan(ours(), zx(4, 7)), "DIFF after 4.7");  // what comes right before the window
+  EXPECT_EQ(plan(ours(), zx(4, 7)), "DIFF after 4.7");  // the zxid right before the window
 }
 
 TEST(SyncPlan, WhoIsBehindTheWindowGetsTheState) {
@@ -62,7 +62,7 @@ TEST(SyncPlan, TheOperatorCanForceTheState) {
 TEST(SyncPlan, AnUncommittedTailOfTheLastEpochIsCutOff) { EXPECT_EQ(plan(ours(), zx(6, 4)), "TRUNC to 6.1"); }
 
 TEST(SyncPlan, AnUncommittedTailInsideOurRangeIsCutOff) {
-  // ZOOKEEPER-1154: it lies between two of ours, so that comparing with the ends of the window shows nothing.
+  // ZOOKEEPER-1154: it lies between two of ours, so comparing with the ends of the window shows nothing.
   EXPECT_EQ(plan(ours(), zx(5, 4)), "TRUNC to 5.3");
   EXPECT_EQ(plan(ours(), zx(4, 30)), "TRUNC to 4.9");
 }
@@ -113,11 +113,11 @@ TEST(SyncPlan, TheStartOfAnEpochWhoseFirstTransactionIsUndecidedProvesNothingYet
 
 // --- the property ---
 
-// Zab's rules as far as histories go: an epoch has one leader; its proposals have contiguous zxids; each
-// server that takes part in it holds a prefix of them behind everything that the epoch began with.
+// Zab's rules for histories: an epoch has one leader; its proposals have contiguous zxids; each server that
+// takes part in the epoch holds a prefix of them after everything that the epoch began with.
 struct World {
   std::vector<Zxid> leader;   // what we lead with
-  std::vector<Zxid> learner;  // shares a beginning, then may have a tail that nobody agreed on
+  std::vector<Zxid> learner;  // shares a beginning, then may have a tail that was never agreed on
   std::size_t snapshot = 0;   // how much of ours is only in a snapshot
 };
 
@@ -134,14 +134,14 @@ World random_world(Random& random) {
   world.learner.assign(
       world.leader.begin(),
       world.leader.begin() + static_cast<std::ptrdiff_t>(random.below(world.leader.size() + 1)));
-  // and logged what a leader that then failed had proposed: more of the same epoch, or an epoch of its own.
+  // and logged proposals of a leader that then failed: more of the same epoch, or an epoch of its own.
   if (random.below(2) == 0 && !world.learner.empty() && world.learner.size() == world.leader.size()) {
     for (std::uint64_t n = random.below(3); n > 0; --n) world.learner.push_back(next(world.learner.back()));
   } else if (random.below(2) == 0) {
     const std::uint32_t lost = epoch++;
     for (std::uint32_t i = 1; i <= 1 + random.below(2); ++i) world.learner.push_back(zx(lost, i));
   }
-  // We went on meanwhile, in a later epoch.
+  // Meanwhile we continued, in a later epoch.
   if (random.below(2) == 0) grow(world.leader, 1 + random.below(3));
   world.snapshot = random.below(world.leader.size() + 1);
   return world;
