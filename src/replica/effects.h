@@ -21,13 +21,13 @@ namespace drover::replica {
 using LogAppend = zab::TxnBatch;
 using LogAppendPtr = zab::TxnBatchPtr;
 
-// A leader's next step: transactions to propose, or, without any, a sync that keeps its place among them.
+// A leader's next step: transactions to propose, or, without a batch, a sync that keeps its place among them.
 struct Ordered {
   LogAppendPtr batch;
   bool is_sync() const { return batch == nullptr; }
 };
 
-// A learner's word to its leader.
+// A learner's message to its leader.
 struct ToLeader {
   enum class Kind : std::uint8_t { kRequest, kRevalidate };
   Kind kind{};
@@ -40,13 +40,13 @@ struct ToLeader {
 };
 
 struct Effects {
-  LogAppendPtr append;                 // of a server alone
-  std::vector<Ordered> ordered;        // of a leader
-  std::vector<ToLeader> to_leader;     // of a learner
+  LogAppendPtr append;                 // for a standalone server
+  std::vector<Ordered> ordered;        // for a leader
+  std::vector<ToLeader> to_leader;     // for a learner
   std::vector<SessionAnswer> answers;  // for Front::on_session_answer, under the writer lock
-  zab::Effects zab;                    // of a member of an ensemble
-  std::size_t orders_seen = 0;         // of zab.disk, by Member
-  std::optional<std::string> halt;     // of a member: it must end, and say this to its operator
+  zab::Effects zab;                    // for a member of an ensemble
+  std::size_t orders_seen = 0;         // how many of zab.disk Member has seen
+  std::optional<std::string> halt;     // for a member: it must stop and print this for its operator
 };
 
 }  // namespace drover::replica

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which sessions has this leader seen end, of late?
+// The sessions that ended recently, as seen by this leader.
 //
-// A leader with local sessions must believe a learner that speaks for a session which it does not know. A
-// request that was on its way while its global session ended would slip through there: the learner has not
-// yet heard of the end. It hears of it before it can send much more, so the newest ones are enough.
+// A leader with local sessions must believe a learner that sends a request for a session that the leader does
+// not know. A request that was on its way while its global session ended would slip through there: the
+// learner has not yet heard of the end. It hears of it before it can send much more, so the newest sessions
+// are enough.
 #pragma once
 
 #include <cstddef>

@@ -33,8 +33,8 @@ std::vector<SessionId> Expiry::expired(Instant horizon) {
     buckets_.erase(buckets_.begin());
     for (const SessionId session : due) {
       const auto found = leases_.find(session);
-      // Closed, or listed elsewhere since: a session is looked at in one bucket only, or reconnecting often
-      // would make ever more entries.
+      // Closed, or listed elsewhere since. A session counts in one bucket only; otherwise frequent reconnects
+      // would add more and more entries.
       if (found == leases_.end() || found->second.bucket_ms != bucket_ms) continue;
       if (found->second.deadline_ms > horizon.ms) {
         list(session, found->second);

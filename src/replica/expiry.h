@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When does a session that nobody hears of end? Deadlines rounded up to ticks, in buckets.
+// When does a silent session expire? Deadlines are rounded up to ticks and kept in buckets.
 //
-// A touch only moves a session's deadline; its place in the buckets is looked at again when the old
-// bucket is due. So ten thousand pinging clients cost ten thousand assignments and no reordering.
+// A touch only moves a session's deadline. Its bucket is checked again when the old bucket is due. So ten
+// thousand pinging clients cost ten thousand assignments and no reordering.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,17 @@ class Expiry {
  public:
   explicit Expiry(std::int64_t tick_ms) : tick_ms_(tick_ms) {}
 
-  // Begins to track the session, or gives it this timeout from now on.
+  // Starts tracking the session, or changes its timeout from now on.
   void set(SessionId session, std::int32_t timeout_ms, Instant heard);
-  // Heard of it; unknown sessions are ignored.
+  // The session's client was heard; unknown sessions are ignored.
   void touch(SessionId session, Instant heard);
   void remove(SessionId session);
 
-  // Sessions whose deadline is not after `horizon`: all touches up to there are known. They are no longer
-  // tracked.
+  // Returns the sessions whose deadline is not after `horizon`, and stops tracking them. All touches up to
+  // `horizon` must be known.
   std::vector<SessionId> expired(Instant horizon);
 
-  // For `dump`: when each tracked session would end.
+  // For `dump`: when each tracked session would expire.
   std::map<std::int64_t, std::vector<SessionId>> by_deadline() const;
   std::size_t size() const { return leases_.size(); }
   std::size_t bucket_entries() const;
@@ -50,7 +50,7 @@ class Expiry {
 
   std::int64_t tick_ms_;
   boost::unordered_flat_map<SessionId, Lease> leases_;
-  // Every tracked session is in the bucket that its lease names. Other entries of it are remains.
+  // Every tracked session is in the bucket that its lease names. Other entries of the session are stale.
   std::map<std::int64_t, std::vector<SessionId>> buckets_;
 };
 

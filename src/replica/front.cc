@@ -26,20 +26,22 @@ std::size_t bytes_of(const state::Identities& identities) {
 
 }  // namespace
 
-// Outside of the lock the replica's thread may be at the queue, so the I/O thread remembers how it was.
+// Outside of the lock the replica's thread may be changing the queue, so the I/O thread remembers its last
+// state.
 bool Front::may_read(const Conn& c) const {
   if (c.closing || c.phase == Phase::kConnecting || c.phase == Phase::kEnding) return false;
   return c.below_limit && !c.resting && c.out.size() <= config_.output_high_water_bytes;
 }
 
-// globalOutstandingLimit: who has something under way waits; who has nothing may always ask.
+// globalOutstandingLimit: a client with requests under way waits; a client without any may always send one.
 void Front::look_at_limits(Conn& c) {
   const std::size_t mine = c.waiting ? c.waiting->size() : 0;
   const std::size_t my_bytes = c.waiting ? c.waiting->charged_bytes : 0;
   const bool full = outstanding_ >= config_.outstanding_total_max ||
                     outstanding_bytes_ >= config_.outstanding_total_bytes_max;
   const bool too_many_in_all = mine > 0 && full;
-  // All reads behind a write are answered at once, so their answers must fit the output before they queue.
+  // All reads behind a write are answered at once, so their answers must fit into the output before they
+  // queue.
   const bool answers_fit = !c.waiting || c.waiting->reply_bytes < config_.output_high_water_bytes;
   c.below_limit = mine < config_.outstanding_max && my_bytes < config_.outstanding_bytes_max && answers_fit &&
                   !too_many_in_all;
@@ -86,7 +88,7 @@ void Front::take_changed(std::vector<ConnId>& out) {
   }
 }
 
-// Close behind what is in the output.
+// Closes the connection once its output is sent.
 void Front::end(Conn& c) {
   c.closing = true;
   list(c);
@@ -115,12 +117,13 @@ ConnId Front::open(const Peer& peer, Instant now) {
 void Front::close(ConnId id) {
   Conn* c = find(id);
   if (!c) return;
-  // Its client was heard of, and may be on its way to another server: the session's time counts from then on.
+  // Its client was heard, and may be on its way to another server: the session's time counts from then on.
   if (c->touched && c->phase == Phase::kConnected) outbox_.touched.push_back({c->session, c->last_heard});
   watches_.forget(watcher_of(c->slot));
   forget_waiting(*c);
   drop_output(*c);
-  // The slot is free, the generation is not: whatever is still on its way to this connection finds nobody.
+  // The slot is free, the generation is not: messages still on their way to this connection find no
+  // connection.
   const std::uint32_t slot = c->slot;
   const std::uint32_t generation = c->generation + 1;
   std::destroy_at(c);  // Assignment would keep the buffers' memory.
@@ -135,7 +138,7 @@ std::size_t Front::on_bytes(ConnId id, std::string_view bytes, Instant now) {
   Conn* c = find(id);
   if (!c) return bytes.size();
   std::size_t taken = 0;
-  // The lock on the tree has been held for long enough; this connection is the first to be heard next time.
+  // The lock on the tree has been held for long enough; this connection is the first to be read next time.
   if ((round_work_ >= config_.work_per_round || is_output_full()) && !c->resting) rest(*c, turned_back_);
   borrow_buffer(*c);
   while (may_read(*c) && bytes.size() - taken >= 4) {
@@ -177,7 +180,7 @@ void Front::on_connect(Conn& c, std::string_view frame, Instant) {
   totals_.not_served += serving_ == Serving::kNo ? 1 : 0;
   if (!request || serving_ == Serving::kNo) return end(c);
   if (serving_ == Serving::kReadOnly && !request->read_only) return end(c);
-  // This client has seen what we have not; it must find a server that has.
+  // This client has seen more than this server has; it must find a server that is as new.
   if (request->last_zxid_seen > std::max(machine_.last_zxid, floor_)) {
     ++stats_.zxid_ahead;
     return end(c);
@@ -226,10 +229,10 @@ void Front::on_request(Conn& c, const wire::RequestHeader& header, std::string_v
   if (serving_ == Serving::kNo) return end(c);
   if (!is_authenticated(c)) return refuse(c, header, ErrorCode::kSessionClosedRequireSaslAuth, Zxid{});
   if (header.op == OpCode::kCreateSession) return refuse(c, header, ErrorCode::kUnimplemented, Zxid{-1});
-  // The servers' own: it asks no ACL. Java (3.9.6) closes without a word, too.
+  // Only servers may send this: it checks no ACL. Java (3.9.6) closes without an answer, too.
   if (header.op == OpCode::kDeleteContainer) return end(c);
-  // A sync shows everything that was asked before it, also by the session's earlier connections: it waits
-  // in the same line as the writes.
+  // A sync shows everything that was requested before it, also by the session's earlier connections. So it
+  // waits in the same queue as the writes.
   if (state::is_write(header.op) || header.op == OpCode::kSync) {
     const bool changes = header.op != OpCode::kCloseSession;
     if (serving_ == Serving::kReadOnly && changes) return refuse_to_change(c, header, now);
@@ -241,8 +244,8 @@ void Front::on_request(Conn& c, const wire::RequestHeader& header, std::string_v
   if (work > 0) count_work(c, work);
 }
 
-// Few reads look at more than one node, but those that do may come in thousands. Whoever has had its share
-// waits until the lock on the tree was free for a moment.
+// Few reads visit more than one node, but those that do may come in thousands. A connection that has used its
+// share waits until the lock on the tree was free for a moment.
 void Front::count_work(Conn& c, std::size_t work) {
   if (c.work_round != round_) c.work = 0;
   c.work_round = round_;
@@ -272,7 +275,7 @@ void Front::begin_round() {
   }
 }
 
-// Answers with an error and closes the connection behind it.
+// Answers with an error and then closes the connection.
 void Front::refuse(Conn& c, const wire::RequestHeader& header, ErrorCode error, Zxid zxid) {
   wire::append_bare_reply(c.out, {header.xid, zxid, error});
   ++stats_.sent;
@@ -280,7 +283,7 @@ void Front::refuse(Conn& c, const wire::RequestHeader& header, ErrorCode error, 
   end(c);
 }
 
-// Without a leader nothing can be changed, and nobody knows how far the others are.
+// Without a leader nothing can be changed, and this server does not know how far the others are.
 void Front::refuse_to_change(Conn& c, const wire::RequestHeader& header, Instant now) {
   const std::size_t from = c.out.size();
   wire::append_bare_reply(c.out, {header.xid, machine_.last_zxid, ErrorCode::kNotReadOnly});
@@ -295,8 +298,8 @@ bool Front::is_authenticated(const Conn& c) const {
   });
 }
 
-// Handled as it comes, even while earlier requests wait, as Java does: requests keep the identities that
-// the connection had when they were received.
+// Handled at once, even while earlier requests wait, as in Java: requests keep the identities that the
+// connection had when they were received.
 void Front::on_auth(Conn& c, const wire::RequestHeader& header, std::string_view body) {
   wire::Reader r(body);
   const auto request = wire::decode_auth(r);
@@ -331,8 +334,8 @@ void Front::on_auth(Conn& c, const wire::RequestHeader& header, std::string_view
   ++c.sent;
 }
 
-// Proves nothing about the client: it makes sure that the client meant this ensemble. To one that meant
-// another an error would be final; a closed connection makes it try its next server.
+// Proves nothing about the client, but checks that the client meant this ensemble. If it meant another, an
+// error would be final; a closed connection makes it try its next server.
 void Front::on_ensemble_name(Conn& c, const wire::RequestHeader& header, std::string_view name) {
   const auto& names = machine_.options.ensemble_names;
   if (name.empty() || names.empty()) {
@@ -348,9 +351,9 @@ void Front::on_ensemble_name(Conn& c, const wire::RequestHeader& header, std::st
   ++c.sent;
 }
 
-// There is no SASL here, and the client must hear that it failed: this is Java's answer to a token that it
-// does not accept. A Java server without SASL says OK with a null token, which some clients (kazoo) take for
-// an empty challenge and answer again, for ever.
+// There is no SASL here, and the client must learn that it failed: this is Java's answer to a token that it
+// does not accept. A Java server without SASL answers OK with a null token, which some clients (kazoo) take
+// for an empty challenge and answer again, for ever.
 void Front::on_sasl(Conn& c, const wire::RequestHeader& header, std::string_view body) {
   wire::Reader r(body);
   (void)r.buffer();
@@ -379,7 +382,7 @@ void Front::enqueue(Conn& c, Waiting::Entry entry, std::string_view body) {
   Waiting& waiting = *c.waiting;
   entry.body_bytes = static_cast<std::uint32_t>(body.size());
   entry.offset = waiting.bytes.size();
-  // A sync is answered like a read, once the leader has had its say.
+  // A sync is answered like a read, once the leader has answered.
   if (!entry.is_write || entry.op == OpCode::kSync) waiting.bytes.append(body);
   // A follower sends the identities along with every write.
   entry.charged_bytes = static_cast<std::uint32_t>(body.size() + (entry.is_write ? c.who_bytes : 0));
@@ -402,7 +405,7 @@ void Front::forward(Conn& c, const wire::RequestHeader& header, std::string_view
            .reply_bytes = 0,
            .who = header.op == OpCode::kSync ? c.who : nullptr},
           body);
-  // Nothing that comes behind it on this connection is heard.
+  // Nothing after it on this connection is read.
   if (header.op == OpCode::kCloseSession) c.phase = Phase::kEnding;
   const std::size_t offset = outbox_.bytes.size();
   outbox_.bytes.append(body);
@@ -446,7 +449,7 @@ void Front::on_tick(Instant read_until) {
     if (!c->in_use || c->phase != Phase::kConnected) continue;
     if (std::exchange(c->touched, false)) outbox_.touched.push_back({c->session, c->last_heard});
     // Clients ping three times as often, so this one is gone. Its session may live on at another server; then
-    // nobody else would close the connection.
+    // no other code would close the connection.
     if (c->closing || read_until - c->last_heard <= c->timeout_ms) continue;
     ++stats_.silent_closed;
     end(*c);

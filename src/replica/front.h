@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One I/O thread's share of the brain: its connections' requests, their order, their watches, and reads.
+// One I/O thread's part of the server's logic: its connections' requests, their order, their watches, and
+// reads.
 //
-// Pure like the Replica: bytes come in, bytes and batches go out. A read is answered here, from the
-// shared tree, unless a write of the same connection is still on its way: then it waits behind it, so
-// that replies come in the order of requests and a client reads its own writes.
+// Pure like the Replica: bytes come in, bytes and batches go out. The front answers a read from the shared
+// tree. If a write of the same connection is still on its way, the read waits behind it, so that replies come
+// in the order of requests and a client reads its own writes.
 //
-// Two threads come here, never at the same time. The I/O thread holds its reader lock on the tree around
-// open(), close(), collect() and on_bytes(), in this order; the replica's thread calls on_events(),
-// on_result() and on_session_answer() while it holds the writer lock, transaction by transaction. What the
-// latter have to say is staged, and collect() puts it into the connections' outputs before new requests
-// may read: so an event is in the output before any reply that could show its change.
+// Two threads call a front, never at the same time. The I/O thread holds its reader lock on the tree around
+// open(), close(), collect() and on_bytes(), in this order. The replica's thread calls on_events(),
+// on_result() and on_session_answer() while it holds the writer lock, transaction by transaction. Their
+// output is staged, and collect() moves it into the connections' outputs before new requests may read. So an
+// event is in the output before any reply that could show its change.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +41,7 @@ struct FrontConfig {
   std::int32_t frame_bytes_max = client_limits::kFrameBytes;  // jute.maxbuffer
   std::int32_t session_timeout_min_ms = 6000;
   std::int32_t session_timeout_max_ms = 60'000;
-  // base/client_limits.h says what each is; totals are those of this front.
+  // base/client_limits.h explains each of them; totals are those of this front.
   std::size_t outstanding_max = client_limits::kOutstanding;
   std::size_t outstanding_total_max = client_limits::kOutstandingTotal;
   std::size_t outstanding_bytes_max = client_limits::kOutstandingBytes;
@@ -56,34 +57,33 @@ struct FrontConfig {
   std::vector<std::string> required_schemes;  // enforce.auth.schemes; empty: none
 };
 
-// Whether clients get anything here. A server among others serves while it leads or follows; without a leader
-// it may show its last state to clients that said that this is better than nothing.
+// Which clients are served. A member of an ensemble serves while it leads or follows. Without a leader it may
+// show its last state to clients that accept a read-only server.
 enum class Serving : std::uint8_t { kNo, kYes, kReadOnly };
 
-// What clients said with the scheme `ensemble`.
+// Results of the auth scheme `ensemble`.
 struct EnsembleNames {
   std::uint64_t skipped = 0;  // no name, or none is configured
   std::uint64_t right = 0;
   std::uint64_t wrong = 0;  // their connections were closed
 };
 
-// Counted since start; the server adds up all fronts.
-// Since the start; srst does not reset them, as in Java.
+// Counted since start; srst does not reset them, as in Java. The server adds up all fronts.
 struct FrontTotals {
   std::uint64_t response_bytes = 0;
-  std::uint64_t watch_bytes = 0;    // of events
-  std::uint64_t writes = 0;         // handed to the replica
-  std::uint64_t stale_replies = 0;  // answers that found their connection gone
-  std::uint64_t not_served = 0;     // connections that asked while nobody was served
+  std::uint64_t watch_bytes = 0;    // bytes of events
+  std::uint64_t writes = 0;         // passed to the replica
+  std::uint64_t stale_replies = 0;  // answers whose connection was gone
+  std::uint64_t not_served = 0;     // connections that sent a request while no client was served
   // Clients that reached a limit (base/client_limits.h).
   std::uint64_t watches_refused = 0;     // requests for watches
   std::uint64_t replies_refused = 0;     // requests whose answer would be too large
-  std::uint64_t identities_refused = 0;  // requests to add one
-  std::uint64_t rested = 0;              // times that a connection had to wait for the next round
-  std::uint64_t event_overflows = 0;     // connections closed for the events that one batch had for them
-  std::uint64_t output_evictions = 0;    // connections closed for what all have unsent
+  std::uint64_t identities_refused = 0;  // requests to add an identity
+  std::uint64_t rested = 0;              // how often a connection had to wait for the next round
+  std::uint64_t event_overflows = 0;     // connections closed because one batch had too many events for them
+  std::uint64_t output_evictions = 0;    // connections closed because all together have too much unsent
   EnsembleNames ensemble_names;
-  // How many watches one change fired, when any.
+  // How many watches one change fired, if any.
   Extremes created_watches;
   Extremes deleted_watches;
   Extremes changed_watches;
@@ -104,7 +104,7 @@ struct FrontStats {
   std::uint64_t events = 0;
   std::uint64_t frames_too_large = 0;
   std::uint64_t output_overflows = 0;
-  std::uint64_t silent_closed = 0;  // connections whose client said nothing for its timeout
+  std::uint64_t silent_closed = 0;  // connections whose client was silent for its timeout
   std::uint64_t auth_failures = 0;
   std::uint64_t zxid_ahead = 0;
   std::uint64_t bad_passwords = 0;
@@ -130,24 +130,25 @@ class Front {
     bool secure = false;           // TLS
   };
   ConnId open(const Peer& peer, Instant now);
-  // The socket is gone. Its watches go with it; the session lives on.
+  // The socket is gone. Its watches are removed; the session lives on.
   void close(ConnId id);
 
-  // Takes whole frames from the front of `bytes` and returns how many bytes it took. It takes no more
-  // while the connection must not be read (see reading()).
+  // Consumes whole frames from the front of `bytes` and returns how many bytes it consumed. It consumes
+  // nothing while the connection must not be read (see reading()).
   std::size_t on_bytes(ConnId id, std::string_view bytes, Instant now);
-  // Moves what the replica has staged into the outputs.
+  // Moves the output that the replica has staged into the connections' outputs.
   void collect();
-  // Reports which sessions were heard of, and closes connections that are silent for their session's timeout.
-  // Call at least every half tick. What came before `read_until` has been read.
+  // Reports which sessions were heard, and closes connections that are silent for their session's timeout.
+  // Call at least every half tick. Everything that arrived before `read_until` has been read.
   void on_tick(Instant read_until);
-  // Output has been sent, perhaps all of it: a connection that was not read because of it may be read again.
+  // Output was sent, perhaps all of it. A connection that was not read because of its output may be read
+  // again.
   void on_sent(ConnId id);
 
-  // --- by the replica, under the writer lock ---
-  // A transaction was applied: tells those who watch what it changed.
+  // --- called by the replica, under the writer lock ---
+  // A transaction was applied: notifies the watchers of what it changed.
   void on_events(const state::TreeEvents& events, Zxid zxid);
-  // A write is answered, and with it the reads that waited behind it.
+  // Answers a write, and the reads that waited behind it.
   struct WriteResult {
     wire::OpCode op{};
     std::int32_t xid = 0;
@@ -156,20 +157,20 @@ class Front {
   };
   void on_result(ConnId id, const WriteResult& result, Instant now);
   void on_session_answer(const SessionAnswer& answer);
-  // `floor`: this server's state is at least as new as that, even if its last transaction is older. Going
-  // to kNo closes every connection: what they were told last is all that this server can vouch for.
+  // `floor`: this server's state is at least as new as that, even if its last transaction is older. kNo
+  // closes every connection: this server can vouch for nothing newer than what they were told last.
   void set_serving(Serving serving, Zxid floor);
-  // Closes so many of every hundred connections that have a session, spread evenly; returns how many.
+  // Closes this percentage of the connections that have a session, spread evenly; returns how many.
   std::size_t shed(std::size_t percentage);
   bool has_staged() const { return !staged_.empty(); }
-  // Some connections wait for the next collect() to be read on.
+  // Some connections wait for the next collect() before they are read again.
   bool has_resting() const { return !turned_back_.empty() || !worked_off_.empty(); }
 
-  // --- by the I/O thread, without a lock ---
+  // --- called by the I/O thread, without a lock ---
   // What the replica should get now; the caller takes it.
   ToReplica& outbox() { return outbox_; }
 
-  // Takes the connections whose output, reading() or closing() changed since the last time.
+  // Returns the connections whose output, reading() or closing() changed since the last call.
   void take_changed(std::vector<ConnId>& out);
   bool exists(ConnId id) const { return find(id) != nullptr; }
   std::string& output(ConnId id) { return find(id)->out; }
@@ -215,7 +216,7 @@ class Front {
       if (c->in_use) visit(facts(*c));
     }
   }
-  // 0: it is gone, or has none.
+  // 0: the connection is gone, or has no session.
   SessionId session_of(state::WatcherId watcher) const {
     const auto& c = conns_[static_cast<std::size_t>(watcher)];
     return c->in_use ? c->session : SessionId{0};
@@ -223,8 +224,8 @@ class Front {
   void reset_connection_stats();
 
  private:
-  // Requests behind an unanswered write. A write is known to the replica already and only keeps its
-  // place; a read keeps its bytes.
+  // Requests behind an unanswered write. The replica already has a waiting write, so it only keeps its place;
+  // a read keeps its bytes.
   struct Waiting {
     struct Entry {
       bool is_write = false;
@@ -233,8 +234,8 @@ class Front {
       std::int32_t xid = 0;
       wire::OpCode op{};
       Instant received;
-      std::size_t reply_bytes = 0;  // of a read's answer, as far as can be told
-      state::IdentitiesPtr who;     // of a read: who it was when it came
+      std::size_t reply_bytes = 0;  // estimated size of a read's answer
+      state::IdentitiesPtr who;     // the identities when a read came
       std::uint32_t charged_bytes = 0;
     };
     std::vector<Entry> entries;
@@ -253,14 +254,14 @@ class Front {
     std::uint32_t generation = 0;
     Phase phase = Phase::kHandshake;
     bool in_use = false;
-    bool below_limit = true;  // of outstanding requests, when last looked at
-    bool throttled = false;   // stopped only because there are too many in all
-    bool old_client = false;  // sent no readOnly byte, gets none
+    bool below_limit = true;  // number of outstanding requests, when last checked
+    bool throttled = false;   // stopped only because all connections together have too many
+    bool old_client = false;  // sent no readOnly byte, so it gets none
     bool closing = false;
-    bool dropped = false;  // by the replica's thread, which has more to say than this connection may take
+    bool dropped = false;  // by the replica's thread, which has more output than this connection may take
     bool listed = false;   // in changed_
-    bool touched = false;  // heard of since the last report
-    bool resting = false;  // until the next round: it, or all together, had enough work in this one
+    bool touched = false;  // heard since the last report
+    bool resting = false;  // until the next round: it, or all together, did enough work in this one
     bool secure = false;
     SessionId session{};
     std::int32_t timeout_ms = 0;
@@ -269,14 +270,14 @@ class Front {
     std::uint32_t who_bytes = 0;  // of the names in `who`
     std::uint32_t work = 0;       // in round `work_round`
     std::uint32_t work_round = 0;
-    std::uint32_t staged_bytes = 0;  // of events for it that collect() has not seen
+    std::uint32_t staged_bytes = 0;  // size of events for it that collect() has not moved yet
     std::string ip;
     std::string remote;
     Instant opened;
     std::string out;
-    std::size_t counted_bytes = 0;     // of `out`, in output_bytes_
+    std::size_t counted_bytes = 0;     // size of `out` that is counted in output_bytes_
     std::unique_ptr<Waiting> waiting;  // null: nothing waits
-    // for the four-letter words
+    // For the four-letter words.
     std::uint32_t received = 0;
     std::uint32_t sent = 0;
     wire::OpCode last_op{};
@@ -292,7 +293,7 @@ class Front {
     ConnId id() const { return {slot, generation}; }
   };
 
-  // Something for a connection's output: bytes of staged_bytes_, or the answer to its handshake.
+  // Output for a connection: bytes of staged_bytes_, or the answer to its handshake.
   struct Staged {
     enum class Kind : std::uint8_t { kBytes, kLastBytes, kSession, kNoSession, kDrop };
     Kind kind{};
@@ -327,7 +328,7 @@ class Front {
     const state::Identities* who = nullptr;
     Instant received;
   };
-  // Returns how many nodes and watches were looked at.
+  // Returns how many nodes and watches it visited.
   std::size_t answer(Conn& c, const Read& read, Instant now, std::string& out);
   void count_work(Conn& c, std::size_t work);
   void rest(Conn& c, std::vector<ConnId>& list);
@@ -380,14 +381,14 @@ class Front {
   ToReplica outbox_;
   std::string staged_bytes_;
   std::vector<Staged> staged_;
-  std::size_t staged_event_bytes_ = 0;  // as they will be in the outputs
+  std::size_t staged_event_bytes_ = 0;  // size that they will have in the outputs
   FrontStats stats_;
   FrontTotals totals_;
   std::size_t open_count_ = 0;
   std::size_t outstanding_ = 0;
   std::size_t outstanding_bytes_ = 0;
   std::size_t output_bytes_ = 0;
-  std::size_t exempt_bytes_ = 0;  // of the largest output, when it makes them too many
+  std::size_t exempt_bytes_ = 0;  // size of the largest output, if it alone exceeds the total
 };
 
 }  // namespace drover::replica

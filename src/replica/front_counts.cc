@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a front counts, for the four-letter words and the metrics.
+// The counters of a front, for the four-letter words and the metrics.
 #include <algorithm>
 
 #include "replica/front.h"
@@ -19,7 +19,7 @@ void Front::count_reply(Conn& c, const Replied& replied, Instant now) {
   c.last_xid = replied.xid;
   c.last_zxid = machine_.last_zxid;
   c.last_reply = now;
-  // Pings are not requests that anybody waits for.
+  // No client waits for the answer to a ping.
   if (replied.op != OpCode::kPing) count_latency(c, replied, now);
 }
 

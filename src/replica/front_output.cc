@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What connections have not taken yet: a limit for each of them, and one for all together.
+// Output that clients have not read yet: a limit for each connection, and one for all together.
 #include <algorithm>
 #include <functional>
 #include <string_view>
@@ -17,7 +17,7 @@ constexpr std::size_t kSpareBufferBytes = 64 * 1024;
 
 }  // namespace
 
-// An idle connection holds no output buffer; one that is about to answer takes a warm one.
+// An idle connection holds no output buffer; a connection that is about to answer gets a warm one.
 void Front::borrow_buffer(Conn& c) {
   if (!c.out.empty() || spare_buffers_.empty()) return;
   c.out.swap(spare_buffers_.back());
@@ -36,8 +36,8 @@ void Front::on_sent(ConnId id) {
   count_output(*c);
 }
 
-// Requests stop at the high-water mark by not being read; events come unasked, so they have a limit. A single
-// reply may be larger than it: what counts is what was there before.
+// At the high-water mark requests stop, because they are not read. Events come unasked, so they have a limit.
+// A single reply may be larger than the limit: only the output before it counts.
 void Front::check_output(Conn& c) {
   if (c.out.size() <= config_.output_max_bytes || c.closing) return;
   ++stats_.output_overflows;
@@ -45,7 +45,7 @@ void Front::check_output(Conn& c) {
   end(c);
 }
 
-// As the memory has it: a buffer that grows is up to twice as large as what is in it.
+// Counts the memory: a growing buffer is up to twice as large as its content.
 void Front::count_output(Conn& c) {
   const std::size_t held = c.out.empty() ? 0 : c.out.capacity();
   output_bytes_ = output_bytes_ - c.counted_bytes + held;
@@ -57,10 +57,10 @@ void Front::drop_output(Conn& c) {
   count_output(c);
 }
 
-// At the beginning of a round everything was offered to the sockets, so what is left is what clients do not
-// take. Those go first who hold the most together with others of their address, and of them the largest: so a
-// fleet that takes a little too long stays, and one that was told to read nothing goes. The largest output of
-// all is left out: it may be one reply that is larger than the limit, and its client may be reading it.
+// At the beginning of a round everything was offered to the sockets, so the rest is what clients do not read.
+// Connections whose address holds the most in total go first, and among them the largest. So a fleet that
+// reads a little too slowly stays, and one that was told to read nothing goes. The largest output of all is
+// exempt: it may be one reply that is larger than the limit, and its client may be reading it.
 void Front::evict_unread() {
   if (output_bytes_ <= config_.output_total_max_bytes) exempt_bytes_ = 0;
   if (!is_output_full()) return;
@@ -78,7 +78,7 @@ void Front::evict_unread() {
   std::ranges::sort(holders, std::greater<>(),
                     [&](const Conn* c) { return std::pair{by_address.at(c->ip), c->counted_bytes}; });
   for (Conn* c : holders) {
-    // Some more than needed, or every further byte would need another search.
+    // Drop some more than needed, or every further byte would need another search.
     if (output_bytes_ - exempt_bytes_ <= config_.output_total_max_bytes / 4 * 3) return;
     ++totals_.output_evictions;
     ++stats_.output_overflows;

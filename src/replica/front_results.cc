@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The front as the replica sees it: transactions become events, replies, and answers to reads that waited.
+// The replica's side of the front: turns transactions into events, replies, and answers to reads that waited.
 // All but collect() run on the replica's thread, under the writer lock.
 #include <algorithm>
 
@@ -18,7 +18,7 @@ constexpr std::size_t kSpareQueues = 64;
 constexpr std::size_t kSpareQueueBytes = 64 * 1024;
 constexpr std::size_t kStagedKeptBytes = 4 << 20;
 constexpr std::size_t kAnsweredKept = 64;
-constexpr std::size_t kBytesPerLook = 32;  // a node looked at counts as so much output
+constexpr std::size_t kBytesPerLook = 32;  // a visited node counts as this much output
 
 bool says_moved(const state::ApplyResult& result) {
   if (result.type == OpCode::kError) return result.error == ErrorCode::kSessionMoved;
@@ -49,7 +49,7 @@ void Front::on_events(const state::TreeEvents& events, Zxid zxid) {
     watches_.fire(event.type, event.path, fired_);
     if (fired_.empty()) continue;
     totals_.watches_of(event.type).add(fired_.size());
-    // The same bytes for everybody.
+    // All watchers get the same bytes.
     const std::size_t from = staged_bytes_.size();
     wire::append_event(staged_bytes_, event.type, event.path, zxid);
     const std::size_t bytes = staged_bytes_.size() - from;
@@ -67,8 +67,9 @@ void Front::on_events(const state::TreeEvents& events, Zxid zxid) {
   }
 }
 
-// One batch of transactions may have any number of events for any number of watchers. Whoever is to get more
-// than an output may hold is closed while they are gathered: afterwards there may be no memory left.
+// One batch of transactions may have any number of events for any number of watchers. A connection that would
+// get more than an output may hold is closed while the events are gathered: afterwards there may be no memory
+// left.
 bool Front::has_room_for_event(Conn& c, std::size_t bytes) {
   if (c.staged_bytes + bytes <= staged_bytes_max()) {
     c.staged_bytes += static_cast<std::uint32_t>(bytes);
@@ -81,13 +82,13 @@ bool Front::has_room_for_event(Conn& c, std::size_t bytes) {
   return false;
 }
 
-// For one connection. Where memory is short it becomes less, so that watchers of few nodes stay when those of
-// everything go; nobody has room when twice the limit is reached.
+// The limit for one connection. It shrinks when memory is short, so that watchers of few nodes stay when
+// watchers of everything go. It is zero when twice the total limit is reached.
 std::size_t Front::staged_bytes_max() const {
   const std::size_t limit = config_.staged_total_max_bytes;
   if (staged_event_bytes_ <= limit) return config_.output_max_bytes;
   const std::size_t left = 2 * limit - std::min(staged_event_bytes_, 2 * limit);
-  // What staging costs counts too: about as much as the events.
+  // The cost of staging counts too: about as much as the events.
   return static_cast<std::size_t>(static_cast<double>(left) / static_cast<double>(limit) *
                                   static_cast<double>(config_.output_high_water_bytes / 2));
 }
@@ -102,7 +103,7 @@ void Front::on_result(ConnId id, const WriteResult& result, Instant now) {
          "a write's result finds the write at the head of the queue");
   const Waiting::Entry write = dequeue(*c);
   const std::size_t from = staged_bytes_.size();
-  // Another server has this session now; Java closes without a word, too.
+  // Another server has this session now; Java closes without an answer, too.
   if (result.applied && says_moved(*result.applied)) return drop(*c);
   if (result.op == OpCode::kSync) {
     const std::string_view body = std::string_view(c->waiting->bytes).substr(write.offset, write.body_bytes);
@@ -134,9 +135,10 @@ Front::Waiting::Entry Front::dequeue(Conn& c) {
   return entry;
 }
 
-// The reads up to the next write, from the state that the write before them made. False when they say more
-// than a connection may have in its output or all together in one batch, or look at as much as that: small
-// requests must neither fill the memory with large answers nor keep everybody else waiting.
+// Answers the reads up to the next write, from the state that the write before them made. False if their
+// answers are more than a connection may have in its output or all together in one batch, or if they visit as
+// many nodes as that: small requests must neither fill the memory with large answers nor delay all other
+// clients.
 bool Front::answer_waiting(Conn& c, std::size_t from, Instant now) {
   Waiting& waiting = *c.waiting;
   std::size_t looked_at = 0;
@@ -151,7 +153,7 @@ bool Front::answer_waiting(Conn& c, std::size_t from, Instant now) {
   return true;
 }
 
-// An empty queue goes back to the spare ones; of one that never empties, what is answered is forgotten.
+// Recycles an empty queue. A queue that never empties drops its answered entries.
 void Front::recycle(Conn& c) {
   Waiting& waiting = *c.waiting;
   if (waiting.size() > 0) return waiting.forget_answered();
@@ -191,7 +193,7 @@ void Front::set_serving(Serving serving, Zxid floor) {
   }
 }
 
-// The connection ends here; results of what it still has under way find nobody.
+// The connection ends here; results of its requests under way are dropped.
 void Front::drop(Conn& c) {
   ++stats_.output_overflows;
   forget_waiting(c);

@@ -13,11 +13,11 @@ namespace {
 
 using wire::PacketType;
 
-// Inexact, and nobody knows yet until when.
+// Inexact, and the end of that is not known yet.
 constexpr Zxid kUnknown{std::numeric_limits<std::int64_t>::max()};
 
-// A leader's state was taken in place of our own. If it soon differs too, the fault is in the programs and
-// not in what was on the disk: trying again and again would only load the leader.
+// We replaced our state with a leader's. If it soon differs too, the fault is in the programs and not in the
+// files on disk: trying again and again would only load the leader.
 constexpr std::int64_t kDiscardEveryMs = 10 * 60'000;
 
 bool contains(const std::vector<zab::LinkId>& links, zab::LinkId link) {
@@ -106,7 +106,7 @@ std::size_t Member::on_link_bytes(zab::LinkId link, std::string_view bytes, Inst
       }
       taken += decoded.bytes;
       peer_.on_packet(link, packet, now, effects.zab);
-      // What a packet says is dealt with before the next one: their order is the protocol.
+      // Each packet is handled before the next one: their order is the protocol.
       handle_messages(now, wall, effects);
       if (effects.zab.receive_snapshot) {
         receiving_ = std::exchange(effects.zab.receive_snapshot, std::nullopt);
@@ -121,7 +121,7 @@ std::size_t Member::on_link_bytes(zab::LinkId link, std::string_view bytes, Inst
   return contains(effects.zab.close, link) ? bytes.size() : taken;
 }
 
-// A length is refused when it comes, so this also says how much memory a link can take.
+// A length is refused when it arrives, so this also limits the memory of a link.
 const wire::PacketLimits& Member::limits_of(zab::LinkId link) const {
   if (const zab::Leader* leader = peer_.leader()) {
     const zab::LearnerLink* learner = leader->find(link);
@@ -230,7 +230,7 @@ void Member::after(Instant now, WallTime wall, Effects& effects) {
     effects.halt = std::move(effects.zab.halt);
     effects.zab.halt.reset();
   }
-  // A transfer that its link did not survive.
+  // The transfer ended with its link.
   if (receiving_ && !(peer_.learner() && peer_.learner()->is_receiving_snapshot())) receiving_.reset();
   const zab::History& history = peer_.history();
   if (replica_.is_exhausted() && peer_.leader() && history.committed() == history.last())
@@ -253,7 +253,7 @@ void Member::propose_all(Instant now, Effects& effects) {
   const bool leading =
       leader && leader->phase() == zab::Leader::Phase::kBroadcast && replica_.service() == Service::kLeading;
   for (Ordered& next : effects.ordered) {
-    // Decided for an epoch that has ended meanwhile: nobody was told, nobody will be.
+    // Made for an epoch that has ended meanwhile: no client was told, and none will be.
     if (!leading) break;
     if (next.is_sync()) {
       replica_.set_sync_ticket(leader->sync(std::nullopt, now, effects.zab));
@@ -265,7 +265,7 @@ void Member::propose_all(Instant now, Effects& effects) {
   effects.ordered.clear();
 }
 
-// Orders to the disk change what there is to apply.
+// Disk orders change what there is to apply.
 void Member::note_orders(Instant now, Effects& effects) {
   for (; effects.orders_seen < effects.zab.disk.size(); ++effects.orders_seen) {
     const zab::DiskOrder& order = effects.zab.disk[effects.orders_seen];
@@ -350,17 +350,17 @@ void Member::on_leader_message(const zab::PeerMessage& message, Effects& effects
 // --- the tree ---
 
 Service Member::wanted_service() const {
-  // What it shows then may be old, but it was so once: never half a state, nor the nothing on a new disk.
+  // The state may be old, but it was once current: never half a state, nor the empty state of a new disk.
   if (may_read_only_ && is_state_exact() && !peer_.is_fresh()) return Service::kReadOnly;
   if (!peer_.active() || state_unusable_) return Service::kNone;
   if (peer_.leader()) return Service::kLeading;
   if (peer_.doubts_state()) return Service::kNone;
-  // Before that the state may be older than what its clients have seen elsewhere, or hold some of what comes
-  // next: what was agreed on is not yet on this disk.
+  // Before that the state may be older than what its clients have seen elsewhere, or hold some later
+  // transactions: what was agreed on is not yet on this disk.
   return machine_.last_zxid < *peer_.learner()->level_at() ? Service::kNone : Service::kLearning;
 }
 
-// What a server shows is committed, and on its own disk.
+// A server shows only what is committed and on its own disk.
 Zxid Member::applicable() const {
   const zab::History& history = peer_.history();
   return std::min(history.committed(), history.durable());
@@ -374,8 +374,9 @@ bool Member::has_tree_work() const {
   return applicable() > machine_.last_zxid || released || replica_.has_answers();
 }
 
-// What a leader has committed it has logged, and what it applied while it sent its state comes again before
-// UPTODATE. So a leader's own state is exact, and a learner's once it has applied all that came before that.
+// A leader has logged what it has committed. What it applied while it sent its state is sent again before
+// UPTODATE. So a leader's own state is exact, and a learner's is once it has applied all that came before
+// UPTODATE.
 void Member::look_whether_exact() {
   if (inexact_until_ == kUnknown) {
     if (peer_.leader()) inexact_until_ = peer_.history().last();
@@ -404,7 +405,7 @@ void Member::on_divergence(const Replica::Divergence& divergence, Instant now, E
         "compare its version with the leader's";
     return;
   }
-  // What else the leader has sent differs for the same reason.
+  // Everything else that the leader has sent differs for the same reason.
   inexact_until_ = contested_at_ = std::max(divergence.at, peer_.history().last());
   replica_.set_inexact_until(inexact_until_);
   replica_.forget_divergence();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One server of an ensemble: joins agreement (zab::Peer) and state (Replica).
+// One member of an ensemble: joins agreement (zab::Peer) and state (Replica).
 //
-// The peer says in which order transactions come and which are committed; the replica makes them from
-// requests and applies them. Here messages between servers that are not about agreement find their handler,
-// proposals find their leader, and the service begins and ends with the role.
+// The peer decides the order of transactions and which are committed. The replica makes them from requests
+// and applies them. The member passes other messages between servers to their handlers, passes proposals to
+// the leader, and starts and ends the service with the role.
 //
-// Pure like both. The host feeds inputs and carries effects out. Inputs that only talk to peers need no lock;
-// what touches the tree or the fronts is left for work_on_tree(), which the host calls under the writer lock
-// while has_tree_work().
+// Pure like both. The host feeds inputs and carries out effects. Inputs that only talk to peers need no lock.
+// Work that touches the tree or the fronts waits for work_on_tree(), which the host calls under the writer
+// lock while has_tree_work().
 #pragma once
 
 #include <cstdint>
@@ -26,44 +26,43 @@
 
 namespace drover::replica {
 
-// Takes the leader's state out of its stream. The format is storage's, what to do with it ours: the host
-// joins them.
+// Reads the leader's state from its stream. Storage owns the format, this folder uses the content: the host
+// connects them.
 class StateReceiver {
  public:
   virtual ~StateReceiver() = default;
-  // What comes goes to the builder, which outlives the transfer.
+  // Passes what it reads to the builder, which outlives the transfer.
   virtual void begin(StateBuilder& builder) = 0;
-  // Takes whole records and returns how many bytes they were; nothing: this is no state.
+  // Consumes whole records and returns how many bytes they were; nullopt: this is no state.
   virtual std::optional<std::size_t> feed(std::string_view bytes) = 0;
   virtual bool done() const = 0;
 };
 
 struct MemberConfig {
   zab::PeerConfig peer;
-  // What is read from our leader: anything that a leader may have logged. And from learners, once they have
+  // Packet limits for our leader: anything that a leader may have logged. And for learners, once they have
   // introduced themselves.
   wire::PacketLimits from_leader;
   wire::PacketLimits from_learners;
-  // The most that a ping tells our leader; any leader with our jute.maxbuffer reads as much.
+  // The largest data of a ping to our leader; any leader with our jute.maxbuffer can read this much.
   std::size_t ping_bytes_max = 0xfffff;
-  // How long to look for a leader before clients that are content with reading get the last state. Never,
-  // when not given.
+  // How long to look for a leader before read-only clients get the last state. nullopt: never.
   std::optional<std::int64_t> read_only_after_ms;
 };
 
-// What recovery found.
+// The result of recovery.
 struct MemberStart {
   zab::Membership membership;
   zab::History history;
   zab::PeerStart peer;
-  // The state in memory is exactly what the history makes. Otherwise it may hold some of what comes next: a
-  // leader's state that was saved while it was still behind.
+  // The state in memory is exactly what the history produces. If false, it may hold some later transactions:
+  // a leader's state that was saved while it was not yet exact.
   bool exact = true;
 };
 
 class Member {
  public:
-  // The replica begins without service. It, the machine and the receiver outlive the member.
+  // The replica starts without service. It, the machine and the receiver outlive the member.
   Member(const MemberConfig& config, MemberStart start, Replica& replica, state::Machine& machine,
          StateReceiver& receiver);
 
@@ -76,17 +75,17 @@ class Member {
   void on_link_up(zab::LinkId link, Instant now, Effects& effects);
   void on_dial_failed(zab::LinkId link, Instant now, Effects& effects);
   void on_link_down(zab::LinkId link, Instant now, Effects& effects);
-  // Some of what was sent on it has left.
+  // Some of what was sent on the link has left.
   void on_link_taken(zab::LinkId link, Instant now);
-  // The state that effects.zab.send asked for has been handed to the link.
+  // The state that effects.zab.send asked for has been written to the link.
   void on_state_sent(zab::LinkId link, Instant now, Effects& effects);
-  // Returns how many bytes it took. Under the writer lock if is_receiving_state(); it returns early when that
-  // begins, so that the host can look again.
+  // Returns how many bytes it consumed. Call under the writer lock if is_receiving_state(). It returns early
+  // when a state begins, so that the host can check again.
   std::size_t on_link_bytes(zab::LinkId link, std::string_view bytes, Instant now, WallTime wall,
                             Effects& effects);
   bool is_receiving_state() const { return receiving_.has_value(); }
 
-  // Answers to effects.zab.disk, in its order.
+  // Answers to effects.zab.disk, in the same sequence.
   void on_durable(Zxid last, Instant now, Effects& effects, std::size_t orders = 1);
   void on_epoch_saved(zab::EpochKind kind, std::uint32_t epoch, Instant now, Effects& effects);
   void on_truncated(Instant now, Effects& effects);
@@ -103,11 +102,11 @@ class Member {
   bool has_tree_work() const;
   void work_on_tree(Instant now, WallTime wall, Effects& effects);
 
-  // The state in memory is whole, and exactly what the history makes up to its last transaction. Only then
-  // may it be written down as a snapshot: one of a state that is being replaced, read anew, or ahead of its
-  // name would be taken for history at the next start.
+  // The state in memory is complete, and exactly what the history produces up to its last transaction. Only
+  // then may it be saved as a snapshot. A snapshot of a state that is being replaced or reloaded, or that is
+  // ahead of its zxid, would be taken for history at the next start.
   bool is_state_exact() const;
-  // How often the state turned out to be another than the leader's.
+  // How often the state turned out to differ from the leader's.
   std::uint64_t divergences() const { return divergences_; }
 
   const zab::Peer& peer() const { return peer_; }
@@ -138,18 +137,18 @@ class Member {
   state::Machine& machine_;
   StateReceiver& receiver_;
   StateBuilder builder_;
-  std::optional<zab::LinkId> receiving_;  // the state that comes on this link
+  std::optional<zab::LinkId> receiving_;  // the link on which a state arrives
   Zxid receiving_zxid_{};
   bool receiving_begun_ = false;
-  bool state_unusable_ = false;  // half received, or about to be read anew
+  bool state_unusable_ = false;  // half received, or about to be reloaded
   Zxid inexact_until_{};
-  Zxid contested_at_{};  // digests up to here were made by a leader whose state differs
+  Zxid contested_at_{};  // digests up to here come from a leader whose state differs
   std::optional<Instant> looking_since_;
-  bool may_read_only_ = false;  // nobody was found to lead for long enough
+  bool may_read_only_ = false;  // there was no leader for long enough
   std::uint64_t divergences_ = 0;
-  std::optional<Instant> discarded_;  // last: the history, in favour of a leader's state
+  std::optional<Instant> discarded_;  // when the history was last discarded in favour of a leader's state
   bool halted_ = false;
-  WallTime wall_{};  // of the last input that knew it
+  WallTime wall_{};  // of the last input that had it
 };
 
 }  // namespace drover::replica

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of Member share: whole servers, agreement and state, and a network, disks and a clock that
-// do nothing by themselves. Everything that is said arrives, in order, when the test lets everybody work.
+// Shared by the tests of Member: whole servers, agreement and state, with a network, disks and a clock that
+// do nothing by themselves. All messages arrive, in order, when the test lets the servers work.
 //
-// The leader's state travels as two frames that name a copy of it: the first half is in the learner's tree
-// when the first frame has come, the rest with the second.
+// The leader's state travels as two frames that name a copy of it. The first half is in the learner's tree
+// when the first frame has arrived, the rest with the second.
 #pragma once
 
 #include <deque>
@@ -24,13 +24,13 @@
 
 namespace drover::replica::testing {
 
-// What survives a crash.
+// The files that survive a crash.
 struct MemberDisk {
   std::uint32_t accepted = 0;
   std::uint32_t current = 0;
   std::optional<StateCopy> snapshot;
-  bool exact = true;  // the snapshot
-  bool lost = false;  // what was here before
+  bool exact = true;  // the snapshot is exact
+  bool lost = false;  // earlier data was lost
   std::vector<std::pair<Zxid, std::string>> log;
 };
 
@@ -66,7 +66,7 @@ class Cluster {
       nodes_.try_emplace(id, std::make_unique<Node>(*this, id));
     }
   }
-  ReplicaConfig replica_config;  // of servers that are started from now on
+  ReplicaConfig replica_config;  // for servers that are started from now on
   std::optional<std::int64_t> read_only_after_ms;
   bool force_snapshot = false;
 
@@ -74,20 +74,20 @@ class Cluster {
   void crash(std::int64_t id);
   void isolate(std::int64_t id) { isolated_.insert(id); }
   void heal(std::int64_t id) { isolated_.erase(id); }
-  // Of the leader's state, the second half stays on the way.
+  // The second half of the leader's state stays on the way.
   void hold_states(bool held) { states_held_ = held; }
   void hold_disk(std::int64_t id, bool held) {
     node(id).disk_held = held;
     while (!held && !node(id).orders.empty()) answer_order(id);
   }
-  // Its disk does one thing.
+  // Its disk carries out one order.
   void work_disk(std::int64_t id) {
     answer_order(id);
     run();
   }
   void run();
   void pass(std::int64_t ms);
-  // Everybody who is up serves, and is level.
+  // All running servers serve, and are synced.
   void settle_down() { pass(kTickMs * 8); }
 
   Node& node(std::int64_t id) { return *nodes_.at(id); }
@@ -101,7 +101,7 @@ class Cluster {
     }
     return 0;
   }
-  // Runs after every input, with the server that had it.
+  // Runs after every input, with the server that got it.
   std::function<void(Node&)> after_step;
 
  private:
@@ -139,7 +139,7 @@ class Cluster {
 
 // --- script ---
 
-// The state that the disk makes, and the window of what is behind its snapshot.
+// The state that the disk produces, and the window of transactions after its snapshot.
 inline void Cluster::recover(Node& n, MemberStart& start) {
   bool begun = false;
   StateBuilder builder(*n.machine, [&](Zxid zxid, std::string_view entry) {
@@ -253,7 +253,7 @@ inline void Cluster::later(std::int64_t id, std::function<void()> event) {
   });
 }
 
-// As the server's core does it.
+// In the same way as the server's core.
 inline void Cluster::input(std::int64_t id, const Input& give) {
   Node& n = node(id);
   if (!n.member || n.halted) return;
@@ -318,7 +318,7 @@ inline void Cluster::send(Node& n, const zab::LinkSend& send) {
 inline void Cluster::deliver(const End& to, const std::string& bytes) {
   const auto found = links_.find(to);
   if (found == links_.end() || lost(to.server, found->second.server)) return;
-  // Behind a state that is held nothing arrives.
+  // Nothing arrives after a state that is held.
   for (auto& [end, rest] : held_) {
     if (end == to) return rest.append(bytes), void();
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a Front and the Replica tell each other. Requests come in batches: one hand-over for many.
+// Messages between a Front and the Replica. Requests come in batches: one hand-over for many.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace drover::replica {
 
-// One of the I/O threads' fronts, counted from 0.
+// The front of one I/O thread, counted from 0.
 enum class FrontId : std::uint32_t {};
 
-// A connection of one front. Slots are used again; the generation tells the old owner from the new.
+// A connection of one front. Slots are reused; the generation tells the old owner from the new.
 struct ConnId {
   std::uint32_t slot = 0;
   std::uint32_t generation = 0;
@@ -61,12 +61,12 @@ struct ToReplica {
 
 // --- replica to front ---
 
-// What became of a SessionRequest, or of a session's connection.
+// The result of a SessionRequest, or news about a session's connection.
 struct SessionAnswer {
   enum class Kind : std::uint8_t {
-    kThere,    // the session is yours: the handshake's answer
+    kThere,    // the session is yours: answers the handshake
     kNot,      // there is no such session: say so and close
-    kDropped,  // close without a word
+    kDropped,  // close without an answer
   };
   Kind kind{};
   FrontId front{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests of sessions in an ensemble share: a leader's and a learner's replica, and the link between them
-// with nothing but the messages in it.
+// Shared by the tests of sessions in an ensemble: a leader's and a learner's replica, and a link between them
+// that carries only the messages.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ class Pair {
     settle();
   }
 
-  // Until neither has anything to tell the other.
+  // Runs until neither has anything to tell the other.
   void settle() {
     for (bool more = true; more;) {
       leader.settle();
@@ -46,7 +46,7 @@ class Pair {
   Harness leader;
   Harness learner;
   std::vector<ToLeader> heard;  // by the leader
-  bool link_holds = true;       // otherwise what is said waits
+  bool link_holds = true;       // otherwise messages wait
 
  private:
   static HarnessConfig of(ReplicaConfig config, SessionId first) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every server does, whoever leads: apply what is decided, and tell those who wait for it.
+// The part that is the same in every role: applying what is decided, and answering the clients that wait for
+// it.
 #include "replica/replica.h"
 
 #include <algorithm>
@@ -78,13 +79,13 @@ void Replica::note_durable(Zxid last, Instant now) {
 
 void Replica::count_age(Histogram& ages, std::int64_t made_ms, Instant now) {
   if (!wall_ahead_ms_) return;
-  // Each of the clocks is read to the millisecond, and `now` is a bit old.
+  // Each clock is read to the millisecond, and `now` is a bit old.
   constexpr std::int64_t kGrainMs = 2;
   const std::int64_t age_ms = now.ms + *wall_ahead_ms_ - made_ms;
   if (age_ms >= -kGrainMs) ages.add(static_cast<std::uint64_t>(std::max<std::int64_t>(age_ms, 0)));
 }
 
-// Not while there is no service: what a learner is brought level with was made long ago.
+// Ages are not counted without a service: a learner is synced with transactions that were made long ago.
 void Replica::count_applied(const wire::TxnHeader& header, Instant now) {
   ++stats_.txns_applied;
   switch (service_) {
@@ -133,12 +134,12 @@ void Replica::on_durable(Zxid last, Instant now) {
 void Replica::apply_next(std::string_view entry, Instant now) {
   const auto txn = wire::decode_entry(entry);
   if (!txn) {
-    // Of our own making this cannot be. From a leader: it speaks a language that we do not know.
+    // This cannot happen with our own transactions. From a leader: it uses a format that we do not know.
     ENSURE(!decides(), "what prepare wrote can be read");
     divergence_ = {wire::zxid_of_entry(entry), /*readable=*/false};
     return;
   }
-  if (txn->header.zxid <= machine_.last_zxid) return;  // in the leader's state already
+  if (txn->header.zxid <= machine_.last_zxid) return;  // already in the leader's state
   answer_due(now);
   events_.clear();
   const state::ApplyResult result = state::apply(machine_, *txn, events_);
@@ -150,10 +151,10 @@ void Replica::apply_next(std::string_view entry, Instant now) {
     divergence_ = {txn->header.zxid};
     return;
   }
-  if (comparable || !txn->digest) compared_at_ = txn->header.zxid;  // Nor is there anything to compare.
+  if (comparable || !txn->digest) compared_at_ = txn->header.zxid;  // No digest: nothing to compare.
   count_applied(txn->header, now);
   if (proposed_here) pending_->applied(txn->header.zxid);
-  // Events first, to everybody: no reply may show the change to somebody who was not told.
+  // Events come first, on all fronts: no reply may show the change to a client that was not notified.
   for (Front* each : fronts_) each->on_events(events_, txn->header.zxid);
   if (proposed_here) {
     answer_proposed(*txn, result, now);
@@ -174,7 +175,7 @@ void Replica::answer_proposed(const wire::TxnEntry& txn, const state::ApplyResul
 void Replica::end_session(const InFlight& waiting) {
   ++stats_.sessions_closed;
   const auto found = sessions_.find(waiting.session);
-  // Ended by somebody else than its client: the connection that still holds the session ends with it.
+  // Not ended by its client: the connection that still holds the session ends with it.
   if (!waiting.front && found != sessions_.end() && found->second.front) {
     const FrontId where = *found->second.front;
     front(where).on_session_answer({SessionAnswer::Kind::kDropped, where, found->second.conn, {}});
@@ -203,7 +204,7 @@ void Replica::tell(const InFlight& waiting, const state::ApplyResult& result, In
   }
 }
 
-// --- what is answered without a transaction ---
+// --- answers without a transaction ---
 
 bool Replica::is_due(const InFlight& waiting) const {
   if (waiting.zxid > machine_.last_zxid) return false;
@@ -219,7 +220,7 @@ bool Replica::has_answers() const {
   return !answered_syncs_.empty() && answered_syncs_.front().after <= machine_.last_zxid;
 }
 
-// Refused writes and syncs keep their place among the connection's others, so that replies stay in order.
+// Refused writes and syncs keep their place among the connection's requests, so that replies stay in order.
 void Replica::answer_due(Instant now) {
   while (!in_flight_.empty() && is_due(in_flight_.front())) {
     const InFlight waiting = in_flight_.front();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Requests and state of one server: it turns writes into transactions or passes them to who may, decides
+// Requests and state of one server: turns writes into transactions or passes them to the leader, manages
 // sessions, and applies what is agreed on.
 //
-// Pure: time and durability come in as inputs, everything to be done goes out as effects. A transaction is
-// applied (so that anybody can see it) only when the caller says that it is decided: for a server alone
-// when it survives power loss, in an ensemble also when a quorum has it. Acknowledging early is impossible by
-// structure.
+// Pure: time and durability come in as inputs, all actions go out as effects. A transaction is applied (so
+// that clients can see it) only when the caller says that it is decided. For a standalone server this is when
+// it survives power loss, in an ensemble also when a quorum has it. So the structure makes it impossible to
+// acknowledge a write too early.
 //
-// What a server does with a request depends on its service:
+// The handling of a request depends on the service:
 //
 //   kAlone      prepares it, logs it, applies it                        (a standalone server)
 //   kLeading    the same, but the log is the ensemble's                 replica_leading.cc
@@ -16,12 +16,12 @@
 //   kReadOnly   has sessions of its own and shows its last state        replica_local.cc
 //   kNone       refuses: it does not know who leads
 //
-// A session is global: a transaction made it, every server knows it, the leader watches over it. Or it is
-// local: only this server knows it, and it ends with this server's service (replica_local.cc).
+// A global session is created by a transaction; every server knows it, and the leader expires it. A local
+// session is known only to this server, and ends with this server's service (replica_local.cc).
 //
-// The caller holds the tree's writer lock around everything that applies transactions or changes the
-// service. The fronts hear of each transaction as it is applied, before the next one is: they fire watches
-// and answer reads that waited for it from exactly the state it made.
+// The caller holds the tree's writer lock around everything that applies transactions or changes the service.
+// The fronts hear of each transaction as it is applied, before the next one is: they fire watches and answer
+// the reads that waited for it from exactly the state that it made.
 #pragma once
 
 #include <cstdint>
@@ -53,28 +53,28 @@ namespace drover::replica {
 enum class Service : std::uint8_t { kAlone, kNone, kLeading, kLearning, kReadOnly };
 
 struct ReplicaConfig {
-  Service service = Service::kAlone;  // to begin with
+  Service service = Service::kAlone;  // at the start
   std::int64_t tick_ms = 3000;
-  SessionId first_session{};  // ids count up from here; its top byte is this server's in all of them
+  SessionId first_session{};  // ids count up from here; the top byte of all of them is this server's
   std::int64_t container_check_ms = 60'000;
   std::int64_t container_max_per_minute = 10'000;
-  std::int64_t container_never_used_ms = 0;  // 0: such containers stay
-  SessionRateLimits session_rate{};          // of new ones
-  bool leader_serves = true;                 // leaderServes: a leader has clients of its own
-  bool local_sessions = false;               // of an ensemble: new sessions are local
-  bool local_sessions_upgrade = false;       // and become global when they want an ephemeral node
-  // The counter of an epoch's last transaction: one more, and it would run into the epoch (ZOOKEEPER-1277).
+  std::int64_t container_never_used_ms = 0;  // 0: never-used containers stay
+  SessionRateLimits session_rate{};          // limits for new sessions
+  bool leader_serves = true;                 // leaderServes: a leader serves clients itself
+  bool local_sessions = false;               // in an ensemble: new sessions are local
+  bool local_sessions_upgrade = false;       // they become global when they want an ephemeral node
+  // The counter of an epoch's last transaction. One more would overflow into the epoch (ZOOKEEPER-1277).
   std::uint32_t last_counter = 0xffff'fffe;
 };
 
-// How old transactions are, by the clock of who made them, in milliseconds. What its clock says to be of the
-// future is not counted.
+// How old transactions are in milliseconds, by the clock of the server that made them. A transaction whose
+// time is in the future is not counted.
 struct TxnAges {
-  // When they were applied, by what the server was.
+  // Age when applied, by the role of this server.
   Histogram alone;
   Histogram leading;
   Histogram learning;
-  // The last one of each batch, in an ensemble: when a proposal came, and when it was on this disk.
+  // The last one of each batch, in an ensemble: age when a proposal came, and when it was on this disk.
   Histogram proposed;
   Histogram durable;
 };
@@ -88,57 +88,59 @@ struct ReplicaStats {
   std::uint64_t reconnects_refused = 0;
   std::uint64_t containers_deleted = 0;
   std::uint64_t writes_refused_disk_full = 0;
-  std::uint64_t txns_too_large = 0;  // writes refused because no follower could read what they become
-  std::uint64_t forwarded = 0;       // writes that learners passed on to this leader
-  std::uint64_t revalidations = 0;   // and sessions that they asked about
+  std::uint64_t txns_too_large = 0;  // writes refused because no follower could read their transaction
+  std::uint64_t forwarded = 0;       // writes that learners forwarded to this leader
+  std::uint64_t revalidations = 0;   // sessions that learners asked about
   std::uint64_t txns_applied = 0;
-  std::uint64_t txns_agreed_on = 0;  // of them with others, while this server served
+  std::uint64_t txns_agreed_on = 0;  // of these, agreed on with others while this server served
   TxnAges ages;
 };
 
 class Replica {
  public:
-  // `machine` is what recovery gave; it and the fronts outlive the replica. Alone, every session in it gets a
-  // full timeout from now on.
+  // `machine` is the result of recovery; it and the fronts outlive the replica. On a standalone server, every
+  // session in it gets a full timeout from now on.
   Replica(const ReplicaConfig& config, state::Machine& machine, std::vector<Front*> fronts, Instant now);
 
-  // Sessions that own ephemerals but do not exist: left behind by a crash. Call once, before other inputs.
+  // Closes sessions that own ephemerals but do not exist: left behind by a crash. Call once, before other
+  // inputs.
   void close_orphans(WallTime wall, Effects& effects);
 
   void on_front(FrontId front, ToReplica& batch, Instant now, WallTime wall, Effects& effects);
-  // Everything up to `last` is decided. Call it also when nothing new is while has_answers(): writes that
-  // were refused, and syncs, are answered here too.
+  // Everything up to `last` is decided. While has_answers(), call this even if nothing new is decided:
+  // refused writes and syncs are answered here too.
   void on_durable(Zxid last, Instant now);
   void on_tick(Instant now, WallTime wall, Effects& effects);
 
-  // While the disk is full, writes that grow the state are refused before they become transactions;
-  // deletes and the end of sessions still go through, on space that the log has in reserve.
+  // While the disk is full, writes that grow the state are refused before they become transactions. Deletes
+  // and the end of sessions still go through, on space that the log has in reserve.
   void set_disk_full(bool full) { disk_full_ = full; }
 
-  // --- in an ensemble; by Member ---
+  // --- in an ensemble; called by Member ---
   // Under the writer lock.
   void begin_leading(std::uint32_t epoch, Instant now, WallTime wall, Effects& effects);
   void begin_learning(std::uint32_t epoch, Instant now);
   void begin_read_only();
   void end_service();
-  // What /zookeeper/config says: every server writes it for itself, outside of any transaction, as in Java.
+  // The content of /zookeeper/config. Every server writes it for itself, outside of any transaction, as in
+  // Java.
   void publish_membership(std::string_view text, std::int64_t version, WallTime wall);
-  // Logged, and to be applied once decided; whoever proposed it.
+  // The batch is logged, and will be applied once decided; any server may have proposed it.
   void add_unapplied(LogAppendPtr batch, Instant now);
   // For the monitor: our own disk has it, whatever the others say.
   void note_durable(Zxid last, Instant now);
-  // What was logged after `last` is taken back. Not what was applied.
+  // Transactions logged after `last` are taken back. Applied ones are not.
   void forget_unapplied_after(Zxid last);
-  // A transaction came out otherwise than its digest says, so this state is not the leader's; or it cannot be
+  // A transaction produced another digest than it carries, so this state is not the leader's; or it cannot be
   // read at all. Nothing more is applied.
   struct Divergence {
     Zxid at{};
     bool readable = true;
   };
   const std::optional<Divergence>& divergence() const { return divergence_; }
-  // Digests of transactions up to here say nothing: the state was sent while they were being applied.
+  // Digests of transactions up to here mean nothing: the state was sent while they were being applied.
   void set_inexact_until(Zxid zxid) { inexact_until_ = zxid; }
-  // The last transaction whose digest was this state's, or that has none.
+  // The last transaction whose digest matched this state, or that has no digest.
   Zxid compared_at() const { return compared_at_; }
   void forget_divergence() { divergence_.reset(); }
 
@@ -146,24 +148,24 @@ class Replica {
   void on_forwarded(zab::LinkId learner, const wire::ForwardedRequest& request,
                     const state::IdentitiesPtr& who, Instant now, WallTime wall, Effects& effects);
   bool revalidate(zab::LinkId learner, const wire::TouchedSession& session, Instant now, Effects& effects);
-  // A learner has heard of the session.
+  // A learner has heard from the session.
   void touch(zab::LinkId learner, const wire::TouchedSession& touched, Instant now);
-  // A learner forwards a request, so the session's client was there. Clients rely on it: the answer to a
-  // write or a sync means that the lease began when the request was sent or later. A ping tells only after a
-  // while.
+  // A learner forwards a request, so the session's client was there. Clients rely on this: the answer to a
+  // write or a sync means that the lease began when the request was sent or later. A ping reports the session
+  // only after a while.
   void touch_through(zab::LinkId learner, SessionId session, Instant now);
-  // The oldest sync that has none yet gets its number; it is answered once `released` reaches it.
+  // The oldest sync without a ticket gets this one; it is answered once `released` reaches it.
   void set_sync_ticket(std::uint64_t ticket);
   void set_released_syncs(std::uint64_t released) { released_syncs_ = released; }
   std::uint64_t released_syncs() const { return released_syncs_; }
-  // No transaction fits into the epoch any more.
+  // No more transactions fit into the epoch.
   bool is_exhausted() const { return exhausted_; }
 
   // Learning.
   void on_revalidated(const wire::Revalidated& answer, Effects& effects);
   // The leader has answered the oldest sync; `committed` is what was committed before it.
   void on_sync_answered(Zxid committed);
-  // Sessions heard of since the last time; those that `bytes_max` has no room for come the next time.
+  // Sessions heard since the last call; those that do not fit into `bytes_max` come the next time.
   void take_touched(std::string& out, std::size_t bytes_max);
 
   bool has_answers() const;
@@ -181,14 +183,14 @@ class Replica {
   struct Session {
     std::int32_t timeout_ms = 0;
     bool closing = false;
-    std::optional<FrontId> front;  // where its connection is, if it is here
+    std::optional<FrontId> front;  // the front of its connection, if it is here
     ConnId conn;
-    zab::LinkId learner = zab::kNoLink;  // whose connection it is otherwise; nobody's: whoever asks first
+    zab::LinkId learner = zab::kNoLink;  // otherwise the link of its server; none: the first that asks
     bool local = false;
-    bool upgraded = false;  // was local: its client knows it though its transaction may still be on its way
+    bool upgraded = false;  // was local: its client knows it, but its transaction may not be applied yet
   };
   using SessionMap = boost::unordered_flat_map<SessionId, Session>;
-  // A request on its way: who waits for it.
+  // A request on its way, and the client that waits for it.
   struct InFlight {
     Zxid zxid{};
     SessionId session{};
@@ -200,7 +202,7 @@ class Replica {
     ErrorCode refusal = ErrorCode::kOk;
     std::uint64_t ticket = 0;                 // of a sync
     std::vector<std::uint32_t> create2 = {};  // of a multi: the elements that want a Stat
-    bool closes_local = false;                // the end of a local session: no transaction, but a place
+    bool closes_local = false;  // ends a local session: no transaction, but a place in the order
   };
   struct Unapplied {
     LogAppendPtr log;
@@ -228,7 +230,7 @@ class Replica {
   void count_applied(const wire::TxnHeader& header, Instant now);
   Front& front(FrontId id) { return *fronts_[static_cast<std::size_t>(id)]; }
 
-  // replica_leading.cc: alone, too
+  // replica_leading.cc; also for a standalone server
   void on_write(FrontId front, const ClientWrite& write, std::string_view body, WallTime wall,
                 Effects& effects);
   ErrorCode refusal_of(wire::OpCode op);
@@ -240,7 +242,7 @@ class Replica {
   void close_session(SessionId session, WallTime wall);
   struct SessionVerdict {
     ErrorCode error = ErrorCode::kOk;
-    ErrorCode ephemeral_error = ErrorCode::kOk;  // when it wants an ephemeral node
+    ErrorCode ephemeral_error = ErrorCode::kOk;  // if it wants an ephemeral node
   };
   SessionVerdict check_owner(zab::LinkId learner, SessionId session);
   void renew(SessionMap::iterator session, std::int32_t timeout_ms, Instant now);
@@ -257,7 +259,7 @@ class Replica {
   void append_txn(InFlight waiting, Write write);
   void hand_over(Effects& effects);
   SessionId new_session_id();
-  // What must be applied before something that is asked now can be answered.
+  // The zxid that must be applied before a request of now can be answered.
   Zxid last_in_flight() const { return in_flight_.empty() ? machine_.last_zxid : in_flight_.back().zxid; }
 
   // replica_learning.cc
@@ -292,17 +294,17 @@ class Replica {
   std::unique_ptr<state::PendingChanges> pending_;
   SessionMap sessions_;
   std::size_t local_count_ = 0;
-  EndedSessions ended_;  // leading, with local sessions
+  EndedSessions ended_;  // when leading, with local sessions
   Expiry expiry_;
   std::vector<Instant> heard_until_;  // by front
-  std::deque<InFlight> in_flight_;    // leading or alone: by zxid
+  std::deque<InFlight> in_flight_;    // when leading or standalone: by zxid
   std::deque<Unapplied> unapplied_;
   std::shared_ptr<LogAppend> gathering_;
   state::TreeEvents events_;  // scratch
   Zxid last_proposed_{};
   std::int64_t next_session_ = 0;
   Instant next_reap_;
-  Instant reap_paced_;  // when the pace of deleting was last looked at
+  Instant reap_paced_;  // when the rate of deleting was last updated
   std::int64_t reap_credit_ = 0;
   bool reaping_ = false;  // a check has found more than could be deleted so far
   SessionRate session_rate_;
@@ -313,15 +315,15 @@ class Replica {
   Zxid compared_at_{};
   std::uint64_t released_syncs_ = 0;
   ReplicaStats stats_;
-  std::optional<std::int64_t> wall_ahead_ms_;  // of the clock that only runs forward, when last heard
+  std::optional<std::int64_t> wall_ahead_ms_;  // of the monotonic clock, at the last input
 
-  // learning
-  boost::unordered_flat_map<SessionId, std::deque<InFlight>> awaiting_;  // their transactions, by session
+  // For learning.
+  boost::unordered_flat_map<SessionId, std::deque<InFlight>> awaiting_;  // wait for their transactions
   std::deque<SessionId> asked_syncs_;                                    // in the order of asking
   std::deque<AnsweredSync> answered_syncs_;
   boost::unordered_flat_map<SessionId, std::vector<Asking>> revalidating_;
   TouchedSessions touched_;
-  std::deque<SessionId> local_closes_;  // local sessions whose end is at the head of what they await
+  std::deque<SessionId> local_closes_;  // local sessions whose end is at the head of their awaiting_ queue
 };
 
 }  // namespace drover::replica

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Deciding: a server alone, or the leader of an ensemble, turns requests into transactions and watches over
+// Deciding: a standalone server, or the leader of an ensemble, turns requests into transactions and expires
 // sessions.
 #include <algorithm>
 #include <span>
@@ -17,7 +17,8 @@ using wire::OpCode;
 
 const state::Identities kNobody;
 
-// Whether a full disk forbids it. What shrinks the state must remain possible, or nobody could make room.
+// Whether a full disk forbids it. Requests that shrink the state must remain possible, or nothing could make
+// room.
 bool grows_state(OpCode op) {
   switch (op) {
     case OpCode::kDelete:
@@ -40,14 +41,14 @@ void Replica::track_sessions(Instant now) {
   }
 }
 
-// Every session gets a full timeout: nobody has counted while there was no leader.
+// Every session gets a full timeout: no server tracked them while there was no leader.
 void Replica::begin_leading(std::uint32_t epoch, Instant now, WallTime wall, Effects& effects) {
   ENSURE(service_ == Service::kNone, "a service ends before the next begins");
   service_ = Service::kLeading;
   last_proposed_ = epoch_start(epoch);
   exhausted_ = false;
   released_syncs_ = 0;
-  const std::uint64_t ever_pending = pending_->counts().queued;  // What still was is forgotten here.
+  const std::uint64_t ever_pending = pending_->counts().queued;  // Changes still pending are forgotten.
   pending_ =
       std::make_unique<state::PendingChanges>(machine_.tree, state::ChangeCounts{ever_pending, ever_pending});
   next_reap_ = now + config_.container_check_ms;
@@ -102,7 +103,7 @@ void Replica::on_write(FrontId front, const ClientWrite& write, std::string_view
   InFlight waiting = waiting_for(front, write);
   if (write.op == OpCode::kSync) {
     if (service_ == Service::kLeading) {
-      // Everything before it is proposed before it, and everything behind it after.
+      // Everything before it is proposed before it, and everything after it later.
       hand_over(effects);
       effects.ordered.push_back({nullptr});
     }
@@ -110,7 +111,7 @@ void Replica::on_write(FrontId front, const ClientWrite& write, std::string_view
     return;
   }
   if (known && (found->second.front != front || found->second.conn != write.conn)) {
-    // The session has moved to another connection; whatever this one still says is not the client's word.
+    // The session has moved to another connection; this one no longer speaks for the client.
     effects.answers.push_back({SessionAnswer::Kind::kDropped, front, write.conn, {}});
     return;
   }
@@ -134,8 +135,8 @@ void Replica::on_write(FrontId front, const ClientWrite& write, std::string_view
           waiting, wall);
 }
 
-// A session with a connection here: a local one that wants an ephemeral node becomes global first, or may
-// not.
+// For a session with a connection here. A local session that wants an ephemeral node becomes global first, or
+// is refused.
 Replica::SessionVerdict Replica::judge_own(SessionMap::iterator found, const ClientWrite& write,
                                            std::string_view body, WallTime wall) {
   if (found == sessions_.end()) return {ErrorCode::kSessionExpired, ErrorCode::kSessionExpired};
@@ -147,7 +148,7 @@ Replica::SessionVerdict Replica::judge_own(SessionMap::iterator found, const Cli
   return {};
 }
 
-// What must not become a transaction at all.
+// Why a request must not become a transaction at all.
 ErrorCode Replica::refusal_of(OpCode op) {
   if (disk_full_ && grows_state(op)) {
     ++stats_.writes_refused_disk_full;
@@ -197,7 +198,7 @@ void Replica::propose_session(SessionId session, std::int32_t timeout_ms, InFlig
 
 void Replica::reconnect(FrontId front, const SessionRequest& request, Instant now, Effects& effects) {
   const auto found = sessions_.find(request.session);
-  // A session whose creation is not yet durable was never told to anybody, so nobody can ask for it.
+  // A session whose creation is not yet durable was never told to a client, so no client can ask for it.
   const bool told = found != sessions_.end() && (found->second.local || found->second.upgraded ||
                                                  machine_.sessions.contains(request.session));
   if (!told || found->second.closing) {
@@ -224,7 +225,7 @@ void Replica::close_session(SessionId session, WallTime wall) {
 void Replica::on_tick(Instant now, WallTime wall, Effects& effects) {
   note_clocks(now, wall);
   if (service_ == Service::kNone) return;
-  // A front that is late with its touches delays expiry; it must never cause it.
+  // A front that reports its touches late delays expiry; it must never cause it.
   const Instant horizon = *std::min_element(heard_until_.begin(), heard_until_.end());
   for (const SessionId session : expiry_.expired(std::min(horizon, now))) {
     ++stats_.sessions_expired;
@@ -239,12 +240,12 @@ void Replica::on_tick(Instant now, WallTime wall, Effects& effects) {
   hand_over(effects);
 }
 
-// As Java's ContainerManager: each check finds all nodes whose time is over, and they are deleted at the pace
-// of container_max_per_minute. What does not fit into this tick is deleted in the next ones, not at the next
-// check.
+// Like Java's ContainerManager: each check finds all nodes whose time is over, and they are deleted at the
+// rate of container_max_per_minute. Nodes that do not fit into this tick are deleted in the next ones, not at
+// the next check.
 void Replica::pace_reaping(Instant now, WallTime wall) {
   constexpr std::int64_t kCostOfOne = 60'000;  // in milliseconds times nodes per minute
-  // What is not used up is lost, but for one node: nobody saves up for a stampede.
+  // Unused credit is lost, except for one node: no credit adds up to a burst.
   const std::int64_t elapsed_ms = now - std::exchange(reap_paced_, now);
   reap_credit_ = std::min(reap_credit_, kCostOfOne) + elapsed_ms * config_.container_max_per_minute;
   if (now >= next_reap_) {
@@ -263,7 +264,7 @@ std::size_t Replica::reap(std::size_t most, WallTime wall) {
   std::vector<std::string> candidates;
   const auto consider = [&](state::NodeRef ref, bool due) {
     if (!due || tree.at(ref).child_count > 0 || candidates.size() >= most) return;
-    // A change in flight may have made the node young, or another one; then it is looked at next time.
+    // A change in flight may have made the node young, or replaced it; then it is checked next time.
     std::string path = tree.path_of(ref);
     const auto soon = pending_->find(path);
     if (soon && soon->stat == state::persisted_stat(tree.at(ref))) candidates.push_back(std::move(path));
@@ -301,7 +302,7 @@ std::size_t Replica::reap(std::size_t most, WallTime wall) {
 template <class Write>
 void Replica::append_txn(InFlight waiting, Write write) {
   if (service_ == Service::kLeading && counter_of(last_proposed_) >= config_.last_counter) {
-    // The leader steps down when everything so far is committed; who asked is not told, and asks again.
+    // The leader steps down when everything so far is committed. The client gets no answer, and asks again.
     exhausted_ = true;
     return;
   }
@@ -309,7 +310,7 @@ void Replica::append_txn(InFlight waiting, Write write) {
   const std::size_t start = gathering_->bytes.size();
   const Zxid zxid = next(last_proposed_);
   if (!write(zxid, gathering_->bytes)) return refuse_undecodable(start, waiting);
-  // What is logged once is sent to everybody who follows, for ever.
+  // A logged transaction is sent to every follower, for ever.
   ENSURE(gathering_->bytes.size() - start <= machine_.options.txn_bytes_max,
          "every follower can read every transaction");
   last_proposed_ = zxid;
@@ -328,7 +329,7 @@ void Replica::propose(const state::WriteRequest& request, const InFlight& waitin
     return !prepared.undecodable || !waiting.front;
   });
   if (prepared.too_large) ++stats_.txns_too_large;
-  // Right behind it, so that nobody can have made a node of such a name in between.
+  // Right behind it, so that no request can create a node of such a name in between.
   std::span<const std::string> left(prepared.unlisted);
   while (const std::size_t n = state::count_for_sweep(left, machine_.options)) {
     append_txn({.op = OpCode::kMulti}, [&](Zxid zxid, std::string& out) {
@@ -339,7 +340,7 @@ void Replica::propose(const state::WriteRequest& request, const InFlight& waitin
   }
 }
 
-// Takes back the entry that begins at `start`: the request is answered in its turn, but takes no zxid.
+// Removes the entry that begins at `start`: the request is answered in its turn, but takes no zxid.
 void Replica::refuse_undecodable(std::size_t start, const InFlight& waiting) {
   gathering_->bytes.resize(start);
   if (gathering_->ends.empty()) gathering_.reset();
@@ -352,7 +353,7 @@ void Replica::refuse_undecodable(std::size_t start, const InFlight& waiting) {
 void Replica::hand_over(Effects& effects) {
   if (!gathering_) return;
   if (service_ == Service::kLeading) {
-    effects.ordered.push_back({std::move(gathering_)});  // comes back by add_unapplied() once it is proposed
+    effects.ordered.push_back({std::move(gathering_)});  // returns by add_unapplied() once it is proposed
   } else {
     ENSURE(!effects.append, "one input hands over one batch");
     effects.append = gathering_;
@@ -363,8 +364,9 @@ void Replica::hand_over(Effects& effects) {
 
 // --- for learners ---
 
-// Who may speak for the session? The last who created or revalidated it; after an election whoever does so
-// first, because nobody remembers. With local sessions one that is unknown here may be the learner's own.
+// Which server may speak for the session? The last one that created or revalidated it; after an election the
+// first one that does so, because no server remembers. With local sessions, an unknown one may be the
+// learner's own.
 Replica::SessionVerdict Replica::check_owner(zab::LinkId learner, SessionId session) {
   constexpr SessionVerdict kEnded{ErrorCode::kSessionExpired, ErrorCode::kSessionExpired};
   constexpr SessionVerdict kMoved{ErrorCode::kSessionMoved, ErrorCode::kSessionMoved};
@@ -382,7 +384,7 @@ Replica::SessionVerdict Replica::check_owner(zab::LinkId learner, SessionId sess
 // A learner's new session, or a local one that becomes global.
 ErrorCode Replica::track_learners(zab::LinkId learner, const wire::TouchedSession& created, Instant now) {
   Session& session = sessions_[created.session];
-  // A session that begins again behind its own end would be one that nobody watches over.
+  // If a session began again behind its own end, no server would expire it.
   if (session.closing) return ErrorCode::kSessionExpired;
   if (session.local) --local_count_;
   session = Session{created.timeout_ms, false, std::nullopt, {}, learner};
@@ -406,10 +408,11 @@ void Replica::on_forwarded(zab::LinkId learner, const wire::ForwardedRequest& re
   } else {
     verdict = check_owner(learner, request.session);
     const auto found = sessions_.find(request.session);
-    // Carried out whoever asks, also a server that the session has left, as in Java: its client wanted it to
-    // end. From here on nothing of the session may pass, or it would make ephemerals that nobody removes.
+    // Carried out for any server, even one that the session has left, as in Java: its client wanted it to
+    // end. From here on nothing of the session may pass, or it would create ephemerals that are never
+    // removed.
     if (request.op == OpCode::kCloseSession && found != sessions_.end()) found->second.closing = true;
-    // The learner waits for a transaction, so that a refusal must become one.
+    // The learner waits for a transaction, so a refusal must become one.
     if (verdict.error == ErrorCode::kOk) verdict.error = refusal_of(request.op);
     if (verdict.ephemeral_error == ErrorCode::kOk) verdict.ephemeral_error = verdict.error;
   }
@@ -432,7 +435,7 @@ bool Replica::revalidate(zab::LinkId learner, const wire::TouchedSession& asked,
   ++stats_.revalidations;
   if (!alive) return false;
   Session& session = found->second;
-  // The client is there now, whoever held its connection before.
+  // The client is at the learner now, whichever server held its connection before.
   if (session.front) {
     effects.answers.push_back({SessionAnswer::Kind::kDropped, *session.front, session.conn, {}});
     session.front.reset();
@@ -450,8 +453,8 @@ void Replica::touch_through(zab::LinkId learner, SessionId session, Instant now)
 void Replica::touch(zab::LinkId learner, const wire::TouchedSession& touched, Instant now) {
   const auto found = sessions_.find(touched.session);
   if (found == sessions_.end() || found->second.closing || found->second.local) return;
-  // Only the server that holds the connection knows what was agreed with the client. Another one speaks of a
-  // connection that the client has left.
+  // Only the server that holds the connection knows the timeout that was agreed with the client. Any other
+  // server speaks of a connection that the client has left.
   const Session& session = found->second;
   const bool holds = !session.front && (session.learner == learner || session.learner == zab::kNoLink);
   if (holds) {
@@ -461,7 +464,7 @@ void Replica::touch(zab::LinkId learner, const wire::TouchedSession& touched, In
   }
 }
 
-// The timeout is what the client agreed on with its server when it last connected, as in Java.
+// The client and its server agreed on the timeout when it last connected, as in Java.
 void Replica::renew(SessionMap::iterator session, std::int32_t timeout_ms, Instant now) {
   if (timeout_ms > 0) session->second.timeout_ms = timeout_ms;
   expiry_.set(session->first, session->second.timeout_ms, now);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Learning: requests that change something go to the leader, and are answered when their transactions come
-// back. Session and xid of a transaction tell whose it is.
+// back. Session and xid of a transaction tell which request it belongs to.
 #include "base/ensure.h"
 #include "replica/replica.h"
 #include "wire/requests.h"
@@ -39,7 +39,8 @@ void Replica::forward(FrontId front, const ClientWrite& write, std::string_view 
   const auto found = sessions_.find(write.session);
   const bool known = found != sessions_.end();
   const bool moved = known && (found->second.front != front || found->second.conn != write.conn);
-  // A leader with local sessions lets those speak that it does not know. One that has ended must not.
+  // A leader with local sessions accepts requests of sessions that it does not know. An ended session must
+  // not send any.
   const bool ended = config_.local_sessions && (!known || found->second.closing);
   if (moved || ended) {
     effects.answers.push_back({SessionAnswer::Kind::kDropped, front, write.conn, {}});
@@ -61,8 +62,8 @@ void Replica::forward(FrontId front, const ClientWrite& write, std::string_view 
                                .who = write.who});
 }
 
-// Makes a local session global, ahead of the request that needs it. Or says why it stays: then the leader
-// refuses the request because it does not know the session, and here it is known better.
+// Makes a local session global, ahead of the request that needs it. Or returns why it stays local: then the
+// leader refuses the request because it does not know the session, and this server knows the better error.
 ErrorCode Replica::upgrade(SessionMap::iterator session, Effects& effects) {
   if (!config_.local_sessions_upgrade) return ErrorCode::kEphemeralOnLocalSession;
   make_global(session->second);
@@ -85,7 +86,7 @@ void Replica::ask_for_session(FrontId front, const SessionRequest& request, Inst
     return;
   }
   if (config_.local_sessions) return create_local_session(front, request, now, effects);
-  // Each server limits its own clients: the leader cannot tell whose address a forwarded session has.
+  // Each server limits its own clients: the leader does not see the client's address of a forwarded session.
   if (!session_rate_.allow(request.address, now)) {
     ++stats_.sessions_throttled;
     effects.answers.push_back({SessionAnswer::Kind::kDropped, front, request.conn, {}});
@@ -96,7 +97,7 @@ void Replica::ask_for_session(FrontId front, const SessionRequest& request, Inst
   announce_session(session, request.timeout_ms, {.front = front, .conn = request.conn}, effects);
 }
 
-// Asks the leader to make it known to everybody.
+// Asks the leader to make the session global.
 void Replica::announce_session(SessionId session, std::int32_t timeout_ms, InFlight waiting,
                                Effects& effects) {
   waiting.session = session;
@@ -115,7 +116,7 @@ void Replica::announce_session(SessionId session, std::int32_t timeout_ms, InFli
 void Replica::on_revalidated(const wire::Revalidated& answer, Effects& effects) {
   const auto found = revalidating_.find(answer.session);
   if (found == revalidating_.end() || found->second.empty()) return;
-  // The leader answers in the order of asking.
+  // The leader answers in the order of the questions.
   const Asking asking = found->second.front();
   found->second.erase(found->second.begin());
   if (found->second.empty()) revalidating_.erase(found);
@@ -140,8 +141,8 @@ void Replica::take_touched(std::string& out, std::size_t bytes_max) { touched_.t
 
 namespace {
 
-// The xid alone does not tell whose transaction it is: a session's connections at two servers may both use
-// it, and what the leader does by itself has xid 0, which a client may use too.
+// The xid alone does not tell which request a transaction belongs to. A session's connections at two servers
+// may both use it, and the leader's own transactions have xid 0, which a client may use too.
 bool may_answer(OpCode asked, OpCode type) {
   if (type == OpCode::kError) return true;
   return (asked == OpCode::kCloseSession) == (type == OpCode::kCloseSession) &&

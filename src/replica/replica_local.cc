@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sessions that only this server knows: no transaction makes or ends them, they expire here, and nobody else
-// accepts them. An ensemble has them when its configuration says so (localSessionsEnabled), to save two
-// transactions per client; and a server without a leader has no others.
+// Sessions that only this server knows: no transaction creates or ends them, they expire here, and no other
+// server accepts them. An ensemble has them if its configuration says so (localSessionsEnabled), to save two
+// transactions per client. A server without a leader has no others.
 //
-// They own no ephemeral nodes. One that wants to becomes global first, or is refused.
+// They own no ephemeral nodes. A session that wants one becomes global first, or is refused.
 #include "base/ensure.h"
 #include "replica/replica.h"
 #include "wire/requests.h"
@@ -31,7 +31,7 @@ void Replica::read_only_front(FrontId front, ToReplica& batch, Instant now, Effe
     }
   }
   for (const ClientWrite& write : batch.writes) {
-    // The front has refused all others; what is here besides is left from a service that has ended.
+    // The front has refused all others; any other write here is left over from a service that has ended.
     const auto found = sessions_.find(write.session);
     const bool closes = write.op == OpCode::kCloseSession && found != sessions_.end() &&
                         !found->second.closing && found->second.front == front &&
@@ -40,8 +40,9 @@ void Replica::read_only_front(FrontId front, ToReplica& batch, Instant now, Effe
   }
 }
 
-// Of a global session nothing can be said here: it may live or have ended meanwhile. Its client must ask a
-// server that knows, and keeps it until then. What was made here and is not known can only have ended.
+// Nothing can be said here about a global session: it may live or have ended meanwhile. Its client must ask a
+// server that knows, and keeps the session until then. A session that was created here and is unknown can
+// only have ended.
 void Replica::reconnect_read_only(FrontId front, const SessionRequest& request, Instant now,
                                   Effects& effects) {
   const auto found = sessions_.find(request.session);
@@ -81,7 +82,7 @@ void Replica::create_local_session(FrontId front, const SessionRequest& request,
   effects.answers.push_back({SessionAnswer::Kind::kThere, front, request.conn, session});
 }
 
-// The client has come again; whoever held its connection before is not it.
+// The client has connected again; the connection that it had before is no longer its own.
 void Replica::move_session(SessionMap::iterator session, FrontId front, const SessionRequest& request,
                            Instant now, Effects& effects) {
   ++stats_.reconnects;
@@ -99,7 +100,8 @@ bool Replica::wants_ephemeral(OpCode op, std::string_view body) const {
   return wire::creates_ephemeral(op, body, machine_.options.multi_ops_max);
 }
 
-// From here on the leader watches over it; its transaction is sent or proposed before anything else of it.
+// From here on the leader expires the session. Its transaction is sent or proposed before anything else of
+// it.
 void Replica::make_global(Session& session) {
   ENSURE(session.local, "only a local session can become global");
   session.local = false;
@@ -121,7 +123,7 @@ void Replica::expire_local(SessionId session, Effects& effects) {
   forget_local(session);
 }
 
-// Answered when everything that the session asked for before is.
+// Answered when all earlier requests of the session are.
 void Replica::await_local_close(FrontId front, const ClientWrite& write) {
   sessions_.find(write.session)->second.closing = true;
   auto& awaiting = awaiting_[write.session];
@@ -135,7 +137,7 @@ void Replica::answer_local_closes(Instant now) {
     const SessionId session = local_closes_.front();
     local_closes_.pop_front();
     const InFlight waiting = awaiting_.find(session)->second.front();
-    awaiting_.erase(session);  // Nothing is heard behind a closeSession.
+    awaiting_.erase(session);  // Nothing is read after a closeSession.
     forget_local(session);
     front(*waiting.front).on_result(waiting.conn, {waiting.op, waiting.xid, nullptr, ErrorCode::kOk}, now);
   }

@@ -25,7 +25,7 @@ void append_body(wire::Writer& w, OpCode op, const state::ApplyResult& result) {
   }
 }
 
-// Clients know three kinds of create results, and these two of them carry a Stat as create2 does.
+// Clients know three kinds of create results; these two carry a Stat as create2 does.
 OpCode result_type(OpCode type) {
   const bool with_stat = type == OpCode::kCreateTtl || type == OpCode::kCreateContainer;
   return with_stat ? OpCode::kCreate2 : type;
@@ -51,7 +51,7 @@ void append_write_reply(std::string& out, OpCode op, std::int32_t xid, Zxid zxid
                         const state::ApplyResult& result) {
   wire::Frame frame(out);
   wire::Writer w(out);
-  // A multi that failed says so in its parts, not in the header.
+  // A failed multi says so in its parts, not in the header.
   const bool whole_failed = result.type == OpCode::kError;
   const bool multi = op == OpCode::kMulti && !whole_failed;
   wire::encode(w, wire::ReplyHeader{xid, zxid, multi ? ErrorCode::kOk : result.error});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The answer to a write, from what applying its transaction gave.
+// The answer to a write, made from the result of applying its transaction.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // A session's password is a function of its id, so that any server can check it.
 //
 // The function is Java's: 16 bytes of java.util.Random seeded with the id and a constant. It keeps honest
-// clients from mixing up sessions; it is no secret from anybody who knows the id.
+// clients from mixing up sessions; anybody who knows the id can compute it.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 namespace drover::replica {
 
 std::array<char, 16> session_password(SessionId session);
-// In constant time. Id 0 has no password.
+// Compares in constant time. Id 0 has no password.
 bool is_session_password(SessionId session, std::string_view password);
 
 }  // namespace drover::replica

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How fast may new sessions come, from everybody together and from one address?
+// Limits the rate of new sessions, for all clients together and for each address.
 //
 // Each new session is a write that all servers must make durable, so a flood of them starves other writes.
-// The limit for all protects the log; the one for an address keeps a single client in a loop from using up
+// The total limit protects the log. The limit for an address keeps a single client in a loop from using up
 // what is meant for all. Both allow bursts of one second's worth.
 #pragma once
 
@@ -29,13 +29,14 @@ class SessionRate {
   SessionRate(const SessionRateLimits& limits, const HashKey& key)
       : limits_(limits), busy_until_(0, KeyedHash{key}) {}
 
-  // Counts the session when it is allowed. `address` is the client's in text, without port.
+  // Counts the session if it is allowed. `address` is the client's in text, without port.
   bool allow(std::string_view address, Instant now);
 
   std::size_t remembered_addresses() const { return busy_until_.size(); }
 
  private:
-  // A bucket as one number: when it will be full again. It has run empty when that is a second away.
+  // A token bucket as one number: the time when it will be full again. It is empty when that is a second
+  // away.
   using BusyUntil = std::int64_t;  // nanoseconds, on Instant's clock
 
   static bool has_token(BusyUntil until, std::int64_t per_second, std::int64_t now_ns);

@@ -43,7 +43,7 @@ SnapshotCursor::Progress SnapshotCursor::step(SnapshotNodes& nodes, const Snapsh
   return Progress::kMore;
 }
 
-// The walk ends at once: here the writer is kept out, and at the end of the cursor's life perhaps not.
+// Ends the walk at once: here the writer is kept out, but perhaps not when the cursor is destroyed.
 SnapshotCursor::Progress SnapshotCursor::finished(Progress progress) {
   walk_.reset();
   finished_ = progress;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole state, copied out step by step while transactions go on: for a snapshot file, and for a learner
-// that is brought level by one.
+// Copies the whole state step by step while transactions go on: for a snapshot file, and for a learner that
+// is synced with a snapshot.
 //
-// What comes out is fuzzy: it holds everything up to the zxid of begin(), and some of what came after.
-// Replay of the transactions behind that zxid is idempotent, and makes it exact.
+// The copy is fuzzy: it holds everything up to the zxid of begin(), and some of what came after. Replaying
+// the transactions after that zxid is idempotent, and makes it exact.
 #pragma once
 
 #include <cstddef>
@@ -28,17 +28,17 @@ struct SnapshotBeginning {
   std::vector<std::pair<std::int64_t, state::AclListPtr>> acls;
 };
 
-// Nodes copied out of the tree, so that whatever is done with them needs no lock.
+// Nodes copied out of the tree, so that their users need no lock.
 class SnapshotNodes {
  public:
   void clear();
-  // As snapshots know a node: the root's path is "".
+  // In the form that snapshots use: the root's path is "".
   void add(std::string_view path, const state::Node& node);
 
   std::size_t size() const { return items_.size(); }
   std::size_t bytes() const { return bytes_.size(); }  // of paths and data
 
-  // visit(path, data, ACL key, stat), in the order in which they were added.
+  // Calls visit(path, data, ACL key, stat), in the order in which they were added.
   template <class Visit>
   void for_each(Visit visit) const {
     std::string_view rest = bytes_;
@@ -62,28 +62,28 @@ class SnapshotNodes {
   std::vector<Item> items_;
 };
 
-// How much is copied at a time, which is how long a writer may have to wait: some tens of microseconds.
+// How much is copied at a time. It decides how long a writer may have to wait: some tens of microseconds.
 struct SnapshotStepLimits {
   std::size_t nodes = 256;
   std::size_t bytes = 256 * 1024;  // the node that reaches this is the last
 };
 
-// One walk over the machine's state. The machine outlives it. begin(), step(), end() and the destructor are
-// readers of the state: the caller keeps the writer out meanwhile, and may let it in between any two calls.
+// One walk over the machine's state. The machine outlives it. begin(), step(), end() and the destructor read
+// the state: the caller must keep the writer out during each call, and may let it in between any two calls.
 class SnapshotCursor {
  public:
   enum class Progress : std::uint8_t {
     kMore,
-    kEnd,     // with these nodes everything was seen; what is written under the same lock is its end
-    kCutOff,  // the tree was cleared: there is no snapshot, what was copied so far is worth nothing
+    kEnd,     // all nodes were seen; what is written under the same lock is the end of the snapshot
+    kCutOff,  // the tree was cleared: there is no snapshot, and the copy so far is worthless
   };
 
   explicit SnapshotCursor(state::Machine& machine) : machine_(machine) {}
 
   SnapshotBeginning begin();
-  // Replaces what is in `nodes` by the next ones; also kEnd may come with some.
+  // Replaces the content of `nodes` with the next ones; kEnd may come with some too.
   Progress step(SnapshotNodes& nodes, const SnapshotStepLimits& limits = {});
-  // Gives up a walk that is not at its end; harmless otherwise.
+  // Stops a walk before its end; harmless otherwise.
   void end() { walk_.reset(); }
 
  private:

@@ -11,7 +11,7 @@
 namespace drover::replica {
 namespace {
 
-// Keys are counted from 1 for each new list; far below where the next ones would run out of numbers.
+// Keys count up from 1 for each new list. This limit is far below the point where they would run out.
 constexpr std::int64_t kAclKeyMax = std::int64_t{1} << 30;
 
 bool is_touched(const wire::StatPersisted& stat) {
@@ -78,7 +78,7 @@ void StateBuilder::loaded(Zxid zxid, const std::optional<Digest>& digest) {
   loaded_ = true;
   machine_.last_zxid = zxid;
   loaded_at_ = zxid;
-  // What is missing in old snapshots must be there before transactions touch it.
+  // Nodes that are missing in old snapshots must exist before transactions touch them.
   machine_.tree.ensure_special_nodes();
   machine_.quotas.rebuild(machine_.tree);
   // A leader's stream that began at 0 may hold some of what was agreed on while it was sent.
@@ -90,7 +90,7 @@ void StateBuilder::loaded(Zxid zxid, const std::optional<Digest>& digest) {
 }
 
 bool StateBuilder::txn(Zxid zxid, std::string_view entry) {
-  // History begins with nothing, but a server without history has /zookeeper already.
+  // History begins with nothing, but a server without history already has /zookeeper.
   if (!loaded_) loaded(Zxid{0});
   const auto txn = wire::decode_entry(entry);
   if (!txn) return false;
@@ -106,8 +106,8 @@ bool StateBuilder::txn(Zxid zxid, std::string_view entry) {
   return true;
 }
 
-// Java writes the digest of the last transaction that it has finished, and its walk may have met what the one
-// after that has done already: such a tree is right once that one is replayed, and differs here.
+// Java writes the digest of the last transaction that it has finished, and its walk may already have met
+// changes of the next one. Such a tree is right once the next one is replayed, and differs here.
 void StateBuilder::compare_with_snapshot(Zxid zxid) {
   const std::uint64_t expected = awaited_->tree;
   awaited_.reset();
@@ -119,7 +119,7 @@ void StateBuilder::compare(Zxid zxid, std::uint64_t expected) {
   contradicted_ = differs(expected);
   if (!contradicted_) return doubt_.clear();
   if (findings_.empty()) findings_.push_back(doubt_.empty() ? contradiction(zxid, expected) : doubt_);
-  doubt_.clear();  // It is said, and every later one follows from the first.
+  doubt_.clear();  // It is reported, and every later one follows from the first.
 }
 
 bool StateBuilder::differs(std::uint64_t expected) const {

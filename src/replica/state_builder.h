@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fills the state machine from a snapshot's records, then transactions: of this server's own files at its
-// start, or of a leader that brings it level.
+// Fills the state machine from a snapshot's records, then from transactions: from this server's own files at
+// start, or from a leader that syncs it.
 //
-// Digests are compared as soon as the tree is known to be whole: a fuzzy snapshot is only once replay has
-// reached the zxid that its seal names.
+// Digests are compared as soon as the tree is known to be complete: a fuzzy snapshot is complete only once
+// replay has reached the zxid that its seal names.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@
 
 namespace drover::replica {
 
-// Called in this order: reset(); sessions, ACLs and nodes, loaded(), unless history begins with nothing;
-// transactions; finish(). reset() may come again at any time, and begins anew. The machine outlives it.
+// Call order: reset(); sessions, ACLs and nodes, then loaded(), unless the history begins with nothing;
+// transactions; finish(). reset() may come again at any time, and starts over. The machine outlives it.
 //
-// Everything here comes from a file or a peer: false says that it cannot be, and the caller gives up.
+// All input comes from a file or a peer. False means that it is invalid, and the caller gives up.
 class StateBuilder {
  public:
   // The tree's digest when `zxid` was the last transaction applied to it.
@@ -35,8 +35,8 @@ class StateBuilder {
     std::int32_t version = 0;
     std::uint64_t tree = 0;
   };
-  // Hears of every transaction once it is applied; the entry lives for the call. A server that starts
-  // fills its window of recent transactions by it.
+  // Called for every transaction once it is applied; the entry is valid only during the call. A starting
+  // server fills its window of recent transactions with it.
   using OnTxn = std::function<void(Zxid zxid, std::string_view entry)>;
 
   explicit StateBuilder(state::Machine& machine, OnTxn on_txn = {});
@@ -46,24 +46,24 @@ class StateBuilder {
   bool acl(std::int64_t key, std::string_view jute_list);
   bool node(std::string_view path, const wire::Nullable& data, std::int64_t acl,
             const wire::StatPersisted& stat);
-  // The snapshot is whole, and holds at least everything up to `zxid`. A leader's stream has no digest.
+  // The snapshot is complete, and holds at least everything up to `zxid`. A leader's stream has no digest.
   void loaded(Zxid zxid, const std::optional<Digest>& digest = std::nullopt);
   bool txn(Zxid zxid, std::string_view entry);
-  // This one comes soon.
+  // This entry comes soon.
   void prefetch(std::string_view entry) const { machine_.tree.prefetch(wire::likely_path_of_entry(entry)); }
-  // After everything: indexes that only make sense on the whole tree, and findings that waited for more.
+  // After everything: builds indexes that need the whole tree, and reports findings that waited for more.
   void finish();
 
   // The zxid of loaded(); 0 before.
   Zxid loaded_at() const { return loaded_at_; }
-  // The state is what the history makes and nothing more: what was read has been compared with its digests.
+  // The state is what the history produces and nothing more: it has been compared with its digests.
   bool is_exact() const { return comparable_ && doubt_.empty(); }
 
-  // The last digest that could be compared is not this state's. An earlier one does not matter: who has the
-  // state that the last leader had has the right one, whatever an earlier leader claimed. After finish().
+  // The last digest that could be compared is not this state's. An earlier one does not matter: if this state
+  // is the last leader's, it is the right one, whatever an earlier leader claimed. Valid after finish().
   bool is_contradicted() const { return contradicted_; }
 
-  // Lines about trees that did not come out as the files foretold, since the last reset(). Complete after
+  // Lines about trees that did not match the digests in the files, since the last reset(). Complete after
   // finish().
   const std::vector<std::string>& findings() const { return findings_; }
 
@@ -76,10 +76,10 @@ class StateBuilder {
 
   state::Machine& machine_;
   OnTxn on_txn_;
-  // Nodes come depth first, so the next one mostly has the parent of the last.
+  // Nodes come depth first, so the next one mostly has the same parent as the last.
   std::string last_parent_path_;
   state::NodeRef last_parent_ = state::kNoNode;
-  state::TreeEvents events_;  // nobody watches yet
+  state::TreeEvents events_;  // no watchers yet
   Zxid loaded_at_{};
   bool loaded_ = false;            // otherwise the tree is bare: not even /zookeeper is there
   std::optional<Digest> awaited_;  // the snapshot's own digest, at a later zxid

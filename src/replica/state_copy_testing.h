@@ -3,7 +3,7 @@
 // Copies of a server's state, for tests: a snapshot on a disk, and the leader's state on its way to a
 // learner.
 //
-// The latter travels as two frames that name a copy: when the first has come, the first half is in the
+// The latter travels as two frames that name a copy. When the first has arrived, the first half is in the
 // learner's tree; the rest comes with the second.
 #pragma once
 
@@ -33,7 +33,7 @@ struct StateCopy {
       progress = cursor.step(nodes.back(), {.nodes = 1});
     }
   }
-  // From node `first` on.
+  // Starts with node `first`.
   void give(StateBuilder& builder, std::size_t first, std::size_t last) const {
     if (first == 0) {
       for (const auto& [session, timeout_ms] : sessions) builder.session(session, timeout_ms);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of the replica share: a whole server without threads, sockets, disk or clock.
+// Shared by the tests of the replica: a whole server without threads, sockets, disk or clock.
 //
-// Fronts, Replica and Machine are the product's. The test moves time, says what is durable, and speaks for
-// the clients.
+// Fronts, Replica and Machine are the product's. The test moves time, says what is durable, and plays the
+// clients.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -42,7 +42,8 @@ struct HarnessConfig {
   bool durable_at_once = true;  // otherwise durable() says when
 };
 
-// What a client needs of a server: its fronts, and that everybody works until there is nothing left to do.
+// The part of a server that a client needs: its fronts, and a way to run all until there is nothing left to
+// do.
 class Host {
  public:
   virtual ~Host() = default;
@@ -65,7 +66,7 @@ class Harness : public Host {
     start();
   }
 
-  // Everybody says what there is to say, until nobody has anything new.
+  // Runs all parts until none has anything new to say.
   void settle() override {
     for (bool more = true; more;) {
       more = false;
@@ -81,7 +82,7 @@ class Harness : public Host {
     }
   }
 
-  // What was proposed is on the disk, all of it or the next `transactions`.
+  // All that was proposed is on the disk, or the next `transactions` of it.
   void durable(std::optional<int> transactions = std::nullopt) {
     settle();
     const Zxid upto = transactions ? Zxid{raw(machine.last_zxid) + *transactions} : replica->last_proposed();
@@ -89,7 +90,7 @@ class Harness : public Host {
     settle();
   }
 
-  // Time passes in one step; fronts in `silent` do not report what they heard.
+  // Time passes in one step; fronts in `silent` do not report which sessions they heard.
   void advance(std::int64_t ms, const std::vector<std::size_t>& silent = {}) {
     now = now + ms;
     wall.ms += ms;
@@ -155,14 +156,14 @@ class Harness : public Host {
   Zxid durable_upto_{};
 };
 
-// What a client says first.
+// A client's handshake.
 struct Hello {
   std::int32_t timeout_ms = 10'000;
   SessionId session{};
   std::optional<std::string> password{};  // nullopt: the right one
   Zxid last_zxid_seen{};
   bool read_only_byte = true;
-  bool read_only = false;  // a server without a leader will do
+  bool read_only = false;  // accepts a server without a leader
 };
 
 // One client's TCP connection. Bytes that the server does not take wait here, as in a socket.
@@ -171,7 +172,7 @@ class Client {
   explicit Client(Host& h, std::size_t front = 0, const std::string& ip = "127.0.0.1")
       : h_(h), front_(front), conn_(h.front(front).open({ip, ip + ":4444", {{"ip", ip}}}, h.now)) {}
 
-  // The frame that answers the handshake; nullopt when none came.
+  // The frame that answers the handshake; nullopt if none came.
   std::optional<std::string> connect(const Hello& hello = {}) {
     send_hello(hello);
     return take_hello();
@@ -198,7 +199,7 @@ class Client {
     return frame;
   }
 
-  // Sends a request with the next xid and lets everybody work.
+  // Sends a request with the next xid and runs the server.
   std::int32_t send(OpCode op, std::string_view body = {}) {
     send_frame(request(++xid_, op, body));
     return xid_;
@@ -218,7 +219,7 @@ class Client {
     flush();
     h_.settle();
   }
-  // Several frames in one go, before anybody works.
+  // Queues several frames before the server runs.
   void queue(OpCode op, std::string_view body = {}) {
     const std::string frame = request(++xid_, op, body);
     unsent_ += wire::testing::written([&](wire::Writer& w) { w.string(frame); });
@@ -234,7 +235,7 @@ class Client {
     h_.front(front_).on_sent(conn_);
     return replies_in(bytes);
   }
-  // The reply to one request, when nothing else came.
+  // The reply to one request; fails if anything else came.
   Reply ask(OpCode op, std::string_view body = {}) {
     send(op, body);
     auto replies = take();
@@ -264,14 +265,14 @@ class Client {
   std::int32_t xid_ = 0;
 };
 
-// A client that has its session already.
+// A client that already has its session.
 inline Client connected(Host& h, const Hello& hello = {}, std::size_t front = 0) {
   Client client(h, front);
   client.connect(hello);
   return client;
 }
 
-// The same where the test says what is durable.
+// The same for tests that say what is durable.
 inline Client connected_durably(Harness& h, std::size_t front = 0) {
   Client c(h, front);
   c.send_hello({});

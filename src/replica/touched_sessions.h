@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which sessions has a learner heard of since it last told its leader?
+// The sessions that a learner has heard from since it last told its leader.
 //
-// They travel in the answer to a ping, which the leader must be able to read: with very many sessions they do
-// not all fit. Those that were heard of first go first, so that none waits for ever.
+// They travel in the answer to a ping, which the leader must be able to read. If there are very many, they do
+// not all fit. Those that were heard first go first, so that none waits for ever.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class TouchedSessions {
   void add(SessionId session, std::int32_t timeout_ms) {
     if (timeouts_.insert_or_assign(session, timeout_ms).second) order_.push_back(session);
   }
-  // It has ended: its place in the order is skipped.
+  // The session has ended: its place in the order is skipped.
   void erase(SessionId session) { timeouts_.erase(session); }
   void clear() {
     timeouts_.clear();
@@ -44,7 +44,7 @@ class TouchedSessions {
 
  private:
   boost::unordered_flat_map<SessionId, std::int32_t> timeouts_;
-  std::deque<SessionId> order_;  // of everything in timeouts_, and of some that have ended
+  std::deque<SessionId> order_;  // all sessions of timeouts_, and some that have ended
 };
 
 }  // namespace drover::replica
