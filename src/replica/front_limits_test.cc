@@ -268,7 +268,7 @@ TEST(Limits, EventsThatNobodyReadsEndTheConnection) {
   EXPECT_FALSE(writer.closed());
 }
 
-// A client whose node /a holds `bytes` of data, in a harness where the test says what is durable.
+// A client whose node /a holds `bytes` of data; the test says what is durable.
 class LargeAnswers : public ::testing::Test {
  protected:
   static HarnessConfig config() {
@@ -310,7 +310,7 @@ TEST_F(LargeAnswers, BehindAWriteAreAskedForOnlyAsFarAsTheyFitTheOutput) {
 }
 
 TEST_F(LargeAnswers, ThatNobodyCouldForeseeEndTheConnection) {
-  // When the reads are asked for, the node is still small.
+  // The node is still small when the reads are sent.
   create_a(1);
   c_.queue(OpCode::kSetData, set_data_body("/a", std::string(50'000, 'y')));
   for (int i = 0; i < 900; ++i) c_.queue(OpCode::kGetData, path_watch_body("/a"));
@@ -333,7 +333,7 @@ TEST(Limits, AConnectionThatGoesTakesWhatItHasUnderWayAlong) {
   c.send(OpCode::kExists, path_watch_body("/a", true));
   c.vanish();
   EXPECT_EQ(h.front().outstanding(), 0u);
-  Client successor(h);  // of the same slot
+  Client successor(h);  // gets the same slot
   EXPECT_EQ(successor.conn().slot, c.conn().slot);
   h.durable();
   EXPECT_TRUE(successor.output().empty()) << "the reply finds nobody";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Unsent output of all connections together is bounded: who does not read goes, others stay.
+// Unsent output of all connections together is limited: clients that do not read are closed, others stay.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ HarnessConfig small_total() {
   return config;
 }
 
-// A client of this address, with a session.
+// A client with this address, with a session.
 Client& join(std::deque<Client>& clients, Harness& h, const std::string& ip) {
   Client& c = clients.emplace_back(h, 0, ip);
   c.connect();
@@ -69,7 +69,7 @@ TEST(OutputOfAll, MayBeExceededByOneReplyWhoseClientIsReadingIt) {
   slow.create("/b", {.data = std::string(1000, 'x')});
   Client& other = join(clients, h, "10.0.0.2");
   ask_for_a(slow, 1);
-  // The first request may wait for the next round, which looks at who holds what.
+  // The first request may wait for the next round, which checks how much each connection holds.
   std::size_t answered = 0;
   for (int i = 0; i < 20; ++i) {
     other.queue(OpCode::kGetData, path_watch_body("/b"));
@@ -88,7 +88,7 @@ TEST(OutputOfAll, IsReadAgainInTheNextRoundWhenItWasFull) {
   std::deque<Client> clients;
   join(clients, h, "10.0.0.1").create("/a", {.data = std::string(kNodeBytes, 'x')});
   for (int i = 0; i < 30; ++i) join(clients, h, "10.0.0." + std::to_string(i));
-  // All ask in one round: the answers of some wait for the next one, and nobody is closed who reads.
+  // All ask in one round: some answers wait for the next one, and no client that reads is closed.
   for (Client& c : clients) ask_for_a(c, 1);
   EXPECT_LE(h.front().output_bytes(), kTotal + 2 * kNodeBytes);
   EXPECT_TRUE(h.front().has_resting());
@@ -125,7 +125,7 @@ TEST(OutputOfAll, EventsOfOneBatchAreBoundedHoweverManyWatch) {
   for (const char* path : {"/a", "/quiet"}) writer.send(OpCode::kCreate, wire::testing::create_body(path));
   h.durable();
   writer.take();
-  Client& calm = next();  // watches what changes once
+  Client& calm = next();  // watches a node that changes once
   calm.ask(OpCode::kExists, path_watch_body("/quiet", true));
   for (int i = 0; i < 200; ++i) next().send(OpCode::kAddWatch, path_type_body("/", 1));
   h.durable();

@@ -38,7 +38,7 @@ std::string auth_body(const wire::Nullable& scheme, const wire::Nullable& auth) 
   });
 }
 
-// A client of a harness where the test says what is durable.
+// A client; the test says what is durable.
 class Order : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -99,7 +99,7 @@ TEST_F(Order, APingWaitsBehindAWriteAndAlwaysHasItsOwnXid) {
 }
 
 TEST_F(Order, AQueueThatNeverDrainsKeepsEveryRequestsBytesItsOwn) {
-  // Some writes are always under way, and behind each a read of another size.
+  // Some writes are always under way, each with a read of another size behind it.
   const auto size_of = [](int round) { return static_cast<std::size_t>(round % 41); };
   constexpr int kUnderWay = 5;
   c_.send(OpCode::kCreate, create_body("/a"));
@@ -138,7 +138,7 @@ TEST_F(Order, AnEventComesBeforeAnyReadThatShowsTheChange) {
   c_.send(OpCode::kCreate, create_body("/a"));
   h_.replica->on_durable(h_.replica->last_proposed(), h_.now);
   watcher.queue(OpCode::kExists, path_watch_body("/a"));
-  h_.front().collect();  // the I/O thread's order: what is staged, then new bytes
+  h_.front().collect();  // the I/O thread's order: staged output, then new bytes
   watcher.flush();
   EXPECT_EQ(story(watcher.take()), (Story{"1 Ok", "children /", "2 Ok"}));
 }
@@ -352,7 +352,7 @@ TEST(Requests, DeleteContainerIsTheServersOwnAndEndsTheConnection) {
   EXPECT_EQ(h.replica->last_proposed(), before);
 }
 
-// A client that is told OK would answer the empty token with another request, and never stop.
+// If a client got OK, it would answer the empty token with another request, and never stop.
 TEST(Sasl, IsRefusedAndTheConnectionEnds) {
   for (const char* token : {"00000000", "00000002 6162", "ffffffff"}) {
     Harness h;

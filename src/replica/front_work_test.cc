@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long one connection may keep the others waiting, and how much a transaction may have to tell.
+// How long one connection may keep the others waiting, and how many events a transaction may have.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -31,7 +31,7 @@ class Work : public ::testing::Test {
     for (int i = 0; i < kOwned; ++i) busy_.create("/e" + std::to_string(i), {.flags = wire::kEphemeral});
     busy_.take();
   }
-  // Looks at all of them and has nothing to say.
+  // Visits all of them and has no result.
   static void ask_in_vain(Client& c, int times) {
     for (int i = 0; i < times; ++i) c.queue(OpCode::kGetEphemerals, path_body("/none"));
   }
@@ -104,7 +104,7 @@ TEST(WorkBehindAWrite, IsGatheredOnlyAsFarAsItIsSmall) {
       << "the write, and reads until they are as much as the output may hold";
 }
 
-// Watchers of everything, and somebody who changes much at once.
+// Watchers of everything, and a client that changes much at once.
 class ManyEvents : public ::testing::Test {
  protected:
   static HarnessConfig config() {

@@ -25,7 +25,7 @@ TEST(Learning, TheEndOfASessionIsNotTheAnswerToAWriteWithXidZero) {
   Client c = learners_client(p);
   p.link_holds = false;
   c.send_frame(Client::request(0, OpCode::kCreate, create_body("/a")));
-  p.leader.advance(20'000);  // It hears nothing of the session and ends it, by a transaction of xid 0.
+  p.leader.advance(20'000);  // It does not hear of the session and ends it, with a transaction of xid 0.
   p.link_holds = true;
   p.settle();
   EXPECT_EQ(p.learner.machine.tree.get("/a"), nullptr);

@@ -35,7 +35,7 @@ std::string multi_with_ephemeral(std::string_view path) {
   });
 }
 
-// A client of the pair: what it asks is answered when both have had their say.
+// A client of the pair: its requests are answered when both servers have run.
 struct PairClient {
   PairClient(Pair& p, Harness& at, const Hello& hello = {}) : pair(p), client(at) {
     client.send_hello(hello);
@@ -233,7 +233,7 @@ TEST(LocalSessions, DoNotLetAnEndedGlobalSessionSpeakAgain) {
   Pair p(local(true));
   PairClient c(p, p.learner);
   EXPECT_EQ(c.error(OpCode::kCreate, ephemeral("/lock")), ErrorCode::kOk);
-  // It expires at the leader while a write of it is on its way.
+  // It expires at the leader while one of its writes is on the way.
   p.link_holds = false;
   c.client.send(OpCode::kCreate, create_body("/a", {}));
   p.leader.advance(14'000);

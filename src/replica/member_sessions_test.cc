@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sessions that several servers have to do with: moved, resumed, and closed from a server that they have
-// left.
+// Sessions that involve several servers: moved, resumed, and closed from a server that they have left.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -22,7 +21,7 @@ class MemberSessions : public ::testing::Test {
     c.settle_down();
     EXPECT_EQ(c.leader(), 3);
   }
-  // What is proposed from now on stays under way.
+  // Proposals from now on stay under way.
   void hold_disks(bool held) {
     for (const std::int64_t id : {1, 2, 3}) c.hold_disk(id, held);
     c.run();
@@ -121,7 +120,7 @@ Client connected_to_learner(Pair& p) {
 TEST(SilentConnections, AreNotThoseWhoseWordsWaitWhileTheProcessStandsStill) {
   Harness h;
   Client c = connected(h, {.timeout_ms = 6000});
-  const Instant read_until = h.now + 5000;  // and then nobody reads for long
+  const Instant read_until = h.now + 5000;  // and then nothing is read for long
   h.now = h.now + 20'000;
   h.front().on_tick(read_until);
   EXPECT_FALSE(c.closed());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Agreement and state together: when a server serves, what it shows, and what it may write down.
+// Agreement and state together: when a server serves, what it shows, and what it may save.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -23,7 +23,7 @@ class Members : public ::testing::Test {
     c.settle_down();
     ASSERT_EQ(c.leader(), 3);
   }
-  // Written, and answered.
+  // The write is sent and answered.
   void write(std::int64_t at, std::string_view path) {
     Client client = connected(c.node(at));
     EXPECT_EQ(client.create(path), ErrorCode::kOk) << path;
@@ -57,7 +57,7 @@ TEST_F(Members, AServerThatComesBackServesOnlyWhenWhatWasAgreedOnMeanwhileIsOnIt
   c.start({1});
   c.run();
   while (c.node(1).orders.size() > 1) c.work_disk(1);
-  // Committed by the others after NEWLEADER, so that it comes with UPTODATE.
+  // The others commit it after NEWLEADER, so it comes with UPTODATE.
   write(2, "/b");
   c.work_disk(1);
   ASSERT_TRUE(c.member(1).peer().active());
@@ -84,7 +84,7 @@ TEST_F(Members, AStateThatIsStillComingIsNeitherShownNorWrittenDown) {
   EXPECT_EQ(c.replica(1).service(), Service::kNone);
   Client client(c.node(1));
   EXPECT_FALSE(client.connect());
-  // The link breaks, and nobody else is there: half a state must not stay in memory.
+  // The link breaks, and there is no other server: half a state must not stay in memory.
   c.crash(2);
   c.crash(3);
   c.pass(300);
@@ -111,7 +111,7 @@ TEST_F(Members, AStateThatWasSavedAheadOfItsNameIsNoSnapshotUntilItIsLevel) {
 TEST_F(Members, ATailThatNobodyAgreedOnIsGoneFromTheStateAfterTruncation) {
   start_all();
   write(1, "/kept");
-  // The leader logs a write that nobody else gets.
+  // The leader logs a write that no other server gets.
   Client client = connected(c.node(3));
   c.isolate(3);
   client.send(OpCode::kCreate, create_body("/lost", {}));
@@ -145,7 +145,7 @@ TEST_F(Members, AnEpochThatIsUsedUpEndsWithoutLosingWhatWasAcknowledged) {
   std::vector<std::string> acknowledged;
   for (int i = 0; i < 60; ++i) {
     const std::string path = "/n" + std::to_string(i);
-    // Several at once: the end of the epoch comes in the middle of what is on its way.
+    // Several at once: the epoch ends in the middle of requests on their way.
     Client client(c.node(1 + i % 3));
     client.connect();
     client.queue(OpCode::kCreate, create_body(path, {}));

@@ -116,7 +116,7 @@ TEST(Sessions, WhatTheOldConnectionStillSaysIsNotTheClientsWord) {
   config.fronts = 2;
   Harness h(config);
   Client old = connected(h, {}, 0);
-  // The old connection's write reaches the replica behind the move.
+  // The old connection's write reaches the replica after the move.
   old.queue(OpCode::kCreate, create_body("/stale"));
   old.flush();
   ToReplica late = std::exchange(h.front(0).outbox(), ToReplica{});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Durability, refusals, and what the server deletes on its own.
+// Durability, refusals, and nodes that the server deletes on its own.
 #include "replica/replica.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ HarnessConfig by_hand() {
   return config;
 }
 
-// With a disk whose syncs are the test's affair.
+// For a disk whose syncs the test controls.
 void begin_session(Harness& h, Client& c) {
   c.send_hello({});
   h.durable();
@@ -67,7 +67,7 @@ TEST(TxnAges, ATransactionIsAsOldAsItWaitedForTheDisk) {
   EXPECT_EQ(ages.leading.extremes().count + ages.learning.extremes().count, 0u);
   EXPECT_EQ(h.replica->change_counts().queued, h.replica->change_counts().removed);
 
-  // A clock that was set back meanwhile would make it negative.
+  // If the clock was set back meanwhile, the age would be negative.
   c.send(OpCode::kDelete, path_version_body("/a"));
   h.wall.ms -= 5000;
   h.advance(1);

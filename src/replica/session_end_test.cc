@@ -28,7 +28,7 @@ HarnessConfig small_transactions() {
   return config;
 }
 
-// Each has a parent of its own, so that no list of a thousand bytes can name them all.
+// Each has its own parent, so that no list of a thousand bytes can name them all.
 std::string parent(int i) { return "/a-parent-" + std::to_string(i); }
 std::string ephemeral(int i) { return parent(i) + "/e"; }
 
@@ -50,7 +50,7 @@ std::vector<wire::TxnEntry> transactions_in(const std::vector<LogAppendPtr>& log
   return txns;
 }
 
-// The end itself, which is one transaction, and sweeps behind it.
+// The end itself, which is one transaction, and sweeps after it.
 void expect_end_of(SessionId session, const std::vector<wire::TxnEntry>& txns) {
   ASSERT_GT(txns.size(), 1u);
   EXPECT_EQ(txns.front().header.type, OpCode::kCloseSession);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state copied out in steps while it changes: what comes out is whole, and replay makes it exact.
+// The state is copied in steps while it changes: the copy is complete, and replay makes it exact.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -30,7 +30,7 @@ std::vector<std::string> paths_of(const SnapshotNodes& nodes) {
   return paths;
 }
 
-// A server that is filled while the leader goes on, as by SNAP and the transactions behind it.
+// A server that is filled while the leader continues, as with SNAP and the transactions after it.
 class Learner {
  public:
   explicit Learner(Leader& leader)
@@ -42,7 +42,7 @@ class Learner {
     for (const auto& [key, list] : beginning.acls) EXPECT_TRUE(builder_.acl(key, list->bytes));
   }
 
-  // False when it has the whole snapshot.
+  // False once it has the whole snapshot.
   bool step(const SnapshotStepLimits& limits) {
     SnapshotNodes nodes;
     const Progress progress = cursor_.step(nodes, limits);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From records and transactions to a state: what is accepted, what is refused, and what is noticed.
+// From records and transactions to a state: what is accepted, refused and reported.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -168,7 +168,7 @@ TEST_F(Builder, IsContradictedByTheLastDigestOnly) {
   leader.create("/b");
   leader.create("/c");
   std::vector<std::string> log = leader.applied;
-  log[1].back() ^= 1;  // of the digest: what a leader with a wrong state has written
+  log[1].back() ^= 1;  // a bit of the digest: a leader with a wrong state wrote this
   const auto replay = [&](std::size_t count) {
     builder.reset();
     for (std::size_t i = 0; i < count; ++i) EXPECT_TRUE(builder.txn(wire::zxid_of_entry(log[i]), log[i]));
@@ -195,9 +195,8 @@ TEST_F(Builder, ComparesAFuzzySnapshotOnlyWhereItsSealSays) {
   expect_equal(leader.machine);
 }
 
-// As Java writes it under load: the digest is of the transaction before the last one that the walk has met.
 TEST_F(Builder, AStateThatWasSentFromTheBeginningOnIsNotTheBeginning) {
-  // The leader had nothing when it began to send, and something when it ended.
+  // The leader had no data when it began to send, and some when it ended.
   leader.create("/a");
   leader.create("/b");
   load_records(leader.machine);
@@ -214,6 +213,8 @@ TEST_F(Builder, AnEmptyStateIsTheBeginning) {
   EXPECT_TRUE(builder.is_exact());
 }
 
+// As Java writes it under load: the digest belongs to the transaction before the last one that the walk has
+// met.
 TEST_F(Builder, ASnapshotMayHoldOneTransactionMoreThanItsDigestSays) {
   leader.create("/a");
   const Zxid named = leader.machine.last_zxid;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two servers have made different states of the same transactions. Which one is wrong, the majority decides;
-// and nobody gives up its state before.
+// Two servers have different states after the same transactions. The majority decides which one is wrong; no
+// server gives up its state before.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -42,7 +42,7 @@ class WrongState : public ::testing::Test {
     tree.set_data(ref, "/a", "spoiled", stat);
   }
   bool is_spoiled(std::int64_t id) { return c.machine(id).tree.get("/a")->data() == "spoiled"; }
-  // The digest that the last leader wrote is another than this state's.
+  // The digest that the last leader wrote does not match this state.
   void contradict(std::int64_t id) { c.node(id).disk.log.back().second.back() ^= 1; }
   void expect_equal_states() {
     for (const std::int64_t id : {1, 2, 3}) {
