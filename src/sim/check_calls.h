@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What clients ask, and what becomes of it (I5, I6, I10, I11).
+// Requests of clients and their results (I5, I6, I10, I11).
 //
-// A transaction carries the session and xid of its request, so each is matched with the call it came from:
-// at most one for each call, none that nobody asked for, and in the order of the session's calls. Writes are
-// linearizable because of how this is done: what anybody has seen is in the order already, so that a write
-// which is asked for later cannot be found at an earlier place, where nobody had asked for it. Then the model
-// decides the request itself, in the state that the history gives it, and must come to the same bytes: error
-// codes, versions, sequence numbers, the parts of a multi, the digest. The reply must be what applying them
-// gives.
+// A transaction carries the session and xid of its request, so each one is matched with its call: at most one
+// for each call, none without a call, and in the order of the session's calls. This matching also proves that
+// writes are linearizable: everything that a client has seen is already in the order, so a write that is
+// requested later cannot take an earlier place, where it had no call yet. Then the model decides the request
+// itself, in the state that the history gives it, and must produce the same bytes: error codes, versions,
+// sequence numbers, the parts of a multi, the digest. The reply must be the result of applying them.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +44,8 @@ struct Call {
   std::string body;
   Instant asked;
   ServerId server = kNowhere;  // of the connection that the client had then
-  Zxid seen_before{};          // by anybody, when it was made
-  Zxid applied{};              // 0: not, so far
+  Zxid seen_before{};          // by any client, when it was made
+  Zxid applied{};              // 0: not yet
   std::string expected;        // the whole reply frame, once applied
 };
 
@@ -55,7 +54,7 @@ class CheckCalls {
   CheckCalls(Failures& failures, Model& model, CheckSessions& sessions)
       : failures_(failures), model_(model), sessions_(sessions) {}
 
-  // A leader with a spoiled state decides as it should, but writes another digest.
+  // A leader with a spoiled state decides correctly, but writes another digest.
   void set_spoiled_states(bool spoiled) { spoiled_states_ = spoiled; }
   ClientId new_client();
   void on_session(ClientId client, SessionId session, ServerId server);
@@ -63,7 +62,7 @@ class CheckCalls {
   SessionId session_of(ClientId client) const { return of(client).session; }
 
   void on_call(ClientId client, std::int32_t xid, wire::OpCode op, std::string_view body, Instant now);
-  // Takes the call out of the client's list if it is the one that must be answered next.
+  // Removes the call from the client's list if it is the one that must be answered next.
   bool on_reply(ClientId client, const wire::ReplyHeader& header, std::string_view body, Call& answered);
   void on_lost(ClientId client, std::int32_t xid);
   void on_not_applied(ClientId client, std::int32_t xid);
@@ -81,7 +80,7 @@ class CheckCalls {
     SessionId session{};
     ServerId server = kNowhere;
     std::deque<Call> open;
-    // Not answered, and perhaps still to come.
+    // Not answered; they may still be applied.
     boost::unordered_flat_map<std::int32_t, Call> lost;
     Zxid seen{};                   // by replies
     Zxid seen_event{};             // by events
@@ -107,7 +106,7 @@ class CheckCalls {
   std::deque<Client> clients_;
   boost::unordered_flat_map<SessionId, ClientId> by_session_;
   boost::unordered_flat_map<std::int64_t, char> withdrawn_;  // client and xid
-  Zxid seen_{};                                              // by anybody
+  Zxid seen_{};                                              // by any client
   Call* applying_ = nullptr;
   std::uint64_t count_ = 0;
 };

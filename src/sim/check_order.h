@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One history: who leads when, what comes after what, and that nothing committed is ever lost (I1-I4).
+// One history: which server leads when, what comes after what, and that nothing committed is ever lost
+// (I1-I4).
 //
 // A zxid names one transaction, because one leader proposes in an epoch. Its predecessor is the one with the
 // counter before it or, for the first of an epoch, the end of the history that the new leader took over. So
-// all transactions form a tree, and what is committed must be one path in it: whatever a serving server
-// applies, or a client is told of, extends that path or lies on it.
+// all transactions form a tree, and what is committed must be one path in it: every transaction that a
+// serving server applies, or that a client is told of, extends that path or lies on it.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@
 
 namespace drover::sim {
 
-// Who has seen something, for messages.
+// The server or client that has seen something, for messages.
 struct Witness {
   std::string_view what;
   std::int64_t number = 0;
@@ -34,7 +35,7 @@ inline void append_text(std::string& out, const Witness& witness) {
 
 class CheckOrder {
  public:
-  // Hears of every transaction once, in order, when it is committed. Returns the digests after it by
+  // Called for every transaction once, in order, when it is committed. Returns the digests after it with
   // set_model_digests().
   class Listener {
    public:
@@ -51,9 +52,9 @@ class CheckOrder {
   void on_state(ServerId server, Zxid zxid, std::optional<std::uint64_t> tree_digest,
                 std::optional<std::uint64_t> sessions_digest);
   void on_established(ServerId server, std::uint32_t epoch, Zxid last, Instant now);
-  // Somebody outside has seen the state at `zxid`: it is committed. False when there is no such state.
+  // A client has seen the state at `zxid`, so it is committed. False if there is no such state.
   bool on_seen(Zxid zxid, const Witness& witness);
-  // During Listener::on_committed().
+  // Call during Listener::on_committed().
   void set_model_digests(std::uint64_t tree, std::uint64_t sessions);
   void on_settled(ServerId server, Zxid zxid, std::uint64_t tree_digest, std::uint64_t sessions_digest);
 
@@ -79,11 +80,11 @@ class CheckOrder {
   struct Server {
     std::uint32_t led = 0;  // its last epoch as a leader
     Zxid position{};
-    bool known = false;  // otherwise nothing has been heard of it
+    bool known = false;  // otherwise it has reported nothing yet
   };
 
   Txn* learn(Zxid zxid, std::string_view entry);
-  // What must come directly before; nullopt when the epoch's beginning was not seen.
+  // The zxid that must come directly before; nullopt if the epoch's beginning was not seen.
   std::optional<Zxid> predecessor(Zxid zxid) const;
   bool commit(Zxid zxid, const Witness& witness);
   bool commit_one(Txn& txn);

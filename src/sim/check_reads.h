@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A read shows the whole truth as of its zxid: value, Stat, ACL and children are the model's (I7).
+// A read shows the exact state at its zxid: value, Stat, ACL and children are the model's (I7).
 #pragma once
 
 #include <string_view>
@@ -18,7 +18,7 @@ class CheckReads {
   CheckReads(Failures& failures, const Model& model, const state::Options& options)
       : failures_(failures), model_(model), options_(options) {}
 
-  // `session`: who asks. Ops that are no reads of the tree pass.
+  // `session`: who asks. Operations that do not read the tree pass.
   void on_reply(ClientId client, const Call& call, const wire::ReplyHeader& header, std::string_view body);
 
  private:

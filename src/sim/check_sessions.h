@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The life of sessions: created once, silent after the end, and not ended before their time (I8).
+// The life of sessions: created once, silent after the end, and not expired too early (I8).
 //
-// When a leader last heard of a session is mostly not known to anybody outside: touches travel with pings and
-// may get lost with a follower. Three moments are certain, and each gives the session a full timeout: its
-// creation, the beginning of a leader's reign, and a write that the leader heard from its own connection.
+// When a leader last heard from a session is mostly unknown to an observer: touches travel with pings and may
+// get lost with a follower. Three moments are certain, and each gives the session a full timeout: its
+// creation, the start of a leader's epoch, and a write that the leader received on its own connection.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ class CheckSessions {
                 std::int64_t clock_drift_percent)
       : failures_(failures), model_(model), order_(order), clock_drift_percent_(clock_drift_percent) {}
 
-  // Before and after the model applies it.
+  // Call before and after the model applies it.
   void before(const wire::TxnEntry& txn, Instant now);
   void after(const wire::TxnEntry& txn);
 
-  // A client has it: it asked at `asked`, and this server took it.
+  // A client has the session: it asked at `asked`, and this server accepted it.
   void on_session(SessionId session, std::int32_t timeout_ms, Instant asked);
   // A write of the session was committed as `zxid`; the client had asked this server at `asked`.
   void on_write(SessionId session, Zxid zxid, ServerId server, Instant asked);
@@ -42,7 +42,7 @@ class CheckSessions {
   // With local sessions the history knows only those that have become global.
   void set_local_sessions(bool local) { local_ = local; }
   bool may_be_local(SessionId session) const;
-  // How the history knows it ended; 0: it did not.
+  // The zxid of its end in the history; 0: it has not ended.
   Zxid closed_at(SessionId session) const;
   void on_drained(ServerId server, const state::Machine& machine);
 
@@ -53,7 +53,7 @@ class CheckSessions {
     std::int32_t timeout_ms = 0;  // the shortest that any server agreed to
     bool told = false;            // a client has it
     Instant created_after;        // when that client asked for it
-    Zxid heard_at{};              // a write that its leader heard itself
+    Zxid heard_at{};              // a write that its leader received itself
     Instant heard_after;
   };
   void create(const wire::TxnEntry& txn, std::int32_t timeout_ms);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whoever watches is told: each change once, in order, before any reply that shows it, and never in vain
-// (I9).
+// Every watcher is notified: each change once, in order, before any reply that shows it, and never without a
+// change (I9).
 //
 // A watch that was set by a reply at zxid z waits for the first change after z that concerns it. When the
-// history has that change, it is due: the event must reach the client before any reply from that zxid on.
+// history has that change, the event is due: it must reach the client before any reply from that zxid on.
 //
-// A lost connection takes the server's watches with it, and the client sets them again on the next one. What
-// that may change: the event of a change in between comes without a zxid, and tells of the node as it is
-// then. A node that was waited for, and came and went meanwhile, is not told of. Persistent watches say
-// nothing of the time in between; they are certain again from the first event or reply on.
+// A lost connection loses the server's watches, and the client sets them again on the next one. This has
+// three effects. The event of a change in between comes without a zxid, and describes the node as it is then.
+// A node that was waited for, and was created and deleted meanwhile, causes no event. Persistent watches
+// report nothing about the time in between; they are certain again from the first event or reply on.
 #pragma once
 
 #include <cstdint>
@@ -34,14 +34,14 @@ class CheckWatches {
   CheckWatches(Failures& failures, Model& model) : failures_(failures), model_(model) {}
 
   void new_client() { clients_.emplace_back(); }
-  // The model has applied a transaction: whoever waited for its changes must hear of them.
+  // The model has applied a transaction: every watcher of its changes must be notified.
   void on_committed();
   // The end of a large session sets the pzxid of these nodes' parents once more (state/prepare.h). A watch on
   // their children that is set again then may fire without a change.
   void on_swept(const wire::MultiTxn& sweep);
-  // Before the reply is looked at any further: what it shows must have been told.
+  // Call before other checks of the reply: the client must have been notified of what it shows.
   void before_reply(ClientId client, Zxid zxid);
-  // What the reply does to the client's watches.
+  // How the reply changes the client's watches.
   void on_reply(ClientId client, const Call& call, const wire::ReplyHeader& header);
   void on_event(ClientId client, wire::EventType type, std::string_view path, Zxid zxid);
   void on_disconnected(ClientId client);
@@ -53,15 +53,15 @@ class CheckWatches {
   enum class Kind : std::uint8_t { kData, kExist, kChild, kPersistent, kRecursive };
   using Key = std::pair<PathId, Kind>;
   struct Watch {
-    std::size_t next = 0;    // in the path's list of changes: the first that is not told
-    Zxid due{};              // of the change to be told next; 0: there is none yet
+    std::size_t next = 0;    // in the path's list of changes: the first without an event
+    Zxid due{};              // of the next change to report; 0: there is none yet
     bool set_again = false;  // on another connection than the first
-    bool uncertain = false;  // persistent, and what was missed is not known
+    bool uncertain = false;  // persistent, and it is unknown what was missed
   };
   struct Client {
     std::map<Key, Watch> watches;
     std::set<std::pair<Zxid, Key>> due;
-    // A node's end may be told once for its data and once for its children when watches are set again.
+    // When watches are set again, a node's end may be reported once for its data and once for its children.
     std::set<PathId> second_deletions;
     Zxid replied{};
     std::size_t uncertain = 0;
@@ -94,7 +94,8 @@ class CheckWatches {
   Failures& failures_;
   Model& model_;
   std::deque<Client> clients_;
-  // Watches without a due change, by path: whom a new change wakes. Recursive ones wait at their own path.
+  // Watches without a due change, by path: the clients that a new change wakes. Recursive ones wait at their
+  // own path.
   std::map<Key, std::set<ClientId>> waiting_;
   std::set<PathId> swept_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One machine's two clocks: a steady one that may run a little too fast or slow, and a wall clock that may be
-// set by anybody.
+// set to any time.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One run: servers, clients and faults from one plan, first in trouble, then healed; and the verdict.
+// One run: servers, clients and faults from one plan, first with faults, then healed; and the verdict.
 //
-//   safety     everything in the plan may go wrong, and no rule may be broken
-//   liveness   nothing goes wrong any more: before long a leader serves, every server is level with it,
+//   safety     all faults of the plan may happen, and no rule may be broken
+//   liveness   no more faults: before long a leader serves, every server is synced with it,
 //              every call has ended, and a new client can write
 #pragma once
 
@@ -30,7 +30,7 @@ namespace drover::sim {
 
 struct RunOptions {
   bool trace = false;
-  Tally* tally = nullptr;                             // what happened is added to it in the end
+  Tally* tally = nullptr;                             // gets the counts of this run at its end
   std::optional<std::uint64_t> until = std::nullopt;  // stop after this event
 };
 
@@ -39,23 +39,23 @@ class Cluster final : private ServerObserver {
   Cluster(const Plan& plan, const RunOptions& options);
   ~Cluster() override;
 
-  // Everything; true when no rule was broken.
+  // Runs everything; true if no rule was broken.
   bool run();
 
   // --- the same in parts, for scripts ---
   void start();
   void run_for(Micros time);
-  // Runs until `reached` or the time is over, which fails with `what`.
+  // Runs until `reached`; fails with `what` if the time is over.
   void wait_until(Micros time, const std::string& what, const std::function<bool()>& reached);
-  // The same, but it may fail: false when the time is over.
+  // The same, but it may fail: false if the time is over.
   bool run_until(Micros time, const std::function<bool()>& reached);
-  // Nothing goes wrong any more: everything must come right.
+  // No more faults: everything must recover.
   void heal();
   void live();
   bool failed() const { return world_.failed(); }
   void fail(std::string why) { world_.fail(std::move(why)); }
   SimServer& server(ServerId id);
-  // Whoever leads and serves; null: nobody.
+  // The leader that serves; null: none.
   SimServer* leader();
   Network& network() { return network_; }
   Intruder& intruder() { return intruder_; }
@@ -104,7 +104,7 @@ class Cluster final : private ServerObserver {
   Intruder intruder_;
   Oracle oracle_;
   zab::Invariants invariants_;
-  std::vector<const zab::Peer*> peers_;  // those that run: scratch of on_step()
+  std::vector<const zab::Peer*> peers_;  // the running ones; scratch of on_step()
   std::vector<std::unique_ptr<SimClient>> clients_;
 };
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The election port of all servers. As on the real one (net/election_link) two servers have one connection:
-// the larger id dials, the smaller one only knocks and is dialled back. When both begin at once the two
-// cross, a connection that already carries votes is replaced, and what was under way in it is lost. Of
-// several notifications to a server only the newest waits, and on a new connection the last one is said
-// again.
+// the server with the larger id dials; the smaller one only knocks, and the larger dials back. If both start
+// at once the two cross: a connection that already carries votes is replaced, and what was under way in it is
+// lost. If there are several notifications to a server, only the newest waits. On a new connection the last
+// one is sent again.
 //
-// Unlike there, a fault may lose a notification, or bring it twice and late, because an election must bear
-// that.
+// Unlike there, a fault may lose a notification, or deliver it twice and late, because an election must
+// tolerate that.
 #pragma once
 
 #include <algorithm>
@@ -41,14 +41,14 @@ class ElectionNet {
     virtual void on_reachable(ServerId peer, bool reachable) = 0;
   };
 
-  // Delays and cuts are the network's, which outlives this.
+  // Delays and cuts come from the network, which outlives this.
   ElectionNet(World& world, Network& network, const ElectionNetPlan& plan)
       : world_(world), network_(network), plan_(plan), random_(world.fork(2)) {}
 
   void attach(ServerId id, Host& host, ActorId actor);
   void detach(ServerId id, Farewell farewell);
   void send(ServerId from, ServerId to, std::string bytes);
-  // Somebody else speaks as `from`.
+  // Another process speaks as `from`.
   void forge(ServerId from, ServerId to, std::string bytes);
   ElectionNetPlan& plan() { return plan_; }
 
@@ -57,7 +57,7 @@ class ElectionNet {
     Host* host = nullptr;
     ActorId actor{};
   };
-  // What one server has for another.
+  // Notifications of one server for another.
   struct Pair {
     std::optional<std::string> waiting;
     std::string last;  // sent last

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Somebody who can reach the ports between servers and is none of them: a foreign learner on the quorum port,
-// a foreign voice in the election.
+// An attacker that can reach the ports between servers and is none of them: a foreign learner on the quorum
+// port, a foreign voice in the election.
 //
-// It never tells a lie that an honest server could tell: agreement tolerates servers that fail, not servers
-// that lie, so whoever may speak as a voter and acknowledges what it never logged can break everything. That
-// is what the check of addresses and TLS are for (docs/security.md, "Between servers"). What it says instead
-// is impossible, or under a name that is not counted:
+// It never tells a lie that an honest server could tell. Agreement tolerates servers that fail, not servers
+// that lie: a process that may speak as a voter and acknowledges what it never logged can break everything.
+// The check of addresses and TLS protect against that (docs/security.md, "Between servers"). So the intruder
+// says only what is impossible, or speaks under a name that is not counted:
 //
 //   turned away     nothing at all, garbage, the id of no member, an epoch that cannot be. Must disturb
 //                   nobody, and is never answered.
@@ -40,9 +40,9 @@ class Intruder final : private Network::Host {
   Intruder(World& world, Network& network, ElectionNet& election, const Plan& plan, const Servers& servers);
   ~Intruder() override;
 
-  // As often as the plan says; nothing if it says never.
+  // Acts as often as the plan says; does nothing if it says never.
   void begin();
-  // Its connections end, and nothing more is heard of it.
+  // Its connections end, and it says nothing more.
   void leave();
 
  private:
@@ -51,10 +51,10 @@ class Intruder final : private Network::Host {
   struct Visit {
     Approach approach{};
     ServerId to{};
-    int lines = 0;  // that it has said
+    int lines = 0;  // number of packets it has sent
     std::string in;
-    std::optional<std::uint32_t> epoch;  // the leader's, once it was told
-    bool heard = false;                  // something since the last line
+    std::optional<std::uint32_t> epoch;  // the leader's, once known
+    bool heard = false;                  // received something since it last sent
   };
 
   void on_accepted(SocketId, Port, HostId) override {}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The log thread of a simulated server: carries out orders to the disk one after the other, each after a
-// while, through the product's own journal.
+// The log thread of a simulated server: carries out disk orders one after the other, each with a delay,
+// through the product's own journal.
 //
-// A write and the sync behind it are two moments, so that a crash can come between them. Everything else
-// happens at one moment; a crash in the midst of it is the disk's doing (MemoryDisk::power_off_after).
+// A write and its sync are two events, so that a crash can come between them. Everything else is one event; a
+// crash in the middle of it is up to the disk (MemoryDisk::power_off_after).
 #pragma once
 
 #include <algorithm>
@@ -38,14 +38,14 @@ class LogDevice {
     virtual void on_state_saved() = 0;
     virtual void on_state_reloaded(bool exact) = 0;
     virtual void on_discarded() = 0;
-    // The process cannot go on.
+    // The process cannot continue.
     virtual void on_fatal(const IoError& error) = 0;
     virtual void on_disk_full(bool full) = 0;
 
     virtual IoResult<void> write_state(storage::SnapshotWriter& writer) = 0;
     virtual IoResult<bool> reload_state() = 0;  // whether it is exact
     virtual void clear_state() = 0;
-    // History is about to be rewritten: no snapshot may be in the making. False: one is, wait until resume().
+    // History is about to be rewritten: no snapshot may be under way. False: one is; wait until resume().
     virtual bool pause_snapshots() = 0;
     virtual void resume_snapshots() = 0;
     virtual void want_snapshot() = 0;
@@ -56,9 +56,9 @@ class LogDevice {
             std::uint64_t seed);
 
   void submit(LogOrder order);
-  // Snapshots have come to rest.
+  // No snapshot is under way any more.
   void resume() { start(); }
-  // Whatever it does next takes this much longer.
+  // Its next operation takes this much longer.
   void stall(Micros time) { stall_ = std::max(stall_, time); }
   bool is_idle() const { return queue_.empty() && !busy_; }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whatever goes wrong in a cluster, at random moments, as the plan allows.
+// Injects all kinds of faults into a cluster, at random times, as the plan allows.
 //
-// What the protocol cannot survive is not done to it: disks lose data on one voter at a time, and on the next
-// only when the first is level with a leader again. Everything else may come together.
+// It does nothing that the protocol cannot survive: disks lose data on one voter at a time, and on the next
+// one only after the first is synced with a leader again. All other faults may come together.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class Nemesis {
   Nemesis(World& world, Network& network, ElectionNet& election, const Plan& plan, Servers& servers);
 
   void begin();
-  // Nothing more goes wrong, and what did is repaired: every server is started, every link works.
+  // Stops all faults and repairs their effects: every server is started, every link works.
   void heal();
   std::uint64_t incidents() const { return incidents_; }
 

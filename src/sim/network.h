@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Connections between hosts: streams of bytes that are late, cut into pieces, broken at any byte, or silent;
-// but, as with TCP, never out of order, doubled or with a hole.
+// but, as with TCP, never out of order, duplicated or with a gap.
 //
 //   cut          a pair of hosts, in one direction: what is sent waits, and arrives when the cut heals
 //   reset        each side still gets some of what was under way, then hears that the link is broken
@@ -35,21 +35,21 @@ struct NetworkPlan {
   std::uint64_t split_percent = 10;   // of deliveries that arrive in pieces
   std::uint64_t refused_percent = 0;  // of connections
   Micros connect_timeout = 2 * kSecond;
-  // How long a whole state is on its way to a learner, however large it is; what is sent otherwise is small
-  // beside it. 0: no longer than anything else.
+  // How long a whole state takes to a learner, whatever its size; all other traffic is small compared with
+  // it. 0: no longer than anything else.
   Micros state_time = 0;
   Micros state_piece_longest = kSecond;
 };
 
-// How a host goes.
+// How a host goes away.
 enum class Farewell : std::uint8_t {
-  kReset,   // the process died: its machine tells everybody
-  kSilent,  // the power is gone: nobody is told
+  kReset,   // the process died: its machine tells all peers
+  kSilent,  // the power is gone: no peer is told
 };
 
 class Network {
  public:
-  // What a host hears. Of a socket that it closed, nothing more.
+  // Callbacks of a host. After it closed a socket, it hears nothing more of it.
   class Host {
    public:
     virtual ~Host() = default;
@@ -62,23 +62,23 @@ class Network {
 
   Network(World& world, const NetworkPlan& plan) : world_(world), plan_(plan), random_(world.fork(1)) {}
 
-  // The host outlives its being attached; `actor` is whose pauses count.
+  // The host must live until it is detached; `actor` is the one whose pauses count.
   void attach(HostId id, Host& host, ActorId actor);
   void detach(HostId id, Farewell farewell);
   bool is_attached(HostId id) const { return hosts_.contains(id); }
 
   SocketId dial(HostId from, HostId to, Port port);
   void send(SocketId socket, std::string_view bytes);
-  // After what was sent.
+  // Closes after what was sent.
   void close(SocketId socket);
 
   // --- faults ---
   void set_cut(HostId from, HostId to, bool cut);
   bool is_cut(HostId from, HostId to) const { return cuts_.contains({from, to}); }
   void heal();
-  // Breaks any one connection; false when there is none.
+  // Breaks one random connection; false if there is none.
   bool reset_any(Random& random, Port port);
-  // Breaks all connections of a host to servers' own port: everybody else hears of it, the host does not.
+  // Breaks all connections of a host to the servers' own port: all peers hear of it, the host does not.
   void leave_in_the_dark(HostId id);
   NetworkPlan& plan() { return plan_; }
   Micros delay() { return skewed(random_, plan_.delay_low, plan_.delay_high); }
@@ -98,7 +98,7 @@ class Network {
     bool scheduled = false;
     bool stalled = false;   // by a cut
     bool ended = false;     // nothing more will be sent
-    bool given_up = false;  // by the receiver's own machine, whatever is cut
+    bool given_up = false;  // by the receiver's own machine, even if the network is cut
   };
   struct Connection {
     Port port{};

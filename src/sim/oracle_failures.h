@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the checkers found: one line each, with zxids, for the person who will look at the trace.
+// The findings of the checkers: one line each, with zxids, for the person who will read the trace.
 #pragma once
 
 #include <charconv>
@@ -40,7 +40,7 @@ std::string text(const Parts&... parts) {
   return out;
 }
 
-// The first ones matter; what follows a broken history is noise.
+// The first ones matter; those after a broken history are noise.
 class Failures {
  public:
   template <class... Parts>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tree was at every zxid: the committed transactions replayed, and nothing forgotten.
+// The tree at every zxid: replays the committed transactions, and forgets nothing.
 //
-// Each path keeps the versions of its node and the events that its watchers should have heard. A read at zxid
-// z must show the last version not after z; a watch set at z must fire by the first event after z.
+// Each path keeps the versions of its node and the events that its watchers should have received. A read at
+// zxid z must show the last version not after z; a watch set at z must fire by the first event after z.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +28,10 @@
 
 namespace drover::sim {
 
-// A path that was ever looked at or changed.
+// A path that was ever read or changed.
 enum class PathId : std::uint32_t {};
 
-// The node of one path from one transaction on.
+// The node of one path, starting with one transaction.
 struct NodeVersion {
   Zxid zxid{};
   bool exists = false;
@@ -42,7 +42,7 @@ struct NodeVersion {
   state::AclListPtr acl;       // null: open
 };
 
-// What watchers of a path should hear.
+// An event that watchers of a path should receive.
 struct TreeChange {
   Zxid zxid{};
   wire::EventType type{};
@@ -56,9 +56,9 @@ class Model {
  public:
   explicit Model(const state::Options& options);
 
-  // The next committed transaction.
+  // Applies the next committed transaction.
   const state::ApplyResult& apply(const wire::TxnEntry& txn);
-  // The transaction that a leader should have made of the request, in the state as it is now.
+  // The transaction that a leader should have made from the request, in the current state.
   std::string decide(const state::WriteRequest& request, Zxid zxid, WallTime time);
 
   const state::Machine& machine() const { return machine_; }
@@ -67,15 +67,15 @@ class Model {
 
   PathId path(std::string_view path);
   const std::string& name(PathId id) const { return record(id).path; }
-  // The path above; of the root, the root.
+  // The parent path; the root's is the root.
   PathId parent(PathId id) const { return record(id).parent; }
-  // The node as `zxid` left it; null: there has never been one.
+  // The node as `zxid` left it; null: it never existed.
   const NodeVersion* at(std::string_view path, Zxid zxid) const;
 
   // Events at this path, and events other than children's at or below it, in the order in which they fire.
   const std::vector<TreeChange>& changes(PathId id) const { return record(id).changes; }
   const std::vector<TreeChange>& changes_below(PathId id) const { return record(id).below; }
-  // Those of the last transaction.
+  // The changes of the last transaction.
   const std::vector<TreeChange>& last_changes() const { return last_changes_; }
 
  private:
@@ -105,7 +105,7 @@ class Model {
   std::uint64_t sessions_digest_ = 0;
   std::deque<Record> records_;
   boost::unordered_flat_map<std::string, PathId, KeyedHash, std::equal_to<>> ids_;
-  std::vector<PathId> touched_;  // by the transaction under way
+  std::vector<PathId> touched_;  // by the current transaction
   std::vector<TreeChange> last_changes_;
 };
 

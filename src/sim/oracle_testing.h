@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests of the oracle share: a right history that a test can tell wrongly.
+// Shared by the tests of the oracle: a correct history that a test can report wrongly.
 //
-// A leader of one decides and applies with the product's own code. Each thing that happens is told to the
-// oracle by the test: as it was, or not quite.
+// A leader without followers decides and applies with the product's own code. The test reports each event to
+// the oracle: as it was, or not quite.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -57,7 +57,8 @@ class Story {
     last = zxid_of(0);
   }
 
-  // --- what is true ---
+  // --- the truth ---
+  // The next transaction, applied here; the oracle is not told.
   // The next transaction, applied here; the oracle knows nothing of it.
   std::string decide(SessionId session, std::int32_t cxid, OpCode op, std::string_view body) {
     last = next(last);
@@ -85,7 +86,7 @@ class Story {
         untold[static_cast<std::uint32_t>(watcher)].push_back({event.type, std::string(event.path), last});
     }
   }
-  // The oracle hears of the transaction from a server in service.
+  // The oracle hears of the transaction from a serving server.
   void commit(std::string_view entry, ServerId server = kLeader) {
     oracle.on_applied(server, wire::zxid_of_entry(entry), entry, machine_.tree.digest(), /*serving=*/true);
   }
@@ -113,7 +114,7 @@ class Story {
     oracle.on_call(client.id, client.next_xid, op, body);
     return client.next_xid++;
   }
-  // A write from the question to the transaction; the reply is the test's to tell.
+  // A write from the request to the transaction; the test reports the reply.
   Reply write(Client& client, OpCode op, std::string_view body) {
     const std::int32_t xid = ask(client, op, body);
     commit_next(client.session, xid, op, body);
@@ -124,7 +125,7 @@ class Story {
     replica::append_write_reply(frame, op, xid, last, result_);
     return parse(frame);
   }
-  // A read of the state as it is, with its watch.
+  // A read of the current state, with its watch.
   Reply read(Client& client, OpCode op, std::string_view body) {
     return answer(client, ask(client, op, body), op, body);
   }
@@ -151,7 +152,7 @@ class Story {
   void tell_events(const Client& client) {
     for (const Told& event : std::exchange(events(client), {})) tell_event(client, event);
   }
-  // Both, as it should be.
+  // Both, correctly.
   Reply do_write(Client& client, OpCode op, std::string_view body) {
     Reply reply = write(client, op, body);
     tell_events(client);
@@ -174,8 +175,8 @@ class Story {
     do_write(client, OpCode::kDelete, t::path_version_body(path));
   }
   void sync(Client& client) { do_read(client, OpCode::kSync, t::path_body("/")); }
-  // The connection is gone and the server's watches with it; then there is another one. Events of setWatches
-  // are left to be told.
+  // The connection is gone and the server's watches with it; then there is another one. The test must report
+  // the events of setWatches.
   void reconnect(const Client& client, Zxid since, const std::vector<t::PathList>& watches) {
     oracle.on_disconnected(client.id);
     events(client).clear();
@@ -246,7 +247,7 @@ class Story {
   std::uint32_t sessions_ = 0;
 };
 
-// The oracle objects, in these words, and only once they are spoken.
+// The oracle rejects with these words, and only once they are said.
 #define EXPECT_REJECTED(story, words) EXPECT_TRUE((story).failed_with(words)) << (story).failures()
 #define EXPECT_ACCEPTED(story) EXPECT_TRUE((story).oracle.ok()) << (story).failures()
 

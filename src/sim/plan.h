@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one seed stands for: how large the cluster is, how patient, how its files are cut, and what befalls
-// it.
+// What one seed means: the size of the cluster, its timeouts, how its files are cut, and its faults.
 //
-// Each seed turns some kinds of trouble off altogether, because faults hide each other: a run in which
+// Each seed turns some kinds of faults off completely, because faults hide each other: a run in which
 // everything happens rarely gets far in anything.
 #pragma once
 
@@ -36,24 +35,24 @@ struct DiskPlan {
   std::size_t snapshot_step_nodes = 4;
 };
 
-// What may happen, each with its share; 0: never. `every` is how long it is calm on average.
+// The faults that may happen, each with its share; 0: never. `every` is the average calm time.
 struct FaultPlan {
   Micros every = 2 * kSecond;
   std::uint32_t crash = 0;         // a process ends and is started again
-  std::uint32_t power_loss = 0;    // so does its machine, in the middle of a disk operation or silently
-  std::uint32_t crash_leader = 0;  // whoever leads
+  std::uint32_t power_loss = 0;    // the same for its machine, in the middle of a disk operation or silently
+  std::uint32_t crash_leader = 0;  // the current leader
   std::uint32_t crash_all = 0;
   std::uint32_t pause = 0;
   std::uint32_t reset = 0;         // a connection between servers
-  std::uint32_t reset_client = 0;  // one of a client
+  std::uint32_t reset_client = 0;  // a connection of a client
   std::uint32_t partition = 0;
   std::uint32_t wall_jump = 0;
   std::uint32_t io_error = 0;  // the next write, sync or rename of a server fails
   std::uint32_t disk_full = 0;
   std::uint32_t slow_disk = 0;
   std::uint32_t crash_at_send = 0;
-  std::uint32_t damage = 0;       // bits and sectors of a server that is down
-  std::uint32_t in_the_dark = 0;  // everybody leaves a leader, and it does not notice
+  std::uint32_t damage = 0;       // bits and sectors of a stopped server
+  std::uint32_t in_the_dark = 0;  // all servers leave a leader, and it does not notice
   std::uint32_t wipe = 0;         // a server comes back with an empty disk
 
   std::uint32_t total() const {
@@ -64,22 +63,23 @@ struct FaultPlan {
 
 // How the servers are started for the first time.
 struct BootPlan {
-  // Nothing goes wrong until everybody who is started serves, and that must be soon.
+  // No faults until all started servers serve, and that must be soon.
   bool timed = false;
-  // Servers that come later, when the others have served for a while. The others are a quorum without them.
+  // Servers that start later, when the others have served for a while. The others are a quorum without them.
   std::set<ServerId> late;
-  // Servers with an empty disk although the others have an old history, or the operator's word about theirs.
+  // Servers with an empty disk although the others have an old history, or the operator's mark that theirs is
+  // new.
   std::set<ServerId> wiped;
-  // One of the late voters has transactions of another history than the others: that of an ensemble whose
-  // other disks were lost. It must stop and keep what it has.
+  // One of the late voters has transactions of another history: that of an ensemble whose other disks were
+  // lost. It must stop and keep its data.
   std::optional<ServerId> stranger;
   Zxid strange_history{};  // its end
 };
 
-// Somebody on the ports between servers who is none of them (sim/intruder).
+// An attacker on the ports between servers that is none of them (sim/intruder).
 struct IntruderPlan {
-  Micros every = 0;       // how often it does something, on average; 0: there is nobody
-  bool disturbs = false;  // it also does what may keep the ensemble from serving for as long as it is there
+  Micros every = 0;       // how often it does something, on average; 0: there is none
+  bool disturbs = false;  // it also does what may keep the ensemble from serving while it is there
 };
 
 struct Plan {
@@ -90,7 +90,7 @@ struct Plan {
   zab::Membership membership;
   zab::Timing timing;
   zab::WindowLimits window;
-  // By server, where it differs: one that holds more can ask another to cut off what that has forgotten.
+  // For servers that differ: a server that holds more can ask another to cut off what that one has forgotten.
   std::map<ServerId, zab::WindowLimits> windows;
   DiskPlan disk;
   NetworkPlan network;
@@ -103,14 +103,15 @@ struct Plan {
   bool local_sessions = false;  // a session is global only from its first ephemeral node on
   bool clock_drift = false;
   bool spoiled_states = false;  // digests in the logs may be wrong
-  bool initialized = true;      // empty disks carry the operator's word that they are meant to be empty
+  bool initialized = true;      // empty disks carry the operator's mark that they are meant to be empty
   Zxid begins_at{};             // the history's end before the first start
   std::uint32_t last_counter = 0xffff'fffe;  // an epoch has no more transactions than this
-  // Small in some seeds: then values are near it, and sessions own more nodes than one transaction can list.
+  // Small in some seeds: then values are near the limit, and sessions own more nodes than one transaction can
+  // list.
   std::size_t txn_bytes_max = state::Options{}.txn_bytes_max;
   bool has_small_txns() const { return txn_bytes_max < state::Options{}.txn_bytes_max; }
   Micros safety_time = 60 * kSecond;
-  Micros start_spread = kSecond;     // within which servers and clients are started
+  Micros start_spread = kSecond;     // time span in which servers and clients are started
   std::int64_t ops_per_second = 50;  // of all clients together
   std::int32_t session_timeout_ms = 10'000;
 
@@ -121,14 +122,14 @@ struct Plan {
   }
   bool has_short_epochs() const { return last_counter < 0xffff'fffe; }
   Micros init_time() const { return timing.init_ms() * kMillisecond; }
-  // Within this time a quorum of voters must serve once it is up, if nothing goes wrong.
+  // Within this time a quorum of voters must serve once it is up, if there are no faults.
   Micros boot_time() const;
   // One line for people.
   std::string describe() const;
 };
 
 Plan plan_of(std::uint64_t seed);
-// No faults and middling numbers, for tests that bring their own.
+// No faults and average numbers, for tests that bring their own.
 Plan calm_plan(std::uint64_t seed, int voters);
 
 }  // namespace drover::sim

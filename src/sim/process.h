@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One life of a server's process: the product's member, replica, fronts, recovery and journal, and around
-// them what the real server does with threads and sockets, on virtual time.
+// One run of a server's process: the product's member, replica, fronts, recovery and journal, and around them
+// what the real server does with threads and sockets, on virtual time.
 //
 //   process.cc           recovery, inputs and effects
 //   process_links.cc     other servers: links, the state on its way to a learner
 //   process_clients.cc   connections of clients and the fronts' turns
-//   process_files.cc     snapshots, purge, reading the state anew
+//   process_files.cc     snapshots, purge, reloading the state
 //
-// Between a front and the core there are two hops, each of which takes its time: as between threads.
+// Between a front and the core there are two hops, each with a delay: as between threads.
 #pragma once
 
 #include <cstdint>
@@ -43,36 +43,36 @@
 
 namespace drover::sim {
 
-// Who looks on: what servers do, as far as anybody could ever know.
+// Observes what servers do, as far as anybody could ever know.
 class ServerObserver {
  public:
   virtual ~ServerObserver() = default;
   // A transaction that exists: proposed, or found in a log.
   virtual void on_known(std::string_view entry) = 0;
-  // The state in memory is this now: read from the disk, or sent by a leader. Not `exact`: it may hold some
-  // of what comes next.
+  // The new state in memory: read from the disk, or sent by a leader. If not `exact`, it may hold some later
+  // transactions.
   virtual void on_state(ServerId server, const state::Machine& machine, bool exact) = 0;
-  // `digest` is the tree's after it; only the last of several that were applied at once has it.
+  // `digest` is the tree's after it; if several were applied at once, only the last one has it.
   virtual void on_applied(ServerId server, Zxid zxid, std::string_view entry,
                           std::optional<std::uint64_t> digest, bool serving) = 0;
-  // Leads from here on, and a quorum follows.
+  // The server leads from here on, and a quorum follows.
   virtual void on_established(ServerId server, std::uint32_t epoch, Zxid last) = 0;
-  // An input has run to its end, and what comes of it has not begun.
+  // An input has run to completion, and its effects have not begun.
   virtual void on_step(const zab::Peer& peer) = 0;
 };
 
 class Process final : private LogDevice::Owner {
  public:
-  // The machine that it runs on. Called from within the process: it must not end it at once.
+  // The machine that it runs on. Called from within the process: it must not end the process at once.
   class Owner {
    public:
     virtual ~Owner() = default;
-    virtual void on_over() = 0;     // it cannot go on
+    virtual void on_over() = 0;     // it cannot continue
     virtual bool on_send() = 0;     // it is about to send something; false: it ends before
-    virtual void on_discard() = 0;  // it puts its history away
-    virtual void on_serving() = 0;  // it is level with a leader, or leads
+    virtual void on_discard() = 0;  // it discards its history
+    virtual void on_serving() = 0;  // it is synced with a leader, or leads
   };
-  // What outlives it.
+  // Parts that outlive it.
   struct Parts {
     World& world;
     Network& network;
@@ -85,12 +85,12 @@ class Process final : private LogDevice::Owner {
     ServerId id{};
     ActorId actor{};
     std::uint64_t life = 0;
-    bool stranger = false;  // what is on its disk is none of the others' history
+    bool stranger = false;  // its disk holds another history than the others'
   };
   explicit Process(const Parts& parts);
   ~Process() override;
 
-  // Reads the disk and begins; an error says that this process could not start.
+  // Reads the disk and starts; an error means that this process could not start.
   IoResult<void> start();
 
   // --- from the network ---
@@ -102,14 +102,14 @@ class Process final : private LogDevice::Owner {
   void on_notification(ServerId from, std::string_view bytes);
   void on_reachable(ServerId peer, bool reachable);
 
-  // The disk does nothing for this long, whatever it is asked.
+  // The disk does nothing for this long, whatever its orders are.
   void stall_disk(Micros time) { log_->stall(time); }
 
-  // The state in memory silently becomes another, as by a fault of the memory or the program. False: not now,
-  // because something is on its way.
+  // The state in memory silently changes, as by a fault of the memory or the program. False: not now, because
+  // something is on its way.
   bool spoil_state();
 
-  // Nothing before its disk was read.
+  // False before its disk was read.
   bool has_member() const { return member_ != nullptr; }
   const replica::Member& member() const { return *member_; }
   const state::Machine& machine() const { return machine_; }
@@ -119,7 +119,7 @@ class Process final : private LogDevice::Owner {
   bool is_leading() const { return replica_->service() == replica::Service::kLeading; }
 
  private:
-  // Joins the leader's stream and the state that is built from it.
+  // Connects the leader's stream with the state that is built from it.
   class Receiver;
 
   // --- process.cc ---
@@ -245,12 +245,12 @@ class Process final : private LogDevice::Owner {
   bool snapshot_wanted_ = false;
   bool snapshots_paused_ = false;
 
-  std::uint64_t timer_ = 0;  // the one that counts
+  std::uint64_t timer_ = 0;  // the current one
   std::optional<Instant> timer_at_;
   Instant last_tick_;
   bool told_serving_ = false;
-  bool spoiled_ = false;           // the state in memory
-  std::uint32_t established_ = 0;  // the epoch that was told to the observer
+  bool spoiled_ = false;           // the state in memory is wrong
+  std::uint32_t established_ = 0;  // the epoch that was reported to the observer
 };
 
 }  // namespace drover::sim

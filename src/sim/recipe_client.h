@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The clients' half of a recipe's world: one library client on the simulated network. It reads what passes
-// by, so that a test can lose exactly the answer it means.
+// The client side of a recipe's world: one library client on the simulated network. It reads the traffic, so
+// that a test can lose exactly the answer that it means.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace drover::sim {
 
-// What a client says of the session it has, and with what it could be taken from it.
+// The key of a client's session; with it the session can be taken over.
 struct SessionKey {
   SessionId session{};
   std::string password;
@@ -29,7 +29,7 @@ struct SessionKey {
 
 class RecipeClient final : private Network::Host, private client::VirtualWire {
  public:
-  // What outlives it.
+  // Parts that outlive it.
   struct Parts {
     World& world;
     Network& network;
@@ -40,16 +40,16 @@ class RecipeClient final : private Network::Host, private client::VirtualWire {
 
   Client& client() { return *client_; }
   bool has_client() const { return client_.has_value(); }
-  // The last handle that the world has of it.
+  // Drops the world's last handle of it.
   void let_go() { client_.reset(); }
   bool is_over() const { return driver_->is_over(); }
-  // Works off what was asked of it from outside.
+  // Finishes the work that was requested from outside.
   void settle();
   void run(std::move_only_function<void()> work);
 
   // --- faults ---
-  // The next `nth` of its kind; an empty `op` is any. Only what was done counts as answered, if it has a
-  // kind.
+  // The next `nth` of its kind; an empty `op` is any. If it has a kind, only successful operations count as
+  // answered.
   void lose_reply(std::string op, int nth) { reply_traps_.push_back({std::move(op), nth, {}}); }
   void lose_request(std::string op, int nth) { request_traps_.push_back({std::move(op), nth, {}}); }
   void at_request(std::string op, int nth, std::function<void()> then) {
@@ -62,7 +62,7 @@ class RecipeClient final : private Network::Host, private client::VirtualWire {
   // The server that it dialled last.
   HostId server() const { return parts_.servers[server_]; }
 
-  // --- looks ---
+  // --- observations ---
   std::uint64_t requests() const { return requests_; }
   std::uint64_t requests(const std::string& op) const;
   std::uint64_t watch_events() const { return watch_events_; }
@@ -101,22 +101,22 @@ class RecipeClient final : private Network::Host, private client::VirtualWire {
   std::optional<Client> client_;
   std::optional<SocketId> socket_;
   std::size_t server_ = 0;
-  bool greeted_ = false;                       // this connection's question for a session has been sent
+  bool greeted_ = false;                       // the session request of this connection has been sent
   bool introduced_ = false;                    // and answered
   bool broken_ = false;                        // what is sent on this connection is lost
-  std::string out_, in_;                       // bytes that are no whole frame yet
-  std::map<std::int32_t, std::string> asked_;  // by xid: what was asked on this connection
+  std::string out_, in_;                       // bytes that are not yet a whole frame
+  std::map<std::int32_t, std::string> asked_;  // requests of this connection, by xid
   SessionKey key_;
   std::vector<Trap> reply_traps_, request_traps_, watch_traps_;
   std::uint64_t requests_ = 0;
   std::map<std::string, std::uint64_t, std::less<>> requests_by_op_;
   std::uint64_t watch_events_ = 0;
-  std::uint64_t timer_ = 0;  // the one that counts
+  std::uint64_t timer_ = 0;  // the current one
   std::optional<Instant> timer_at_;
 };
 
-// Ends somebody else's session, as an administrator's tool does: takes it over and closes it. Tries until it
-// is gone.
+// Ends another client's session, as an administrator's tool does: takes it over and closes it. Retries until
+// it is gone.
 class SessionKiller final : private Network::Host {
  public:
   SessionKiller(const RecipeClient::Parts& parts, HostId host, SessionKey key);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The servers' half of a recipe's world: simulated servers on their own network, what befalls them, and a
-// look into their trees.
+// The server side of a recipe's world: simulated servers on their own network, their faults, and a look into
+// their trees.
 //
-// The library's Result and the servers' are two types that cannot meet in one file. So what is above sees
-// servers only through this header.
+// The library's Result and the servers' are two types that cannot be used in one file. So code above this
+// sees servers only through this header.
 #pragma once
 
 #include <cstddef>
@@ -35,12 +35,12 @@ class RecipeCluster {
   std::int64_t timeout_min_ms() const;
   std::int64_t timeout_max_ms() const;
 
-  bool is_serving() const;  // somebody leads, and everybody who is up follows
-  // The one that leads ends, and is started again after `pause`.
+  bool is_serving() const;  // there is a leader, and all running servers follow
+  // Stops the leader, and starts it again after `pause`.
   void restart_leader(Micros pause);
   void start_all();
 
-  // --- looks: into the newest tree that a server shows ---
+  // --- observations of the newest tree that a server shows ---
   std::optional<Stat> stat(const std::string& path) const;
   std::optional<std::string> data(const std::string& path) const;
   std::vector<std::string> children(const std::string& path) const;  // sorted

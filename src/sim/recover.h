@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A data directory becomes a state and a window of recent history: what a server does at its start, and when
-// it must read its state anew.
+// Reads a data directory into a state and a window of recent history, as a server does at its start, and when
+// it must reload its state.
 #pragma once
 
 #include <functional>
@@ -21,13 +21,13 @@ namespace drover::sim {
 struct Recovered {
   storage::RecoveryReport report;
   zab::History history;
-  // The state is exactly what the history makes, not a leader's that was ahead of its name.
+  // The state is exactly what the history produces, not a leader's that was ahead of its zxid.
   bool exact = true;
-  std::vector<std::string> contradictions;  // between the state and what its files say of it
+  std::vector<std::string> contradictions;  // between the state and the digests in its files
   bool contradicted = false;                // by the last digest
 };
 
-// `on_known` hears of every transaction in the log.
+// `on_known` is called for every transaction in the log.
 IoResult<Recovered> recover_state(storage::Disk& disk, const storage::DataDirs& dirs, state::Machine& machine,
                                   const zab::WindowLimits& window,
                                   const std::function<void(std::string_view entry)>& on_known,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Short stories of a cluster, each about one thing that can happen to it. By themselves they are scenario
-// tests; the sweep lets one server crash at every single step of each.
+// tests; the sweep crashes one server at every single step of each.
 #pragma once
 
 #include <functional>
@@ -17,15 +17,15 @@ namespace drover::sim {
 struct Script {
   std::string name;
   Plan plan;
-  // From start() on; the world is healed and judged behind it.
+  // Runs after start(); afterwards the world is healed and judged.
   std::function<void(Cluster&)> act;
-  std::vector<Did> shows;  // what it is about: it happens in every telling without a crash
+  std::vector<Did> shows;  // what it is about: these happen in every run without a crash
 };
 
 const std::vector<Script>& scripts();
 const Script* find_script(const std::string& name);
 
-// Tells the whole story; true when no rule was broken.
+// Runs the whole story; true if no rule was broken.
 bool tell(Cluster& cluster, const Script& script);
 
 }  // namespace drover::sim

@@ -21,7 +21,7 @@ namespace drover::sim {
 
 class SimServer final : private Network::Host, private ElectionNet::Host, private Process::Owner {
  public:
-  // What all servers share, and what outlives them.
+  // Shared by all servers; outlives them.
   struct Parts {
     World& world;
     Network& network;
@@ -33,12 +33,12 @@ class SimServer final : private Network::Host, private ElectionNet::Host, privat
   ~SimServer() override;
 
   ServerId id() const { return id_; }
-  // A process is started; if it cannot, it is tried again after a while.
+  // Starts a process; if it cannot start, it is retried after a while.
   void start();
-  // The process is gone, and with it what it did not sync, as `survival` has it.
+  // The process is gone, and so is what it did not sync, according to `survival`.
   void crash(Farewell farewell, storage::Survival survival);
-  // One moment of its life at which it crashes: before its `number`-th change of the disk or send, counted
-  // from the very first.
+  // A moment at which it crashes: before its `number`-th change of the disk or send, counted from the very
+  // first.
   struct CrashPoint {
     enum class Kind : std::uint8_t { kDisk, kSend };
     Kind kind{};
@@ -46,12 +46,12 @@ class SimServer final : private Network::Host, private ElectionNet::Host, privat
     storage::Survival survival{};
   };
   void set_crash_point(const CrashPoint& point);
-  // So far.
+  // Counts so far.
   std::uint64_t sends() const { return sends_; }
   std::uint64_t disk_operations() const { return disk_.operations() - operations_at_first_; }
-  // The same as soon as the disk has done `operations` more changes, in the midst of whatever it is doing.
+  // Crashes as soon as the disk has done `operations` more changes, in the middle of whatever it is doing.
   void crash_at_disk(std::uint64_t operations) { disk_.power_off_after(operations); }
-  // The same before one of its next sends.
+  // Crashes before one of its next sends.
   void crash_at_send(std::uint64_t sends, storage::Survival survival) {
     set_crash_point({CrashPoint::Kind::kSend, sends_ + sends, survival});
   }
@@ -65,18 +65,18 @@ class SimServer final : private Network::Host, private ElectionNet::Host, privat
   const Process* process() const { return process_.get(); }
   storage::MemoryDisk& disk() { return disk_; }
   Clock& clock() { return clock_; }
-  // How it is brought back after its process has ended by itself.
+  // How soon it is restarted after its process has ended by itself.
   void set_restarts(Micros low, Micros high) { restart_low_ = low, restart_high_ = high; }
-  // Empty, without the operator's word that it is meant to be.
+  // Empties the disk, without the operator's mark that it is meant to be empty.
   void wipe();
-  // It holds a history of an earlier ensemble, of which the others know nothing.
+  // It holds a history of an earlier ensemble, which the others do not know.
   bool is_stranger() const { return stranger_; }
   // All files of its history, with their names.
   std::string history_files();
-  // Its disk lost something since it was last level with a leader.
+  // Its disk lost something since it was last synced with a leader.
   bool is_impaired() const { return impaired_; }
   void set_impaired() { impaired_ = true; }
-  // Something on its disk is not what was written there, perhaps for as long as it exists.
+  // Something on its disk is not what was written there, perhaps for ever.
   void set_damaged() { impaired_ = damaged_ = true; }
   // It has taken part in the ensemble's history since its disk was last empty.
   bool has_history() const { return has_history_; }
@@ -123,7 +123,7 @@ class SimServer final : private Network::Host, private ElectionNet::Host, privat
   std::optional<CrashPoint> crash_point_;
   std::uint64_t sends_ = 0;
   std::uint64_t operations_at_first_ = 0;  // of the disk, before the first start
-  std::uint64_t restarts_ = 0;             // the one that counts
+  std::uint64_t restarts_ = 0;             // the current one
   Micros restart_low_ = 100 * kMillisecond;
   Micros restart_high_ = 5 * kSecond;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A client on the network: carries bytes and time to one that works, rests or leaves (sim/workload_client).
+// A client on the network: carries bytes and time to a client that works, rests or leaves
+// (sim/workload_client).
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ namespace drover::sim {
 
 class SimClient final : private Network::Host {
  public:
-  // What outlives it.
+  // Parts that outlive it.
   struct Parts {
     World& world;
     Network& network;
@@ -32,11 +33,11 @@ class SimClient final : private Network::Host {
   SimClient(const Parts& parts, const WorkloadClientConfig& config);
   ~SimClient() override;
 
-  // Nothing, if it has been told to leave.
+  // Does nothing if it has been told to leave.
   void start();
   void rest();
   void leave();
-  // A write out of turn.
+  // An extra write.
   void probe(wire::OpCode op, std::string_view body);
   const WorkloadClient& client() const { return client_; }
   std::string describe() const;
@@ -72,7 +73,7 @@ class SimClient final : private Network::Host {
   Random random_;
   std::set<SocketId> half_open_;         // left without closing them: their servers still believe in them
   std::optional<SocketId> closes_late_;  // one of them that will carry a closeSession
-  std::uint64_t timer_ = 0;              // the one that counts
+  std::uint64_t timer_ = 0;              // the current one
   std::optional<Instant> timer_at_;
 };
 

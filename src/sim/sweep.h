@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every crash point of a script: one server stops before its n-th change of the disk, or its n-th send, and
-// comes back with what was not synced lost, kept or torn. Whatever happens, no rule is broken and the cluster
+// comes back with its unsynced data lost, kept or torn. In every case no rule is broken and the cluster
 // recovers.
 #pragma once
 
@@ -18,11 +18,11 @@ struct SweepCase {
   ServerId server{};
   SimServer::CrashPoint point;
 };
-// "1:disk:17:lose", and back; server 0 when the text is none.
+// "1:disk:17:lose", and back; server 0 if the text is invalid.
 std::string text_of(const SweepCase& each);
 SweepCase parse_sweep_case(const std::string& text);
 
-// Every crash point of the script: each server, each step, each fate. Should the story end badly by itself,
+// Every crash point of the script: each server, each step, each fate. If the story fails without a crash,
 // that is the only case, with server 0.
 std::vector<SweepCase> sweep_cases(const Script& script);
 

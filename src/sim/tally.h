@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happened in a run, counted: faults that struck, and ways that the protocol took.
+// Counts what happened in a run: the faults, and the paths that the protocol took.
 //
-// A simulator that has silently stopped to do something still finds no bugs. So it counts what it did, says
-// it, and a test wants to see everything at least once.
+// A simulator that has silently stopped doing something still finds no bugs. So it counts what it did, prints
+// it, and a test expects everything at least once.
 #pragma once
 
 #include <array>
@@ -92,9 +92,9 @@ class Tally {
     for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
   }
   std::uint64_t of(Did what) const { return counts_[static_cast<std::size_t>(what)]; }
-  // Names of what never happened.
+  // Names of events that never happened.
   std::string missing() const;
-  // "crash 12, power loss 3, ...", with those that never happened.
+  // "crash 12, power loss 3, ...", including those that never happened.
   std::string text() const;
 
  private:

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a client asks for, drawn from a seed.
+// A client's requests, drawn from a seed.
 //
-// Few paths, so that clients get in each other's way; every value is written once in the whole run, so that
-// whoever reads it knows who wrote it; versions that were seen before, so that some are right and some are
-// not.
+// Few paths, so that clients conflict; every value is written once in the whole run, so that a reader knows
+// its writer; versions that were seen before, so that some are right and some are not.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +24,11 @@ struct WorkloadOptions {
   std::uint32_t grandchildren = 2;
   bool ttl_nodes = false;  // the servers have extended types
   std::uint32_t write_percent = 50;
-  std::uint32_t watch_percent = 50;    // of the reads that can
+  std::uint32_t watch_percent = 50;    // of the reads that can have one
   std::uint32_t close_in = 400;        // one in so many steps closes the session; 0: none
-  std::uint32_t vanish_in = 800;       // and one in so many falls silent
-  std::uint32_t move_in = 0;           // and one in so many takes the session to another server
-  std::uint32_t value_bytes_max = 12;  // behind the part that makes it unique
+  std::uint32_t vanish_in = 800;       // one in so many falls silent
+  std::uint32_t move_in = 0;           // one in so many takes the session to another server
+  std::uint32_t value_bytes_max = 12;  // after the part that makes it unique
   std::uint32_t crowd_percent = 0;     // of the writes: ephemerals that only the session's end deletes
 };
 
@@ -42,12 +41,12 @@ struct WorkloadStep {
 
 class Workload {
  public:
-  // `writer` tells this client's values from all others'.
+  // `writer` tells this client's values from those of all others.
   Workload(std::uint64_t seed, std::uint32_t writer, const WorkloadOptions& options);
 
-  // Steps may be several calls that belong together (a sync and the read behind it): they come one by one.
+  // A step may be several calls that belong together (a sync and the read after it): they come one by one.
   WorkloadStep next();
-  // What it may learn from: versions, and the names of sequential nodes.
+  // It learns versions and the names of sequential nodes from replies.
   void on_reply(wire::OpCode op, std::string_view request, const wire::ReplyHeader& header,
                 std::string_view body);
 
@@ -78,7 +77,7 @@ class Workload {
   std::uint64_t values_ = 0;
   std::vector<WorkloadStep> ready_;  // the rest of a step, last first
   std::map<std::string, std::int32_t, std::less<>> versions_;
-  std::vector<std::string> sequential_;  // names to delete again
+  std::vector<std::string> sequential_;  // names to delete later
 };
 
 }  // namespace drover::sim

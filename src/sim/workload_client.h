@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A simulated client: the real session, a workload that uses it, and the oracle that hears of everything.
+// A simulated client: the real session, a workload that uses it, and the oracle that is told everything.
 //
-// When a session is over it begins another one, until it is told to leave. The world carries bytes and time,
-// as for any client::Session; what happens inside stays here.
+// When a session has ended it starts another one, until it is told to leave. The world carries bytes and
+// time, as for any client::Session; what happens inside stays here.
 #pragma once
 
 #include <cstdint>
@@ -38,10 +38,10 @@ struct WorkloadClientConfig {
 
 class WorkloadClient {
  public:
-  // The oracle outlives it, and knows the time when inputs come.
+  // The oracle outlives it, and knows the time of each input.
   WorkloadClient(const WorkloadClientConfig& config, Oracle& oracle);
 
-  // As of client::Session; effects.happened is not for the world.
+  // As in client::Session; effects.happened is not for the world.
   void start(Instant now, client::Effects& effects);
   void on_connected(Instant now, client::Effects& effects);
   void on_bytes(std::string_view bytes, Instant now, client::Effects& effects);
@@ -49,21 +49,21 @@ class WorkloadClient {
   void on_time(Instant now, client::Effects& effects);
   std::optional<Instant> next_time() const;
 
-  // No more steps; what is under way goes on.
+  // No more steps; calls under way continue.
   void rest() { resting_ = true; }
-  // One call out of turn: to see that the ensemble answers.
+  // One extra call, to check that the ensemble answers.
   void probe(wire::OpCode op, std::string_view body, Instant now, client::Effects& effects);
-  // Ends the session, and begins no other.
+  // Ends the session, and starts no other.
   void leave(Instant now, client::Effects& effects);
 
-  // It has left its connection without closing it; asked once after each input that hangs up.
+  // It has left its connection without closing it; call once after each input that hangs up.
   bool take_left_open() { return std::exchange(left_open_, false); }
 
   bool is_gone() const { return left_ && !session_; }
   bool is_connected() const { return session_ && !silent_until_ && session_->is_connected(); }
   SessionId session() const { return session_ ? session_->id() : SessionId{}; }
   bool is_closing() const { return session_ && session_->is_closing(); }
-  // The server of the connection, or of the one that is tried.
+  // The server of the connection, or of the attempt.
   std::optional<ServerId> server() const;
   std::size_t outstanding() const { return calls_.size(); }
   std::uint64_t answered() const { return answered_; }
@@ -84,7 +84,7 @@ class WorkloadClient {
   void vanish(Instant now);
   void move(Instant now, client::Effects& effects);
   void call(wire::OpCode op, std::string body, Instant now, client::Effects& effects);
-  // Takes what has happened out of the effects.
+  // Handles and removes effects.happened.
   void digest(Instant now, client::Effects& effects);
   void on_completed(const client::Completed& done);
   void on_state(const client::StateChange& change);
@@ -100,7 +100,7 @@ class WorkloadClient {
   Instant asked_;  // when the connection began, by the oracle's clock
   bool resting_ = false;
   bool left_ = false;
-  bool over_ = false;  // the session is final
+  bool over_ = false;  // the session has ended
   bool left_open_ = false;
   Instant next_step_;
   Instant next_session_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Virtual time: a heap of things to happen, and nothing else that moves.
+// Virtual time: a heap of future events, and nothing else that moves.
 //
-// One thread, no clock, no threads, and every choice from one seed: so that a run can be told by a number.
-// What is scheduled for one instant happens in the order in which it was scheduled.
+// One thread, no clock, and every choice from one seed: so a number identifies a run. Events of the same
+// instant happen in the order in which they were scheduled.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ using Micros = std::int64_t;
 inline constexpr Micros kMillisecond = 1000;
 inline constexpr Micros kSecond = 1'000'000;
 
-// A process: something that can be stopped, paused and started again. What is scheduled for one that has been
-// stopped since does not happen; what comes due while it is paused happens when it goes on.
+// A process: it can be stopped, paused and started again. Events of a stopped process do not happen; events
+// that come due while it is paused happen when it resumes.
 enum class ActorId : std::uint32_t {};
 inline constexpr ActorId kTheWorld{0};
 
@@ -35,8 +35,7 @@ class World {
   std::uint64_t seed() const { return seed_; }
   std::uint64_t events() const { return events_; }
 
-  // A generator of its own for each part of the world: a change in how one of them draws does not change what
-  // the others do.
+  // Each part of the world has its own generator: if one part draws differently, the others are not affected.
   Random fork(std::uint64_t salt) const { return Random(seed_ ^ (salt * 0x9E37'79B9'7F4A'7C15ULL)); }
 
   ActorId new_actor();
@@ -47,11 +46,11 @@ class World {
   void resume(ActorId actor);
   bool is_paused(ActorId actor) const { return actors_[index(actor)].paused; }
 
-  // The next event; false when there is none.
+  // Runs the next event; false if there is none.
   bool step();
   void run_until(Micros time);
 
-  // --- for whoever looks on ---
+  // --- for observers ---
   void count(Did what, std::uint64_t times = 1) { tally_.add(what, times); }
   const Tally& tally() const { return tally_; }
   void set_tracing(bool tracing) { tracing_ = tracing; }
@@ -96,11 +95,11 @@ class World {
 
 // --- chances ---
 
-// True once in `n` times; never when n is 0.
 template <class T>
 T pick(Random& random, std::initializer_list<T> choices) {
   return *(choices.begin() + static_cast<std::ptrdiff_t>(random.below(choices.size())));
 }
+// True once in `n` times; never when n is 0.
 inline bool one_in(Random& random, std::uint64_t n) { return n != 0 && random.below(n) == 0; }
 inline bool percent(Random& random, std::uint64_t chance) { return random.below(100) < chance; }
 // From low to high, both included.
