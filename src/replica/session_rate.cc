@@ -9,7 +9,7 @@ namespace drover::replica {
 namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
-// With more addresses than this within a second, only the limit for all counts.
+// With more addresses than this within a second, the limit for all is the one that counts.
 constexpr std::size_t kAddressesMax = 16'384;
 
 }  // namespace

@@ -12,14 +12,14 @@ namespace {
 
 using wire::OpCode;
 
-// Everybody is nobody in particular: the workload's ACLs speak of the world only.
+// No client has an identity: the workload's ACLs are only about the world.
 const state::Identities kNobody;
 
 std::int64_t key_of(ClientId client, std::int32_t xid) {
   return static_cast<std::int64_t>(client) << 32 | static_cast<std::uint32_t>(xid);
 }
 
-// The error that the whole transaction, or the first failing part of a multi, stands for.
+// The error of the whole transaction, or of the first failing part of a multi.
 ErrorCode error_of(const wire::TxnEntry& txn) {
   if (const auto* error = std::get_if<wire::ErrorTxn>(&txn.record)) return error->error;
   const auto* multi = std::get_if<wire::MultiTxn>(&txn.record);
@@ -32,12 +32,13 @@ ErrorCode error_of(const wire::TxnEntry& txn) {
   return ErrorCode::kOk;
 }
 
-// Verdicts that depend on more than the state: who speaks for the session, and how full the leader's disk is.
+// Verdicts that depend on more than the state: which server has the session, and how full the leader's disk
+// is.
 bool is_beyond_the_model(ErrorCode error) {
   return error == ErrorCode::kSessionMoved || error == ErrorCode::kSystemError;
 }
 
-// Its version and the tree's digest are the last bytes of an entry.
+// The digest's version and the tree's digest are the last bytes of an entry.
 std::string_view without_digest(std::string_view entry) {
   constexpr std::size_t kDigestBytes = 12;
   return entry.substr(0, entry.size() - std::min(entry.size(), kDigestBytes));
@@ -113,7 +114,7 @@ void CheckCalls::before(std::string_view entry, const wire::TxnEntry& txn) {
   applying_ = nullptr;
   const wire::TxnHeader& header = txn.header;
   if (header.type == OpCode::kDeleteContainer) return check_container(entry, txn);
-  // Sessions begin and end without a call: check_sessions looks at them.
+  // Sessions begin and end without a call: check_sessions checks them.
   const bool of_session = header.type == OpCode::kCreateSession || header.type == OpCode::kCloseSession;
   if (of_session || header.cxid == 0) return;
   Call* call = find_asked(txn);
@@ -123,11 +124,11 @@ void CheckCalls::before(std::string_view entry, const wire::TxnEntry& txn) {
   check_decision(*call, entry, txn);
 }
 
-// The session's own order: what was sent later is never before it, and an answered sync is a line that
-// nothing sent earlier may cross.
+// The session's own order: a later request never comes before an earlier one, and nothing sent before an
+// answered sync may come after it.
 void CheckCalls::check_order(Client& client, const Call& call, const wire::TxnEntry& txn) {
   const Zxid zxid = txn.header.zxid;
-  // A late copy, refused as it should be.
+  // A late copy, correctly refused.
   if (error_of(txn) == ErrorCode::kSessionMoved || error_of(txn) == ErrorCode::kSessionExpired) return;
   if (call.xid < client.applied_xid) {
     failures_.add("I6: ", zxid, " is xid ", call.xid, " of session ", txn.header.session, ", behind its xid ",
@@ -144,7 +145,7 @@ void CheckCalls::check_decision(const Call& call, std::string_view entry, const 
   const ErrorCode error = error_of(txn);
   const bool live = sessions_.is_live(txn.header.session);
   if (is_beyond_the_model(error)) return;
-  // Whether a local session has ended is known to its server alone.
+  // Only its server knows whether a local session has ended.
   const bool local = !live && sessions_.may_be_local(txn.header.session);
   if (local && error == ErrorCode::kSessionExpired) return;
   if (error == ErrorCode::kSessionExpired && live) {
@@ -167,7 +168,7 @@ void CheckCalls::check_decision(const Call& call, std::string_view entry, const 
                 " instead of ", expected ? error_of(*expected) : ErrorCode::kSystemError);
 }
 
-// Nobody asks for it, but it must have been due.
+// No client asks for it, but it must have been due.
 void CheckCalls::check_container(std::string_view entry, const wire::TxnEntry& txn) {
   const auto* removed = std::get_if<wire::DeleteTxn>(&txn.record);
   if (!removed) return;
@@ -190,11 +191,11 @@ void CheckCalls::after(const wire::TxnEntry& txn, const state::ApplyResult& resu
     sessions_.on_write(txn.header.session, txn.header.zxid, call.server, call.asked);
   }
   Client& client = *client_of(txn.header.session);
-  if (client.lost.contains(call.xid)) return;  // Nobody waits for its reply.
+  if (client.lost.contains(call.xid)) return;  // No client waits for its reply.
   replica::append_write_reply(call.expected, call.op, call.xid, txn.header.zxid, result);
 }
 
-// --- what the client hears ---
+// --- what the client is told ---
 
 void CheckCalls::on_lost(ClientId id, std::int32_t xid) {
   Client& client = of(id);
@@ -257,7 +258,7 @@ bool CheckCalls::on_reply(ClientId id, const wire::ReplyHeader& header, std::str
 void CheckCalls::check_write(ClientId id, const Call& call, const wire::ReplyHeader& header,
                              std::string_view body) {
   if (raw(call.applied) == 0) {
-    // A leader without space on its disk refuses before there is a transaction.
+    // A leader whose disk is full refuses before there is a transaction.
     if (header.error == ErrorCode::kSystemError) return;
     return failures_.add("I3: ", id, " was told ", header.error, " at ", header.zxid, " for xid ", call.xid,
                          ", but it is not in the history");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes and reads that could not be (I5-I7, I10, I11).
+// Writes and reads that are impossible (I5-I7, I10, I11).
 #include <gtest/gtest.h>
 
 #include "sim/oracle_testing.h"
@@ -77,7 +77,7 @@ TEST_F(CallsTest, AWrongErrorCodeIsFound) {
 TEST_F(CallsTest, AWrongVersionInTheStatIsFound) {
   s.create(a, "/a");
   Reply reply = set(a);
-  reply.body[35] += 1;  // version is behind two zxids and two times
+  reply.body[35] += 1;  // the version comes after two zxids and two times
   s.tell(a, reply);
   EXPECT_REJECTED(s, "I5: client 0 was told something else for xid 2");
 }
@@ -200,7 +200,7 @@ TEST_F(CallsTest, AWronglyDecidedWriteIsFound) {
 }
 
 TEST_F(CallsTest, TwoCreatesOfOnePathCannotBothSucceed) {
-  // As if the leader had looked at the tree only, and not at what was under way.
+  // As if the leader had checked only the tree, and not the changes under way.
   const std::string body = t::create_body("/a", {.data = "x"});
   const std::int32_t of_a = s.ask(a, OpCode::kCreate, body);
   const std::int32_t of_b = s.ask(b, OpCode::kCreate, body);

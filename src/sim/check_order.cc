@@ -24,7 +24,7 @@ void CheckOrder::on_known(std::string_view entry) {
   learn(wire::zxid_of_entry(entry), entry);
 }
 
-// A zxid is one transaction for ever, committed or not: null when this is another one.
+// A zxid is one transaction for ever, committed or not. Returns null if this is another one.
 CheckOrder::Txn* CheckOrder::learn(Zxid zxid, std::string_view entry) {
   const std::uint64_t hash = hash_bytes(entry, kHashKey);
   const auto [found, is_new] = txns_.try_emplace(zxid);
@@ -116,7 +116,7 @@ void CheckOrder::on_established(ServerId server, std::uint32_t epoch, Zxid last,
     failures_.add("I3: server ", server, " leads epoch ", epoch, " with a history up to ", last, ", but ",
                   last_, " is committed");
   }
-  // A quorum has taken over what it began with: that is decided, though nobody may have shown it yet.
+  // A quorum has taken over what it began with: that is decided, though perhaps no server has shown it yet.
   if (newest && last > last_) commit(last, {"leader", raw(server)});
 }
 
@@ -141,7 +141,7 @@ bool CheckOrder::commit(Zxid zxid, const Witness& witness) {
       return false;
     }
     path.push_back(&found->second);
-    // When nobody said who leads the epoch, its history is taken to be what is committed.
+    // If no leader of the epoch was reported, its history is taken to be what is committed.
     const Zxid before = predecessor(at).value_or(last_);
     if (before >= at) {
       failures_.add("I2: ", witness, " has ", zxid, ", and ", at, " comes after ", before);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Histories of servers that could not be (I1-I4), and some that look odd but could.
+// Histories of servers that are impossible (I1-I4), and some that look odd but are possible.
 #include <gtest/gtest.h>
 
 #include "sim/oracle_testing.h"
@@ -121,7 +121,7 @@ TEST_F(OrderTest, ALeaderThatLearnsLateThatItHadAQuorumIsHarmless) {
 }
 
 TEST_F(OrderTest, AHistoryThatForksFromACommittedWriteIsFound) {
-  // The new leader claims to know the write, and goes on without it.
+  // The new leader claims to know the write, and continues without it.
   s.oracle.on_established(kFollower, kEpoch + 1, zxid_of(1));
   s.commit(next_set());
   s.last = zxid_of(0, kEpoch + 1);
@@ -187,7 +187,7 @@ TEST_F(OrderTest, AServerThatEndsBehindTheOthersIsFound) {
 }
 
 TEST_F(OrderTest, WhatAClientHasSeenIsCommitted) {
-  // Applied by nobody in service, as far as was heard; but the client was told.
+  // No serving server reported it as applied; but the client was told.
   const std::string one = next_set();
   s.oracle.on_known(one);
   s.tell(c, s.reply_of_last(OpCode::kSetData, 1));

@@ -12,7 +12,7 @@ namespace drover::sim {
 
 using wire::OpCode;
 
-// What a client was shown by one read, or one part of a multiRead.
+// The result of one read, or of one part of a multiRead, as the client saw it.
 struct CheckReads::Shown {
   ClientId client{};
   std::int32_t xid = 0;
@@ -25,7 +25,7 @@ struct CheckReads::Shown {
 
 namespace {
 
-// How the body differs from the node; empty: not at all.
+// How the body differs from the node; empty: it does not.
 std::string_view difference(OpCode op, wire::Reader& body, const NodeVersion& node) {
   if (op == OpCode::kGetData) {
     const wire::Nullable data = body.buffer();

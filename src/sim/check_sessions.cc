@@ -37,7 +37,7 @@ void CheckSessions::before(const wire::TxnEntry& txn, Instant now) {
   }
 }
 
-// It names again what the end of a session has deleted already.
+// It names nodes again that the end of a session has already deleted.
 void CheckSessions::check_sweep(Zxid zxid, const wire::MultiTxn& sweep) {
   for (const wire::SubTxn& sub : sweep.txns) {
     wire::Reader r(sub.record);
@@ -62,7 +62,7 @@ void CheckSessions::create(const wire::TxnEntry& txn, std::int32_t timeout_ms) {
   session.timeout_ms = timeout_ms;
 }
 
-// A second close of one session changes nothing: two leaders may both have thought of it.
+// A second close of one session changes nothing: two leaders may both have decided it.
 void CheckSessions::close(const wire::TxnEntry& txn, Instant now) {
   Session& session = sessions_[txn.header.session];
   if (!is_live(txn.header.session)) return;
@@ -71,7 +71,7 @@ void CheckSessions::close(const wire::TxnEntry& txn, Instant now) {
   if (expired) check_not_too_early(txn.header.session, session, txn.header.zxid, now);
 }
 
-// Only what the same leader is certain to have heard before it decided counts.
+// Counts only what the same leader is certain to have heard before it decided.
 void CheckSessions::check_not_too_early(SessionId id, const Session& session, Zxid closed, Instant now) {
   const std::uint32_t epoch = epoch_of(closed);
   const CheckOrder::Reign* reign = order_.reign(epoch);
@@ -97,7 +97,7 @@ void CheckSessions::after(const wire::TxnEntry& txn) {
       failures_.add("I8: ephemerals of session ", session, " outlive its end at ", txn.header.zxid);
     return;
   }
-  // What an earlier transaction made is gone with its session; so only a new one can be an orphan.
+  // Nodes of earlier transactions are gone with their session; so only a new one can be an orphan.
   const bool orphan = model_.machine().tree.ephemerals_of(session) && !is_live(session);
   if (orphan)
     failures_.add("I8: ", txn.header.zxid, " leaves an ephemeral of session ", session, ", which is over");

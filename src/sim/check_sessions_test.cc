@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sessions that act after their end, end before their time, or leave something behind (I8, I13).
+// Sessions that act after their end, end too early, or leave something behind (I8, I13).
 #include <gtest/gtest.h>
 
 #include "sim/oracle_testing.h"
@@ -51,7 +51,7 @@ TEST_F(SessionsTest, ASessionThatIsCreatedTwiceIsFound) {
   EXPECT_REJECTED(s, "I8: session 0x701 is created at 0x500000004 and was at 0x500000001");
 }
 
-// What a leader adds to the end of a session whose nodes it could not all list.
+// What a leader adds to the end of a session whose nodes it could not list completely.
 std::string sweep(Story& s, const std::vector<std::string>& paths, OpCode op = OpCode::kDelete) {
   return t::written([&](wire::Writer& w) {
     wire::encode(w, wire::TxnHeader{SessionId{}, 0, next(s.last), 1'700'000'000'000, OpCode::kMulti});

@@ -27,7 +27,7 @@ std::string_view name_of(EventType type) {
 
 }  // namespace
 
-// The data table hears of the node, the child table of its children and its end.
+// The data table gets events of the node, the child table those of its children and its end.
 bool CheckWatches::concerns(Kind kind, EventType type) {
   switch (kind) {
     case Kind::kData:
@@ -48,7 +48,7 @@ const std::vector<TreeChange>& CheckWatches::changes_of(const Key& key) const {
 void CheckWatches::add(ClientId id, Kind kind, std::string_view path, Zxid zxid) {
   Client& client = of(id);
   const Key key{model_.path(path), kind};
-  // The server has one entry for both: a node that is waited for, and one that is there.
+  // The server has one entry for both: for a node that is waited for, and for one that exists.
   const Key twin{key.first, kind == Kind::kData ? Kind::kExist : Kind::kData};
   const bool has_twin = (kind == Kind::kData || kind == Kind::kExist) && client.watches.contains(twin);
   if (has_twin) erase(id, client, client.watches.find(twin));
@@ -56,7 +56,7 @@ void CheckWatches::add(ClientId id, Kind kind, std::string_view path, Zxid zxid)
   if (is_new) skip_to(id, client, key, found->second, zxid);
 }
 
-// Everything up to `zxid` counts as told.
+// Everything up to `zxid` counts as reported.
 void CheckWatches::skip_to(ClientId id, Client& client, const Key& key, Watch& watch, Zxid zxid) {
   const auto& changes = changes_of(key);
   const auto after = std::upper_bound(changes.begin(), changes.end(), zxid,
@@ -150,7 +150,7 @@ void CheckWatches::on_reply(ClientId id, const Call& call, const wire::ReplyHead
       const std::size_t before = of(id).watches.size();
       const bool none = header.error == ErrorCode::kNoWatcher;
       if (none || (ok && call.op == OpCode::kRemoveWatches)) remove(id, request->type, *request->path);
-      // Whatever had fired was told before this reply, so what is left must be there.
+      // Whatever had fired was reported before this reply, so the remaining ones must exist.
       if (none && of(id).watches.size() != before)
         failures_.add("I9: ", id, " was told at ", header.zxid, " that it does not watch ", *request->path);
       return;
@@ -159,7 +159,7 @@ void CheckWatches::on_reply(ClientId id, const Call& call, const wire::ReplyHead
   }
 }
 
-// --- what must have been told ---
+// --- events that must have come ---
 
 void CheckWatches::before_reply(ClientId id, Zxid zxid) {
   Client& client = of(id);
@@ -177,7 +177,8 @@ void CheckWatches::before_reply(ClientId id, Zxid zxid) {
   client.replied = std::max(client.replied, zxid);
 }
 
-// A node that was waited for, created while nobody watched and gone again by the time somebody did.
+// A node that was waited for, created while there was no watch, and deleted again before the watch was set
+// again.
 bool CheckWatches::may_skip(const Key& key, const Watch& watch, Zxid shown) const {
   if (key.second != Kind::kExist || !watch.set_again) return false;
   const auto& changes = changes_of(key);
@@ -188,7 +189,7 @@ bool CheckWatches::may_skip(const Key& key, const Watch& watch, Zxid shown) cons
                      });
 }
 
-// The first reply on a connection: from here on every change is told.
+// The first reply on a connection: from here on every change is reported.
 void CheckWatches::become_certain(ClientId id, Client& client, Zxid zxid) {
   for (auto& [key, watch] : client.watches) {
     if (!watch.uncertain) continue;
@@ -198,7 +199,7 @@ void CheckWatches::become_certain(ClientId id, Client& client, Zxid zxid) {
   client.uncertain = 0;
 }
 
-// --- what was told ---
+// --- events that came ---
 
 std::vector<CheckWatches::Key> CheckWatches::who_hears(const Client& client, const Event& event) const {
   std::vector<Key> keys;
@@ -241,7 +242,7 @@ void CheckWatches::hear(ClientId id, Client& client, const Key& key, const Event
   Watch& watch = it->second;
   if (watch.uncertain && !find_uncertain(id, client, key, watch, event)) return;
   const auto& changes = changes_of(key);
-  // Creations that came and went before the watch was set again.
+  // Nodes that were created and deleted before the watch was set again.
   while (raw(watch.due) != 0 && watch.due < event.zxid && may_skip(key, watch, event.zxid)) {
     ++watch.next;
     look_ahead(id, client, key, watch);
@@ -289,8 +290,8 @@ void CheckWatches::on_swept(const wire::MultiTxn& sweep) {
   }
 }
 
-// An event that makes up for the time without a connection. It says what the node is like now, which need not
-// be what happened to it first.
+// An event that replaces those of the time without a connection. It describes the node as it is now, which
+// need not be what happened to it first.
 void CheckWatches::hear_late(ClientId id, Client& client, const Event& event) {
   std::vector<Kind> kinds;
   if (event.type == EventType::kNodeCreated) kinds = {Kind::kExist};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Events that are missing, late, doubled or made up (I9), and the gaps that a lost connection allows.
+// Events that are missing, late, duplicated or made up (I9), and the gaps that a lost connection allows.
 #include <gtest/gtest.h>
 
 #include "sim/oracle_testing.h"

@@ -11,10 +11,10 @@
 namespace drover::sim {
 namespace {
 
-// Far more than histories begin with and elections of a run use up.
+// Far more than the epochs that histories begin with and the elections of a run need.
 constexpr std::uint32_t kEpochsMax = 20'000;
 
-// A transaction that changes nothing: stands for a history of which only the end matters.
+// A transaction that changes nothing: replaces a history of which only the end matters.
 std::string nothing_done_at(Zxid zxid) {
   std::string entry;
   wire::Writer w(entry);
@@ -33,7 +33,7 @@ std::string describe_entry(std::string_view entry) {
   std::string text = std::to_string(raw(txn->header.zxid)) + " type " +
                      std::to_string(static_cast<int>(txn->header.type)) + " of session " +
                      std::to_string(raw(txn->header.session)) + " cxid " + std::to_string(txn->header.cxid);
-  // Paths are what there is to read in the rest.
+  // The only readable part of the rest are paths.
   for (const char c : entry.substr(wire::kTxnHeaderBytes)) {
     if (c >= ' ' && c <= '~') text += c;
   }
@@ -49,7 +49,7 @@ void for_each_session(const Process& process, Visit visit) {
   }
 }
 
-// Connections count once they have a session: whoever never says a word is the socket's business.
+// Connections count once they have a session. Sockets that never send anything do not count.
 Leftovers leftovers(const Process& process) {
   Leftovers left;
   left.requests = process.member().replica().in_flight();
@@ -91,7 +91,7 @@ Cluster::Cluster(const Plan& plan, const RunOptions& options)
 
 Cluster::~Cluster() {
   clients_.clear();
-  servers_.clear();  // They count when they end.
+  servers_.clear();  // They add their counts when they end.
   if (options_.tally) options_.tally->add(world_.tally());
 }
 
@@ -152,7 +152,8 @@ void Cluster::add_client(std::uint32_t number) {
     config.workload.value_bytes_max = static_cast<std::uint32_t>(plan_.txn_bytes_max);
     config.workload.crowd_percent = 25;
   }
-  // A server whose clients all want to write soon has something undecided, behind which nothing is answered.
+  // If all clients of a server want to write, there is soon an undecided write, and nothing behind it is
+  // answered.
   if (one_in(random, 3)) config.workload.write_percent = 3;
   if (one_in(random, 3)) config.workload.move_in = static_cast<std::uint32_t>(between(random, 10, 200));
   if (one_in(random, 3)) config.resume_timeout_max_ms = static_cast<std::int32_t>(20 * plan_.timing.tick_ms);
@@ -162,7 +163,7 @@ void Cluster::add_client(std::uint32_t number) {
 
 void Cluster::live() {
   // An epoch of some dozen transactions may end before a learner has got the state, over and over, for as
-  // long as clients write. One of four thousand million does not: so here the clients give way, after a
+  // long as clients write. A real epoch of four thousand million does not. So here the clients stop after a
   // while.
   if (plan_.has_short_epochs()) {
     run_until(patience(), [this] { return everybody_serves(); });
@@ -183,12 +184,12 @@ void Cluster::live() {
   drain();
 }
 
-// Nobody does anything; but whoever is there says so, wherever it is connected, and stays. Except for a
-// session that is only its server's: an election sends clients elsewhere, and there may be one, since the end
-// of old sessions can use up an epoch.
+// No client sends requests, but those that are connected ping, wherever they are, and must stay. The
+// exception is a session that only its server knows: an election sends clients elsewhere, and there may be
+// one, since the end of old sessions can use up an epoch.
 void Cluster::keep_sessions() {
   std::vector<std::pair<const SimClient*, std::uint64_t>> there;
-  const auto& known = servers_.front()->process()->machine().sessions;  // everybody is level
+  const auto& known = servers_.front()->process()->machine().sessions;  // all servers are synced
   for (const auto& client : clients_) {
     if (client->client().is_connected() && !client->client().is_closing() &&
         known.contains(client->client().session()))
@@ -202,7 +203,7 @@ void Cluster::keep_sessions() {
   look_for_left_connections();
 }
 
-// A session is used over one connection. Whatever it has left behind is closed by now.
+// A session uses one connection. All connections that it has left are closed by now.
 void Cluster::look_for_left_connections() {
   std::map<SessionId, int> connections;
   for (const auto& server : servers_) {
@@ -227,14 +228,14 @@ void Cluster::try_a_new_client() {
   w.buffer("probe");
   w.i32(-1);
   wait_until(patience(), "a new write is answered", [&] {
-    // An epoch may come to its end right then: who is not answered asks again.
+    // An epoch may end right then: a client without an answer asks again.
     if (probe.client().is_connected() && probe.client().outstanding() == 0)
       probe.probe(wire::OpCode::kSetData, body);
     return probe.client().answered() > answered;
   });
 }
 
-// Everybody leaves, and nothing of them may be left.
+// All clients leave, and nothing of them may be left.
 void Cluster::drain() {
   for (const auto& client : clients_) client->leave();
   wait_until(patience() + 3 * plan_.session_timeout_ms * kMillisecond,
@@ -293,7 +294,8 @@ bool Cluster::everything_drained() const {
   const bool all_gone = std::all_of(clients_.begin(), clients_.end(),
                                     [](const auto& client) { return client->client().is_gone(); });
   return all_gone && std::all_of(servers_.begin(), servers_.end(), [](const auto& server) {
-           // What is still under way may be the servers' own doing: containers and nodes whose time is over.
+           // What is still under way may come from the servers themselves: containers and nodes whose time is
+           // over.
            const Process& process = *server->process();
            const replica::Replica& replica = process.member().replica();
            const Leftovers left = leftovers(process);
@@ -329,7 +331,7 @@ std::string Cluster::situation() const {
 
 std::uint64_t Cluster::operations() const { return oracle_.calls(); }
 
-// --- what servers do ---
+// --- reports of servers ---
 
 void Cluster::judge() {
   if (oracle_.ok() || world_.failed()) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first start of an ensemble: whatever the order and the distance in which its servers come, it serves
-// soon after a quorum of them is up, and so does everybody who comes later.
+// The first start of an ensemble. Whatever the order and the delays in which its servers start, it serves
+// soon after a quorum of them is up, and so does every server that starts later.
 #include <algorithm>
 
 #include "sim/cluster.h"
@@ -14,13 +14,13 @@ bool serves(const SimServer& server) { return server.is_up() && server.process()
 }  // namespace
 
 void Cluster::boot() {
-  // Nothing goes wrong: what is left is the network's and the disks' slowness.
+  // No faults: only the network and the disks are slow.
   const NetworkPlan network = network_.plan();
   network_.plan().refused_percent = 0;
   election_.plan() = {};
   wait_until(plan_.start_spread + kSecond, "a quorum is started", [this] { return quorum_is_up(); });
   wait_until(plan_.boot_time(), "a quorum serves once it is up", [this] { return quorum_serves(); });
-  // Who comes when the others have served for a while may need their state.
+  // A server that starts when the others have served for a while may need their state.
   wait_until(plan_.start_spread + 2 * plan_.boot_time() + plan_.network.state_time,
              "everybody serves that is started", [this] { return started_ones_serve(); });
   if (plan_.boot.stranger) meet_stranger();
@@ -29,7 +29,7 @@ void Cluster::boot() {
 }
 
 // It stops, and nothing on its disk is touched, whatever its epochs and zxids look like. Then its operator
-// decides for the others.
+// decides in favour of the others.
 void Cluster::meet_stranger() {
   SimServer& stranger = server(*plan_.boot.stranger);
   const std::string held = stranger.history_files();
@@ -44,7 +44,7 @@ void Cluster::meet_stranger() {
   stranger.wipe();
 }
 
-// Some come soon, some as late as everything else is over: heal() starts those.
+// Some start soon, some only when everything else is over: heal() starts those.
 void Cluster::start_late() {
   Random random = world_.fork(5);
   for (const auto& server : servers_) {
@@ -53,7 +53,7 @@ void Cluster::start_late() {
   }
 }
 
-// Who has lost what the others have makes no quorum with them.
+// A server that has lost what the others have does not count for the quorum.
 bool Cluster::quorum_is_up() const {
   zab::ServerSet up;
   for (const auto& server : servers_) {

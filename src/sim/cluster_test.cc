@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs of the whole cluster: that a seed is one run and no other, and the stories of script.cc as scenarios.
-// Thousands of seeds and every crash point are drover-sim's work, not a unit test's.
+// Runs of the whole cluster: a seed always gives the same run; and the stories of script.cc as scenarios.
+// drover-sim runs thousands of seeds and every crash point; a unit test does not.
 #include "sim/cluster.h"
 
 #include <gtest/gtest.h>

@@ -96,8 +96,8 @@ void ElectionNet::on_knock(ServerId smaller, ServerId larger) {
   link.knocking = false;
   if (!is_possible(smaller, larger)) return on_unreachable(smaller, larger);
   if (link.up || link.dialling) world_.count(Did::kLinksCrossed);
-  // Whoever knocks has no link: the larger hangs its own up and dials back. A server may also take a knock
-  // that comes right after its own call for one that was under way before, and keep what it has.
+  // A server that knocks has no link: the larger closes its own and dials back. A server may also take a
+  // knock that comes right after its own call for one that was under way before, and keep its link.
   if (link.up && one_in(random_, 2)) return pump(smaller, larger);
   link.up = false;
   dial(larger, smaller);

@@ -13,7 +13,7 @@ namespace {
 
 using wire::PacketType;
 
-// Behind the servers' numbers and those of clients.
+// After the numbers of servers and clients.
 constexpr HostId kIntruder{60'000};
 constexpr ServerId kNoMember{77};
 constexpr int kLinesMax = 12;
@@ -78,7 +78,7 @@ void Intruder::visit() {
   const ServerId to = servers_[random_.below(servers_.size())]->id();
   const Approach last = plan_.intruder.disturbs ? Approach::kNoVoter : Approach::kImpossibleEpoch;
   const auto approach = static_cast<Approach>(random_.below(static_cast<std::uint64_t>(last) + 1));
-  // Who says nothing needs many to be in the way.
+  // Silent connections disturb only if there are many.
   for (int i = 0; i < (approach == Approach::kSilent ? kCrowd : 1); ++i) {
     const SocketId socket = network_.dial(kIntruder, host_of(to), Port::kQuorum);
     visits_[socket] = {.approach = approach, .to = to, .in = {}, .epoch = {}};
@@ -97,7 +97,7 @@ void Intruder::on_bytes(SocketId socket, std::string_view bytes) {
   if (visit.approach <= Approach::kImpossibleEpoch)
     return world_.fail("a stranger that must be turned away was told something");
   visit.heard = true;
-  if (visit.epoch) return;  // What comes behind it does not matter.
+  if (visit.epoch) return;  // The rest does not matter.
   visit.in.append(bytes);
   wire::QuorumPacket packet;
   if (wire::decode_packet(visit.in, {}, packet).status == wire::Decoded::kComplete)
@@ -109,7 +109,7 @@ void Intruder::speak_later(SocketId socket) {
   world_.after(between(random_, 0, longest), actor_, [this, socket] {
     const auto found = visits_.find(socket);
     if (found == visits_.end()) return;
-    // Mostly it listens first: who speaks out of turn is soon outside.
+    // Mostly it listens first: a process that speaks out of turn is soon disconnected.
     if (found->second.heard || one_in(random_, 8)) return speak(socket);
     speak_later(socket);
   });
@@ -174,7 +174,7 @@ std::string Intruder::greeting(const Visit& visit) {
   return line;
 }
 
-// A voter's promise with a history that can be would be a lie that counts.
+// A voter's promise with a possible history would be a lie that counts.
 std::string Intruder::epoch_ack(const Visit& visit) {
   const std::uint32_t epoch = visit.epoch.value_or(0);
   std::string line;
@@ -190,7 +190,7 @@ std::string Intruder::epoch_ack(const Visit& visit) {
   }
 }
 
-// That nobody can have logged in this epoch.
+// A zxid that no server can have logged in this epoch.
 Zxid Intruder::impossible_zxid(std::uint32_t epoch) {
   return pick(random_, {Zxid{kHighest}, Zxid{kLowest}, Zxid{-1}, zxid_of(epoch, 0xffff'ffff),
                         zxid_of(epoch + 1, 1), zxid_of(0x7fff'ffff, 5)});
@@ -212,7 +212,7 @@ std::string Intruder::nonsense(const Visit& visit) {
   return line;
 }
 
-// Sometimes with a length in it that nobody would wait for.
+// Sometimes with a length that no server would wait for.
 std::string Intruder::garbage() {
   std::string bytes(1 + random_.below(100), '\0');
   for (char& c : bytes) c = static_cast<char>(random_.next());

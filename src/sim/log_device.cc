@@ -39,7 +39,7 @@ void LogDevice::start() {
   if (queue_.empty()) return;
   busy_ = true;
   if (is_append(0)) {
-    // The thread wakes up a little later; what has come by then goes in one write.
+    // The thread wakes up a little later; everything that has come by then goes in one write.
     world_.after(random_.below(200), actor_, [this] { begin_append(); });
     return;
   }
@@ -64,7 +64,7 @@ void LogDevice::begin_append() {
   write();
 }
 
-// As the server's log thread: space for more than this batch, or the disk counts as full.
+// Like the server's log thread: reserves space for more than this batch, or the disk counts as full.
 void LogDevice::write() {
   const auto ahead = journal_.log().reserve(batch_.bytes.size() + kReserveBytes, batch_.ends.size());
   if (!ahead && (journal_.log().failed() || ahead.error().code != ENOSPC)) {
@@ -97,7 +97,7 @@ void LogDevice::set_full(bool full) {
   if (full) world_.after(kSpaceCheck, actor_, [this] { look_for_space(); });
 }
 
-// Nobody writes while growth is refused, so nobody else would notice that there is space again.
+// There are no writes while growth is refused, so nothing else would notice that there is space again.
 void LogDevice::look_for_space() {
   if (!full_ || dead_) return;
   if (!busy_) {

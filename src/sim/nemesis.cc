@@ -105,7 +105,7 @@ void Nemesis::strike() {
 void Nemesis::crash(SimServer& server) {
   if (!server.is_up()) return;
   world_.count(Did::kCrash);
-  // A process that is killed leaves its machine's page cache alone; a power loss does not.
+  // A killed process leaves its machine's page cache alone; a power loss does not.
   const bool killed = one_in(random_, 2);
   server.crash(Farewell::kReset, killed ? Survival::kKeep : static_cast<Survival>(random_.below(3)));
   start_later(server);
@@ -155,8 +155,8 @@ void Nemesis::jump(SimServer& server) {
 
 // --- the network ---
 
-// Servers are cut from each other, in one or both directions: one alone, two parts, or two parts that one
-// server sees both of.
+// Cuts servers from each other, in one or both directions: one alone, two parts, or two parts and one server
+// that sees both.
 void Nemesis::partition() {
   std::vector<int> part(servers_.size());
   const std::uint64_t kind = random_.below(3);
@@ -237,9 +237,9 @@ void Nemesis::slow_disk(SimServer& server) {
   server.process()->stall_disk(between(random_, kMillisecond, 2 * plan_.init_time()));
 }
 
-// What a lost disk held, a quorum of the others must hold still. A server that has never served is none of
-// those, even if somebody said that its disk is meant to be empty: with one whose disk was lost it may be a
-// quorum without any history, and such a quorum begins a new one. That is a promise too.
+// A quorum of the others must still hold what a lost disk held. A server that has never served does not
+// count, even if its disk is marked as empty on purpose: together with a server whose disk was lost it may be
+// a quorum without any history, and such a quorum begins a new one. That is a promise too.
 bool Nemesis::is_held_without(const SimServer& victim) const {
   zab::ServerSet hold;
   for (const auto& server : servers_) {
@@ -248,14 +248,14 @@ bool Nemesis::is_held_without(const SimServer& victim) const {
   return plan_.membership.is_quorum(hold);
 }
 
-// One voter at a time, and only while all others are whole: what it loses, a quorum still has.
+// One voter at a time, and only while all others are whole: a quorum still has what it loses.
 SimServer* Nemesis::victim_for_damage() {
   const bool all_whole = std::none_of(servers_.begin(), servers_.end(),
                                       [](const auto& server) { return server->is_impaired(); });
   if (!all_whole) return nullptr;
   SimServer& server = any();
-  // It stops in peace, so that its watermark tells how far its log was durable; otherwise the damage of a
-  // tail cannot be told from the tear that a crash leaves.
+  // It stops cleanly, so that its watermark tells how far its log was durable. Otherwise a damaged tail looks
+  // the same as one that a crash has torn.
   if (!server.is_up() || !is_held_without(server)) return nullptr;
   server.crash(Farewell::kReset, Survival::kKeep);
   return &server;
@@ -285,7 +285,7 @@ void Nemesis::damage_file(SimServer& server) {
 
 void Nemesis::damage_at(SimServer& server, const std::string& path, std::uint64_t at) {
   const std::string where = path + " of server " + text(server);
-  // An epoch is a few digits: a flipped bit may make another epoch of it, which nobody could tell.
+  // An epoch is a few digits: a flipped bit may turn it into another epoch, which no server could detect.
   const std::uint64_t kind = path.ends_with("Epoch") ? 2 + random_.below(3) : random_.below(5);
   if (kind < 2) {
     say("a bit of " + where + " flips at " + std::to_string(at));

@@ -7,7 +7,7 @@
 
 namespace drover::sim {
 
-// --- connecting: the one who dials is side 0 ---
+// --- connecting: the side that dials is side 0 ---
 
 SocketId Network::dial(HostId from, HostId to, Port port) {
   const std::uint64_t id = ++next_;
@@ -114,7 +114,7 @@ void Network::deliver(std::uint64_t id, std::size_t s) {
   }
 }
 
-// Nobody has the socket any more. The machine says so, if there is one.
+// No process has the socket any more. The machine says so, if there is one.
 void Network::on_unheard(std::uint64_t id, std::size_t s) {
   Connection& c = connections_.at(id);
   const bool bytes = std::any_of(c.from[s].chunks.begin(), c.from[s].chunks.end(),
@@ -128,7 +128,7 @@ void Network::on_unheard(std::uint64_t id, std::size_t s) {
   forget_if_over(id);
 }
 
-// What has arrived is read at once, or only a part of it.
+// The process reads all bytes that have arrived, or only some of them.
 void Network::deliver_bytes(std::uint64_t id, std::size_t s, Host& host) {
   Direction& direction = connections_.at(id).from[s];
   std::string bytes;
@@ -169,7 +169,7 @@ void Network::forget_if_over(std::uint64_t id) {
   if (!c.open[0] && !c.open[1]) connections_.erase(found);
 }
 
-// Some of what is under way still arrives, up to any byte.
+// Some bytes that are under way still arrive, up to any byte.
 void Network::cut_short(Direction& direction) {
   std::size_t total = 0;
   for (const Chunk& chunk : direction.chunks) total += chunk.bytes.size();
@@ -222,7 +222,7 @@ bool Network::reset_any(Random& random, Port port) {
   }
   if (ids.empty()) return false;
   const std::uint64_t id = ids[random.below(ids.size())];
-  // A third of them leaves one side in the dark.
+  // In a third of the cases one side does not hear of it.
   const std::size_t silent = one_in(random, 3) ? random.below(2) : 2;
   world_.count(port == Port::kClient ? Did::kResetClient : Did::kReset);
   reset(id, silent);
@@ -252,7 +252,7 @@ void Network::reset(std::uint64_t id, std::size_t silent) {
   for (std::size_t s = 0; s < 2; ++s) {
     cut_short(c.from[s]);
     if (1 - s == silent) {
-      c.from[s].ended = true;  // What the other side hears from here is nothing.
+      c.from[s].ended = true;  // The other side hears nothing from here.
     } else {
       push(id, s, Chunk::Kind::kEnd, {});
     }

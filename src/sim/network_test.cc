@@ -12,7 +12,7 @@ namespace {
 constexpr HostId kHere{1};
 constexpr HostId kThere{2};
 
-// Writes down what it hears.
+// Records what it hears.
 class Listener final : public Network::Host {
  public:
   void on_accepted(SocketId s, Port, HostId) override { socket = s; }

@@ -62,7 +62,7 @@ const NodeVersion* Model::at(std::string_view text, Zxid zxid) const {
 std::string Model::decide(const state::WriteRequest& request, Zxid zxid, WallTime time) {
   std::string entry;
   state::prepare(machine_, pending_, request, zxid, time, entry);
-  pending_.applied(zxid);  // It is only asked what would be.
+  pending_.applied(zxid);  // This is only a question: nothing stays pending.
   return entry;
 }
 
@@ -73,14 +73,14 @@ const state::ApplyResult& Model::apply(const wire::TxnEntry& txn) {
   last_changes_.clear();
   result_ = state::apply(machine_, txn, events_);
   for (const state::TreeEvent& event : events_.list) note_event(event);
-  // Changes that nobody is told of.
+  // Changes without an event.
   if (const auto* acl = std::get_if<wire::SetAclTxn>(&txn.record)) touch(path(acl->path));
   touch_swept(txn);
   for (const PathId id : touched_) add_version(id);
   return result_;
 }
 
-// A sweep sets the pzxid of parents whose children are gone already, and nobody is told.
+// A sweep sets the pzxid of parents whose children are already gone, without an event.
 void Model::touch_swept(const wire::TxnEntry& txn) {
   const auto* multi = std::get_if<wire::MultiTxn>(&txn.record);
   if (!multi || raw(txn.header.session) != 0) return;

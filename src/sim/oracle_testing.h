@@ -59,7 +59,6 @@ class Story {
 
   // --- the truth ---
   // The next transaction, applied here; the oracle is not told.
-  // The next transaction, applied here; the oracle knows nothing of it.
   std::string decide(SessionId session, std::int32_t cxid, OpCode op, std::string_view body) {
     last = next(last);
     std::string entry;

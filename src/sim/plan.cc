@@ -14,7 +14,7 @@ void choose_membership(Random& random, Plan& plan) {
   for (int i = 1; i <= plan.voters; ++i) plan.membership.voters.insert(ServerId{i});
   for (int i = 1; i <= plan.observers; ++i) plan.membership.observers.insert(ServerId{plan.voters + i});
   if (plan.voters < 5 || !one_in(random, 4)) return;
-  // Two of three groups decide: {1,2}, {3,4}, {5}, and somebody weighs more than others.
+  // Two of three groups decide: {1,2}, {3,4}, {5}, and some servers weigh more than others.
   plan.membership.groups = {
       {1, {ServerId{1}, ServerId{2}}}, {2, {ServerId{3}, ServerId{4}}}, {3, {ServerId{5}}}};
   for (int i = 1; i <= 5; ++i) plan.membership.weights[ServerId{i}] = between(random, 1, 3);
@@ -55,7 +55,7 @@ void choose_disk(Random& random, Plan& plan) {
 
 void choose_network(Random& random, Plan& plan) {
   plan.network.delay_high = pick<Micros>(random, {1, 5, 20, 100}) * kMillisecond;
-  // Slower than the ensemble's own patience would be no network at all.
+  // Any slower, and all timeouts of the ensemble would be too short for it.
   plan.network.delay_high = std::min(plan.network.delay_high, plan.timing.tick_ms * kMillisecond / 4);
   plan.disk.order_high = std::min(plan.disk.order_high, plan.timing.tick_ms * kMillisecond / 2);
   plan.network.split_percent = pick<std::uint64_t>(random, {0, 5, 50});
@@ -69,7 +69,7 @@ void choose_network(Random& random, Plan& plan) {
 
 void choose_faults(Random& random, Plan& plan) {
   FaultPlan& f = plan.faults;
-  if (one_in(random, 20)) return;  // A quiet life must be one without incident.
+  if (one_in(random, 20)) return;  // A run without faults must be one without incidents.
   f.every = std::max<Micros>(plan.timing.tick_ms * kMillisecond, 100 * kMillisecond) *
             pick<std::int64_t>(random, {2, 5, 10, 30});
   f.crash = share(random, 60);
@@ -85,14 +85,14 @@ void choose_faults(Random& random, Plan& plan) {
   f.disk_full = share(random, 15);
   f.slow_disk = share(random, 20);
   f.crash_at_send = share(random, 30);
-  if (plan.voters < 3) return;  // Who is alone cannot be healed by anybody.
+  if (plan.voters < 3) return;  // A standalone server cannot be healed by others.
   f.damage = share(random, 25);
   f.wipe = share(random, 20);
   f.in_the_dark = share(random, 30);
 }
 
-// A whole state may take several times initLimit; a piece of it does not. But not longer than an epoch: its
-// leader's end would be the state's, every time, which real epochs are too long for.
+// A whole state may take several times initLimit; a piece of it does not. But it must not take longer than an
+// epoch: then every transfer would end with its leader, and real epochs are too long for that.
 void choose_slow_states(Random& random, Plan& plan) {
   if (!one_in(random, 4) || plan.last_counter != Plan{}.last_counter) return;
   plan.network.state_time = between(random, 1, 5) * plan.init_time();
@@ -105,7 +105,7 @@ void choose_windows(Random& random, Plan& plan) {
     plan.windows[server].txns = pick<std::size_t>(random, {0, 0, 5, 100, 500});
 }
 
-// Some servers of a set, of which the voters that are left, without `wiped`, are still a quorum.
+// Some servers. The remaining voters, not counting those in `without`, are still a quorum.
 std::set<ServerId> some_of(Random& random, const Plan& plan, const std::set<ServerId>& without) {
   std::set<ServerId> chosen;
   for (const ServerId server : plan.servers()) {
@@ -123,14 +123,14 @@ void choose_boot(Random& random, Plan& plan) {
   plan.boot.timed = !one_in(random, 4);
   plan.start_spread = pick<Micros>(random, {0, 50, 300, 1000, 1000, 5000, 30'000}) * kMillisecond;
   if (one_in(random, 2)) plan.boot.late = some_of(random, plan, {});
-  // A history that all have but some is safe with those who have it; an empty one is everybody's.
+  // A history that all but some have is safe with those that have it; an empty history is everybody's.
   if (one_in(random, 2))
     plan.boot.wiped = some_of(random, plan, raw(plan.begins_at) == 0 ? std::set<ServerId>{} : plan.boot.late);
   if (!plan.boot.timed || plan.boot.late.empty() || !one_in(random, 3)) return;
   const ServerId stranger = *plan.boot.late.begin();
   if (!plan.membership.is_voter(stranger)) return;
   plan.boot.stranger = stranger;
-  // Often one that looks as if it were a part of the others' history.
+  // Often one that looks like a part of the others' history.
   plan.boot.strange_history =
       Zxid{pick<std::int64_t>(random, {1, 1, 1, 2, 7, 1000}) << 32 | between(random, 1, 40)};
 }
@@ -168,7 +168,7 @@ Plan plan_of(std::uint64_t seed) {
   return plan;
 }
 
-// Two seconds, and what slow links and disks add: an election, a handshake and their orders to the disk.
+// Two seconds, plus what slow links and disks add: an election, a handshake and their disk orders.
 Micros Plan::boot_time() const { return 2 * kSecond + 20 * network.delay_high + 12 * disk.order_high; }
 
 Plan calm_plan(std::uint64_t seed, int voters) {

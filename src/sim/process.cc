@@ -78,7 +78,7 @@ bool Process::may_send() {
   return false;
 }
 
-// --- the beginning ---
+// --- start ---
 
 IoResult<void> Process::start() {
   TRY(recover_and_join());
@@ -99,7 +99,8 @@ IoResult<void> Process::recover_and_join() {
   TRY_ASSIGN(Recovered found,
              recover_state(parts_.disk, dirs, machine_, parts_.plan.window_of(parts_.id), on_known()));
   if (found.report.outcome == storage::RecoveryOutcome::kEmpty && found.report.may_start_empty) {
-    // Nobody said that an empty disk is right. It is if all others are as empty; what they say decides.
+    // No mark says that the disk is meant to be empty. It is if all others are empty too; their notifications
+    // decide.
     start.peer.fresh = !found.report.has_initialize_mark;
     if (!start.peer.fresh) TRY(begin_empty(dirs));
   }
@@ -114,7 +115,7 @@ IoResult<void> Process::recover_and_join() {
     clear_state();
     found.history.begin_at(Zxid{0});
   }
-  // A server that cannot read what it has promised does not start.
+  // A server that cannot read its promises does not start.
   TRY_ASSIGN(const storage::Epochs epochs,
              storage::load_epochs(parts_.disk, dirs.snapshots, machine_.last_zxid));
   start.peer.accepted_epoch = epochs.accepted;
@@ -137,7 +138,7 @@ IoResult<void> Process::recover_and_join() {
   return {};
 }
 
-// From here on a log without any snapshot is damage.
+// From here on a log without any snapshot means damage.
 IoResult<void> Process::begin_empty(const storage::DataDirs& dirs) {
   TRY(write_whole_snapshot(dirs));
   return storage::remove_initialize_mark(parts_.disk, dirs);
@@ -180,7 +181,7 @@ void Process::make_brain(replica::MemberStart start) {
 
 // --- inputs and effects ---
 
-// As the server's core: what is decided is applied at once, and whoever is waiting is woken.
+// Like the server's core: applies at once what is decided, and wakes all that wait.
 void Process::settle() {
   for (int turns = 0; !why_over_ && member_->has_tree_work(); ++turns) {
     if (turns > kTreeTurnsMax)
@@ -197,7 +198,7 @@ void Process::settle() {
 }
 
 void Process::work_on_tree() {
-  // Seen before, because afterwards the window may have forgotten them.
+  // Copied before, because afterwards the window may have forgotten them.
   const zab::History& history = member_->peer().history();
   std::vector<std::pair<Zxid, std::string>> entries;
   history.for_each(std::max(machine_.last_zxid, history.window_begin()),
@@ -208,7 +209,7 @@ void Process::work_on_tree() {
   member_->work_on_tree(parts_.clock.now(), parts_.clock.wall(), effects);
   for (const auto& [zxid, entry] : entries) {
     if (zxid > machine_.last_zxid) break;
-    // A leader's state that is not yet exact holds some of what comes next.
+    // A leader's state that is not yet exact holds some later transactions.
     const bool newest = zxid == machine_.last_zxid && member_->is_state_exact() && !spoiled_;
     parts_.observer.on_applied(parts_.id, zxid, entry,
                                newest ? std::optional(machine_.tree.digest()) : std::nullopt, serving);
@@ -223,12 +224,12 @@ void Process::observe() {
   if (!leader || !is_leading() || leader->epoch() == established_) return;
   established_ = leader->epoch();
   parts_.world.count(Did::kEstablished);
-  // It may have proposed something already: what it took over ends where its epoch begins.
+  // It may already have proposed something: what it took over ends where its epoch begins.
   const Zxid begin = epoch_start(established_);
   parts_.observer.on_established(parts_.id, established_, member_->peer().history().at_or_before(begin));
 }
 
-// The product tells its operator which way it went; what it says is also what is counted.
+// The product logs which path it took; these lines are counted.
 void Process::count(const std::string& line) {
   constexpr std::pair<std::string_view, Did> kSaid[] = {
       {"elected in round", Did::kElected},
@@ -256,7 +257,8 @@ void Process::count_sweep(std::string_view entry) {
 
 void Process::carry_out(replica::Effects& effects) {
   ENSURE(!effects.append, "a member's transactions go through agreement");
-  // Before anything of it leaves: whoever crashes between two sends has been what the first of them says.
+  // Before any effect is sent: a server that crashes between two sends had the state that the first one
+  // reports.
   parts_.observer.on_step(member_->peer());
   for (const std::string& line : effects.zab.log) {
     say(line);
@@ -278,7 +280,7 @@ void Process::carry_out(replica::Effects& effects) {
       }
     }
     if (std::holds_alternative<zab::ReloadState>(order)) parts_.world.count(Did::kReload);
-    // The leader's state is whole from here on.
+    // The leader's state is complete from here on.
     if (std::holds_alternative<zab::SaveSnapshot>(order)) {
       spoiled_ = false;
       parts_.observer.on_state(parts_.id, machine_, false);
@@ -307,7 +309,7 @@ void Process::carry_out(replica::Effects& effects) {
 
 void Process::on_notification(ServerId from, std::string_view bytes) {
   const auto notification = wire::decode_notification(bytes);
-  if (!notification) return;  // An intruder's, as the real server has it: what it is not is not heard.
+  if (!notification) return;  // From an intruder. The real server ignores what is no notification, too.
   input([&](replica::Member& member, replica::Effects& effects) {
     member.on_notification(from, *notification, parts_.clock.now(), effects);
   });
@@ -336,8 +338,8 @@ void Process::arm_timer() {
 
 void Process::tick() {
   parts_.world.after(parts_.plan.timing.tick_ms * kMillisecond / 2, parts_.actor, [this] { tick(); });
-  // What came before the last tick has been read since; of what came later nobody can be sure, for example
-  // when the process stood still and everything waits in its sockets.
+  // Everything from before the last tick has been read since. Nothing is certain about what came later, for
+  // example if the process was paused and everything waits in its sockets.
   const Instant heard_until = std::exchange(last_tick_, parts_.clock.now());
   for (std::size_t i = 0; i < fronts_.size(); ++i) {
     fronts_[i]->on_tick(heard_until);

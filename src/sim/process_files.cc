@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a server does with its files besides logging: snapshots in small steps, purge, and reading its state
-// anew.
+// A server's work on its files besides logging: snapshots in small steps, purge, and reloading its state.
 #include "sim/process.h"
 #include "sim/recover.h"
 #include "storage/purge.h"
@@ -80,7 +79,7 @@ void Process::end_snapshot() {
   }
   snapshot_.reset();
   look_at_power();
-  // Whoever waited to rewrite history goes first.
+  // An order that waited to rewrite history goes first.
   log_->resume();
   begin_snapshot();
 }
@@ -107,7 +106,7 @@ void Process::purge() {
   look_at_power();
 }
 
-// What may fail without ending the process may have failed because there is no machine left to run it.
+// If an operation fails that may fail without ending the process, perhaps the power of the machine is off.
 void Process::look_at_power() {
   if (parts_.disk.is_off()) end("the power is off");
 }

@@ -66,7 +66,7 @@ void Process::feed(zab::LinkId id) {
   for (;;) {
     const auto found = links_.find(id);
     if (found == links_.end() || found->second.in.empty() || why_over_) return;
-    // The link may be closed by what it says.
+    // The bytes may make the process close the link.
     const std::string bytes = std::move(found->second.in);
     found->second.in.clear();
     std::size_t taken = 0;
@@ -86,7 +86,7 @@ void Process::on_closed(SocketId socket) {
   if (found != link_of_.end()) lose(found->second);
 }
 
-// It is gone, and the member does not know yet.
+// The link is gone, and the member does not know yet.
 void Process::lose(zab::LinkId id) {
   close(id);
   input([&](replica::Member& member, replica::Effects& effects) {
@@ -113,7 +113,7 @@ void Process::send(const zab::LinkSend& send) {
   }
 }
 
-// --- the state, to a learner, while everything else goes on ---
+// --- sending the state to a learner, while everything else continues ---
 
 void Process::begin_stream(zab::LinkId id, Link& link) {
   link.stream = std::make_unique<StateStream>(machine_);
@@ -131,8 +131,8 @@ void Process::begin_stream(zab::LinkId id, Link& link) {
   pump_later(id, *link.stream);
 }
 
-// A piece at a time, as fast as the network takes them: so that much can happen before the last one. Those
-// that are added meanwhile make the whole no slower.
+// One piece at a time, as fast as the network takes them, so that much can happen before the last one. Pieces
+// that are added meanwhile do not make the whole slower.
 void Process::pump_later(zab::LinkId id, StateStream& stream) {
   const Micros time = std::min(stream.piece_time, stream.time_left);
   stream.time_left -= time;

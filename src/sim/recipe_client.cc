@@ -15,7 +15,7 @@ namespace {
 using client::word_of;
 using wire::OpCode;
 
-// Whole frames off the front, without their lengths; ends early when `take` says so.
+// Takes whole frames off the front, without their lengths; ends early if `take` says so.
 template <class Take>
 void take_frames(std::string& bytes, Take take) {
   while (bytes.size() >= 4) {
@@ -33,7 +33,7 @@ RecipeClient::RecipeClient(const Parts& parts, HostId host, const client::Engine
     : parts_(parts), host_(host), actor_(parts.world.new_actor()) {
   parts_.network.attach(host_, *this, actor_);
   using std::chrono::milliseconds;
-  // As Options has it for a user's client.
+  // Like Options for a user's client.
   const auto retry = RetryPolicy::exponential(milliseconds(50), milliseconds(2000), 10);
   auto made = client::VirtualDriver::make(*this, options, now(), {}, retry);
   driver_ = made.driver;
@@ -57,7 +57,7 @@ void RecipeClient::run(std::move_only_function<void()> work) {
   arm_timer();
 }
 
-// --- the network's side ---
+// --- the network side ---
 
 void RecipeClient::on_connected(SocketId socket) {
   if (socket_ != socket) return;
@@ -74,7 +74,7 @@ void RecipeClient::on_bytes(SocketId socket, std::string_view bytes) {
       return false;
     }
     driver_->on_bytes(frame, now());
-    return socket_ == socket;  // It may have hung up over this.
+    return socket_ == socket;  // The client may have hung up because of this.
   });
   arm_timer();
 }
@@ -122,7 +122,7 @@ void RecipeClient::on_session(std::string_view frame) {
   if (response && response->timeout_ms > 0) key_ = {response->session, std::string(response->password)};
 }
 
-// --- the client's side ---
+// --- the client side ---
 
 void RecipeClient::dial(std::size_t server) {
   server_ = server;
@@ -146,7 +146,7 @@ void RecipeClient::send(std::string_view bytes) {
       parts_.network.send(*socket_, frame);
     } else {
       broken_ = true;
-      // Not from within what the client asks for.
+      // Not from within the client's own call.
       parts_.world.after(0, actor_, [this, socket = *socket_] {
         if (socket_ == socket) disconnect();
       });
@@ -155,7 +155,7 @@ void RecipeClient::send(std::string_view bytes) {
   });
 }
 
-// Counts down all traps of this kind; true when one has sprung.
+// Counts down all traps of this kind; true if one has sprung.
 bool RecipeClient::spring(std::vector<Trap>& traps, std::string_view op, std::function<void()>* then) {
   for (auto trap = traps.begin(); trap != traps.end(); ++trap) {
     if (!trap->op.empty() && trap->op != op) continue;
@@ -174,7 +174,7 @@ bool RecipeClient::on_request(std::string_view frame) {
   const std::int32_t xid = r.i32();
   const auto code = static_cast<OpCode>(r.i32());
   const std::string op(word_of(code));
-  const bool is_probe = code == OpCode::kSync && r.string() == "/";  // in the place of a ping
+  const bool is_probe = code == OpCode::kSync && r.string() == "/";  // instead of a ping
   if (xid <= 0 || is_probe) return true;                             // pings, watches set again, credentials
   ++requests_;
   ++requests_by_op_[op];
@@ -209,7 +209,7 @@ void RecipeClient::arm_timer() {
   });
 }
 
-// --- taking a session away ---
+// --- ending another client's session ---
 
 SessionKiller::SessionKiller(const RecipeClient::Parts& parts, HostId host, SessionKey key)
     : parts_(parts), host_(host), actor_(parts.world.new_actor()), key_(std::move(key)) {

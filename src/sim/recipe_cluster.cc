@@ -17,7 +17,7 @@ Plan recipe_plan(std::uint64_t seed, int servers) {
   return plan;
 }
 
-// Recipes are judged by what they leave in the tree; servers by the cluster's own tests.
+// Recipes are judged by what they leave in the tree; the cluster's own tests judge the servers.
 class Unobserved final : public ServerObserver {
   void on_known(std::string_view) override {}
   void on_state(ServerId, const state::Machine&, bool) override {}
@@ -48,7 +48,7 @@ struct RecipeCluster::Parts {
     }
     return nullptr;
   }
-  // Of the server that has applied the most: a leader whose own disk is slow is behind its followers.
+  // The state of the server that has applied the most: a leader with a slow disk is behind its followers.
   const state::Machine* newest() const {
     const state::Machine* found = nullptr;
     for (const auto& each : servers) {

@@ -171,7 +171,7 @@ void RecipeWorld::kill_session(std::size_t i) {
 
 void RecipeWorld::restart_leader(Time pause) { parts_->cluster.restart_leader(micros(pause)); }
 
-// --- looks ---
+// --- observations ---
 
 void RecipeWorld::wait_for_leader() {
   const bool serving = run_until([this] { return parts_->cluster.is_serving(); });

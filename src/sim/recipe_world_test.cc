@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// That the recipes' world does to its clients what it says.
+// The recipes' world does to its clients what it says.
 #include "sim/recipe_world.h"
 
 #include <gtest/gtest.h>

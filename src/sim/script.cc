@@ -35,15 +35,15 @@ Plan with_window(std::size_t txns) {
   return plan;
 }
 
-// Server 3, which leads first, holds nothing in memory; the others hold all. When it goes astray, they ask it
-// to cut off what it has forgotten, and it puts all away.
+// Server 3, which leads first, holds nothing in memory; the others hold all. When its log diverges, they ask
+// it to cut off what it has forgotten, and it discards everything.
 Plan with_a_forgetful_leader() {
   Plan plan = with_window(500);
   plan.windows[ServerId{3}].txns = 0;
   return plan;
 }
 
-// A leader that has forgotten sends its state, in many pieces; whoever comes after it could send the rest.
+// A leader that has forgotten sends its state, in many pieces; a leader after it could send the rest.
 Plan with_a_slow_snap() {
   Plan plan = with_a_forgetful_leader();
   plan.disk.snapshot_step_nodes = 1;
@@ -96,7 +96,7 @@ void isolate(Cluster& cluster, ServerId server, bool cut) {
 bool is_log(const std::string& name) { return storage::parse_log_name(name).has_value(); }
 bool is_snapshot(const std::string& name) { return storage::parse_snapshot_name(name).has_value(); }
 
-// In each of these files a sector becomes zero: in the midst of a log it is as if nothing had ever been
+// In each of these files a sector becomes zero: in the middle of a log it looks as if nothing had ever been
 // written from there on.
 void zero_a_sector_of(SimServer& server, bool (*chosen)(const std::string& name)) {
   server.set_damaged();
@@ -122,14 +122,14 @@ void let_one_fall_behind(Cluster& cluster) {
   cluster.run_for(600 * kMillisecond);
 }
 
-// It hears the others, but nobody hears it: so it logs what nobody else has.
+// It hears the others, but no server hears it: so it logs what no other server has.
 void silence(Cluster& cluster, ServerId server, bool cut) {
   for (const ServerId other : cluster.plan().servers()) {
     if (other != server) cluster.network().set_cut(host_of(server), host_of(other), cut);
   }
 }
 
-// A leader logs what nobody else hears of; meanwhile the others agree on something else.
+// A leader logs what no other server hears of; meanwhile the others agree on something else.
 void let_a_leader_go_astray(Cluster& cluster) {
   write_for_a_while(cluster);
   SimServer* leader = cluster.leader();
@@ -143,7 +143,7 @@ void let_a_leader_go_astray(Cluster& cluster) {
   cluster.run_for(600 * kMillisecond);
 }
 
-// The same, but it crashes while it is alone, and stays away for some time. Nobody: there was none.
+// The same, but it crashes while it is alone, and stays away for some time. nullopt: there was no leader.
 std::optional<ServerId> let_a_leader_go_astray_and_crash(Cluster& cluster) {
   write_for_a_while(cluster);
   const SimServer* leader = cluster.leader();
@@ -156,7 +156,7 @@ std::optional<ServerId> let_a_leader_go_astray_and_crash(Cluster& cluster) {
   return id;
 }
 
-// It has forgotten that nobody agreed: it reads its log as if all of it were history.
+// It has forgotten that this was never agreed on: it reads its log as if all of it were history.
 void let_a_leader_go_astray_and_restart(Cluster& cluster) {
   const auto id = let_a_leader_go_astray_and_crash(cluster);
   if (!id) return;
@@ -165,7 +165,8 @@ void let_a_leader_go_astray_and_restart(Cluster& cluster) {
   cluster.run_for(600 * kMillisecond);
 }
 
-// And while it runs, what its log begins at becomes unreadable: then the log cannot be cut back any more.
+// And while it runs, the snapshots before its log become unreadable: then the log cannot be cut back any
+// more.
 void let_a_leader_go_astray_and_lose_its_snapshots(Cluster& cluster) {
   const auto id = let_a_leader_go_astray_and_crash(cluster);
   if (!id) return;
@@ -175,7 +176,7 @@ void let_a_leader_go_astray_and_lose_its_snapshots(Cluster& cluster) {
   cluster.run_for(600 * kMillisecond);
 }
 
-// A stale follower is brought level by a new leader that dies at once; who has everything was not there.
+// A stale follower is synced by a new leader that dies at once; the server that has everything was not there.
 void let_the_leader_of_a_stale_follower_die(Cluster& cluster) {
   write_for_a_while(cluster);
   SimServer* leader = cluster.leader();
@@ -195,7 +196,7 @@ void let_the_leader_of_a_stale_follower_die(Cluster& cluster) {
   cluster.run_for(500 * kMillisecond);
 }
 
-// The others have a new leader, and clients of both ask on.
+// The others have a new leader, and clients of both continue to send requests.
 void leave_the_leader_in_the_dark(Cluster& cluster) {
   write_for_a_while(cluster);
   SimServer* leader = cluster.leader();
@@ -232,8 +233,8 @@ bool has_begun(const SimServer& server) {
          server.process()->member().peer().current_epoch() > 0;
 }
 
-// One server has the history's first epoch and nothing else, one has lost all that was agreed on since, and
-// the one that has it is away.
+// One server has the history's first epoch and nothing else, one has lost everything agreed on since, and the
+// one that has it is away.
 void wipe_one_while_another_has_only_begun(Cluster& cluster) {
   for (int i = 0; i < 500 && !has_begun(cluster.server(kOne)); ++i) cluster.run_for(kMillisecond);
   isolate(cluster, kOne, true);
@@ -251,14 +252,14 @@ void wipe_one_while_another_has_only_begun(Cluster& cluster) {
 }
 
 // Of three servers one is away, one has missed the end, and one has lost it. Together the two would be a
-// quorum; but what was acknowledged is with the third alone.
+// quorum; but only the third has what was acknowledged.
 void damage_one_while_another_is_stale(Cluster& cluster) {
   const ServerId whole{3};
   const ServerId damaged{2};
   write_for_a_while(cluster);
   isolate(cluster, kOne, true);
   cluster.run_for(300 * kMillisecond);
-  // After a crash that lost its watermark too, nobody could tell the damage from a torn tail.
+  // After a crash that lost its watermark too, the damage would look like a torn tail.
   if (!cluster.server(damaged).is_up()) return;
   for (const ServerId id : {whole, damaged}) cluster.server(id).crash(Farewell::kReset, Survival::kKeep);
   zero_a_sector_of(cluster.server(damaged), is_log);
@@ -269,7 +270,7 @@ void damage_one_while_another_is_stale(Cluster& cluster) {
   cluster.run_for(600 * kMillisecond);
 }
 
-// Nobody said that the disks are meant to be empty, and one server comes when the others have begun.
+// No mark says that the disks are meant to be empty, and one server starts when the others have begun.
 Plan of_new_servers() {
   Plan plan = small_plan();
   plan.initialized = false;
@@ -283,8 +284,8 @@ void let_one_come_late(Cluster& cluster) {
   cluster.run_for(600 * kMillisecond);
 }
 
-// Twice a candidate was heard, chose an epoch, and was gone before anybody promised it: what it accepted
-// itself is later than the epoch that the others agree on meanwhile.
+// Twice a candidate was heard, chose an epoch, and was gone before any server promised it: the epoch that it
+// accepted itself is later than the one that the others agree on meanwhile.
 void let_one_promise_to_nobody(Cluster& cluster) {
   write_for_a_while(cluster);
   SimServer& one = cluster.server(kOne);
@@ -311,7 +312,7 @@ void spoil(Cluster& cluster, ServerId id) {
     Process* process = cluster.server(id).process();
     if (process && process->has_member() && process->spoil_state()) break;
   }
-  // It is found out by the next write, and the others have as long as syncLimit to find it out, too.
+  // The next write exposes it, and the others have as long as syncLimit to notice it, too.
   cluster.run_for(2 * cluster.plan().timing.sync_ms() * kMillisecond + 900 * kMillisecond);
 }
 
@@ -322,7 +323,7 @@ void spoil_a_follower(Cluster& cluster) {
   if (leader) spoil(cluster, ServerId{raw(leader->id()) == 1 ? 2 : 1});
 }
 
-// The others leave it and elect one of their own; it takes their state, not they its.
+// The others leave it and elect one of their own; it takes their state, they do not take its state.
 void spoil_the_leader(Cluster& cluster) {
   write_for_a_while(cluster);
   const SimServer* leader = cluster.leader();
@@ -338,14 +339,14 @@ void restart_all(Cluster& cluster) {
   cluster.run_for(900 * kMillisecond);
 }
 
-// Somebody crowds the ports and says what is turned away, or what an ensemble that has a leader ignores.
+// An intruder floods the ports and sends what is refused, or what an ensemble with a leader ignores.
 Plan with_an_intruder() {
   Plan plan = small_plan();
   plan.intruder.every = 5 * kMillisecond;
   return plan;
 }
 
-// And says whatever it likes to new servers, so that they do not start for as long as it is there.
+// And it sends anything it likes to new servers, so that they do not start while it is there.
 Plan with_an_intruder_at_the_first_start() {
   Plan plan = with_an_intruder();
   plan.initialized = false;
@@ -359,7 +360,7 @@ Plan with_an_intruder_in_an_election() {
   return plan;
 }
 
-// One server has lost its disk, and the intruder praises it.
+// One server has lost its disk, and the intruder votes for it.
 void let_an_intruder_disturb_an_election(Cluster& cluster) {
   write_for_a_while(cluster);
   cluster.intruder().begin();
@@ -390,7 +391,7 @@ std::uint64_t lives(Cluster& cluster) {
   return all;
 }
 
-// Nobody notices; and whoever looks for a leader or comes back finds its way past the intruder.
+// No server is disturbed; a server that looks for a leader or comes back gets past the intruder.
 void let_an_intruder_knock(Cluster& cluster) {
   const Micros soon = 3 * cluster.plan().init_time();
   cluster.wait_until(soon, "everybody serves", [&] { return everybody_serves(cluster); });
@@ -483,7 +484,7 @@ const Script* find_script(const std::string& name) {
 }
 
 bool tell(Cluster& cluster, const Script& script) {
-  // Whoever crashes is back while the story goes on.
+  // A crashed server is back while the story goes on.
   for (const ServerId id : cluster.plan().servers())
     cluster.server(id).set_restarts(20 * kMillisecond, 80 * kMillisecond);
   cluster.start();

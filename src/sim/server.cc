@@ -17,7 +17,7 @@ using storage::Survival;
 
 const std::string kDataDir = "/data";
 
-// Of the history that all voters share, and of one that is a stranger's.
+// Of the history that all voters share, and of a stranger's history.
 constexpr std::uint64_t kHistoryId = 0x1111;
 constexpr std::uint64_t kStrangeHistoryId = 0x2222;
 
@@ -52,13 +52,13 @@ SimServer::~SimServer() {
   parts_.world.count(Did::kEntryLost, incidents.entries_lost);
 }
 
-// As an operator leaves it: empty and meant to be, or with an old history that all voters share.
+// As an operator leaves it: empty on purpose, or with an old history that all voters share.
 void SimServer::prepare_disk() {
   const storage::DataDirs dirs = storage::data_dirs(kDataDir);
   must(disk_.make_directories(dirs.snapshots));
   const bool wiped = parts_.plan.boot.wiped.contains(id_);
-  // Whoever is empty without a word, or comes late, and has not yet seen a leader, has nothing to give to
-  // anybody.
+  // A server that is empty without the mark, or starts late, and has not yet seen a leader, holds nothing
+  // that others could need.
   impaired_ = wiped || parts_.plan.boot.late.contains(id_);
   stranger_ = parts_.plan.boot.stranger == id_;
   if (stranger_) return write_history(parts_.plan.boot.strange_history, kStrangeHistoryId);
@@ -72,7 +72,7 @@ void SimServer::prepare_disk() {
   has_history_ = true;
 }
 
-// One transaction that changed nothing, and what came before it, as a snapshot.
+// One transaction that changed nothing, and everything before it as a snapshot.
 void SimServer::write_history(Zxid last, std::uint64_t id) {
   const storage::DataDirs dirs = storage::data_dirs(kDataDir);
   state::Machine machine(state::Options{});
@@ -125,7 +125,7 @@ void SimServer::start() {
     if (parts_.world.tracing())
       parts_.world.say("server " + std::to_string(raw(id_)) + ": cannot start: " + started.error().what);
     crash(Farewell::kReset, next_survival());
-    // A sector that cannot be read stays so; any other failure may pass.
+    // An unreadable sector stays unreadable; any other failure may pass.
     const int code = started.error().code;
     if (code == 0 || (code == EIO && damaged_ && impaired_)) call_the_operator(started.error().what);
     restart_later();
@@ -134,8 +134,8 @@ void SimServer::start() {
   check_memory();
 }
 
-// Its files cannot be read, or say what cannot be. No crash may do that; a disk may, and then somebody
-// replaces it, and the server begins as one that knows nothing.
+// Its files cannot be read, or are impossible. No crash may cause that. A disk may; then the operator
+// replaces it, and the server starts as one that does not know its history.
 void SimServer::call_the_operator(const std::string& why) {
   if (!damaged_)
     return parts_.world.fail("a crash keeps server " + std::to_string(raw(id_)) + " from starting: " + why);
@@ -143,7 +143,7 @@ void SimServer::call_the_operator(const std::string& why) {
   wipe();
 }
 
-// Only a disk that loses what it held may cost a server its history; no crash does, whenever it comes.
+// Only a disk that loses data may cost a server its history; no crash does, whenever it comes.
 void SimServer::check_memory() {
   const zab::Peer& peer = process_->member().peer();
   if (impaired_ || damaged_ || peer.knows_history()) return;
@@ -174,7 +174,7 @@ void SimServer::set_crash_point(const CrashPoint& point) {
   arm_crash_point();
 }
 
-// A crash of any other reason takes the disk's own alarm with it.
+// Any other crash also clears the disk's own crash point.
 void SimServer::arm_crash_point() {
   if (!crash_point_ || crash_point_->kind != CrashPoint::Kind::kDisk) return;
   if (crash_point_->number >= disk_operations())
@@ -189,7 +189,7 @@ bool SimServer::on_send() {
   return false;
 }
 
-// The crash that was asked for fares as it was asked for; any other as it likes.
+// The planned crash has the planned survival; any other a random one.
 Survival SimServer::next_survival() {
   if (!crash_point_) return static_cast<Survival>(random_.below(3));
   const Survival survival = crash_point_->survival;
@@ -224,7 +224,7 @@ void SimServer::wipe() {
   arm_crash_point();
 }
 
-// The process called: it may not end before it has returned.
+// The process is the caller: it may not end before it has returned.
 void SimServer::on_over() {
   parts_.world.stop(actor_);
   parts_.world.after(0, [this, life = life_] {

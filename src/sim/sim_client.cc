@@ -81,10 +81,10 @@ void SimClient::leave_open(SocketId socket) {
   if (one_in(random_, 3)) closes_late_ = socket;
 }
 
-// The client has gone on elsewhere, and something that it said before, or another owner of its password,
-// still ends the session over the old connection.
+// The client has moved to another server. But something that it sent before, or another owner of its
+// password, still ends the session over the old connection.
 void SimClient::close_late(SocketId socket) {
-  constexpr std::int32_t kXid = 0x7fff'0000;  // never asked for by the session itself
+  constexpr std::int32_t kXid = 0x7fff'0000;  // never used by the session itself
   parts_.world.after(between(random_, 0, 50 * kMillisecond), actor_, [this, socket] {
     if (resting_ || !half_open_.contains(socket)) return;
     parts_.world.count(Did::kLateClose);

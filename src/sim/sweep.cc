@@ -52,7 +52,7 @@ std::string run_sweep_case(const Script& script, const SweepCase& each, const Ru
   return tell(cluster, script) ? std::string() : cluster.failure();
 }
 
-// How far the script takes each server when nothing happens to it.
+// First finds how far the script takes each server without a crash.
 std::vector<SweepCase> sweep_cases(const Script& script) {
   Cluster whole(script.plan, {});
   std::vector<SweepCase> cases;
@@ -62,7 +62,7 @@ std::vector<SweepCase> sweep_cases(const Script& script) {
       for (std::uint64_t n = 0; n < whole.server(server).disk_operations(); ++n)
         cases.push_back({server, {Kind::kDisk, n, survival}});
     }
-    // What is unsynced between two disk operations is the same whatever is sent there: the worst fate is
+    // Between two disk operations the unsynced data is the same, whatever is sent there: the worst fate is
     // enough.
     for (std::uint64_t n = 0; n < whole.server(server).sends(); ++n)
       cases.push_back({server, {Kind::kSend, n, Survival::kLose}});

@@ -72,9 +72,9 @@ const char* name_of(Did what) {
   return "?";
 }
 
-// They need damage between a start and a TRUNC, a voter whose promises went to nobody, or a wrong state in
-// memory. Seeds have that too rarely or never; scripts show it (damaged-leader-gets-trunc, promise-to-nobody,
-// wrong-follower, wrong-leader).
+// These need damage between a start and a TRUNC, a voter whose promises went to no leader, or a wrong state
+// in memory. Seeds have that too rarely or never; scripts show it (damaged-leader-gets-trunc,
+// promise-to-nobody, wrong-follower, wrong-leader).
 static bool only_in_scripts(Did what) {
   return what == Did::kDiscard || what == Did::kMadeWay || what == Did::kSpoiled || what == Did::kContested;
 }

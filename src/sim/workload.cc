@@ -75,7 +75,7 @@ std::string Workload::value() {
   return value.append(random_.below(options_.value_bytes_max + 1), 'x');
 }
 
-// Mostly right, as far as one can know.
+// Mostly right, as far as the client can know.
 std::int32_t Workload::version_of(std::string_view path) {
   if (chance(35)) return -1;
   const auto found = versions_.find(path);
@@ -104,7 +104,7 @@ std::string Workload::set_body(std::string_view path) {
   });
 }
 
-// delete and check
+// For delete and check.
 std::string Workload::versioned_body(std::string_view path) { return type_body(path, version_of(path)); }
 
 WorkloadStep Workload::write() {
@@ -163,7 +163,7 @@ WorkloadStep Workload::multi() {
               }));
 }
 
-// Everybody may always read, so that nobody's watches depend on who they are.
+// All clients may always read, so that no watch depends on the identity of its client.
 WorkloadStep Workload::set_acl() {
   const std::int32_t perms = chance(50) ? wire::kAll : wire::kAll & ~wire::kWrite;
   const std::string where = path();

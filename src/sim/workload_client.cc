@@ -56,9 +56,9 @@ void WorkloadClient::on_connected(Instant now, client::Effects& effects) {
   digest(now, effects);
 }
 
-// As another process does that takes the session over, or a client whose configuration has changed.
+// As another process does that takes over the session, or a client whose configuration has changed.
 void WorkloadClient::ask_for_another_timeout(client::Effects& effects) {
-  constexpr std::size_t kTimeoutAt = 4 + 4 + 8;  // behind the frame's length, version and last zxid
+  constexpr std::size_t kTimeoutAt = 4 + 4 + 8;  // after the frame's length, version and last zxid
   const auto span = static_cast<std::uint64_t>(config_.resume_timeout_max_ms - config_.timeout_ms + 1);
   const auto timeout_ms = config_.timeout_ms + static_cast<std::int32_t>(random_.below(span));
   wire::store_be<std::int32_t>(effects.send.data() + kTimeoutAt, timeout_ms);
@@ -115,14 +115,14 @@ void WorkloadClient::step(Instant now, client::Effects& effects) {
   }
 }
 
-// Not a word more, and none is heard; the connection stays as if the machine had lost its network.
+// Sends and reads nothing more; the connection stays, as if the machine had lost its network.
 void WorkloadClient::vanish(Instant now) {
   oracle_.on_over(id_);
   silent_until_ = now + config_.timeout_ms + pause_ms(config_.timeout_ms);
 }
 
-// The session goes to another server. The old one is not told: a machine that changed its network leaves its
-// connections behind like this.
+// The session moves to another server. The old one is not told: a machine that changes its network leaves its
+// connections like this.
 void WorkloadClient::move(Instant now, client::Effects& effects) {
   if (!session_->is_connected()) return;
   left_open_ = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The judge must let the innocent go: real sessions and a random workload against the product's front and
+// The oracle must accept correct runs: real sessions and a random workload against the product's front and
 // replica, with connections that break, sessions that end and clients that fall silent.
 #include "sim/workload_client.h"
 
@@ -34,7 +34,7 @@ replica::FrontConfig front_config() {
   return config;
 }
 
-// What a server could do wrong on its way to the client.
+// What a server could do wrong with a message to the client.
 enum class Mischief { kNone, kLoseEvent, kDoubleEvent, kLateEvent, kWrongBody, kWrongError, kOldZxid };
 
 std::vector<std::string> frames_of(std::string_view bytes) {
@@ -48,7 +48,7 @@ std::vector<std::string> frames_of(std::string_view bytes) {
 }
 
 bool is_event(std::string_view frame) { return wire::load_be<std::int32_t>(frame.data() + 4) == -1; }
-// Of a call, with more than a header.
+// An answer to a call, with more than a header.
 bool has_body(std::string_view frame) {
   return wire::load_be<std::int32_t>(frame.data() + 4) > 0 && frame.size() > 4 + wire::kReplyHeaderBytes;
 }
@@ -79,7 +79,7 @@ std::string tampered(std::string_view output, Mischief mischief) {
   return all;
 }
 
-// A server of its own with its clients, on virtual time.
+// A server with its clients, on virtual time.
 class Town {
  public:
   Town(std::uint64_t seed, std::size_t clients, std::uint32_t reset_in)

@@ -79,7 +79,7 @@ TEST(Workload, EveryRequestCanBeRead) {
 TEST(Workload, NoValueIsWrittenTwice) {
   std::set<std::string> values;
   for (std::uint32_t writer = 0; writer < 3; ++writer) {
-    Workload workload(1, writer, {});  // the same seed: the writer alone tells them apart
+    Workload workload(1, writer, {});  // the same seed: only the writer differs
     for (int i = 0; i < 2000; ++i) {
       const WorkloadStep step = workload.next();
       if (step.kind != WorkloadStep::Kind::kCall || step.op != OpCode::kSetData) continue;

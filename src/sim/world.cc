@@ -33,7 +33,7 @@ void World::stop(ActorId id) {
   actor.missed.clear();
 }
 
-// Everything that came due meanwhile happens now, in its order.
+// Everything that came due meanwhile happens now, in order.
 void World::resume(ActorId id) {
   Actor& actor = actors_[index(id)];
   actor.paused = false;

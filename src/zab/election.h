@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Leader election: ZooKeeper's FastLeaderElection as inputs and outputs.
+//
+// Every server proposes itself, learns of better candidates (later epoch, then longer history, then larger
+// id), and repeats the best it knows of until a quorum says the same. The result is only a good guess.
+// Whether the leader really has every committed transaction is checked afterwards, when it counts epochs
+// (zab/leader). So an election may be fast or wrong, but never unsafe.
+//
+// A server that does not know its own history (damaged or wiped disk: `zxid` -1) has no vote, as in Java. It
+// does not count votes and its vote is not counted. It waits until the others have a leader that it can
+// follow.
+//
+// Owned by Peer. Time comes in; notifications go out through `sends`.
 #pragma once
 
 #include <cstdint>

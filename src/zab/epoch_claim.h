@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which epochs of other servers are believed.
+//
+// Each leader increments the epoch by one. If a learner reports a promised epoch, the next leader's epoch is
+// above it. There are only 2^31 epochs, and promises are durable, so one false claim could use them all up
+// for good. Therefore a claim counts only if it is not far above everything that this server itself has
+// promised or logged. A refused claim never affects the choice of an epoch, and never makes a leader step
+// down for a voter that has promised more.
 #pragma once
 
 #include <cstdint>

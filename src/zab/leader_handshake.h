@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The leader's view of one learner, from its first packet until it is synced.
+//
+//   kGreeting     the link is open                           <- FOLLOWERINFO / OBSERVERINFO
+//   kWaiting      its accepted epoch counts towards ours     -> LEADERINFO, once a quorum has reported
+//   kPromising    it makes the epoch durable                 <- ACKEPOCH with its last zxid
+//   kPromised     waits until a quorum has promised          -> DIFF | TRUNC | SNAP
+//   kSending      our state is on its way to it              -> transactions, NEWLEADER
+//   kSyncing      it makes our history durable               <- ACK of NEWLEADER
+//   kSynced       waits until a quorum is synced             -> UPTODATE
+//   kActive       proposals, acknowledgements, pings
 #pragma once
 
 #include <cstdint>
@@ -34,7 +43,7 @@ struct LearnerLink {
   Zxid acked{};
   Instant stage_began;
   Instant last_heard;
-  // The learner should acknowledge everything up to `expected`, which was sent at `expected_since`.
+  // Since `expected_since` we wait for the learner's acknowledgement of everything up to `expected`.
   Zxid expected{};
   Instant expected_since;
   std::uint64_t pings_sent = 0;

@@ -1,6 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Following or observing a leader: sync with its history, then log what it proposes.
+//
+//   kDialling      waiting for the link                       -> FOLLOWERINFO
+//   kDiscovery     <- LEADERINFO; the epoch made durable      -> ACKEPOCH
+//   kSync          <- DIFF | TRUNC | SNAP, transactions, NEWLEADER; all of it made durable, then the epoch
+//                                                             -> ACK of NEWLEADER
+//   kSynced        <- UPTODATE                                -> ACK
+//   kBroadcast     <- PROPOSAL, COMMIT (INFORM for observers) -> ACK of what is durable
+//
+// Proposals are logged as they arrive, even before the leader is known to be established. But nothing is
+// acknowledged before NEWLEADER is (ZOOKEEPER-4685), and clients see nothing before UPTODATE.
+//
+// Transactions of one read from the network go to the log as one batch: on_packet() gathers them, flush()
+// hands them over.
+//
+// Owned by Peer for as long as it follows. If the leader breaks the rules, we leave it; it cannot stop us.
 #pragma once
 
 #include <cstdint>

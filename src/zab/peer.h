@@ -93,6 +93,7 @@ class Peer {
   std::optional<Instant> next_time() const;
 
   // --- calls of the replica ---
+  // Only while leading, in broadcast.
   void propose(TxnBatchPtr batch, Instant now, Effects& effects);
   // A transaction of the leader produces another state here than at the leader. Only the other servers can
   // tell which one is wrong. So this server leaves, keeps its files, and elects another leader if a quorum

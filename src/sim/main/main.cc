@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// drover-sim: whole clusters in one thread, each from a number.
+// drover-sim: whole clusters in one thread, each from a seed.
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -35,23 +35,22 @@ using drover::sim::Tally;
 
 struct Arguments {
   std::uint64_t first = 1;
-  std::uint64_t last = 0;             // none given
-  std::vector<std::uint64_t> listed;  // besides, and before
-  std::string failures;               // the file that remembers those that fail; empty: none
+  std::uint64_t last = 0;             // 0: none given
+  std::vector<std::uint64_t> listed;  // additional seeds, run first
+  std::string failures;               // the file that remembers failing seeds; empty: none
   int jobs = 1;
   double hours = 0;
   RunOptions run;
   bool plan_only = false;
   bool stop = false;       // at the first failure
-  bool tally = false;      // say what happened
-  bool all_kinds = false;  // and fail if something never did
+  bool tally = false;      // print what happened
+  bool all_kinds = false;  // fail if something never happened
   bool sweep = false;
   std::string script;  // empty: all
   std::string sweep_case;
 };
 
-// What one of the processes that work side by side has done. Lies in memory that they share, so that it is
-// there even if the process is not any more.
+// The results of one of the parallel processes. In shared memory, so that they survive the process.
 struct Work {
   std::uint64_t runs = 0;
   std::uint64_t failures = 0;
@@ -64,12 +63,12 @@ std::span<Work> g_work;
 std::atomic<bool>* g_enough =
     nullptr;  // somebody has failed, and that is all that is asked; or was interrupted
 
-// What runs now, as text: an abort must still be able to say it.
+// The current run, as text: an abort must still be able to print it.
 char g_replay[96];
 char g_seed[32];                        // empty: no seed runs
 const char* g_failures_file = nullptr;  // null: failures are not remembered
 
-// Also from within an abort.
+// Also called during an abort.
 void remember_failure(const char* why) {
   if (!g_failures_file || g_seed[0] == '\0') return;
   const int file = open(g_failures_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -93,7 +92,8 @@ void on_abort(int signal) {
   (void)std::raise(signal);
 }
 
-// Whoever waits no longer is told what has been done so far; and need not wait for a seed that never ends.
+// The first interrupt ends the run early and prints the results so far. The second one kills the process,
+// even in a seed that never ends.
 void on_interrupt(int signal) {
   *g_enough = true;
   std::signal(signal, SIG_DFL);
@@ -216,7 +216,7 @@ void run_seed(const Arguments& a, std::uint64_t seed, Work& work) {
   remember_failure(cluster.failure().c_str());
 }
 
-// The n-th of those that are asked for, from 0 on; none: there are no more.
+// The n-th requested seed, from 0 on; nullopt: there are no more.
 std::optional<std::uint64_t> seed_of(const Arguments& a, std::uint64_t n) {
   if (n < a.listed.size()) return a.listed[n];
   const std::uint64_t behind = n - a.listed.size();
@@ -273,7 +273,7 @@ bool run_one_case(const Arguments& a) {
   return why.empty();
 }
 
-// --- side by side ---
+// --- in parallel ---
 
 void share_memory(int jobs) {
   const std::size_t bytes = sizeof(Work) * static_cast<std::size_t>(jobs) + sizeof(std::atomic<bool>);
@@ -294,7 +294,7 @@ void work(const Arguments& a, int job) {
   }
 }
 
-// False when a process did not come to its end.
+// False if a process did not finish.
 bool work_side_by_side(const Arguments& a) {
   std::vector<pid_t> children;
   for (int job = 0; job < a.jobs; ++job) {
