@@ -8,12 +8,6 @@
 #include "wire/records.h"
 
 namespace drover::sim {
-namespace {
-
-// Behind the servers' numbers.
-
-}  // namespace
-
 SimClient::SimClient(const Parts& parts, const WorkloadClientConfig& config)
     : parts_(parts),
       host_{kFirstClient + config.number},
