@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does it cost the kernel alone to tell 10,000 connections something, and so how soon can the last of
-// 10,000 watchers know? No server can be faster than this on the same machine.
+// Measures the kernel's cost to send something to 10,000 connections: how soon can the last of 10,000
+// watchers get its event? No server on the same machine can be faster.
 #include <arpa/inet.h>
 #include <benchmark/benchmark.h>
 #include <netinet/in.h>
@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kConnections = 9000;  // two descriptors each, below the usual hard limit of 20,000
 constexpr std::size_t kEventBytes = 46;     // a watch event with a short path
 
-// Loopback connections, one end with the senders, the other with one epoll instance.
+// Loopback connections: one end for the senders, the other in one epoll instance.
 class Connections {
  public:
   explicit Connections(benchmark::State& state) : poll_(epoll_create1(0)) {
@@ -89,8 +89,8 @@ class Connections {
   std::vector<int> far_;
 };
 
-// CPU time of sending and of receiving, one after the other. Their sum over the number of cores is the
-// least that any way of sharing the work between threads can reach.
+// CPU time of sending and then receiving. Their sum divided by the number of cores is a lower bound for every
+// way to split the work between threads.
 void BM_SendThenReceive(benchmark::State& state) {
   const Connections connections(state);
   if (!connections.ok()) return;
@@ -102,7 +102,7 @@ void BM_SendThenReceive(benchmark::State& state) {
 }
 BENCHMARK(BM_SendThenReceive)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime()->UseRealTime();
 
-// The real thing: as many sending threads as the argument says, and one that receives meanwhile.
+// The realistic case: the argument gives the number of sending threads; one thread receives at the same time.
 void BM_SendWhileAnotherReceives(benchmark::State& state) {
   const Connections connections(state);
   if (!connections.ok()) return;

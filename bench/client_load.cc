@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does the client library cost its user? Load through it, and one line of JSON; bench/client.py runs it
-// beside the C client.
+// Measures the cost of the client library: generates load through it and prints one line of JSON.
+// bench/client.py compares it with the C client.
 //
-//   client_load SERVERS get SESSIONS DEPTH SECONDS [io|own]   gets, so many in flight in each session
-//   client_load SERVERS lock SESSIONS SECONDS [io|own]        a mutex goes from hand to hand
-//   client_load SERVERS watches COUNT                          data watches; a reconnect; until all are armed
-//   again
+//   client_load SERVERS get SESSIONS DEPTH SECONDS [io|own]   gets, DEPTH in flight in each session
+//   client_load SERVERS lock SESSIONS SECONDS [io|own]        hand-offs of a mutex
+//   client_load SERVERS watches COUNT                         time to rearm data watches after a reconnect
 #include <sys/resource.h>
 
 #include <atomic>
@@ -62,7 +61,7 @@ void make_nodes(const Client& client, int count) {
   }
 }
 
-// One of the requests in flight: the next one when it is answered.
+// One slot of the pipeline: sends the next request when the last one is answered.
 Task<Result<long>> get_on(Client client, int first, Steady::time_point until) {
   long done = 0;
   for (int i = first; Steady::now() < until; i = (i + 1) % kKeys) {
@@ -95,7 +94,7 @@ int get(const std::string& servers, int sessions, int depth, double time, Callba
   return 0;
 }
 
-// One contender. `inside` counts those who believe that they hold it.
+// One contender. `inside` counts the contenders that believe they hold the lock.
 Task<Result<long>> contend(Client client, std::atomic<int>* inside, Steady::time_point until) {
   const recipes::Mutex mutex(client, kRoot + "-lock");
   long held = 0;
@@ -140,13 +139,14 @@ int watches(const std::string& servers, int count) {
   for (int i = 0; i < count; ++i) reads.push_back(client.get(key(i), watch));
   for (auto& each : sync_wait(when_all(std::move(reads)))) unwrap(std::move(each));
 
-  // The answer to a request that is asked after the move comes behind all watches on the new connection.
+  // The reply to a request that is made after the move arrives after all watches are set on the new
+  // connection.
   std::atomic<int> connects = 0;
   const auto counting = client.on_state([&connects](const StateEvent& event) {
     if (event.state == ConnectionState::kConnected) ++connects;
     connects.notify_all();
   });
-  connects.wait(0);  // the present state is told first
+  connects.wait(0);  // the callback gets the current state first
   const auto begun = Steady::now();
   client.move_on();
   connects.wait(1);
