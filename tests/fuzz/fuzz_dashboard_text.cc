@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuzzes what the dashboard reads of others: a server's answer to srvr, names and data of nodes as parts of a
-// recipe, a Host header, ids and base64.
+// Fuzzes what the dashboard parses: a server's srvr reply, node names and data as parts of a recipe, a Host
+// header, ids and base64.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-// A directory whose children are the lines; an odd number of letters makes one ephemeral.
+// A directory whose children are the lines. A name with an odd number of letters is ephemeral.
 void look_at_names(std::string_view text) {
   RecipeDirectory directory;
   directory.data = text.substr(0, 8);
@@ -36,7 +36,7 @@ void look_at_names(std::string_view text) {
   }
   const auto recipe = recognise_recipe(directory);
   if (!recipe) return;
-  // Everybody stands in it once, in whichever of its directories.
+  // Each node appears at most once, in any of the directories.
   std::size_t nodes = directory.children.size();
   for (const auto& [name, inner] : directory.inner) nodes += inner.size();
   require(recipe->holders.size() + recipe->waiting.size() <= nodes);

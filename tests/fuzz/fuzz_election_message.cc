@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What anybody may send to the election port: a greeting, then frames with notifications. A greeting must be
-// told from its beginning, and bad bytes be refused as soon as they can be.
+// Arbitrary data for the election port: a greeting, then frames with notifications. A greeting must be
+// recognised from its first bytes, and bad bytes must be refused as early as possible.
 //
 // Input: the stream.
 #include <cstddef>
@@ -20,7 +20,7 @@ using namespace drover::wire;
 
 constexpr std::size_t kHelloWholeMax = 20 + kHelloBytesMax;
 
-// The greeting's length; 0 when there is none.
+// The greeting's length; 0: there is none.
 std::size_t read_hello(std::string_view bytes) {
   ElectionHello hello;
   const DecodedHello whole = decode_hello(bytes, hello);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuzzes what a new connection's first bytes and the whitelist go through, and renders every word with
+// Fuzzes the parsers for a new connection's first bytes and for the whitelist, and renders every word with
 // names and numbers from the input.
 #include <algorithm>
 #include <cstddef>
@@ -36,7 +36,7 @@ Facts facts_from(std::string_view input) {
   facts.latency_ms = {
       .count = take_number(input), .sum = take_number(input), .min = take_number(input), .max = 0};
   facts.last_zxid = Zxid{take_number(input)};
-  // A wall clock may be wrong, but not by more years than a calendar has.
+  // A wall clock may be wrong, but only within the range of calendar years.
   const WallTime time{take_number(input) % 200'000'000'000'000};
   facts.session_buckets = {{time, {SessionId{take_number(input)}}}};
   facts.digests = {{Zxid{take_number(input)}, take_number(input)}};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Anything that two clients may send: handshakes, frames, and bytes that are neither, in any pieces, while
-// connections break, time passes, and the disk is slow. The server must neither crash nor hang, answer in
-// whole frames, and keep what it holds for a client bounded.
+// Arbitrary data from two clients: handshakes, frames, and other bytes, split in any way, while connections
+// break, time passes, and the disk is slow. The server must not crash or hang. It must answer in whole frames
+// and keep bounded data for a client.
 //
-// Input: commands, each a byte that says who does what, a length byte, and that many bytes.
+// Input: commands. Each is a byte for the peer and the action, a length byte, and that many bytes.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -57,7 +57,7 @@ class Server {
       case 4: hang_up(peer); break;
       case 5: advance(bytes); break;
       case 6: replica_.set_disk_full(!bytes.empty() && (bytes[0] & 1)); break;
-      default: exchange(); break;  // and nothing becomes durable
+      default: exchange(); break;  // nothing becomes durable
     }
     if (((what >> 1) & 7) != 7) settle();
   }
@@ -83,7 +83,7 @@ class Server {
     return out;
   }
 
-  // A handshake with the first byte as the session's number; 0 for a new one.
+  // A handshake with the first byte as the session id; 0 for a new one.
   static std::string handshake(std::string_view bytes) {
     wire::ConnectRequest request;
     request.timeout_ms = 1000;
@@ -118,7 +118,7 @@ class Server {
     peer.unsent.erase(0, taken);
   }
 
-  // The client reads what there is: whole frames, and not too much of it.
+  // The client reads all output. It must be whole frames, and bounded.
   void read(Peer& peer) {
     if (!peer.open) return;
     std::string& out = front_.output(peer.conn);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuzzes what the HTTP side takes apart by itself (targets, Authorization, a JSON body), finds routes and
-// commands by it, and writes it back as JSON.
+// Fuzzes the HTTP side's own parsers (targets, Authorization, a JSON body), the lookup of routes and
+// commands, and the JSON output.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -35,7 +35,7 @@ void look_at_target(std::string_view input) {
   (void)find_admin_command(target->path.substr(1));
 }
 
-// Whatever is quoted can be read again, and the quotes hold.
+// Quoted text can be parsed again, and does not break out of its quotes.
 void look_at_json(std::string_view input) {
   const std::string quoted = json_quoted(input);
   require(quoted.size() >= 2 && quoted.front() == '"' && quoted.back() == '"');

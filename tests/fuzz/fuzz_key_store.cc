@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuzzes what net/ reads byte by byte with its own code: the JKS parser and the frame splitter.
+// Fuzzes the byte parsers of net/: the JKS parser and the frame splitter.
 //
-// The input is given to the JKS reader three times: as a file (the digest refuses nearly all of those), as
-// a file's body with a digest that fits (so that the keys and certificates are opened, too), and as the
-// bare structure. The same input is cut into frames.
+// The JKS reader gets the input three times: as a file (the digest refuses nearly all of those), as a file's
+// body with a matching digest (so that the keys and certificates are parsed, too), and as the bare structure.
+// The same input is split into frames.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A leader among learners that say anything, in any order, while time passes and its disk is slow. It may
-// close their links and give up leading; it may not stop, and a confused learner must not make it.
+// A leader with learners that send anything, in any order, while time passes and its disk is slow. It may
+// close their links and stop leading. It must not terminate, and a confused learner must not make it.
 //
-// Input: a byte of choices, then commands: a byte that says what is done on which of four links, and mostly a
-// length byte and that many bytes.
+// Input: a byte of options, then commands: a byte for the action and one of four links, and mostly a length
+// byte and that many bytes.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -69,7 +69,7 @@ class Learners {
     server_.say(link, packet);
   }
 
-  // What a good learner would say next, its server being the number of the link.
+  // Sends what a correct learner would send next. The link number is its server id.
   void as_expected(LinkId link) {
     const zab::LearnerLink* learner = server_.peer().leader() ? server_.peer().leader()->find(link) : nullptr;
     const auto id = static_cast<std::int64_t>(link);

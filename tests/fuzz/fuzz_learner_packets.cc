@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A follower or observer whose leader says anything: a handshake in the wrong order, holes, transactions that
-// are none, half a state, and votes in between. It may leave that leader; it may not stop, and nobody may
-// make it forget what its own disk has said.
+// A follower or observer whose leader sends anything: a handshake in the wrong order, gaps, invalid
+// transactions, half a state, and votes in between. It may leave that leader. It must not terminate, and no
+// message may make it forget what its own disk has confirmed.
 //
-// Input: a byte of choices, then commands: a byte that says what the leader or the world does, and mostly a
+// Input: a byte of options, then commands: a byte for the action of the leader or the world, and mostly a
 // length byte and that many bytes.
 #include <algorithm>
 #include <cstddef>
@@ -57,7 +57,7 @@ class Leader {
     server_.packet(link(), type, zxid, bytes.rest());
   }
 
-  // The next one, or one that is not; as a proposal or committed at once.
+  // Sends the next transaction or a wrong one, as a proposal or committed at once.
   void transaction(int how, Bytes bytes) {
     const Zxid zxid = (how & 1) != 0 ? bytes.zxid(epoch()) : next_zxid();
     const auto op = static_cast<wire::OpCode>(static_cast<std::int8_t>(bytes.byte()));
@@ -74,7 +74,7 @@ class Leader {
     return std::string_view(state_).substr(std::min(from, state_.size()));
   }
 
-  // As a good leader would, in one of three ways, or only a part of it.
+  // Syncs the learner as a correct leader would, in one of three ways, or only partly.
   void bring_level(int how) {
     const int parts = how >> 2 == 0 ? 4 : (how >> 2) & 3;
     if (parts > 0) {
@@ -113,7 +113,7 @@ class Leader {
   }
 
   LoneMember server_;
-  // Taken once: a state that is half received and sent again would double with every turn.
+  // Taken once: a half-received state that is sent again would double each time.
   const std::string state_ = server_.state();
 };
 

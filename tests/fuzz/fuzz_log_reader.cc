@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Log files, and the side file beside them, that anybody may have made. Recovery must neither crash nor hang
-// nor hand out a transaction that does not follow the one before it.
+// Arbitrary log files and side files. Recovery must not crash, hang, or return a transaction that does not
+// follow its predecessor.
 //
-// Input: the first byte chooses where the rest is cut into a first log, a second log and a side file.
+// Input: the first byte chooses where the rest is split into a first log, a second log and a side file.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Votes that nobody honest would give. An election must neither crash nor elect somebody who is no voter,
-// must keep to itself what it says to itself, and answer one message with few.
+// Dishonest votes. An election must not crash or elect a server that is not a voter. It must not send
+// messages to itself, and must answer one message with few.
 //
-// Input: the role of the server, then commands, each a byte that says who speaks and how late it is, a length
-// byte, and a notification of that length.
+// Input: the role of the server, then commands. Each is a byte for the sender and the time, a length byte,
+// and a notification of that length.
 #include <cstddef>
 #include <cstdint>
 #include <string>

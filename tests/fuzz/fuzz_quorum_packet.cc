@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What anybody may send to the quorum port. The decoder must find the same packets however the bytes arrive,
-// never wait for more than its limits allow, and read what packets carry without a crash.
+// Arbitrary data for the quorum port. The decoder must find the same packets however the bytes are split,
+// never wait for more than its limits allow, and parse the contents of packets without a crash.
 //
-// Input: a byte that says how large the pieces are, then the stream.
+// Input: a byte for the size of the pieces, then the stream.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -20,11 +20,11 @@ using namespace drover;
 using namespace drover::wire;
 
 constexpr PacketLimits kLimits{.data_bytes_max = 256, .identities_max = 8, .identities_bytes_max = 128};
-// Type, zxid, two lengths, and each limit used up, with a length before each scheme and id.
+// Type, zxid, two lengths, and the maximum for each limit, with a length before each scheme and id.
 constexpr std::size_t kPacketBytesMax =
     20 + kLimits.data_bytes_max + 8 * kLimits.identities_max + kLimits.identities_bytes_max;
 
-// Every packet that the bytes hold, encoded again, and what stopped the decoder.
+// Every packet in the bytes, encoded again, and the reason why the decoder stopped.
 struct Stream {
   std::vector<std::string> packets;
   Decoded end = Decoded::kNeedMore;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Request bodies that anybody may have made, for every operation, on a small tree. What prepare foresees
-// must come true when it is applied, the digest kept along must be the digest of the nodes, and every read
-// must give exactly one reply.
+// Arbitrary request bodies, for every operation, on a small tree. Applying a transaction must give what
+// prepare predicted, the incremental digest must equal the digest of the nodes, and every read must give
+// exactly one reply.
 //
-// Input: requests, each an op code byte, a byte of choices, two bytes of length, and the body.
+// Input: requests. Each is an op code byte, a byte of options, two bytes of length, and the body.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -89,7 +89,7 @@ class Subject {
     last_ = next(last_);
     proposed_.emplace_back();
     prepare(machine_, pending_, request, last_, WallTime{raw(last_)}, proposed_.back());
-    if (choices & 0x80) return;  // stays in flight behind the next one
+    if (choices & 0x80) return;  // stays in flight until the next one
     apply_all();
   }
 
@@ -104,7 +104,7 @@ class Subject {
     for (const TreeEvent& event : events_.list) watches_.fire(event.type, event.path, heard);
   }
 
-  // Events, and then exactly one reply.
+  // The output is events, then exactly one reply.
   static void check_reply(std::string_view out) {
     int replies = 0;
     while (!out.empty()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Snapshots that anybody may have made, plain, gzip and snappy. The reader must neither crash nor allocate
-// by what the file claims.
+// Arbitrary snapshots, plain, gzip and snappy. The reader must not crash, and must not allocate memory based
+// on lengths in the file.
 //
 // Input: the first byte chooses the compression, the rest is the file.
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace {
 using namespace drover;
 using namespace drover::storage;
 
-// Touches every byte it is shown, so that a sanitizer sees a view that is not there.
+// Reads every byte of its arguments, so that a sanitizer detects an invalid view.
 class TouchingSink final : public SnapshotSink {
  public:
   bool session(SessionId id, std::int32_t timeout_ms) override {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Log entries that anybody may have made, as `drover inspect` shows them: nothing in them may crash it, break
-// a line of JSON in two, or reach a terminal as a control character.
+// Arbitrary log entries as `drover inspect` prints them. They must not crash it, break a line of JSON in two,
+// or send control characters to a terminal.
 //
-// Input: entries, each two bytes of length and the bytes.
+// Input: entries. Each is two bytes of length and the bytes.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

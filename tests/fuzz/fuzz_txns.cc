@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Log entries that anybody may have made: a log whose checksums are right need not be ours. Decoding and
-// applying must never crash, whatever the entries say, and leave a tree whose counts and digest are true.
+// Arbitrary log entries: a log with valid checksums need not be ours. Decoding and applying must never crash,
+// and must leave a tree with correct counts and digest.
 //
-// Input: entries, each two bytes of length and the bytes.
+// Input: entries. Each is two bytes of length and the bytes.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fuzzes everything that reads a configuration: the .properties syntax, each key's value, the server.N
-// grammar, the rules between keys, and JVMFLAGS.
+// Fuzzes all parsers of the configuration: the .properties syntax, each key's value, the server.N grammar,
+// the rules between keys, and JVMFLAGS.
 //
-// The input stands in for every file that load_config() asks for, so a `dynamicConfigFile` in it is the
-// input again. What is accepted must be consistent, and what is said about it must be one line.
+// The input is used for every file that load_config() reads, so a `dynamicConfigFile` in it is the input
+// again. An accepted configuration must be consistent, and each message must be one line.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -49,7 +49,7 @@ void fuzz_file(const std::string& input) {
   }
 }
 
-// What to_text() writes is what the parser reads.
+// The parser reads the output of to_text() back unchanged.
 void fuzz_server_line(std::string_view input) {
   const MembershipOptions options{.multi_address = true};
   const auto server = parse_server_spec(drover::ServerId{1}, input, options);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a fuzzed server has on its disk: a snapshot and the transactions behind it, in memory. It does what a
-// journal does with the orders of agreement, and can give the state back.
+// The disk of a fuzzed server: a snapshot and the transactions after it, in memory. It executes the orders of
+// agreement like a journal, and can reload the state.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace drover::fuzz {
 
 constexpr std::size_t kRecordBytesMax = 4096;
 
-// The whole state as a leader streams it.
+// The whole state, as a leader streams it.
 inline std::string streamed(state::Machine& machine) {
   using Progress = replica::SnapshotCursor::Progress;
   replica::SnapshotCursor cursor(machine);
@@ -69,7 +69,7 @@ class Disk {
     for (std::size_t i = 0; i < batch.size(); ++i)
       log_.emplace_back(wire::zxid_of_entry(batch.entry(i)), batch.entry(i));
   }
-  // False: it cannot be cut there, and is as it was.
+  // False: it cannot be truncated there and is unchanged.
   bool truncate(Zxid last) {
     if (last < snapshot_zxid_) return false;
     std::erase_if(log_, [&](const auto& entry) { return entry.first > last; });
@@ -88,7 +88,7 @@ class Disk {
     builder.reset();
     builder.finish();
   }
-  // Whether the state is exact; nothing: it cannot be read, as a server would notice that starts with it.
+  // Returns whether the state is exact. nullopt: it cannot be read; a starting server would notice that.
   std::optional<bool> reload() {
     replica::StateBuilder builder(machine_);
     builder.reset();

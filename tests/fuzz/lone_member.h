@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One server of an ensemble whose other members are the fuzzer: the product's Member with everything below
-// and above it, a disk that does its work when told to, and nothing that happens by itself.
+// One server of an ensemble; the fuzzer plays the other members. It is the product's Member with everything
+// below and above it, and a disk that works only on command. Nothing happens by itself.
 //
-// Whatever the others say, the server may close their links and look for another leader. It may not stop,
-// wait for more than a packet can hold, or send what is not a packet.
+// Whatever the others send, the server may close their links and look for another leader. It must not
+// terminate, wait for more than a packet can hold, or send anything that is not a packet.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ namespace drover::fuzz {
 
 using zab::LinkId;
 
-constexpr ServerId kElected{3};  // leads, or is followed
+constexpr ServerId kElected{3};  // the elected leader
 constexpr std::uint32_t kEpoch = 4;
 constexpr int kTurnsMax = 1000;
 
@@ -40,7 +40,7 @@ constexpr Zxid zxid_of(std::uint32_t epoch, std::uint32_t counter) {
   return Zxid{static_cast<std::int64_t>(static_cast<std::uint64_t>(epoch) << 32U | counter)};
 }
 
-// A log entry with a right header and whatever behind it.
+// A log entry with a valid header and any record after it.
 inline std::string entry_of(Zxid zxid, wire::OpCode type, std::string_view record) {
   std::string out;
   wire::Writer w(out);
@@ -49,7 +49,7 @@ inline std::string entry_of(Zxid zxid, wire::OpCode type, std::string_view recor
   return out;
 }
 
-// The bytes of an input, taken from the front; zeros when there are no more.
+// The bytes of an input, read from the front; zeros at the end.
 class Bytes {
  public:
   explicit Bytes(std::string_view bytes) : rest_(bytes) {}
@@ -59,14 +59,14 @@ class Bytes {
     rest_.remove_prefix(1);
     return value;
   }
-  // As many as a byte says.
+  // Reads a length byte, then that many bytes.
   std::string_view counted() {
     const std::size_t length = byte();
     const std::string_view taken = rest_.substr(0, length);
     rest_.remove_prefix(taken.size());
     return taken;
   }
-  // A zxid near those of `epoch`, or far from all that can be.
+  // A zxid near those of `epoch`, or far outside the possible range.
   Zxid zxid(std::uint32_t epoch) {
     const auto delta = static_cast<std::int8_t>(byte());
     const std::uint32_t counter = byte();
@@ -85,15 +85,15 @@ class LoneMember {
  public:
   struct Options {
     ServerId me{};
-    bool fresh = false;   // otherwise it has a short history of epoch kEpoch
-    bool at_once = true;  // the disk does its work as soon as it is ordered
+    bool fresh = false;   // false: it has a short history of epoch kEpoch
+    bool at_once = true;  // the disk executes orders immediately
   };
 
   explicit LoneMember(const Options& options);
 
-  // --- the others ---
+  // --- actions of the other members ---
   void notify(ServerId from, const wire::Notification& notification);
-  // Both other voters want `kElected`.
+  // Both other voters vote for `kElected`.
   void elect();
   void accept(LinkId link);
   void hang_up(LinkId link);
@@ -101,16 +101,16 @@ class LoneMember {
   void packet(LinkId link, wire::PacketType type, Zxid zxid, const wire::Nullable& data = {});
   void state_sent(LinkId link);
 
-  // --- the world ---
+  // --- time, disk and clients ---
   void pass(std::int64_t ms);
   void work_disk(int orders);
-  // A client's bytes, in a frame; the first is its handshake.
+  // A frame from a client; the first one is its handshake.
   void client(std::string_view frame);
 
   const zab::Peer& peer() const { return member_->peer(); }
   bool is_open(LinkId link) const { return links_.contains(link); }
   std::optional<LinkId> dialled() const { return dialled_; }
-  // Its files cannot be read any more, which ends a server.
+  // Its files can no longer be read, which ends a server.
   bool is_over() const { return over_; }
   std::string state() { return streamed(machine_); }
   Zxid last() const { return peer().history().last(); }
@@ -141,8 +141,8 @@ class LoneMember {
   bool at_once_;
   bool working_ = false;
   bool over_ = false;
-  std::map<LinkId, std::string> links_;  // with what came and was not taken yet
-  std::set<LinkId> streams_;             // to which the state is on its way
+  std::map<LinkId, std::string> links_;  // with received bytes that are not consumed yet
+  std::set<LinkId> streams_;             // links with a state transfer in progress
   std::optional<LinkId> dialled_;
   std::optional<replica::ConnId> conn_;
   Instant now_{1'000'000};
@@ -234,7 +234,7 @@ inline void LoneMember::say(LinkId link, std::string_view bytes) {
   found->second.append(bytes);
   for (int turns = 0; links_.contains(link) && !links_[link].empty(); ++turns) {
     ENSURE(turns < kTurnsMax, "bytes come to an end");
-    // The link may be closed by what it says.
+    // Processing the bytes may close the link.
     const std::string all = std::exchange(links_[link], "");
     std::size_t taken = 0;
     input([&](replica::Effects& effects) {
@@ -326,7 +326,7 @@ inline void LoneMember::carry_out(replica::Effects& effects) {
   for (const replica::SessionAnswer& answer : effects.answers) front_.on_session_answer(answer);
   order(effects);
   if (!effects.zab.dial) return;
-  // Whoever was elected is there.
+  // The elected server is always reachable.
   dialled_ = effects.zab.dial->link;
   links_.emplace(*dialled_, "");
   input([&, link = *dialled_](replica::Effects& more) { member_->on_link_up(link, now_, more); });
