@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the scripts whose pages lie beside this file, and compares. Each page shows one part of the protocol
-// on real Peers; after a change that is meant, DROVER_UPDATE_TRACES=1 writes them anew for review.
+// Runs the scripts and compares the results with the pages in this directory. Each page shows one part of the
+// protocol on real Peers. After an intended change, DROVER_UPDATE_TRACES=1 rewrites them for review.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -18,21 +18,21 @@ using testing::Disk;
 using testing::Ensemble;
 using testing::zx;
 
-// A snapshot at 4.0 and 4.1 .. 4.last behind it.
+// A snapshot at 4.0, and 4.1 .. 4.last after it.
 Disk with_log(std::uint32_t last) {
   Disk disk{.accepted = 4, .current = 4, .snapshot = zx(4, 0)};
   for (std::uint32_t i = 1; i <= last; ++i) disk.log.push_back(zx(4, i));
   return disk;
 }
 
-// Three servers that have agreed on 4.1 .. 4.3.
+// Three servers that have committed 4.1 .. 4.3.
 Ensemble three() {
   Ensemble e(3);
   for (const std::int64_t id : {1, 2, 3}) e.disk(id) = with_log(3);
   return e;
 }
 
-// The same with server 3 leading epoch 5, and nothing told yet.
+// The same with server 3 leading epoch 5; the trace is still empty.
 Ensemble three_led_by_3() {
   Ensemble e = three();
   e.start({1, 2, 3});
