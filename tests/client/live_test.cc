@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The client library against a real server, whose address is in SERVER (run.sh starts one of each kind).
+// The client library against a real server. SERVER holds its address (run.sh starts one of each kind).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ Errc code_of(Task<Result<T>> task) {
   return result ? Errc{} : result.error().code;
 }
 
-// A directory of its own for each test.
+// Each test has its own directory.
 class Live : public ::testing::TestWithParam<Callbacks> {
  protected:
   Live() : client(connect({.servers = {}, .callbacks = GetParam()})) {
@@ -221,7 +221,7 @@ TEST_P(Live, AClosedSessionTakesItsEphemeralsAlong) {
   EXPECT_FALSE(get(client.exists(root + "/e1")));
   EXPECT_EQ(code_of(other.get(root)), Errc::kClosed);
 
-  // The last handle closes in the background.
+  // Dropping the last handle closes the session in the background.
   std::promise<EventType> gone;
   const Watch watch([&](const WatchEvent& event) { gone.set_value(event.type); });
   {
@@ -256,7 +256,7 @@ INSTANTIATE_TEST_SUITE_P(Executors, Live, ::testing::Values(Callbacks::kOwnThrea
                          });
 
 TEST(LiveOptions, AUsersExecutorRunsCallbacksOneAtATime) {
-  // Four threads at once, so that only the strand keeps order.
+  // Uses one thread per callback, so that only the strand keeps order.
   struct Pool : Executor {
     void post(std::move_only_function<void()> work) override {
       const std::lock_guard lock(mutex);
@@ -268,7 +268,7 @@ TEST(LiveOptions, AUsersExecutorRunsCallbacksOneAtATime) {
   const auto pool = std::make_shared<Pool>();
   {
     const Client client = connect({.servers = {}, .callbacks = Callbacks::kExecutor, .executor = pool});
-    int calls = 0;  // without a lock
+    int calls = 0;  // no lock: callbacks run one at a time
     std::promise<void> done;
     for (int i = 0; i < 200; ++i) {
       start(client.exists("/"), [&](Result<std::optional<Stat>>) {
@@ -279,7 +279,8 @@ TEST(LiveOptions, AUsersExecutorRunsCallbacksOneAtATime) {
     EXPECT_EQ(calls, 200);
     get(client.close(soon()));
   }
-  while (pool.use_count() > 1) std::this_thread::yield();  // It must not end on one of its own threads.
+  while (pool.use_count() > 1)
+    std::this_thread::yield();  // The pool must not be destroyed on one of its own threads.
 }
 
 TEST(LiveOptions, BadOnesAreToldAtOnce) {
@@ -294,14 +295,14 @@ TEST(LiveOptions, ConnectingToNobodyEndsWithTheDeadline) {
             Errc::kDeadline);
 }
 
-// --- servers of another kind: run.py runs each of these suites by itself ---
+// --- other kinds of servers: run.py runs each of these suites separately ---
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
-// Stores of alice in TLS_FILES, of each type; the server wants a certificate.
+// Stores of alice in TLS_FILES, one of each type; the server requires a client certificate.
 class Tls : public ::testing::TestWithParam<std::string> {
  protected:
   static TlsOptions options(const std::string& extension) {
