@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// This library's part in a recipe that it shares with other libraries.
+// This library's process in a test that shares a recipe with other libraries.
 //
 //   recipe_contender ADDRESS KIND PATH ROUNDS
 //
-// Each round it gets in, adds one to PATH.count without a version, so that two who are in at the same time
-// lose an addition, and goes out. While it is in, it has the node PATH.inside; whoever finds one there has
-// found somebody else. Every contender of every library does the same (Contender.java, contender.py).
+// In each round it enters, adds one to PATH.count without a version check, and leaves. If two are inside at
+// the same time, one addition is lost. While inside, it owns the node PATH.inside; if that node already
+// exists, another contender is inside. Every contender of every library does the same (Contender.java,
+// contender.py).
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -30,8 +31,7 @@ void be_inside(const Client& client, const std::string& path) {
   const Wait wait = Wait::within(kPatience);
   unwrap(sync_wait(client.create(path + ".inside", {}, {.mode = CreateMode::kEphemeral}, wait)));
   const NodeData count = unwrap(sync_wait(client.get(path + ".count", wait)));
-  unwrap(
-      sync_wait(client.sync(path, wait)));  // Time in which somebody else could count from the same number.
+  unwrap(sync_wait(client.sync(path, wait)));  // Gives others time to read the same count.
   const std::string next = std::to_string(std::stoi(count.data) + 1);
   unwrap(sync_wait(client.set(path + ".count", next, Version::kAny, wait)));
   unwrap(sync_wait(client.remove(path + ".inside", Version::kAny, wait)));

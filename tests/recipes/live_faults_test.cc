@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recipes on a real server with a proxy before it that loses what it is told to lose. The simulator tries
-// every step (src/recipes/*_test.cc); here the same must hold with real sockets, threads and time, on both
-// kinds of server. SERVER=host:port names it.
+// Recipes on a real server, through a proxy that drops chosen messages. The simulator tries every step
+// (src/recipes/*_test.cc); here the same must hold with real sockets, threads and time, on both kinds of
+// server. SERVER=host:port names it.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -38,7 +38,7 @@ Client connect(const std::string& servers) {
   return unwrap(sync_wait(Client::connect({.servers = servers, .session_timeout = seconds(8)}, patience())));
 }
 
-// Which answer of the unlucky client is lost.
+// The message of the unlucky client that is lost.
 struct Loss {
   std::string op;
   int nth = 1;
@@ -61,7 +61,7 @@ class Faults : public ::testing::TestWithParam<Loss> {
       proxy.lose_reply(loss.op, loss.nth);
     }
   }
-  // Names below the path, once nothing that goes on in the background holds any of them.
+  // True once the path has no children. Background work may still hold some at first.
   bool becomes_empty(const std::string& path) const {
     const auto until = Clock::now() + seconds(30);
     for (;;) {
@@ -135,7 +135,7 @@ TEST_P(Faults, AQueueGivesEveryItemOnce) {
   while (taken.size() < put.size()) {
     QueueItem item = unwrap(sync_wait(unlucky_end.take(patience())));
     const auto done = sync_wait(item.done(patience()));
-    // An item whose end is not known comes again; one that is done does not.
+    // An item with an unknown outcome comes again; a completed one does not.
     if (done)
       taken.insert(item.data());
     else
@@ -174,7 +174,7 @@ TEST_P(Faults, ASimpleLockNeverRemovesTheNodeOfTheNextHolder) {
   strike();
   auto waiting = std::jthread([&] {
     Guard next = unwrap(sync_wait(theirs.acquire(patience())));
-    // However late the first one's clean-up comes.
+    // The node must stay, however late the clean-up of the first holder comes.
     for (int i = 0; i < 20; ++i) EXPECT_TRUE(unwrap(sync_wait(other.exists(root + "/simple", patience()))));
     EXPECT_TRUE(next.is_held());
     unwrap(sync_wait(next.release(patience())));
@@ -202,7 +202,7 @@ TEST_P(Faults, ATreeCacheEndsUpWithWhatTheServerHas) {
   EXPECT_TRUE(is_level());
 }
 
-// --- sessions that end ---
+// --- expired sessions ---
 
 class Sessions : public ::testing::Test {
  protected:

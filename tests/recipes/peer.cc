@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One process that uses our recipes as it is told, line by line, beside Peer.java and peer.py, which do the
-// same with Curator's and kazoo's. run.py tells them what to do and judges what they say.
+// A process that runs our recipes on command, line by line. Peer.java and peer.py do the same with Curator's
+// and kazoo's recipes. run.py sends the commands and checks the answers.
 //
-//   -> 7 lock /a          <- 7 ok, when it is held
+//   -> 7 lock /a          <- 7 ok, once it is held
 //   -> 8 unlock /a        <- 8 ok            or <- 8 error NotOwner: ...
 //
-// Commands that wait do so beside each other. The end of the input ends the process, and with it its session.
+// Blocking commands run concurrently. The process ends at the end of the input, and its session ends with it.
 #include <chrono>
 #include <functional>
 #include <iostream>
@@ -41,7 +41,7 @@ using Words = std::vector<std::string>;
 
 Wait patience() { return Wait::within(seconds(60)); }
 
-// Things that were made by one command and are used by a later one, by their path.
+// Objects created by one command and used by later ones, by path.
 template <class T>
 class Shelf {
  public:
@@ -67,7 +67,7 @@ class Peer {
       : client_(unwrap(
             sync_wait(Client::connect({.servers = servers, .session_timeout = seconds(5)}, patience())))) {}
 
-  // What is said after "ok".
+  // Returns the text after "ok".
   std::string carry_out(const std::string& verb, const Words& words) {
     const auto found = commands_.find(verb);
     if (found == commands_.end()) throw UsageError(Error{Errc::kUnimplemented, Applied::kNo, verb});
@@ -152,7 +152,7 @@ class Peer {
     return {};
   }
   std::string take(const Words& w) { return unwrap(sync_wait(queue(w.at(0)).take(patience()))).data(); }
-  // Curator's four kinds: kind, path, data, and what the kind wants to know.
+  // Curator's four kinds: kind, path, data, and the arguments of the kind.
   std::string put_kind(const Words& w) {
     const std::string& kind = w.at(0);
     const std::string& path = w.at(1);
@@ -266,7 +266,7 @@ int serve(const std::string& servers) {
       }
     });
   }
-  std::quick_exit(0);  // Whatever still waits does not.
+  std::quick_exit(0);  // Do not wait for blocked commands.
 }
 
 }  // namespace
