@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts with others, and never twice.
+// A shared counter that counts each addition exactly once.
 //
 //   example_atomic_value 127.0.0.1:2181
 #include "drover/recipes/atomic_value.h"

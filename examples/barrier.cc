@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two wait at a barrier until a third removes it.
+// Two clients wait at a barrier until a third removes it.
 //
 //   barrier 127.0.0.1:2181
 #include "drover/recipes/barrier.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A member that does as it is told, and the one who tells it.
+// A controller sends a command to a cluster member, and the member reports back.
 //
 //   example_cluster 127.0.0.1:2181
 #include "drover/recipes/cluster.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Publishes a setting, and follows it.
+// Publishes a setting and follows its changes.
 //
 //   example_config_node 127.0.0.1:2181
 #include "drover/recipes/config_node.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Three workers go through five steps, none ahead of the others.
+// Three workers go through five steps together; none gets ahead of the others.
 //
 //   cyclic_barrier 127.0.0.1:2181
 #include "drover/recipes/cyclic_barrier.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reminders that come when they are due.
+// Reminders that are delivered when they are due.
 //
 //   delay_queue 127.0.0.1:2181
 #include "drover/recipes/delay_queue.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two members of a group, each with a session of its own, and who sees whom.
+// Two members of a group, each with its own session; both show up in the member list.
 //
 //   example_group 127.0.0.1:2181
 #include "drover/recipes/group.h"
@@ -23,7 +23,7 @@ int main(int argc, char** argv) try {
        unwrap(sync_wait(group.until([](const auto& all) { return all.size() == 2; }, wait)))) {
     std::cout << each.id << " is at " << each.data << '\n';
   }
-  // It might be the node of a process that crashed, so join() waits for it to go for as long as it may.
+  // The node may belong to a crashed process, so join() waits for it to disappear, up to the given time.
   const auto soon = drover::Wait::within(500ms);
   const auto taken = sync_wait(Group(two, "/example-group").join("host-1", "10.0.0.9:80", soon));
   std::cout << "another host-1: " << taken.error().to_text() << '\n';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A process that is there, and says that it gets on.
+// A process that registers itself and reports progress with heartbeats.
 //
 //   example_heartbeat 127.0.0.1:2181
 #include "drover/recipes/heartbeat.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ids of every kind.
+// Generates ids of every kind.
 //
 //   example_id_generator 127.0.0.1:2181
 #include "drover/recipes/id_generator.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An order that is cancelled before somebody takes it.
+// Cancels an order before a consumer takes it.
 //
 //   id_queue 127.0.0.1:2181
 #include "drover/recipes/id_queue.h"

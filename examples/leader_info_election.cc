@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The leader says where it is reached; everybody reads it from one node.
+// The leader publishes its address; clients read it from one node.
 //
 //   leader_info_election <connect string>
 #include "drover/recipes/leader_info_election.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stands for election, leads for a moment, and stands down.
+// Takes part in an election, leads for a moment, and resigns.
 //
 //   leader_latch <connect string>
 #include "drover/recipes/leader_latch.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Watches an election that two others stand in.
+// Watches an election between two candidates.
 //
 //   leader_observer <connect string>
 #include "drover/recipes/leader_observer.h"

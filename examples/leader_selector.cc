@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a piece of work three times, each time as the elected one.
+// Runs a piece of work three times, each time as the elected leader.
 //
 //   leader_selector <connect string>
 #include "drover/recipes/leader_selector.h"

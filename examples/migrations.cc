@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Changes of the tree that are made once.
+// Changes to the tree that are applied once.
 //
 //   example_migrations 127.0.0.1:2181
 #include "drover/recipes/migrations.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nodes of a type, and a schema that minds what is written.
+// Typed nodes, and a schema that validates writes.
 //
 //   example_model 127.0.0.1:2181
 #include "drover/recipes/model.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes a lock, writes under its protection, and gives it back.
+// Acquires a lock, writes under its protection, and releases it.
 //
 //   mutex <connect string>
 #include "drover/recipes/mutex.h"
@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
   std::printf("holding %s\nfence %lld\n", guard.node().c_str(), static_cast<long long>(raw(guard.fence())));
 
   std::vector<Op> ops;
-  ops.push_back(guard.check_op());  // Fails all of it if the lock is gone by now.
+  ops.push_back(guard.check_op());  // Fails the whole transaction if the lock is lost.
   ops.push_back(Op::set("/examples/mutex", "written by the holder"));
   unwrap(sync_wait(client.multi(std::move(ops), Wait::forever(guard.lost()))));
 

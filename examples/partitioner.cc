@@ -33,7 +33,7 @@ int main(int argc, char** argv) try {
   unwrap(sync_wait(second.start(wait)));
   for (;;) {
     const Share mine = unwrap(sync_wait(first.acquire(wait)));
-    if (mine.items().size() == items.size()) continue;  // The other one was not seen yet.
+    if (mine.items().size() == items.size()) continue;  // The other one is not visible yet.
     print("host-1", mine);
     print("host-2", unwrap(sync_wait(second.acquire(wait))));
     return 0;

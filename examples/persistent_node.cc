@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps a node in place that somebody else deletes.
+// Keeps a node in place: recreates it when another client deletes it.
 //
 //   example_persistent_node 127.0.0.1:2181
 #include "drover/recipes/persistent_node.h"

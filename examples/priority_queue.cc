@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The urgent job first, although it was put last.
+// The urgent job comes first, although it was put last.
 //
 //   priority_queue 127.0.0.1:2181
 #include "drover/recipes/priority_queue.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Puts some jobs into a queue, and works on them.
+// Puts some jobs into a queue and processes them.
 //
 //   queue 127.0.0.1:2181
 #include "drover/recipes/queue.h"

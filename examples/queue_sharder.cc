@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Thirty jobs in as many queues as it takes for none to have more than ten.
+// Spreads thirty jobs over as many queues as needed, so that none has more than ten.
 //
 //   queue_sharder 127.0.0.1:2181
 #include "drover/recipes/queue_sharder.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes a table alone, then reads it together with others, with no other writer in between.
+// Writes a table exclusively, then reads it together with others, with no other writer in between.
 //
 //   read_write_lock <connect string>
 #include "drover/recipes/read_write_lock.h"

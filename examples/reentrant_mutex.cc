@@ -20,7 +20,7 @@ void write_part(const recipes::ReentrantMutex& mutex, const char* part) {
 
 void write_all(const recipes::ReentrantMutex& mutex) {
   const recipes::Guard guard = unwrap(sync_wait(mutex.acquire(Wait::within(10s))));
-  write_part(mutex, "head");  // This thread has the lock: nothing is asked of a server.
+  write_part(mutex, "head");  // This thread already holds the lock: no request to the server.
   write_part(mutex, "body");
 }
 

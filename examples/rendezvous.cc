@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A master and a worker that meet at a place which a third has made.
+// A master and a worker meet at a node that a third process has created.
 //
 //   example_rendezvous 127.0.0.1:2181
 #include "drover/recipes/rendezvous.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// At most two uploads at a time, in all processes together.
+// At most two uploads at a time, across all processes.
 //
 //   semaphore <connect string>
 #include "drover/recipes/semaphore.h"

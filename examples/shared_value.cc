@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A count that two see and both may change.
+// A counter that two clients see and both can change.
 //
 //   example_shared_value 127.0.0.1:2181
 #include "drover/recipes/shared_value.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A nightly job that runs on one machine of many, whichever is first.
+// A nightly job that runs on one of many machines: the first one that gets the lock.
 //
 //   simple_lock <connect string>
 #include "drover/recipes/simple_lock.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Moves an amount from one node to another, whatever others do at the same time.
+// Moves an amount from one node to another, safely under concurrent changes.
 //
 //   example_stm 127.0.0.1:2181
 #include "drover/recipes/stm.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A job that stays on one machine for an hour at a time, also when that is restarted.
+// A job that stays on one machine for an hour at a time, even if that machine restarts.
 //
 //   time_lease <connect string>
 #include "drover/recipes/time_lease.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Follows a part of the tree while it changes.
+// Follows a subtree while it changes.
 //
 //   example_tree_cache 127.0.0.1:2181
 #include "drover/recipes/tree_cache.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two pieces of work wait for their turns; everybody can see them.
+// Two pieces of work wait for their turn; the queue is visible to all clients.
 //
 //   turn_queue <connect string>
 #include "drover/recipes/turn_queue.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two sites carry out a transfer, or neither does.
+// Two sites both carry out a transfer, or neither does.
 //
 //   two_phase_commit 127.0.0.1:2181
 #include "drover/recipes/two_phase_commit.h"
@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using drover::recipes::Decision;
 
-// Writes to its own disk what it needs for either decision, and then says that it has.
+// A real site writes to its own disk what it needs for either decision before it returns true.
 drover::Task<drover::Result<bool>> prepare(std::string payload) {
   std::printf("prepared: %s\n", payload.c_str());
   co_return true;
@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   try {
     const drover::Client client = drover::unwrap(drover::sync_wait(drover::Client::connect(options)));
     const drover::recipes::TwoPhaseCommit commit(client, "/drover-examples/transfers");
-    const std::string id = "transfer-" + std::to_string(::getpid());  // An id is used once.
+    const std::string id = "transfer-" + std::to_string(::getpid());  // Ids must not be reused.
     std::jthread east([&] { take_part(commit, id, "east"); });
     std::jthread west([&] { take_part(commit, id, "west"); });
     const auto decision = drover::unwrap(
