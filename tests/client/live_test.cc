@@ -279,8 +279,7 @@ TEST(LiveOptions, AUsersExecutorRunsCallbacksOneAtATime) {
     EXPECT_EQ(calls, 200);
     get(client.close(soon()));
   }
-  while (pool.use_count() > 1)
-    std::this_thread::yield();  // The pool must not be destroyed on one of its own threads.
+  while (pool.use_count() > 1) std::this_thread::yield();  // It must not end on one of its own threads.
 }
 
 TEST(LiveOptions, BadOnesAreToldAtOnce) {
