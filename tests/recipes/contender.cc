@@ -32,7 +32,7 @@ void be_inside(const Client& client, const std::string& path) {
   unwrap(sync_wait(client.create(path + ".inside", {}, {.mode = CreateMode::kEphemeral}, wait)));
   const NodeData count = unwrap(sync_wait(client.get(path + ".count", wait)));
   unwrap(
-      sync_wait(client.sync(path, wait)));  // Gives other contenders the time to count up from the same number.
+      sync_wait(client.sync(path, wait)));  // Gives the other contenders time to count from the same number.
   const std::string next = std::to_string(std::stoi(count.data) + 1);
   unwrap(sync_wait(client.set(path + ".count", next, Version::kAny, wait)));
   unwrap(sync_wait(client.remove(path + ".inside", Version::kAny, wait)));
