@@ -190,7 +190,6 @@ void Member::on_state_reloaded(bool exact, Instant now, Effects& effects) {
 
 void Member::on_history_discarded(Instant now, Effects& effects) {
   state_unusable_ = false;
-  discarded_ = now;
   replica_.forget_divergence();
   replica_.forget_unapplied_after(Zxid{-1});
   peer_.on_history_discarded(now, effects.zab);
@@ -382,7 +381,16 @@ void Member::look_whether_exact() {
     if (peer_.leader()) inexact_until_ = peer_.history().last();
     if (peer_.learner() && peer_.learner()->level_at()) inexact_until_ = *peer_.learner()->level_at();
   }
-  replica_.set_inexact_until(inexact_until_);
+  replica_.set_inexact_until(std::max(inexact_until_, digests_from()));
+}
+
+// A digest speaks of the state of the leader that wrote it: the leader of its epoch. Only digests of the
+// leader that we follow now tell us something about that leader. So earlier ones, which a wrong leader may
+// have left in everybody's log, are not compared.
+Zxid Member::digests_from() const {
+  if (peer_.leader()) return epoch_start(peer_.leader()->epoch());
+  const bool follows = peer_.learner() && peer_.learner()->epoch() > 0;
+  return follows ? epoch_start(peer_.learner()->epoch()) : kUnknown;
 }
 
 bool Member::is_state_exact() const {
@@ -396,7 +404,7 @@ void Member::on_divergence(const Replica::Divergence& divergence, Instant now, E
   std::string what =
       "transaction " + hex_text(divergence.at) +
       (divergence.readable ? " makes another state here than at the leader" : " cannot be read");
-  const bool soon_again = discarded_ && now - *discarded_ < kDiscardEveryMs;
+  const bool soon_again = peer_.gave_in_since(now + -kDiscardEveryMs);
   if (!divergence.readable || soon_again) {
     halted_ = true;
     effects.halt =
@@ -405,9 +413,6 @@ void Member::on_divergence(const Replica::Divergence& divergence, Instant now, E
         "compare its version with the leader's";
     return;
   }
-  // Everything else that the leader has sent differs for the same reason.
-  inexact_until_ = contested_at_ = std::max(divergence.at, peer_.history().last());
-  replica_.set_inexact_until(inexact_until_);
   replica_.forget_divergence();
   peer_.contest_leader(what, now, effects.zab);
 }
@@ -422,7 +427,7 @@ void Member::work_on_tree(Instant now, WallTime wall, Effects& effects) {
     replica_.on_durable(applicable(), now);
     peer_.set_applied(machine_.last_zxid);
   }
-  if (replica_.compared_at() > contested_at_ && peer_.learner()) peer_.trust_state();
+  if (peer_.doubts_state() && peer_.learner() && replica_.compared_at() > digests_from()) peer_.trust_state();
   if (const auto divergence = replica_.divergence()) {
     on_divergence(*divergence, now, effects);
   } else if (replica_.service() != wanted) {

@@ -129,6 +129,7 @@ class Member {
   void on_leader_message(const zab::PeerMessage& message, Effects& effects);
   std::size_t feed_state(zab::LinkId link, std::string_view bytes, Instant now, Effects& effects);
   void look_whether_exact();
+  Zxid digests_from() const;
   void lose_link(zab::LinkId link, std::string why, Instant now, Effects& effects);
 
   MemberConfig config_;
@@ -142,11 +143,9 @@ class Member {
   bool receiving_begun_ = false;
   bool state_unusable_ = false;  // half received, or about to be reloaded
   Zxid inexact_until_{};
-  Zxid contested_at_{};  // digests up to here come from a leader whose state differs
   std::optional<Instant> looking_since_;
   bool may_read_only_ = false;  // there was no leader for long enough
   std::uint64_t divergences_ = 0;
-  std::optional<Instant> discarded_;  // when the history was last discarded in favour of a leader's state
   bool halted_ = false;
   WallTime wall_{};  // of the last input that had it
 };

@@ -151,7 +151,9 @@ void Replica::apply_next(std::string_view entry, Instant now) {
     divergence_ = {txn->header.zxid};
     return;
   }
-  if (comparable || !txn->digest) compared_at_ = txn->header.zxid;  // No digest: nothing to compare.
+  // Without a digest there is nothing to compare, if the leader writes none. Errors never have one.
+  const bool has_none = !txn->digest && result.type != OpCode::kError;
+  if (comparable || has_none) compared_at_ = txn->header.zxid;
   count_applied(txn->header, now);
   if (proposed_here) pending_->applied(txn->header.zxid);
   // Events come first, on all fronts: no reply may show the change to a client that was not notified.

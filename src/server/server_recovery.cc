@@ -122,7 +122,6 @@ IoResult<bool> ServerProcess::reload_state() {
   TRY_ASSIGN(const storage::RecoveryReport report, storage::recover(disk_, data_dir_->dirs(), options, sink));
   if (report.damaged()) return std::unexpected(data_error(report.damage));
   builder.finish();
-  if (builder.is_contradicted()) return std::unexpected(data_error(builder.findings().front()));
   return builder.is_exact();
 }
 

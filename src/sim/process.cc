@@ -289,6 +289,8 @@ void Process::carry_out(replica::Effects& effects) {
   }
   if (effects.zab.discard_history) {
     parts_.world.count(Did::kDiscard);
+    if (parts_.plan.spoiled_states && !spoiled_ && parts_.life == 1)
+      parts_.world.fail("server " + std::to_string(raw(parts_.id)) + " puts a right state away");
     parts_.owner.on_discard();
     log_->submit(DiscardHistory{});
   }

@@ -136,7 +136,6 @@ IoResult<bool> Process::reload_state() {
   for (const std::string& line : found.contradictions) {
     if (!parts_.plan.spoiled_states) parts_.world.fail(line);
   }
-  if (found.contradicted) return std::unexpected(data_error(found.contradictions.front()));
   spoiled_ = false;
   say("read its state anew, up to " + std::to_string(raw(found.report.last)));
   if (found.report.damaged()) return std::unexpected(data_error(found.report.damage));

@@ -304,6 +304,8 @@ void let_one_promise_to_nobody(Cluster& cluster) {
 Plan with_a_spoiled_state() {
   Plan plan = small_plan();
   plan.spoiled_states = true;
+  plan.clients = 4;
+  plan.ops_per_second = 200;
   return plan;
 }
 

@@ -20,14 +20,12 @@ constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
 
 constexpr std::int64_t kAskMaxMs = 1000;
 
-// Each process counts rounds up by one, from 0. A round that is so far ahead was not reached by counting.
-// Following it would take the ensemble to a point where no later round is possible: then the votes of that
-// round count for ever.
-constexpr std::int64_t kRoundsAheadMax = std::int64_t{1} << 32;
 constexpr std::int64_t kRoundMax = std::int64_t{1} << 62;
 
-bool is_plausible(std::int64_t round, std::int64_t ours) {
-  return round >= 0 && round <= kRoundMax && round - ours <= kRoundsAheadMax;
+// Servers that have a leader may be anywhere, because several of them agree on it.
+bool is_plausible(const Notification& n, std::int64_t ours) {
+  if (n.round < 0 || n.round > kRoundMax) return false;
+  return n.state != PeerState::kLooking || n.round - ours <= kRoundsApartMax;
 }
 
 }  // namespace
@@ -55,7 +53,7 @@ void Election::start(Zxid zxid, std::int64_t current_epoch, Instant now,
 
 void Election::on_notification(ServerId from, const Notification& n, Instant now,
                                std::vector<NotificationSend>& sends) {
-  if (from == config_.me || !is_plausible(n.round, round_)) return;
+  if (from == config_.me || !is_plausible(n, round_)) return;
   if (!looking_ && state_ == PeerState::kLooking) return;  // Not started: there is nothing to say yet.
   if (!membership_.is_voter(from)) return answer_stranger(from, n, sends);
   const bool asks = n.state == PeerState::kLooking;
@@ -83,7 +81,7 @@ void Election::on_time(Instant now, std::vector<NotificationSend>& sends) {
   if (!looking_ || now < repeat_at_) return;
   // Voters tell each other about changes. A server that has no vote, or none for the others' leader, learns
   // only by asking.
-  const bool asks = !has_vote() || !may_lead_ || refused_;
+  const bool asks = !has_vote() || !may_lead_ || refuses_anybody();
   const std::int64_t longest =
       asks ? std::min(config_.notification_max_ms, kAskMaxMs) : config_.notification_max_ms;
   interval_ms_ = std::max<std::int64_t>(1, std::min(2 * interval_ms_, longest));
@@ -101,11 +99,6 @@ void Election::set_reachable(ServerId server, bool reachable) {
   } else if (membership_.is_voter(server)) {
     unreachable_.insert(server);
   }
-}
-
-void Election::refuse(std::optional<ServerId> leader, Instant until) {
-  refused_ = leader;
-  refused_until_ = until;
 }
 
 void Election::set_membership(const Membership& membership) {

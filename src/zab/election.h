@@ -53,6 +53,11 @@ struct NotificationSend {
   wire::Notification notification;
 };
 
+// Each process counts rounds up by one, from 0. A round that is so far ahead was not reached by counting.
+// Following it would take the ensemble to a point where no later round is possible: then the votes of that
+// round count for ever.
+inline constexpr std::int64_t kRoundsApartMax = std::int64_t{1} << 32;
+
 class Election {
  public:
   Election(const ElectionConfig& config, const Membership& membership);
@@ -87,10 +92,13 @@ class Election {
   void ask_voters(std::vector<NotificationSend>& sends) const;
   // While leading: another leader that a quorum of the others follows, by their word and its own.
   std::optional<ServerId> rival() const;
-  // This leader's state contradicts ours. It gets no vote from here. This server joins it only if a quorum of
-  // the others still follows it at `until`: by then they have compared too, and have stayed. nullopt: trust
-  // all.
-  void refuse(std::optional<ServerId> leader, Instant until = {});
+  // This leader's state contradicts ours. It gets no vote from us. We join it only when a quorum of the
+  // others follows it, and it has led for `wait_ms` since we first heard it say so: by then they have
+  // compared too, and have stayed.
+  void refuse(ServerId leader, std::int64_t wait_ms) { refused_[leader] = Refusal{wait_ms}; }
+  void trust_all() { refused_.clear(); }
+  bool refuses(ServerId leader) const { return refused_.contains(leader); }
+  bool refuses_anybody() const { return !refused_.empty(); }
   // If called while looking, call start() again afterwards: candidates may have come or gone.
   void set_membership(const Membership& membership);
 
@@ -127,6 +135,8 @@ class Election {
   static bool same(const Received& a, const Received& b);
   bool agreed(const Votes& votes, const Received& on, bool with_me = false) const;
   bool may_support(const Vote& vote) const;
+  bool has_lead_long_enough(ServerId from, const wire::Notification& n, Instant now);
+  bool is_acceptable(const Vote& vote) const;
   bool leader_confirmed(const Votes& votes, const Vote& vote) const;
   bool everybody_agrees() const;
   bool has_vote() const;
@@ -145,8 +155,14 @@ class Election {
   bool joined_ = false;  // the vote had won before we asked
   bool may_lead_ = true;
   Zxid own_zxid_{};  // -1: this server has no vote
-  std::optional<ServerId> refused_;
-  Instant refused_until_;
+  struct Refusal {
+    std::int64_t wait_ms = 0;
+    // The reign that the leader spoke of last, and since when.
+    std::int64_t round = 0;
+    std::int64_t epoch = 0;
+    std::optional<Instant> since{};
+  };
+  std::map<ServerId, Refusal> refused_;
   Vote vote_;
   Vote initial_;   // what this server proposes until it knows a better candidate
   Vote proposal_;  // its round is always round_

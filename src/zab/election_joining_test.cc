@@ -28,7 +28,7 @@ constexpr auto kLeading = PeerState::kLeading;
 
 TEST(Refusing, ARefusedCandidateGetsNoVote) {
   Server s(1, voters(3));
-  s.election.refuse(ServerId{3}, s.now + 1000);
+  s.election.refuse(ServerId{3}, 1000);
   s.look({.zxid = 4}).hear(3, {.leader = 3, .zxid = 9});
   EXPECT_EQ(s.election.proposal().leader, ServerId{1});
   s.hear(2, {.leader = 2, .zxid = 5});
@@ -39,7 +39,7 @@ TEST(Refusing, ARefusedCandidateGetsNoVote) {
 
 TEST(Refusing, ARefusedLeaderIsJoinedWhenAQuorumOfTheOthersStillFollowsItLater) {
   Server s(1, voters(3));
-  s.election.refuse(ServerId{3}, s.now + 1000);
+  s.election.refuse(ServerId{3}, 1000);
   s.look({.zxid = 4});
   const auto hear_both = [&] {
     s.hear(3, {.state = kLeading, .leader = 3, .round = 5, .epoch = 8});
@@ -54,9 +54,48 @@ TEST(Refusing, ARefusedLeaderIsJoinedWhenAQuorumOfTheOthersStillFollowsItLater) 
 
 TEST(Refusing, ARefusedLeaderDoesNotGetTheQuorumFromUs) {
   Server s(1, voters(3));
-  s.election.refuse(ServerId{3}, s.now);
+  s.election.refuse(ServerId{3}, 0);
   s.look({.epoch = 8}).hear(3, {.state = kLeading, .leader = 3, .epoch = 8});
   EXPECT_EQ(s.wait(10'000).leader(), 0);
+}
+
+TEST(Refusing, AReignThatHasOnlyBegunIsNotJoined) {
+  // Its followers have not compared anything yet.
+  Server s(1, voters(3));
+  s.election.refuse(ServerId{3}, 1000);
+  s.look({.zxid = 4});
+  s.hear(3, {.state = kLeading, .leader = 3, .round = 5, .epoch = 8});
+  s.wait(1000);
+  s.hear(2, {.state = kFollowing, .leader = 3, .round = 6, .epoch = 9});
+  s.hear(3, {.state = kLeading, .leader = 3, .round = 6, .epoch = 9});
+  EXPECT_EQ(s.leader(), 0) << "another reign";
+  s.wait(1000).hear(3, {.state = kLeading, .leader = 3, .round = 6, .epoch = 9});
+  EXPECT_EQ(s.leader(), 3);
+}
+
+TEST(Refusing, AVoteForARefusedLeaderIsNotAFollower) {
+  Server s(1, voters(3));
+  s.election.refuse(ServerId{3}, 0);
+  s.look({.zxid = 4});
+  for (int i = 0; i < 3; ++i) {
+    s.hear(2, {.leader = 3, .zxid = 9}).hear(3, {.state = kLeading, .leader = 3, .zxid = 9});
+    s.wait(1000);
+  }
+  EXPECT_EQ(s.leader(), 0);
+}
+
+TEST(Refusing, WhoMayNotLeadBringsOthersIntoItsRound) {
+  Server s(3, voters(3));
+  s.election.set_may_lead(false);
+  s.look().look({.zxid = 4}).hear(1, {.leader = 1, .zxid = 4, .round = 1});
+  EXPECT_EQ(vote_of(s.sent().back().notification), (Vote{ServerId{1}, Zxid{4}, 2, 1}));
+}
+
+TEST(Refusing, WhoMayNotLeadVotesForNobodyWithLessHistory) {
+  Server s(3, voters(3));
+  s.election.set_may_lead(false);
+  s.look({.zxid = 4}).hear(1, {.leader = 1, .zxid = 3}).hear(2, {.leader = 1, .zxid = 3});
+  EXPECT_EQ(s.wait(1000).leader(), 0);
 }
 
 TEST(Refusing, WhoMayNotLeadVotesForOthers) {

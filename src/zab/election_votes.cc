@@ -24,14 +24,27 @@ void Election::on_candidate(ServerId from, const Notification& n, Instant now,
     return consider(now);  // Perhaps it was the last one that we waited for.
   }
   abstaining_.erase(from);
-  if (own_zxid_ == kUnknownHistory || n.round < round_) return;
+  settled_.erase(from);
+  if (own_zxid_ == kUnknownHistory) return;
   const Vote vote = vote_in(n);
+  if (round_ - n.round > kRoundsApartMax) {
+    // We were lured to where nobody else is.
+    round_ = n.round;
+    received_.clear();
+    propose(initial_, now, sends);
+  }
+  if (n.round < round_) {
+    // Nobody follows a server that may not lead into its round: it says -1 of itself. It leads the others
+    // there by voting for one of them.
+    if (!may_lead_ && proposal_.leader == config_.me && is_acceptable(vote)) propose(vote, now, sends);
+    return;
+  }
   if (n.round > round_) {
     // We are late: the votes that we counted belong to an election that is over.
     round_ = n.round;
     received_.clear();
-    propose(beats(vote, initial_) ? vote : initial_, now, sends);
-  } else if (beats(vote, proposal_)) {
+    propose(beats(vote, initial_) && is_acceptable(vote) ? vote : initial_, now, sends);
+  } else if (beats(vote, proposal_) && is_acceptable(vote)) {
     propose(vote, now, sends);
   }
   received_[from] = {vote, PeerState::kLooking, 0};
@@ -44,9 +57,13 @@ void Election::on_candidate(ServerId from, const Notification& n, Instant now,
 void Election::on_settled(ServerId from, const Notification& n, Instant now) {
   const Vote vote = vote_in(n);
   if (vote.leader == config_.me && !can_lead()) return;
-  if (vote.leader == refused_ && now < refused_until_) return;
+  const bool refused = refuses(vote.leader);
+  if (refused && from == vote.leader && !has_lead_long_enough(from, n, now)) {
+    settled_.erase(from);
+    return;
+  }
   const Received word{vote, n.state, n.version};
-  if (n.round == round_) {
+  if (n.round == round_ && !refused) {
     // This very election ended without us, so votes given while looking count too. The version is left out,
     // so that the epoch of settled votes does not matter: within one round they mean one election, though the
     // leader's new epoch may not have reached all of them. (As Java does.)
@@ -92,13 +109,13 @@ void Election::propose(const Vote& vote, Instant now, std::vector<NotificationSe
 
 // Later epoch, then longer history, then larger id.
 bool Election::beats(const Vote& vote, const Vote& other) const {
-  if (membership_.weight_of(vote.leader) == 0 || vote.leader == refused_) return false;
+  if (membership_.weight_of(vote.leader) == 0 || refuses(vote.leader)) return false;
   return std::tuple(vote.peer_epoch, vote.zxid, vote.leader) >
          std::tuple(other.peer_epoch, other.zxid, other.leader);
 }
 
 bool Election::is_better(const Notification& n) const {
-  if (membership_.weight_of(n.leader) == 0 || n.leader == refused_) return false;
+  if (membership_.weight_of(n.leader) == 0 || refuses(n.leader)) return false;
   return std::tuple(n.peer_epoch, n.zxid) > std::tuple(vote_.peer_epoch, vote_.zxid);
 }
 
@@ -119,9 +136,26 @@ bool Election::agreed(const Votes& votes, const Received& on, bool with_me) cons
   return membership_.is_quorum(supporters);
 }
 
+// A reign that has only begun proves nothing: its followers have not compared anything yet.
+bool Election::has_lead_long_enough(ServerId from, const Notification& n, Instant now) {
+  Refusal& refusal = refused_.at(from);
+  const bool same = refusal.since && refusal.round == n.round && refusal.epoch == n.peer_epoch;
+  if (!same || n.state != PeerState::kLeading) {
+    refusal = {.wait_ms = refusal.wait_ms, .round = n.round, .epoch = n.peer_epoch, .since = now};
+    return false;
+  }
+  return now - *refusal.since >= refusal.wait_ms;
+}
+
+// A server that may not lead gives its vote to a candidate that has all of its history; no other can lead it.
+bool Election::is_acceptable(const Vote& vote) const {
+  if (refuses(vote.leader) || membership_.weight_of(vote.leader) == 0) return false;
+  return may_lead_ || std::tuple(vote.peer_epoch, vote.zxid) >= std::tuple(initial_.peer_epoch, own_zxid_);
+}
+
 // We have a vote to give, and no more history than the leader; otherwise it would refuse us.
 bool Election::may_support(const Vote& vote) const {
-  return has_vote() && vote.leader != refused_ &&
+  return has_vote() && !refuses(vote.leader) &&
          std::tuple(initial_.peer_epoch, own_zxid_) <= std::tuple(vote.peer_epoch, vote.zxid);
 }
 

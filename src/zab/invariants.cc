@@ -60,7 +60,7 @@ void Invariants::look_at_roles(const Peer& peer, Check& check) {
   check.expect(!peer.leader_ || epochs.knows_history, "who leads knows its history");
   check.expect(!peer.leader_ || peer.may_lead(),
                "a state that its own history contradicts is the last to lead");
-  check.expect(!peer.learner_ || !peer.doubt_ || peer.doubt_->leader != peer.learner_->leader(),
+  check.expect(!peer.learner_ || !peer.election_.refuses(peer.learner_->leader()),
                "nobody follows a leader whose state contradicts its own");
   check.expect(peer.role_ != Role::kFollowing || !peer.config_.observer, "an observer only observes");
 

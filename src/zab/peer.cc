@@ -40,7 +40,7 @@ Peer::Peer(const PeerConfig& config, Membership membership, History history, con
       history_(std::move(history)),
       epochs_(start),
       election_(election_config(config), membership_) {
-  if (start.contradicted) doubt_.emplace();
+  contradicted_ = start.contradicted;
 }
 
 bool Peer::active() const {
@@ -68,7 +68,7 @@ void Peer::change_roles(Instant now, Effects& effects) {
 void Peer::settle(Instant now, Effects& effects) {
   change_roles(now, effects);
   // A learner that came early may have ended the new leader's role at once. Its link is no longer held.
-  while (leader_ && leader_->over()) change_roles(now, effects);
+  if (leader_ && leader_->over()) change_roles(now, effects);
   if (active() && !was_active_) {
     was_active_ = true;
     if (leader_) trust_state();
@@ -135,7 +135,6 @@ void Peer::end_role(Effects& effects) {
     if (learner_->is_receiving_snapshot()) effects.disk.emplace_back(ReloadState{});
     effects.close.push_back(learner_->link());
     remember_refusal(*learner_);
-    followed_ = learner_->leader();
     counts_.learned.add(learner_->counts());
     learner_.reset();
   }
@@ -169,18 +168,16 @@ void Peer::begin_role(Instant now, Effects& effects) {
   const ServerId chosen = election_.vote().leader;
   if (chosen == config_.me) {
     lead(now, effects);
-  } else if (is_outvoted_by(chosen)) {
+  } else if (election_.refuses(chosen)) {  // and a quorum of the others follows it
     give_in(chosen, now, effects);
   } else {
     follow(chosen, now, effects);
   }
 }
 
-// We joined this leader although we refused it: a quorum of the others follows it.
-bool Peer::is_outvoted_by(ServerId leader) const { return doubt_ && doubt_->leader == leader; }
-
 void Peer::give_in(ServerId leader, Instant now, Effects& effects) {
   trust_state();
+  gave_in_ = {leader, now};
   discard_history("a quorum follows server " + std::to_string(raw(leader)) +
                       " without this one: its files are set aside, and the leader's state is taken",
                   now, effects);
@@ -253,30 +250,34 @@ void Peer::step_down(std::string why, Instant now, Effects& effects) {
 }
 
 void Peer::contest_leader(const std::string& why, Instant now, Effects& effects) {
-  const ServerId leader = learner_ ? learner_->leader() : followed_;
-  doubt_ = Doubt{leader};
-  // By then every follower of the leader has logged what we have and compared it, or the leader has left it
+  if (!learner_) return;
+  const ServerId leader = learner_->leader();
+  // By then the followers of a leader have logged and compared what we have, or the leader has left them
   // behind.
-  election_.refuse(leader, now + config_.timing.sync_ms());
+  election_.refuse(leader, config_.timing.sync_ms());
   look(why + ": this server or server " + std::to_string(raw(leader)) +
            " has a wrong state. It keeps its own until a quorum of the others follows that server",
        now, effects);
   settle(now, effects);
 }
 
+bool Peer::gave_in_since(Instant since) const {
+  return learner_ && gave_in_ && gave_in_->first == learner_->leader() && gave_in_->second >= since;
+}
+
 // The other servers are away, or doubt as we do, or lack something that we have. If this state is wrong, a
 // majority of them will say so.
 void Peer::become_last_resort(Instant now, Effects& effects) {
-  if (role_ != Role::kLooking || election_due_ || may_lead()) return;
+  if (role_ != Role::kLooking || election_due_ || may_lead() || config_.observer) return;
   if (now - unavailable_since_ < config_.timing.init_ms()) return;
   last_resort_ = true;
   look("nobody else leads, so this server may, although its files contradict each other", now, effects);
 }
 
 void Peer::trust_state() {
-  doubt_.reset();
+  contradicted_ = false;
   last_resort_ = false;
-  election_.refuse(std::nullopt);
+  election_.trust_all();
 }
 
 void Peer::discard_history(std::string why, Instant now, Effects& effects) {
@@ -320,12 +321,15 @@ bool Peer::listen_for_history(ServerId from, const wire::Notification& notificat
   if (!epochs_.fresh || !membership_.is_voter(from)) return false;
   const bool waited = !history_heard_.empty();
   if (speaks_of_history(notification)) {
-    history_heard_[from] = now;
+    history_heard_[from] = {now, std::nullopt};
     if (!waited) wait_for_history(now, effects);
     return !waited && role_ == Role::kLooking;
   }
   const auto heard = history_heard_.find(from);
-  if (heard == history_heard_.end() || now - heard->second < config_.timing.init_ms()) return false;
+  if (heard == history_heard_.end()) return false;
+  Claim& claim = heard->second;
+  if (!claim.empty_since) claim.empty_since = now;
+  if (now - *claim.empty_since < config_.timing.init_ms()) return false;
   history_heard_.erase(heard);
   const bool over = history_heard_.empty() && role_ == Role::kLooking && !election_due_;
   if (over) look("the voter that had a history says that it is empty", now, effects);
@@ -530,6 +534,7 @@ void Peer::on_snapshot_saved(Instant now, Effects& effects) {
   end_rewind();
   // A leader that a quorum had promised to follow sent it, so it holds everything committed.
   epochs_.knows_history = true;
+  trust_state();  // It is the leader's now.
   settle(now, effects);
 }
 
@@ -543,6 +548,7 @@ void Peer::on_state_reloaded(Instant now, Effects& effects) {
 
 void Peer::on_history_discarded(Instant now, Effects& effects) {
   discarding_ = false;
+  trust_state();  // There is none.
   epochs_.knows_history = false;
   history_.begin_at(Zxid{0});
   settle(now, effects);

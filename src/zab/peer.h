@@ -122,7 +122,9 @@ class Peer {
   bool is_fresh() const { return epochs_.fresh; }
   // Our state or an earlier leader's is wrong. Ours is not shown to clients, and not written to disk, until a
   // quorum makes us leader, or we have compared it with another leader's.
-  bool doubts_state() const { return doubt_.has_value(); }
+  bool doubts_state() const { return contradicted_ || election_.refuses_anybody(); }
+  // The leader that we follow is one whose state we took, not before `since`.
+  bool gave_in_since(Instant since) const;
   // Why the last election began.
   const std::string& why_looking() const { return why_looking_; }
   std::size_t orders_open() const { return orders_open_; }
@@ -154,9 +156,9 @@ class Peer {
   void remember(ServerId from, const wire::Notification& notification, Instant now);
   void begin_election(Instant now, Effects& effects);
   void begin_role(Instant now, Effects& effects);
-  bool may_lead() const { return !doubt_ || doubt_->leader || last_resort_; }
+  // In epoch 0 there was no leader yet whose digest could be wrong.
+  bool may_lead() const { return !contradicted_ || last_resort_ || epochs_.current_epoch == 0; }
   void become_last_resort(Instant now, Effects& effects);
-  bool is_outvoted_by(ServerId leader) const;
   void give_in(ServerId leader, Instant now, Effects& effects);
   void discard_history(std::string why, Instant now, Effects& effects);
   void lead(Instant now, Effects& effects);
@@ -187,18 +189,20 @@ class Peer {
   // lifetime of the process, because a voter that has answered once may be away only for a moment. But a
   // voter that says for a while that it is empty, and nothing else, is believed: an intruder may have spoken
   // in its name before.
-  std::map<ServerId, Instant> history_heard_;
+  struct Claim {
+    Instant last;                        // when it claimed to have a history
+    std::optional<Instant> empty_since;  // when it first said afterwards that it is empty
+  };
+  std::map<ServerId, Claim> history_heard_;
   bool marked_ = false;                   // fresh, but by now the disk is marked as intentionally empty
   std::uint64_t ordered_history_id_ = 0;  // goes to disk with the current epoch
   bool discarding_ = false;
-  // The leader whose state contradicts ours. nullopt: the leader that wrote the last digest on our disk. In
-  // that case this server follows any leader, and leads only if no other server led for initLimit.
-  struct Doubt {
-    std::optional<ServerId> leader;
-  };
-  std::optional<Doubt> doubt_;
+  // The history makes another state than the last digest on our disk says. Then this server leads only if
+  // nobody else did for as long as initLimit.
+  bool contradicted_ = false;
   bool last_resort_ = false;
-  ServerId followed_{};  // the last leader
+  // The leader whose state replaced ours, and when.
+  std::optional<std::pair<ServerId, Instant>> gave_in_;
   std::size_t orders_open_ = 0;
   // Orders under way that cut the history back, and where to. Until they are done, answers of the disk are
   // about transactions that are no longer ours.

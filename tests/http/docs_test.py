@@ -51,7 +51,7 @@ def the_examples_of_the_page_work():
 def the_metrics_that_are_always_0_are_listed():
     text = (ROOT / "docs" / "compatibility.md").read_text()
     listed = re.search(r"What does not exist here stays 0:(.*?)\n\n", text, re.S)[1]
-    source = (ROOT / "src" / "server" / "uncounted_metrics.cc").read_text()
+    source = (ROOT / "src" / "monitor" / "uncounted_metrics.cc").read_text()
     named = re.findall(r'"(\w+)"', source.partition("namespace {")[2])
     check(len(named) > 30, named)
     check_equal(sorted(re.findall(r"`(\w+)`", listed)), sorted(named), "docs/compatibility.md")

@@ -144,17 +144,22 @@ MUTANTS = [
         ("  if (!was_proposed(zxid))\n", "  if (false)\n")]),
     # --- agreement: states that differ ---
     Mutant("differing-follower-discards-at-once", "one bad tree becomes everybody's", "zab/peer.cc", [
-        ("  doubt_ = Doubt{leader};\n",
-         "  return discard_history(why, now, effects);\n  doubt_ = Doubt{leader};\n")],
+        ("  election_.refuse(leader, config_.timing.sync_ms());\n",
+         "  return discard_history(why, now, effects);\n")],
         script="wrong-leader"),
     Mutant("differing-follower-does-not-wait", "one bad tree becomes everybody's", "zab/peer.cc", [
-        ("  election_.refuse(leader, now + config_.timing.sync_ms());\n", "  election_.refuse(leader, now);\n")],
+        ("  election_.refuse(leader, config_.timing.sync_ms());\n", "  election_.refuse(leader, 0);\n")],
         script="wrong-leader"),
     Mutant("contested-leader-is-elected-again", "a majority disagrees with its leader", "zab/election_votes.cc", [
-        ("  if (membership_.weight_of(vote.leader) == 0 || vote.leader == refused_) return false;\n"
+        ("  if (membership_.weight_of(vote.leader) == 0 || refuses(vote.leader)) return false;\n"
          "  return std::tuple(vote.peer_epoch",
          "  if (membership_.weight_of(vote.leader) == 0) return false;\n"
-         "  return std::tuple(vote.peer_epoch")],
+         "  return std::tuple(vote.peer_epoch"),
+        ("  if (refuses(vote.leader) || membership_", "  if (membership_")],
+        script="wrong-leader"),
+    Mutant("digests-of-former-leaders-count", "found in review", "replica/member.cc", [
+        ("  replica_.set_inexact_until(std::max(inexact_until_, digests_from()));\n",
+         "  replica_.set_inexact_until(inexact_until_);\n")],
         script="wrong-leader"),
     Mutant("contradicted-server-leads", "a server whose replay contradicts its digests", "zab/peer.cc", [
         ("  election_.set_may_lead(may_lead());\n", "")],
