@@ -128,7 +128,8 @@ void Replica::on_durable(Zxid last, Instant now) {
     }
     if (batch.next == log.size()) unapplied_.pop_front();
   }
-  answer_due(now);
+  // The tree holds a change that nobody was told of. No reply may show it before service ends.
+  if (!divergence_) answer_due(now);
 }
 
 void Replica::apply_next(std::string_view entry, Instant now) {
