@@ -135,7 +135,7 @@ class Election {
   static bool same(const Received& a, const Received& b);
   bool agreed(const Votes& votes, const Received& on, bool with_me = false) const;
   bool may_support(const Vote& vote) const;
-  bool has_lead_long_enough(ServerId from, const wire::Notification& n, Instant now);
+  bool has_led_long_enough(ServerId from, const wire::Notification& n, Instant now);
   bool is_acceptable(const Vote& vote) const;
   bool leader_confirmed(const Votes& votes, const Vote& vote) const;
   bool everybody_agrees() const;

@@ -58,7 +58,7 @@ void Election::on_settled(ServerId from, const Notification& n, Instant now) {
   const Vote vote = vote_in(n);
   if (vote.leader == config_.me && !can_lead()) return;
   const bool refused = refuses(vote.leader);
-  if (refused && from == vote.leader && !has_lead_long_enough(from, n, now)) {
+  if (refused && from == vote.leader && !has_led_long_enough(from, n, now)) {
     settled_.erase(from);
     return;
   }
@@ -137,7 +137,7 @@ bool Election::agreed(const Votes& votes, const Received& on, bool with_me) cons
 }
 
 // A reign that has only begun proves nothing: its followers have not compared anything yet.
-bool Election::has_lead_long_enough(ServerId from, const Notification& n, Instant now) {
+bool Election::has_led_long_enough(ServerId from, const Notification& n, Instant now) {
   Refusal& refusal = refused_.at(from);
   const bool same = refusal.since && refusal.round == n.round && refusal.epoch == n.peer_epoch;
   if (!same || n.state != PeerState::kLeading) {
