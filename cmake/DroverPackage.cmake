@@ -19,11 +19,11 @@ function(drover_archive target name)
   target_link_libraries(${target} INTERFACE ${arg_LIBRARIES})
 endfunction()
 
-drover_archive(drover_package drover PARTS base wire net client recipes
+drover_archive(drover_package drover PARTS base layouts wire net client recipes
                LIBRARIES OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 set_target_properties(drover_package PROPERTIES OUTPUT_NAME drover)
 # Servers for users' tests, which need more than a client does.
-drover_archive(drover_testing_package testing PARTS state zab replica layouts storage log monitor config
+drover_archive(drover_testing_package testing PARTS state zab replica storage log monitor config
                runtime http dashboard server testing
                LIBRARIES drover_package spdlog::spdlog fmt::fmt ZLIB::ZLIB Snappy::snappy)
 set_target_properties(drover_testing_package PROPERTIES OUTPUT_NAME drover_testing)

@@ -1,8 +1,10 @@
-# drover_library(name [DEPENDS folder...] [TEST_DEPENDS folder...] [LIBRARIES target...] [THREADS])
+# drover_library(name [ROOMS folder...] [DEPENDS folder...] [TEST_DEPENDS folder...] [LIBRARIES target...] [THREADS])
 #
 # Makes `drover_<name>` from src/<name>/*.cc and, when src/<name>/*_test.cc exist, the test program
 # `<name>_test` with one ctest entry. DEPENDS are other folders of src/, TEST_DEPENDS those
 # that only its tests use, LIBRARIES come from outside.
+# ROOMS are the folders in src/<name>/ whose files belong to the library, too. A room uses only rooms that are named
+# before it (tests/layering).
 # THREADS marks tests that run several threads: they get the ctest label `threads`, and the target
 # `thread_tests` builds just them, which is what the thread sanitizer is worth its time for.
 add_custom_target(thread_tests)
@@ -15,8 +17,12 @@ option(DROVER_UNITY "Compile several files of a folder as one" OFF)
 set(DROVER_UNITY_FILES 10 CACHE STRING "How many files that are")
 
 function(drover_library name)
-  cmake_parse_arguments(arg "THREADS" "" "DEPENDS;TEST_DEPENDS;LIBRARIES" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${name}/*.cc")
+  cmake_parse_arguments(arg "THREADS" "" "ROOMS;DEPENDS;TEST_DEPENDS;LIBRARIES" ${ARGN})
+  set(patterns "${PROJECT_SOURCE_DIR}/src/${name}/*.cc")
+  foreach(room IN LISTS arg_ROOMS)
+    list(APPEND patterns "${PROJECT_SOURCE_DIR}/src/${name}/${room}/*.cc")
+  endforeach()
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Talking to the server that this page came from, and to nobody else.
+// Requests to the server that this page came from, and to no other.
 //
 // Credentials are entered in the page and live in this module only: not in a cookie, which other pages could make
 // the browser send, and not in storage, which outlives the visit.
@@ -18,7 +18,7 @@ export class ApiError extends Error {
 }
 
 export const hasCredentials = () => credentials !== null;
-// Throws for what no request can carry. A header takes bytes, and a digest is made of those of UTF-8.
+// Throws if a request cannot carry the text. A header takes bytes, and a digest is computed from UTF-8.
 export function setCredentials(scheme, secret) {
   if (secret && /[\x00-\x20\x7f]/.test(secret))
     throw new ApiError(0, "BadInput", "Blanks and control characters cannot be sent over HTTP.");
@@ -27,7 +27,7 @@ export function setCredentials(scheme, secret) {
 const latin1OfUtf8 = (text) =>
   Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
 
-// Called with true or false whenever the server goes or comes back.
+// Called with true or false whenever the server is lost or comes back.
 export function onReachable(listener) {
   listeners.add(listener);
 }

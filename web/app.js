@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The frame around the views: which one is shown, who one is, how it looks, and whether the server is there.
+// The frame around the views: navigation, sign-in, colour scheme, and whether the server answers.
 //
 // A view is a function show(main, rest, signal): `rest` is what follows its name in the address, and `signal` is
 // aborted when another view is shown. A view that can follow a change of `rest` itself returns a function for it.
@@ -25,7 +25,7 @@ const views = {
 const main = document.getElementById("main");
 let current = null; // {name, controller, follow}
 
-// ---- which view ----------------------------------------------------------------------------------
+// ---- navigation ----------------------------------------------------------------------------------
 
 function route() {
   const hash = location.hash.replace(/^#\/?/, "");
@@ -63,9 +63,9 @@ function reload() {
   if (name) route();
 }
 
-// ---- how it looks --------------------------------------------------------------------------------
+// ---- colour scheme -------------------------------------------------------------------------------
 
-// auto follows the system; the switch goes through the three.
+// auto follows the system. The button cycles through the three schemes.
 const themes = {auto: "◐", dark: "☾", light: "☀"};
 function showTheme(theme) {
   document.documentElement.dataset.theme = theme;
@@ -203,7 +203,7 @@ async function showAccount() {
     if (error.status !== 401) return;
     setCredentials("digest", null);
     button.textContent = "anonymous";
-    banner(`${error.message} The page goes on as anonymous.`, 6000);
+    banner(`${error.message} The page continues as anonymous.`, 6000);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A node's bytes as text, JSON or hex; and as what a textarea can edit.
+// A node's bytes as text, JSON or hex, for display and for editing in a textarea.
 
 export function fromBase64(text) {
   const binary = atob(text);
@@ -55,21 +55,21 @@ export function hexDump(data) {
 
 // ---- editing -------------------------------------------------------------------------------------
 //
-// A form is {text, encode, note}: what stands in the textarea, the bytes of it when it was edited (or an Error that
-// says why there are none), and what to tell whoever edits. Bytes that nobody edited stay as they are.
+// A form is {text, encode, note}: the text of the textarea, a function from edited text to bytes (or to an Error that
+// says why it has none), and a note for the user. Bytes that were not edited do not change.
 
-// Fills the area with the best form that gives the same bytes back, and returns it.
+// Fills the textarea with the best form that gives the same bytes back, and returns the form.
 export function beginEditing(area, data) {
   for (const form of [textForm(data), hexForm(data)]) {
     if (!form) continue;
     area.value = form.text;
-    // The area has its own idea of line ends, so that it is asked rather than known.
+    // A textarea changes line ends, so compare what it really holds.
     if (isSame(form.encode(area.value), data)) return form;
   }
   throw new Error("These bytes cannot be edited here.");
 }
 
-// None for what is no text. A textarea has lines that end with LF and shows no byte order mark: both are put back.
+// None if the bytes are not text. A textarea ends lines with LF and shows no byte order mark: both are restored.
 function textForm(data) {
   if (guess(data)[0] === "hex") return null;
   const whole = new TextDecoder("utf-8", {ignoreBOM: true}).decode(data);
@@ -98,7 +98,7 @@ function hexForm(data) {
 function bytesOfHex(text) {
   const pairs = text.split(/\s+/).filter(Boolean);
   const wrong = pairs.find((pair) => pair.length % 2 || /[^0-9a-f]/i.test(pair));
-  if (wrong) throw new Error(`“${wrong.slice(0, 40)}” is no byte in hex: two of 0–9 and a–f are.`);
+  if (wrong) throw new Error(`“${wrong.slice(0, 40)}” is not a byte in hex: use two digits of 0–9 and a–f.`);
   const digits = pairs.join("");
   const data = new Uint8Array(digits.length / 2);
   for (let i = 0; i < data.length; i++) data[i] = parseInt(digits.slice(2 * i, 2 * i + 2), 16);

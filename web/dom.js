@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Making elements. Text only ever becomes a text node: nothing on this page is parsed as HTML, so that a node
-// named <script> is shown and not run.
+// Creates elements. Text always becomes a text node: nothing on this page is parsed as HTML, so a node named
+// <script> is shown and not run.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -34,7 +34,7 @@ export function replace(element, ...children) {
   return element;
 }
 
-// Replaces only when something differs, so that focus and selection live through updates that change nothing.
+// Replaces only what differs, so that focus and selection survive updates that change nothing.
 export function update(element, key, make) {
   if (element.dataset.shown === key) return;
   element.dataset.shown = key;
@@ -51,7 +51,7 @@ export const failure = (error, again) =>
     again && h("button", {type: "button", onclick: again}, "Try again"),
   );
 
-// Says something to those who cannot see it change.
+// Announces a change to screen readers.
 export function announce(text) {
   document.getElementById("announce").textContent = text;
 }

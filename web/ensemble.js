@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The servers as a picture: who leads, who follows, how far behind, and which links stand.
+// A drawing of the servers: who leads, who follows, how far behind, and which links are up.
 
 import {get} from "./api.js";
 import {announce, failure, h, loading, replace, svg} from "./dom.js";
@@ -49,7 +49,7 @@ function tellChanges(before, now) {
     announce(now.leader === null ? "There is no leader." : `Server ${now.leader} leads.`);
 }
 
-// ---- words ---------------------------------------------------------------------------------------
+// ---- text ----------------------------------------------------------------------------------------
 
 function summaryOf({server, quorum, leader, members}) {
   const facts = [];
@@ -58,7 +58,7 @@ function summaryOf({server, quorum, leader, members}) {
   if (members.length > 1) {
     const fine = quorum.up >= quorum.needed;
     fact(
-      leader === null ? "nobody leads: an election" : "leads",
+      leader === null ? "no leader: election in progress" : "leads",
       leader === null ? "–" : `Server ${leader}`,
       leader === null ? "bad" : "",
     );
@@ -164,9 +164,9 @@ function aloneCard({members: [server]}) {
   );
 }
 
-// ---- the picture ---------------------------------------------------------------------------------
+// ---- drawing ------------------------------------------------------------------------------------
 
-// The leader in the middle of a circle of learners; where there is no room for that, above a column of them.
+// The leader is in the middle of a circle of learners or, on a narrow page, above a column of them.
 function pictureOf(state, width) {
   const learners = state.members.length - (state.leader === null ? 0 : 1);
   const needed = learners <= 4 ? learners * (kCard.width + 12) : learners <= 8 ? 900 : Infinity;
@@ -210,7 +210,7 @@ function circle(state, width) {
   const rows = rest.length > 4 ? 2 : 1;
   const rx = Math.min(width / 2 - kCard.width / 2 - 12, 400);
   if (rows === 1 && rest.length <= 4) {
-    // Few: the leader above, the others in a row below it.
+    // Few servers: the leader above, the others in a row below it.
     const gap = Math.min((width - 24) / Math.max(1, rest.length), kCard.width + 90);
     const start = width / 2 - (gap * (rest.length - 1)) / 2;
     const below = leader ? 250 : 90;
@@ -248,7 +248,7 @@ function linkOf(leader, place, narrow) {
   ];
 }
 
-// In a column: one line down from the leader, with a branch to each.
+// In a column: one line down from the leader, with a branch to each learner.
 const trunkX = (leader) => leader.x - kCard.width / 2 + 4;
 function trunkOf(leader, places) {
   return svg("path", {

@@ -36,7 +36,7 @@ export function duration(ms) {
 export const ago = (ms, now) =>
   !(ms > 0) ? "–" : now - ms < 2000 ? "just now" : `${duration(now - ms)} ago`;
 
-// Local time without a surprise: 2026-11-15 20:55:54.
+// Local time in ISO order: 2026-11-15 20:55:54.
 export function time(ms) {
   if (!ms) return "–";
   const t = new Date(ms);
@@ -49,11 +49,11 @@ export function time(ms) {
 
 export const clock = (ms) => time(ms).slice(11);
 
-// 0x500000007 is epoch 5, change 7.
+// 0x500000007 is epoch 5, transaction 7.
 export function zxidParts(zxid) {
   const value = BigInt(zxid);
   return {epoch: Number(value >> 32n), counter: Number(value & 0xffffffffn)};
 }
 
-// A kind and its words.
+// The kinds of nodes and their names.
 export const modeName = (mode) => mode.replace("-", " ");

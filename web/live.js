@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What changes while one looks: one stream of events for the whole page.
+// Live updates: one stream of events for the whole page.
 //
-// EventSource cannot send credentials in a header, so the stream is read by hand. It is opened anew when other
-// paths are shown, and tried again for as long as the server is away.
+// EventSource cannot send credentials in a header, so the stream is read with fetch(). It is reopened when other
+// paths are shown, and retried while the server is away.
 
 import {isReachable, open} from "./api.js";
 
@@ -16,8 +16,8 @@ let stream = null;
 let seen = null; // the zxid up to which everything shown is known to be right
 const listeners = {node: new Set(), role: new Set(), back: new Set()};
 
-// kind "node": {path, exists, …}; "role": this server's role or epoch changed; "back": the stream begins anew, so
-// that whatever was shown may be old.
+// kind "node": {path, exists, …}; "role": this server's role or epoch changed; "back": the stream was reopened, so
+// everything on the page may be old.
 export function on(kind, listener) {
   listeners[kind].add(listener);
   return () => listeners[kind].delete(listener);
@@ -34,7 +34,7 @@ export function watch(wanted) {
   restart();
 }
 
-// What is shown first is of this zxid: what changes before the stream begins is told then.
+// The first data on the page has this zxid. The stream reports every later change, even from before it was opened.
 export function beginAt(zxid) {
   seen ??= zxid;
 }
@@ -98,8 +98,8 @@ function wait(ms, signal) {
   });
 }
 
-// Calls `look` at once and then again and again, never twice at the same time, until `signal` is aborted.
-// A hidden page asks nothing.
+// Calls `look` now and then repeatedly, never twice at the same time, until `signal` is aborted. A hidden page does
+// not poll.
 export async function poll(ms, signal, look) {
   while (!signal.aborted) {
     if (!document.hidden) {

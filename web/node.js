@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One node: what it holds, its Stat and its ACL; and, where the server allows it, changing it.
+// One node: its data, Stat and ACL, and an editor if the server allows changes.
 
 import {get, remove, setData} from "./api.js";
 import {announce, empty, failure, h, loading, replace} from "./dom.js";
@@ -22,7 +22,7 @@ export class NodePanel {
     await this.refresh();
   }
 
-  // Also when it has changed elsewhere. What is being typed is not touched.
+  // Also after a change by another client. Text that is being typed is kept.
   async refresh() {
     const path = this.path;
     try {
@@ -189,7 +189,7 @@ export class NodePanel {
     );
   }
 
-  // ---- changing it ----
+  // ---- editing ----
 
   edit() {
     this.editing = true;
@@ -239,7 +239,7 @@ export class NodePanel {
     area.focus();
   }
 
-  // A conflict that was reported already says more.
+  // If a conflict was already reported, keep that message.
   warnOfChange() {
     if (!this.note.textContent) this.note.textContent = "This node was changed elsewhere while you edit it.";
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Paths of znodes, and how they stand in the page's address.
+// Paths of znodes, and how they are encoded in the page's address.
 
 export const parentOf = (path) => path.slice(0, Math.max(1, path.lastIndexOf("/")));
 export const nameOf = (path) => (path === "/" ? "/" : path.slice(path.lastIndexOf("/") + 1));

@@ -10,7 +10,7 @@ const kLeft = 44;
 const kBottom = 18;
 const kTop = 8;
 
-// A round number that is at least this: 1, 2, 5, 10, 20, …
+// The next round number: 1, 2, 5, 10, 20, …
 function ceiling(value) {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
@@ -82,7 +82,7 @@ export class Plot {
     this.point(null);
   }
 
-  // A gap in the samples is a gap in the line: nothing is known of it.
+  // A gap in the samples is a gap in the line.
   line(key, index, x, y) {
     let d = "";
     let before = null;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Locks, elections, queues and the like as pictures of who holds and who waits.
+// Shows locks, elections, queues and other recipes: who holds them and who waits.
 
 import {get} from "./api.js";
 import {empty, failure, h, loading, replace} from "./dom.js";
@@ -8,7 +8,7 @@ import {count, duration} from "./format.js";
 import {poll} from "./live.js";
 import {hashToPath, pathToHash} from "./paths.js";
 
-// What a kind is called, and how its two ends are.
+// The name of each kind, and what its holders and waiters are called.
 const kinds = {
   lock: {name: "Lock", holds: "holds it", waits: "waiting", free: "Nobody holds it."},
   election: {name: "Election", holds: "leads", waits: "candidates", free: "Nobody leads."},

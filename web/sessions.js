@@ -79,7 +79,7 @@ export function showSessions(main, rest, signal) {
   };
 }
 
-// A server knows the connections of its own clients only.
+// A server knows only the connections of its own clients.
 const addressOf = (session) => session.connection?.remote ?? "not connected here";
 
 function tableOf({sessions, now}, selected) {
@@ -152,8 +152,8 @@ function detailOf(s) {
           !total
             ? none
             : truncated
-              ? `${count(total)}; those that were looked at are behind ACLs that do not let you see them.`
-              : `${count(total)}, behind ACLs that do not let you see them.`,
+              ? `${count(total)}; ACLs hide those that were read.`
+              : `${count(total)}, hidden by ACLs.`,
         );
   return [
     h("h2", {class: "mono"}, s.id),

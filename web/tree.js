@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tree of znodes: branches open on demand, children come in pages, and what is shown is kept up to date.
+// The tree of znodes: branches open on demand, children are loaded in pages, and the page is updated live.
 //
-// A node may have a million children. So nothing here asks for all of them: a branch shows a page, more on demand,
-// and can be made to begin at a name.
+// A node may have a million children, so a branch never loads all of them: it shows one page, more on demand, and
+// can start at a name.
 
 import {get} from "./api.js";
 import {announce, h, replace} from "./dom.js";
@@ -86,7 +86,7 @@ class Branch {
     );
   }
 
-  // Among many: begin at a name.
+  // Many children: start at a name.
   jump() {
     const input = h("input", {
       placeholder: "begin at name…",
@@ -161,8 +161,8 @@ class Branch {
     if (this.view.selected === branch.path) this.view.mark();
   }
 
-  // Something came or went below. One question at a time, and where there are many children not at once again: each
-  // makes the server look at all of them.
+  // A child was created or deleted. Send one request at a time, and wait in between if there are many children:
+  // each request makes the server read all of them.
   async refresh() {
     if (!this.open || this.busy) return;
     if (this.refreshing) {
@@ -180,7 +180,7 @@ class Branch {
     setTimeout(() => this.refresh().catch(() => {}), this.total > 10000 ? 3000 : 300);
   }
 
-  // The pages shown are read again, as far as one answer goes, and only what differs is touched.
+  // Reloads the pages that are shown, as far as one reply goes, and changes only what differs.
   async readAgain() {
     const limit = Math.min(kPageMax, Math.max(kPage, this.children.length));
     const page = await get(
@@ -193,7 +193,7 @@ class Branch {
     const now = new Set(page.children.map((child) => child.name));
     const last = page.children.at(-1)?.name ?? "";
     const known = new Map(this.children.map((child) => [child.facts.name, child]));
-    // What the answer does not reach stays as it is.
+    // Children beyond the reply do not change.
     const gone = this.children.filter(({facts: {name}}) => !now.has(name) && !(page.more && name > last));
     const beyond = this.children.filter(({facts: {name}}) => !now.has(name) && page.more && name > last);
     for (const child of gone) child.forget();
@@ -263,7 +263,7 @@ class TreeView {
     location.hash = pathToHash("tree", path);
   }
 
-  // Opens the way to a node and shows it. A node on a later page is brought by beginning its page there.
+  // Opens the path to a node and shows it. If the node is on a later page, that page starts at the node.
   async select(path) {
     this.selected = path;
     replace(
@@ -309,7 +309,7 @@ class TreeView {
     branch.row.focus();
   }
 
-  // Of what one sees, the newest last: live.js takes the first ones only.
+  // The visible paths, the newest last: live.js uses only the first ones.
   watchShown() {
     const open = [...this.branches.values()].filter((branch) => branch.open).map((branch) => branch.path);
     watch([this.selected, ...open]);

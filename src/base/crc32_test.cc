@@ -20,7 +20,7 @@ std::uint32_t by_bits(std::uint32_t crc, std::string_view bytes) {
   return ~crc;
 }
 
-TEST(Crc32, HasTheKnownAnswers) {
+TEST(Crc32, MatchesKnownVectors) {
   EXPECT_EQ(crc32(0, ""), 0u);
   EXPECT_EQ(crc32(0, "123456789"), 0xCBF43926u);
   EXPECT_EQ(crc32(0, std::string(60, '\0')), 68323592u);  // the root of an empty tree
@@ -36,7 +36,7 @@ TEST(Crc32, AgreesWithTheDefinitionAtEveryLength) {
   }
 }
 
-TEST(Crc32, ContinuesWhereItStopped) {
+TEST(Crc32, CanBeComputedInPieces) {
   Random random(2);
   for (int round = 0; round < 2000; ++round) {
     std::string bytes(random.below(300), '\0');

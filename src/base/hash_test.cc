@@ -30,7 +30,7 @@ TEST(Hash, IsSipHash) {
   EXPECT_EQ((siphash<2, 4>(counting(8), kKey)), 0x93f5f5799a932462ull);
 }
 
-TEST(Hash, EveryByteAndTheLengthCount) {
+TEST(Hash, DependsOnEveryByteAndTheLength) {
   // Lengths around multiples of 8 bytes.
   for (std::size_t length = 0; length <= 40; ++length) {
     const std::string bytes(length, 'x');
@@ -45,7 +45,7 @@ TEST(Hash, EveryByteAndTheLengthCount) {
   }
 }
 
-TEST(Hash, EachHalfOfTheKeyCounts) {
+TEST(Hash, DependsOnBothHalvesOfTheKey) {
   for (const HashKey& other : {HashKey{kKey.k0 ^ 1, kKey.k1}, HashKey{kKey.k0, kKey.k1 ^ 1}}) {
     int same_bucket = 0;
     for (int i = 0; i < 1000; ++i) {
@@ -65,7 +65,7 @@ TEST(Hash, SimilarPathsFillBucketsEvenly) {
   }
 }
 
-TEST(Hash, OfEveryLevelOfAPathIsTheHashOfThatPath) {
+TEST(Hash, TheHashOfEachPrefixOfAPathIsThatPathsHash) {
   for (const std::string& path :
        {std::string("/a"), std::string("/a/bb/ccc"), std::string("/1234567/1234567/8"),
         "/" + std::string(20, 'x') + "/y/z/" + std::string(9, 'w')}) {
@@ -96,7 +96,7 @@ std::size_t probes(const std::vector<std::string>& paths, const HashKey& key) {
   return looks;
 }
 
-TEST(Hash, BlocksThatNullifyAFactorAreLikeAnyOther) {
+TEST(Hash, BlocksThatWouldZeroAFactorAreHashedNormally) {
   // An earlier version of this hash, not fully keyed, multiplied (first half of a block ^ constant) with the
   // state. A block that began with the constant set the state to 0, whatever came before: 48,000 such paths
   // fell into one bucket.

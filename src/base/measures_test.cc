@@ -6,7 +6,7 @@
 namespace drover {
 namespace {
 
-TEST(Extremes, OfNothingAreZeroAndAddUp) {
+TEST(Extremes, AreZeroWhenEmptyAndCanBeMerged) {
   Extremes a;
   Extremes b;
   b.add(Extremes{});
@@ -36,7 +36,7 @@ TEST(Histogram, IsWithinAQuarterOfAnyValue) {
   }
 }
 
-TEST(Histogram, TellsTheFewFromTheMany) {
+TEST(Histogram, SeparatesRareFromFrequentValues) {
   Histogram h;
   for (int i = 0; i < 990; ++i) h.add(2);
   for (int i = 0; i < 10; ++i) h.add(4096);
@@ -48,14 +48,14 @@ TEST(Histogram, TellsTheFewFromTheMany) {
   EXPECT_EQ(sum.extremes().count, 2000u);
 }
 
-TEST(Histogram, TakesTheLargestValueThereIs) {
+TEST(Histogram, AcceptsTheLargestValue) {
   Histogram h;
   h.add(UINT64_MAX);
   EXPECT_EQ(h.extremes().max, UINT64_MAX);
   EXPECT_GT(h.percentile(500), 0u);
 }
 
-TEST(Histogram, KnowsWhatWasAddedSinceAnEarlierState) {
+TEST(Histogram, ComputesTheDifferenceToAnEarlierState) {
   Histogram h;
   for (int i = 0; i < 100; ++i) h.add(1);
   const Histogram earlier = h;

@@ -44,7 +44,7 @@ TEST(Path, RejectsWhatJavaRejects) {
   EXPECT_FALSE(is_valid_path(std::string_view("/a\0b", 4)));
 }
 
-TEST(Path, EveryCodePointHasJavasVerdict) {
+TEST(Path, EveryCodePointIsAcceptedOrRejectedAsInJava) {
   for (std::uint32_t c = 0; c <= 0x10FFFF; ++c) {
     if (c == '/' || c == '.') continue;
     const bool legal =
@@ -53,7 +53,7 @@ TEST(Path, EveryCodePointHasJavasVerdict) {
   }
 }
 
-TEST(Path, WithinStopsAtComponentBorders) {
+TEST(Path, WithinComparesWholeComponents) {
   EXPECT_TRUE(is_within("/a/b", "/a"));
   EXPECT_TRUE(is_within("/a", "/a"));
   EXPECT_TRUE(is_within("/a", "/"));

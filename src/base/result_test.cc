@@ -24,7 +24,7 @@ CodeResult<int> quarter(int n, bool& reached_end) {
   return twice;
 }
 
-TEST(Result, TryAssignGivesTheValueOrLeavesWithTheError) {
+TEST(Result, TryAssignYieldsTheValueOrReturnsTheError) {
   bool reached_end = false;
   EXPECT_EQ(quarter(12, reached_end).value(), 3);
   EXPECT_TRUE(reached_end);
@@ -40,7 +40,7 @@ CodeResult<void> both_even(int a, int b) {
   return {};
 }
 
-TEST(Result, TryLooksOnlyAtSuccess) {
+TEST(Result, TryChecksOnlyForSuccess) {
   EXPECT_TRUE(both_even(2, 4).has_value());
   EXPECT_EQ(both_even(2, 3).error(), ErrorCode::kBadArguments);
 }
@@ -61,14 +61,14 @@ TEST(Result, TryAssignMovesWhatCannotBeCopied) {
   EXPECT_EQ(read_owned(true).error().what, "bad checksum");
 }
 
-TEST(Result, AnIoErrorCarriesErrnoAndWhatWasBeingDone) {
+TEST(Result, AnIoErrorCarriesErrnoAndTheOperation) {
   const IoError error = io_error(ENOSPC, "append to log.1");
   EXPECT_EQ(error.code, ENOSPC);
   EXPECT_TRUE(error.what.starts_with("append to log.1")) << error.what;
   EXPECT_GT(error.what.size(), std::string("append to log.1").size()) << "the text of errno is missing";
 }
 
-TEST(EnsureDeathTest, AFalseSentenceStopsTheProcessAndIsPrinted) {
+TEST(EnsureDeathTest, AFalseConditionPrintsTheSentenceAndAborts) {
   ENSURE(true, "not evaluated as a failure");
   EXPECT_DEATH(ENSURE(1 + 1 == 3, "commits are in zxid order"), "commits are in zxid order");
 }

@@ -32,7 +32,7 @@ TEST(Utf8, OverlongFormsSurrogatesAndTruncatedSequencesAreMalformed) {
   }
 }
 
-TEST(Utf8, ADecodedCharacterSaysHowLongItIs) {
+TEST(Utf8, ADecodedCharacterHasItsLength) {
   EXPECT_EQ(decode_utf8("a").code_point, 'a');
   EXPECT_EQ(decode_utf8("\xC3\xA9x").code_point, 0xE9u);
   EXPECT_EQ(decode_utf8("\xC3\xA9x").length, 2u);
@@ -40,7 +40,7 @@ TEST(Utf8, ADecodedCharacterSaysHowLongItIs) {
   EXPECT_EQ(decode_utf8("\xF0\x9F\x90\x91").code_point, 0x1F411u);
 }
 
-TEST(Utf8, CleaningAnyBytesGivesTextThatNeedsNoCleaning) {
+TEST(Utf8, CleaningIsIdempotent) {
   Random random(11);
   for (int round = 0; round < 2000; ++round) {
     std::string bytes;

@@ -43,7 +43,7 @@ TEST(Instant, AddsAndSubtractsMilliseconds) {
   EXPECT_LT(start, start + 1);
 }
 
-TEST(Random, TheSameSeedGivesTheSameRun) {
+TEST(Random, TheSameSeedGivesTheSameNumbers) {
   Random a(42);
   Random b(42);
   Random c(43);
@@ -56,7 +56,7 @@ TEST(Random, TheSameSeedGivesTheSameRun) {
   EXPECT_TRUE(differs);
 }
 
-TEST(Random, BelowStaysBelowAndReachesEverything) {
+TEST(Random, BelowReturnsEveryValueInRangeAndNoOther) {
   Random random(1);
   std::set<std::uint64_t> seen;
   for (int i = 0; i < 1000; ++i) seen.insert(random.below(7));

@@ -133,7 +133,7 @@ std::expected<void, ConfigError> check_voters(LoadedConfig& loaded, const CheckC
     loaded.warnings.push_back(fmt::format("{}: {}", context.source, sentence));
   };
   if (voters == 1 && e.standalone_enabled) {
-    warn("one server alone is no ensemble, so it runs standalone");
+    warn("a single server is not an ensemble; it runs standalone");
   } else if (voters == 1 || voters == 2) {
     warn("no failure will be tolerated with fewer than 3 participants");
   } else if (voters > 0 && voters % 2 == 0 && e.members.groups.empty()) {
@@ -175,8 +175,8 @@ std::expected<void, ConfigError> check_member(LoadedConfig& loaded, const CheckC
   if (self->second.type != e.peer_type) {
     if (e.peer_type == PeerType::kObserver) {
       loaded.warnings.push_back(
-          fmt::format("{}: peerType=observer, but server.{} is a participant, which counts", context.source,
-                      raw(*e.my_id)));
+          fmt::format("{}: peerType=observer, but server.{} is a participant; the server list wins",
+                      context.source, raw(*e.my_id)));
     }
     e.peer_type = self->second.type;
   }
@@ -196,7 +196,7 @@ std::expected<void, ConfigError> complete_and_check(LoadedConfig& loaded, const 
   config.limits.sessions_per_second_per_address = context.draft.session_rate_per_address.value_or(
       config.limits.connections_per_ip > 0 ? config.limits.sessions_per_second_per_address : 0);
   // A client that can fall back to read-only servers asks them with `isro`, as in Java.
-  if (config.features.read_only_mode) config.words.allow(Word::kIsro);
+  if (config.features.read_only_mode) config.words.allow("isro");
   return {};
 }
 

@@ -97,8 +97,8 @@ class Loader {
 
   void warn_of_repetition(const Setting& before, const Setting& now) {
     loaded_.warnings.push_back(
-        before.line > 0 ? fmt::format("{} is set again, which replaces line {}", now.where, before.line)
-                        : fmt::format("{} is set again, the last one counts", now.where));
+        before.line > 0 ? fmt::format("{} is set again and replaces line {}", now.where, before.line)
+                        : fmt::format("{} is set again; the last value wins", now.where));
   }
 
   std::expected<void, ConfigError> apply(const Setting& setting) {
@@ -126,7 +126,7 @@ class Loader {
   std::expected<void, ConfigError> judge_foreign(const Setting& setting, const ForeignKey& foreign) {
     if (asks_for_nothing(foreign, setting.value)) return {};
     if (foreign.fate == ForeignKey::Fate::kRefused)
-      return wrong(fmt::format("{}: drover cannot do this: {}", setting.where, foreign.reason));
+      return wrong(fmt::format("{}: not supported: {}", setting.where, foreign.reason));
     loaded_.warnings.push_back(fmt::format("{}: has no effect: {}", setting.where, foreign.reason));
     return {};
   }
@@ -189,7 +189,7 @@ class Loader {
     }
     const std::string_view line = std::string_view(*contents).substr(0, contents->find('\n'));
     const auto id = parse_whole_number(trimmed(line), Notation::kDecimal);
-    if (!id || *id < 0) return wrong(fmt::format("{}: {} is not a server's number", path, escaped(line, 64)));
+    if (!id || *id < 0) return wrong(fmt::format("{}: {} is not a server id", path, escaped(line, 64)));
     loaded_.config.ensemble.my_id = ServerId{*id};
     return {};
   }

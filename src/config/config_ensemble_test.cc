@@ -33,14 +33,14 @@ TEST(ConfigEnsemble, ThreeServersMakeAnEnsemble) {
   EXPECT_THAT(warnings_of(loaded), IsEmpty());
 }
 
-TEST(ConfigEnsemble, OneServerAloneRunsStandaloneUnlessThatIsSwitchedOff) {
+TEST(ConfigEnsemble, ASingleServerRunsStandaloneUnlessSwitchedOff) {
   EXPECT_FALSE(config_of(load_ensemble("server.1=a:1:2\n")).ensemble.is_distributed());
   EXPECT_TRUE(
       config_of(load_ensemble("server.1=a:1:2\nstandaloneEnabled=false\n")).ensemble.is_distributed());
   EXPECT_THAT(warnings_of(load_ensemble("server.1=a:1:2\n")), ElementsAre(HasSubstr("runs standalone")));
 }
 
-TEST(ConfigEnsemble, TheServerLineMayCarryTheClientPort) {
+TEST(ConfigEnsemble, TheServerLineMayContainTheClientPort) {
   const Loaded loaded = load(
       Files().with("z", "dataDir=/d\nserver.1=localhost:1:2;127.0.0.1:2199\n").with("/d/myid", "1"), {"z"});
   EXPECT_EQ(config_of(loaded).client, (Endpoint{"127.0.0.1", 2199}));
@@ -48,7 +48,7 @@ TEST(ConfigEnsemble, TheServerLineMayCarryTheClientPort) {
               HasSubstr("clientPort says 0.0.0.0:2181, server.1 says 0.0.0.0:2199"));
 }
 
-TEST(ConfigEnsemble, ABadServerLineIsNamed) {
+TEST(ConfigEnsemble, ABadServerLineIsReportedWithItsKey) {
   EXPECT_THAT(error_of(load_ensemble("server.1=a:1\n")),
               HasSubstr("zoo.cfg:5: server.1=a:1: expected host:quorumPort"));
   EXPECT_THAT(error_of(load_ensemble("server.x=a:1:2\n")), HasSubstr("zoo.cfg:5: server.x"));
@@ -56,15 +56,15 @@ TEST(ConfigEnsemble, ABadServerLineIsNamed) {
   EXPECT_TRUE(load_ensemble("server.1=a:1:2|b:1:2\nmultiAddress.enabled=true\n"));
 }
 
-TEST(ConfigEnsemble, AMemberNeedsItsNumberAndItsLimits) {
+TEST(ConfigEnsemble, AMemberNeedsMyidInitLimitAndSyncLimit) {
   const Files no_id = Files().with("z", "dataDir=/d\nclientPort=1\ninitLimit=1\nsyncLimit=1\n" + kThree);
   EXPECT_EQ(error_of(load(no_id, {"z"})), "z: /d/myid is missing");
   EXPECT_EQ(error_of(load_ensemble(kThree, "9")), "zoo.cfg: myid is 9, and there is no server.9");
-  EXPECT_EQ(error_of(load_ensemble(kThree, "one")), "/data/myid: one is not a server's number");
+  EXPECT_EQ(error_of(load_ensemble(kThree, "one")), "/data/myid: one is not a server id");
   EXPECT_EQ(error_of(load_ensemble("initLimit=0\n" + kThree)), "zoo.cfg: initLimit is not set");
 }
 
-TEST(ConfigEnsemble, WithTtlNodesAServersNumberIsLimited) {
+TEST(ConfigEnsemble, WithTtlNodesMyidIsLimited) {
   const std::string servers = kThree + "server.254=d:1:2\nserver.255=e:1:2\n";
   EXPECT_TRUE(load_ensemble(servers, "255"));
   EXPECT_TRUE(load_ensemble("extendedTypesEnabled=true\n" + servers, "254"));
@@ -72,7 +72,7 @@ TEST(ConfigEnsemble, WithTtlNodesAServersNumberIsLimited) {
             "zoo.cfg: myid is 255, and with extendedTypesEnabled it may be 254 at most");
 }
 
-TEST(ConfigEnsemble, ObserversNeedSomebodyToFollow) {
+TEST(ConfigEnsemble, ObserversNeedParticipants) {
   EXPECT_THAT(error_of(load_ensemble("server.1=a:1:2:observer\n")), HasSubstr("observers need"));
   EXPECT_THAT(error_of(load_ensemble("standaloneEnabled=false\n")), HasSubstr("at least one participant"));
 }
@@ -83,12 +83,12 @@ TEST(ConfigEnsemble, TheServerListDecidesTheRole) {
   EXPECT_THAT(warnings_of(loaded), ElementsAre(HasSubstr("peerType=observer")));
 }
 
-TEST(ConfigEnsemble, EvenNumbersAreAdvisedAgainst) {
+TEST(ConfigEnsemble, EvenNumbersOfParticipantsGetAWarning) {
   EXPECT_THAT(warnings_of(load_ensemble(kThree + "server.4=d:1:2\n")),
               ElementsAre("zoo.cfg: 4 participants tolerate no more failures than 3"));
 }
 
-TEST(ConfigEnsemble, TheDynamicFileHoldsTheMembersAndItsNameTheVersion) {
+TEST(ConfigEnsemble, TheDynamicFileHoldsTheMembersAndItsNameHoldsTheVersion) {
   EXPECT_EQ(config_of(load_ensemble("dynamicConfigFile=/dyn\n")).ensemble.members.servers.size(), 3U);
   EXPECT_EQ(config_of(load_ensemble("dynamicConfigFile=/dyn\n")).ensemble.members.version, 0);
   EXPECT_EQ(config_of(load_ensemble("dynamicConfigFile=/dyn.1f\n")).ensemble.members.version, 0x1f);

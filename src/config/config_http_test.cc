@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-TEST(ConfigHttp, IsOnTheLoopbackPort8080UnlessSaid) {
+TEST(ConfigHttp, DefaultsToLoopbackPort8080) {
   const AdminSettings admin = config_of(load_lines("")).admin;
   EXPECT_TRUE(admin.enabled);
   EXPECT_EQ(admin.address, "127.0.0.1");
@@ -23,7 +23,7 @@ TEST(ConfigHttp, IsOnTheLoopbackPort8080UnlessSaid) {
   EXPECT_FALSE(admin.uses_tls());
 }
 
-TEST(ConfigHttp, TakesJavasKeysAndProperties) {
+TEST(ConfigHttp, AcceptsJavasKeysAndProperties) {
   const Loaded loaded = load_lines(
       "admin.serverPort=9000\nadmin.serverAddress=0.0.0.0\nadmin.commandURL=/zk\nadmin.idleTimeout=10\n",
       {"-Dzookeeper.admin.serverPort=9001", "-Dzookeeper.admin.restore.enabled=false"});
@@ -36,13 +36,13 @@ TEST(ConfigHttp, TakesJavasKeysAndProperties) {
   EXPECT_THAT(warnings_of(loaded), IsEmpty());
 }
 
-TEST(ConfigHttp, IsSwitchedOffByFalseAlone) {
+TEST(ConfigHttp, IsSwitchedOffOnlyByFalse) {
   EXPECT_FALSE(config_of(load_lines("admin.enableServer=false\n")).admin.enabled);
   EXPECT_FALSE(config_of(load_lines("", {"-Dzookeeper.admin.enableServer=false"})).admin.enabled);
   EXPECT_TRUE(config_of(load_lines("admin.enableServer=true\n")).admin.enabled);
 }
 
-TEST(ConfigHttp, RefusesAPathThatNobodyCouldReach) {
+TEST(ConfigHttp, RefusesAnUnreachablePath) {
   for (const std::string wrong : {"", "commands", "/", "/a/", "/a b", "/a?b", "/*"})
     EXPECT_THAT(error_of(load_lines("admin.commandURL=" + wrong + "\n")), HasSubstr("expected a path"));
 }
@@ -57,7 +57,7 @@ TEST(ConfigHttp, HttpsNeedsTheServersOwnStores) {
                   .admin.force_https);
 }
 
-TEST(ConfigDashboard, ChangesNothingAndKnowsNoOtherNamesUnlessSaid) {
+TEST(ConfigDashboard, IsReadOnlyAndHasNoExtraHostNamesByDefault) {
   EXPECT_FALSE(config_of(load_lines("")).admin.dashboard_edit);
   const AdminSettings admin =
       config_of(load_lines("admin.dashboard.edit=true\nadmin.dashboard.hosts=ZK.example.net, proxy,\n"))
@@ -77,9 +77,9 @@ TEST(ConfigMetrics, HasAPortOfItsOwnWithJavasProvider) {
   EXPECT_FALSE(config_of(load_lines("")).metrics.prometheus);
 }
 
-TEST(ConfigMetrics, AnotherProviderIsNamed) {
+TEST(ConfigMetrics, AnUnknownProviderIsReported) {
   EXPECT_THAT(warnings_of(load_lines("metricsProvider.className=com.example.Mine\n")),
-              ElementsAre(HasSubstr("no such provider")));
+              ElementsAre(HasSubstr("unknown metrics provider")));
   EXPECT_THAT(warnings_of(load_lines("metricsProvider.exportJvmInfo=true\n")),
               ElementsAre(HasSubstr("has no effect")));
 }

@@ -22,7 +22,7 @@ TEST(ConfigTls, ASecurePortNeedsAKey) {
   EXPECT_THAT(error_of(load_lines("client.portUnification=true\n")), HasSubstr("ssl.keyStore.location"));
 }
 
-TEST(ConfigTls, WhoAsksClientsForCertificatesMustSayWhomToTrust) {
+TEST(ConfigTls, ClientCertificatesNeedATrustStore) {
   EXPECT_EQ(error_of(load_lines("secureClientPort=2281\nssl.keyStore.location=/k.pem\n")),
             "zoo.cfg: secureClientPort needs ssl.trustStore.location, or ssl.clientAuth=none");
   EXPECT_THAT(error_of(load_lines("client.portUnification=true\nssl.keyStore.location=/k.pem\n"
@@ -31,7 +31,7 @@ TEST(ConfigTls, WhoAsksClientsForCertificatesMustSayWhomToTrust) {
   EXPECT_TRUE(load_lines("secureClientPort=2281\nssl.keyStore.location=/k.pem\nssl.clientAuth=none\n"));
 }
 
-TEST(ConfigTls, TheWholeFamilyIsRead) {
+TEST(ConfigTls, AllSslKeysAreRead) {
   const Loaded loaded = load_lines(
       "secureClientPort=2281\nsecureClientPortAddress=10.0.0.1\n"
       "ssl.keyStore.location=/k.pem\nssl.keyStore.password=pw1\nssl.keyStore.type=pem\n"
@@ -56,7 +56,7 @@ TEST(ConfigTls, TheWholeFamilyIsRead) {
             "zoo.cfg:3: ssl.clientAuth=maybe: expected none, want or need");
 }
 
-TEST(ConfigTls, TheSettingsReachTheTlsLibraryWhole) {
+TEST(ConfigTls, AllSettingsReachTheTlsLibrary) {
   TlsSettings settings;
   settings.key_store = {
       .location = "/k", .password = Secret("pw"), .password_path = "/p", .type = StoreType::kPkcs12};
@@ -88,11 +88,11 @@ TEST(ConfigSecrets, APasswordIsNeverShown) {
 TEST(ConfigSecrets, AWarningAboutASecretDoesNotContainIt) {
   EXPECT_THAT(
       warnings_of(load_lines("DigestAuthenticationProvider.superDigest=hunter2\n")),
-      ElementsAre("zoo.cfg:3: DigestAuthenticationProvider.superDigest=***: nobody will match it: expected "
+      ElementsAre("zoo.cfg:3: DigestAuthenticationProvider.superDigest=***: no client can match it: expected "
                   "user:digest"));
 }
 
-TEST(ConfigSecrets, APasswordOfAKeyThatDoesNothingIsNotShownEither) {
+TEST(ConfigSecrets, APasswordOfAKeyWithoutEffectIsNotShown) {
   EXPECT_THAT(warnings_of(load_lines("SASLAuthenticationProvider.superPassword=hunter2\n")),
               Not(Contains(HasSubstr("hunter2"))));
   EXPECT_THAT(error_of(load_lines("metricsProvider.ssl.keyStore.password=hunter2\n")),
@@ -116,7 +116,7 @@ TEST(ConfigAuth, ProvidersAreNamedByTheirJavaClass) {
   EXPECT_FALSE(config_of(load_lines("")).auth.ensemble_provider);
 }
 
-TEST(ConfigAuth, AnEnforcedSchemeMustBeOneThatClientsCanProve) {
+TEST(ConfigAuth, AnEnforcedSchemeMustBeAvailable) {
   const auto enforced = [](const std::string& lines) {
     return load_lines("enforce.auth.enabled=true\n" + lines);
   };

@@ -37,7 +37,7 @@ Parsed<std::uint16_t> parse_port(std::string_view text) {
 // Parses a group, server or weight number.
 Parsed<std::int64_t> parse_id(std::string_view text) {
   const auto id = parse_whole_number(text, Notation::kDecimal);
-  if (!id || *id < 0) return bad_line(fmt::format("{} is not a number from 0 up", escaped(text)));
+  if (!id || *id < 0) return bad_line(fmt::format("{} is not a number of 0 or more", escaped(text)));
   return *id;
 }
 
@@ -64,7 +64,7 @@ Parsed<HostAndRest> split_host(std::string_view text) {
     return HostAndRest{parts.front(), {parts.begin() + 1, parts.end()}};
   }
   const std::size_t close = text.find(']');
-  if (close == std::string_view::npos) return bad_line("an address begins with [ and has no ]");
+  if (close == std::string_view::npos) return bad_line("an address starts with [ but has no ]");
   const std::string_view host = text.substr(1, close - 1);
   text.remove_prefix(close + 1);
   if (text.empty()) return HostAndRest{host, {}};

@@ -34,14 +34,14 @@ TEST(ServerSpec, TheClientPartIsAPortOrHostAndPort) {
   EXPECT_EQ(spec("zk1:2888:3888;[::1]:2181")->client, (Endpoint{"::1", 2181}));
 }
 
-TEST(ServerSpec, TheSecureClientPartFollowsAndMayStandAlone) {
+TEST(ServerSpec, TheSecureClientPartFollowsAndMayOccurAlone) {
   EXPECT_EQ(spec("zk1:2888:3888;2181;2281")->secure_client, (Endpoint{"0.0.0.0", 2281}));
   const auto only_secure = spec("zk1:2888:3888;;zk1:2281");
   EXPECT_FALSE(only_secure->client);
   EXPECT_EQ(only_secure->secure_client, (Endpoint{"zk1", 2281}));
 }
 
-TEST(ServerSpec, Ipv6AddressesStandInBrackets) {
+TEST(ServerSpec, Ipv6AddressesAreWrittenInBrackets) {
   EXPECT_EQ(spec("[2001:db8::1]:2888:3888")->addresses.front(), (PeerAddress{"2001:db8::1", 2888, 3888}));
   for (const std::string_view bad : {"[::1:2888:3888", "[::1]2888:3888", "[::1]", "[::1]:", "[]:1:2"}) {
     EXPECT_FALSE(spec(bad)) << bad;
@@ -59,7 +59,7 @@ TEST(ServerSpec, AddressesOfOneServerHaveOneRole) {
   EXPECT_FALSE(spec("a:1:2:observer|b:1:2:participant", kSeveralAddresses));
 }
 
-TEST(ServerSpec, WhatIsNotOfTheFormIsRefused) {
+TEST(ServerSpec, MalformedSpecsAreRefused) {
   for (const std::string_view bad :
        {"", "zk1", "zk1:2888", "zk1:2888:2888", "zk1:a:b", "zk1:2888:70000", "zk1:-1:3888", ":2888:3888",
         "zk1:2888:3888:observer:x", "zk1:2888:3888;1:2:3", "zk1:2888:3888;port", "zk1:2888:3888;1;2;3", "|",
@@ -68,7 +68,7 @@ TEST(ServerSpec, WhatIsNotOfTheFormIsRefused) {
   }
 }
 
-TEST(ServerSpec, ThousandsOfAddressesAreNotStored) {
+TEST(ServerSpec, TheNumberOfAddressesIsLimited) {
   std::string text = "a:1:2";
   for (int i = 0; i < 1000; ++i) text += "|a:1:2";
   EXPECT_FALSE(spec(text, kSeveralAddresses));
@@ -104,7 +104,7 @@ TEST(EnsembleMembership, TheCanonicalTextIsTheOneInZooKeepersConfigNode) {
   EXPECT_EQ(three.observers(), 1U);
 }
 
-TEST(EnsembleMembership, GroupsBringTheirWeights) {
+TEST(EnsembleMembership, GroupsHaveWeights) {
   const Membership two = membership(
       {{"server.1", "zk1:2888:3888"}, {"server.2", "zk2:2888:3888"}, {"group.1", "1:2"}, {"weight.2", "3"}});
   EXPECT_TRUE(check_membership(two));
@@ -122,7 +122,7 @@ TEST(EnsembleMembership, EveryVoterIsInExactlyOneGroup) {
   EXPECT_FALSE(check_membership(membership({{"server.1", "a:1:2"}, {"weight.1", "1"}})));
 }
 
-TEST(EnsembleMembership, KeysOfOtherFamiliesAreNotTaken) {
+TEST(EnsembleMembership, OtherKeysAreIgnored) {
   Membership empty;
   EXPECT_EQ(add_membership_key(empty, "tickTime", "2000"), false);
 }

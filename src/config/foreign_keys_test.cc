@@ -124,21 +124,21 @@ TEST(KeysOfZooKeeper, EachWorksOrIsInTheTableAndNeverBoth) {
   }
 }
 
-TEST(KeysOfZooKeeper, WhatDoesNotWorkIsNeverTakenInSilence) {
+TEST(KeysOfZooKeeper, KeysWithoutEffectAreAlwaysReported) {
   for (const std::string& key : keys_of_zookeeper()) {
     if (works(key)) continue;
     const Loaded loaded = load_lines("", {"-Dzookeeper." + key + "=something"});
     const ForeignKey& row = *find_foreign_key(key);
     const std::string where = "-Dzookeeper." + key + ": ";
     if (row.fate == ForeignKey::Fate::kRefused) {
-      EXPECT_EQ(error_of(loaded), where + "drover cannot do this: " + std::string(row.reason));
+      EXPECT_EQ(error_of(loaded), where + "not supported: " + std::string(row.reason));
     } else {
       EXPECT_THAT(warnings_of(loaded), ElementsAre(where + "has no effect: " + std::string(row.reason)));
     }
   }
 }
 
-TEST(KeysOfZooKeeper, AValueThatAsksForWhatIsSoAnywayIsFine) {
+TEST(KeysOfZooKeeper, AValueThatMatchesOurBehaviourIsAccepted) {
   for (const ForeignKey& row : foreign_keys()) {
     if (!row.as_it_is || row.is_family()) continue;
     EXPECT_THAT(warnings_of(load_lines(std::string(row.name) + "=" + std::string(*row.as_it_is) + "\n")),
@@ -147,9 +147,9 @@ TEST(KeysOfZooKeeper, AValueThatAsksForWhatIsSoAnywayIsFine) {
   }
 }
 
-TEST(KeysOfZooKeeper, ThoseThatPromiseSecurityEndTheStart) {
+TEST(KeysOfZooKeeper, UnsupportedSecurityKeysPreventTheStart) {
   EXPECT_EQ(error_of(load_lines("quorum.auth.serverRequireSasl=true\n")),
-            "zoo.cfg:3: quorum.auth.serverRequireSasl: drover cannot do this: there is no SASL between "
+            "zoo.cfg:3: quorum.auth.serverRequireSasl: not supported: there is no SASL between "
             "servers; use "
             "sslQuorum with ssl.quorum.clientAuth=need");
   for (const char* line :
@@ -164,7 +164,7 @@ TEST(KeysOfZooKeeper, ThoseThatPromiseSecurityEndTheStart) {
   }
 }
 
-TEST(KeysOfZooKeeper, AJaasFileIsNamedThoughItIsAPropertyOfTheJvm) {
+TEST(KeysOfZooKeeper, AJaasFileIsReportedAlthoughItIsAJvmProperty) {
   EXPECT_THAT(warnings_of(load_lines("", {"-Djava.security.auth.login.config=/jaas.conf"})),
               ElementsAre(HasSubstr("has no effect: there is no SASL")));
 }
@@ -188,7 +188,7 @@ TEST(ConfigKeys, EveryKeyIsInTheDocumentation) {
 }
 
 // The page's rows for keys without effect match the table, including the reasons.
-TEST(ConfigKeys, TheDocumentationSaysOfEveryForeignKeyWhatBecomesOfIt) {
+TEST(ConfigKeys, TheDocumentationDescribesEveryForeignKey) {
   const auto page = documentation();
   ASSERT_TRUE(page) << "docs/configuration.md is not where the sources are";
   std::string section;
@@ -219,7 +219,7 @@ std::vector<std::string> quoted_keys(std::string_view line) {
   return keys;
 }
 
-TEST(ConfigKeys, TheDocumentationNamesNoKeyThatIsNotRead) {
+TEST(ConfigKeys, TheDocumentationNamesOnlyKeysThatAreRead) {
   const auto page = documentation();
   ASSERT_TRUE(page) << "docs/configuration.md is not where the sources are";
   ServerConfig config;

@@ -136,7 +136,7 @@ Setter super_digest(Secret& target) {
     target = Secret(std::string(value));
     return value.find(':') != std::string_view::npos
                ? Verdict::accepted()
-               : Verdict::warned("nobody will match it: expected user:digest");
+               : Verdict::warned("no client can match it: expected user:digest");
   };
 }
 
@@ -235,7 +235,7 @@ Setter metrics_provider(bool& prometheus) {
     prometheus = value.ends_with("PrometheusMetricsProvider");
     if (prometheus || value.ends_with("DefaultMetricsProvider") || value.ends_with("NullMetricsProvider"))
       return Verdict::accepted();
-    return Verdict::warned("there is no such provider here; /metrics of the admin port has the metrics");
+    return Verdict::warned("unknown metrics provider; use /metrics on the admin port");
   };
 }
 
@@ -263,7 +263,7 @@ void add_http_keys(KeyTable& table, AdminSettings& a, MetricsSettings& m) {
 
 Setter only_fast_election() {
   return [](std::string_view value) {
-    return value == "3" ? Verdict::accepted() : Verdict::rejected("expected 3, the only election there is");
+    return value == "3" ? Verdict::accepted() : Verdict::rejected("expected 3, the only supported election");
   };
 }
 

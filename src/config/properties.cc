@@ -178,7 +178,7 @@ std::expected<std::string, PropertiesError> unescape(std::string_view text, int 
 
 std::expected<std::vector<Property>, PropertiesError> parse_properties(std::string_view text) {
   if (text.size() > kPropertiesBytesMax) {
-    return std::unexpected(PropertiesError{0, "larger than 1 MiB, which no configuration is"});
+    return std::unexpected(PropertiesError{0, "larger than 1 MiB: too large for a configuration"});
   }
   std::vector<Property> properties;
   LineReader lines(text);

@@ -32,7 +32,7 @@ TEST(Properties, AnEqualsSignAColonOrABlankSeparatesKeyAndValue) {
                           Property{"d", "4", 4}, Property{"e", "5", 5}));
 }
 
-TEST(Properties, OnlyTheFirstSeparatorIsOne) {
+TEST(Properties, OnlyTheFirstSeparatorCounts) {
   EXPECT_THAT(parsed("server.1=zk1:2888:3888;2181\na = = b\n"),
               ElementsAre(Property{"server.1", "zk1:2888:3888;2181", 1}, Property{"a", "= b", 2}));
 }
@@ -45,7 +45,7 @@ TEST(Properties, ACommentSignWithinALineIsText) {
   EXPECT_THAT(parsed("a=1 # not a comment\n"), ElementsAre(Property{"a", "1 # not a comment", 1}));
 }
 
-TEST(Properties, ABackslashContinuesALineAndTheBlanksBehindItGo) {
+TEST(Properties, ABackslashContinuesALineWithoutLeadingBlanks) {
   EXPECT_THAT(parsed("list=a,\\\n     b,\\\n     #c\nnext=1\n"),
               ElementsAre(Property{"list", "a,b,#c", 1}, Property{"next", "1", 4}));
 }
@@ -86,11 +86,11 @@ TEST(Properties, AMalformedUnicodeEscapeIsAnErrorWithItsLine) {
   }
 }
 
-TEST(Properties, BlanksAtTheEndOfAValueStay) {
+TEST(Properties, BlanksAtTheEndOfAValueAreKept) {
   EXPECT_THAT(parsed("a=1  \n"), ElementsAre(Property{"a", "1  ", 1}));
 }
 
-TEST(Properties, AKeyWithoutAValueHasTheEmptyOne) {
+TEST(Properties, AKeyWithoutAValueHasAnEmptyValue) {
   EXPECT_THAT(parsed("a\nb=\n"), ElementsAre(Property{"a", "", 1}, Property{"b", "", 2}));
 }
 
@@ -98,7 +98,7 @@ TEST(Properties, RepeatedKeysAreAllReported) {
   EXPECT_THAT(parsed("a=1\na=2\n"), ElementsAre(Property{"a", "1", 1}, Property{"a", "2", 2}));
 }
 
-TEST(Properties, AFileThatNobodyWroteByHandIsRefused) {
+TEST(Properties, AFileThatIsTooLargeIsRefused) {
   EXPECT_FALSE(parse_properties(std::string(kPropertiesBytesMax + 1, '#')));
   EXPECT_TRUE(parse_properties(std::string(kPropertiesBytesMax, '#')));
 }

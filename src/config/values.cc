@@ -100,7 +100,7 @@ Verdict judge_number(std::string_view text, Notation notation, const Range& rang
   const auto parsed = parse_whole_number(text, notation);
   if (parsed && *parsed < range.min && range.raise) {
     number = range.min;
-    return Verdict::warned(fmt::format("too small, {} is used", range.min));
+    return Verdict::warned(fmt::format("too small; {} is used", range.min));
   }
   if (!parsed || *parsed < range.min || *parsed > range.max) return Verdict::rejected(expected_number(range));
   number = *parsed;
@@ -136,8 +136,7 @@ Setter interval_in_hours(std::int64_t& target_ms) {
                                                 {"h", 3600 * kSecond},
                                                 {"d", 24 * 3600 * kSecond},
                                                 {"", 3600 * kSecond}});
-    if (!parsed)
-      return Verdict::rejected("expected hours, or a whole number with ms, s, m, h or d behind it");
+    if (!parsed) return Verdict::rejected("expected hours, or a whole number followed by ms, s, m, h or d");
     target_ms = *parsed;
     return Verdict::accepted();
   };
@@ -165,7 +164,7 @@ Setter lenient_switch(bool& target) {
   return [&target](std::string_view value) {
     target = equal_ignoring_case(value, "true");
     if (target || equal_ignoring_case(value, "false")) return Verdict::accepted();
-    return Verdict::warned("neither true nor false, so it is false");
+    return Verdict::warned("neither true nor false; false is used");
   };
 }
 
@@ -178,7 +177,7 @@ Setter word_switch(bool& target, WordSwitch words) {
     target = (value == words.word) == words.when_equal;
     if (value == words.word || value == words.other) return Verdict::accepted();
     return Verdict::warned(
-        fmt::format("neither {} nor {}, so it is {}", words.word, words.other, words.other));
+        fmt::format("neither {} nor {}; {} is used", words.word, words.other, words.other));
   };
 }
 

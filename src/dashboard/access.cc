@@ -33,7 +33,7 @@ std::optional<HttpResponse> refuse_change(const HttpRequest& request, const Serv
   if (!inside.config.admin.dashboard_edit)
     return problem(403, "EditOff", "Changes over HTTP are off; admin.dashboard.edit=true allows them.");
   if (request.header("X-Drover-Request").empty() || !is_same_origin(request))
-    return problem(403, "WrongOrigin", "Changes are taken from this server's own page only.");
+    return problem(403, "WrongOrigin", "Changes are accepted only from this server's own page.");
   if (const HttpAuth auth = may_edit(request, inside); !auth.allowed()) {
     return auth.status == 401
                ? problem(401, "AuthRequired", "Changes need a user: enter one at the top right.")

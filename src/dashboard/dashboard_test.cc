@@ -101,7 +101,7 @@ class TheDashboard : public ::testing::Test {
   ServerConfig& config_ = server_.config;
 };
 
-TEST_F(TheDashboard, ServesItsPageLockedDownAndOnlyOnce) {
+TEST_F(TheDashboard, ServesItsPageWithASecurityPolicyAndCaching) {
   const HttpAnswer page = ask("GET /");
   EXPECT_EQ(page.status, 200);
   EXPECT_THAT(page.body, HasSubstr("<title>Drover</title>"));
@@ -138,7 +138,7 @@ TEST_F(TheDashboard, ShowsANodeAndItsChildrenInOrder) {
   EXPECT_EQ(ask("GET /api/children?path=none").status, 400);
 }
 
-TEST_F(TheDashboard, LetsAnAclHideWhatItHides) {
+TEST_F(TheDashboard, HidesNodesThatAnAclProtects) {
   Creator client(server().client_port());
   const std::string id = state::digest_identity("ops:secret");
   client.create("/secret", "x", wire::kPersistent, {{wire::kAll, {"digest", id}}});
@@ -154,7 +154,7 @@ TEST_F(TheDashboard, LetsAnAclHideWhatItHides) {
   EXPECT_THAT(json::serialize(who), HasSubstr("{\"scheme\":\"digest\",\"id\":\"ops\"}"));
 }
 
-TEST_F(TheDashboard, KnowsTheOwnerOfALockAndItsAddress) {
+TEST_F(TheDashboard, ShowsTheOwnerOfALockAndItsAddress) {
   Creator client(server().client_port());
   client.create("/lock", "");
   client.create("/lock/_c_1-lock-", "me", wire::kEphemeralSequential);
@@ -199,7 +199,7 @@ TEST_F(TheDashboard, FindsTheLockOfEverySession) {
   }
 }
 
-TEST_F(TheDashboard, KnowsTheHeadOfALineLongerThanIsLookedAt) {
+TEST_F(TheDashboard, ShowsTheHolderOfALockWithVeryManyWaiters) {
   Creator client(server().client_port());
   client.create("/lock", "");
   for (int i = 0; i < 2'500; ++i) client.create("/lock/_c_1-lock-", "", wire::kEphemeralSequential);
@@ -223,7 +223,7 @@ TEST_F(TheDashboard, FindsTheLocksOfASessionThatHasThousands) {
   EXPECT_EQ(get("/api/recipes?path=/").at("recipes").as_array().size(), 41u);
 }
 
-TEST_F(TheDashboard, TurnsAwayForeignNamesOfItsAddress) {
+TEST_F(TheDashboard, RefusesForeignHostNames) {
   config_.admin.dashboard_hosts = {"zk.example.net"};
   EXPECT_EQ(ask("GET /api/whoami", "", "", "evil.example:8080").status, 421);
   EXPECT_EQ(ask("GET /api/whoami", "", "", "localhost:8080").status, 200);
@@ -233,7 +233,7 @@ TEST_F(TheDashboard, TurnsAwayForeignNamesOfItsAddress) {
 
 constexpr const char* kOurs = "X-Drover-Request: 1\r\nAuthorization: digest me:x\r\n";
 
-TEST_F(TheDashboard, ChangesNothingUnlessItIsToldThatItMay) {
+TEST_F(TheDashboard, ChangesNothingUnlessEditingIsEnabled) {
   Creator client(server().client_port());
   client.create("/n", "x");
   EXPECT_EQ(ask("PUT /api/node", kOurs, R"({"path":"/n","data":"eQ==","version":0})").status, 403);
@@ -241,7 +241,7 @@ TEST_F(TheDashboard, ChangesNothingUnlessItIsToldThatItMay) {
   EXPECT_EQ(get("/api/node?path=/n").at("data"), "eA==");
 }
 
-TEST_F(TheDashboard, ChangesANodeOfTheVersionThatWasSeen) {
+TEST_F(TheDashboard, ChangesANodeOnlyAtTheVersionThatWasSeen) {
   config_.admin.dashboard_edit = true;
   Creator client(server().client_port());
   client.create("/n", "x");
@@ -264,7 +264,7 @@ TEST_F(TheDashboard, ChangesANodeOfTheVersionThatWasSeen) {
   EXPECT_EQ(get("/api/sessions").at("total"), 1) << "its own sessions are closed";
 }
 
-TEST_F(TheDashboard, TellsOfChangesAsTheyHappen) {
+TEST_F(TheDashboard, SendsChangesAsTheyHappen) {
   Creator client(server().client_port());
   client.create("/n", "x");
   HttpTestClient stream(server().http_port());
@@ -276,7 +276,7 @@ TEST_F(TheDashboard, TellsOfChangesAsTheyHappen) {
   EXPECT_THAT(stream.read_part("/other"), HasSubstr("\"exists\":true"));
 }
 
-TEST_F(TheDashboard, SaysWhatItIsAndHasASampleOfItsMetrics) {
+TEST_F(TheDashboard, DescribesTheServerAndItsMetrics) {
   const json::object ensemble = get("/api/ensemble");
   EXPECT_EQ(ensemble.at("server").at("mode"), "standalone");
   EXPECT_EQ(ensemble.at("members").as_array().size(), 1u);

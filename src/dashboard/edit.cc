@@ -42,8 +42,7 @@ std::optional<Change> change_in(std::string_view body) {
 }
 
 HttpResponse bad_request() {
-  return problem(400, "BadArguments",
-                 "A change needs a path, the version that was seen, and data in base64.");
+  return problem(400, "BadArguments", "A change needs a path, the version that was seen, and base64 data.");
 }
 
 // One at a time: each blocks an HTTP thread until it is done or times out.
@@ -52,18 +51,19 @@ HttpResponse carry_out(const ServerInside& inside, const Asker& asker, const Htt
                        std::string_view path, Do change) {
   static std::mutex one_at_a_time;
   std::unique_lock turn(one_at_a_time, std::try_to_lock);
-  if (!turn) return problem(429, "Busy", "Another change is on its way; try again.");
+  if (!turn) return problem(429, "Busy", "Another change is in progress; try again.");
   const auto from = net::Address::parse(request.ip, 0);
   if (!from) return problem(500, "Address", "Your address could not be read.");
   auto socket = inside.connect_inside(*from);
   if (!socket) return problem(503, "Connections", socket.error().what);
   auto client = InsideClient::connect(*std::move(socket));
-  if (!client) return problem(503, "NotServing", "The server takes no changes at the moment.");
+  if (!client) return problem(503, "NotServing", "The server accepts no changes at the moment.");
   if (const auto proven = client->authenticate(asker.scheme, asker.auth); !proven)
     return problem(proven.error());
   const CodeResult<void> done = change(*client);
   if (!done && done.error() == ErrorCode::kConnectionLoss)
-    return problem(504, "ConnectionLoss", "There was no answer in time; the change may have been made.");
+    return problem(504, "ConnectionLoss",
+                   "There was no answer in time; the change may or may not have been made.");
   if (!done) return problem(done.error());
   log_info("http", "{} of {} by {} over HTTP", request.method == HttpMethod::kPut ? "change" : "deletion",
            escaped(path, 256), request.remote);

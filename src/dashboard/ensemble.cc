@@ -130,7 +130,7 @@ json::object EnsembleView::describe_self(const OwnPlace& place, const Facts& fac
       {"connections", facts.alive_connections},
       {"outstanding", facts.outstanding_requests},
       {"nodes", facts.node_count},
-      {"latency_ms", latency(static_cast<double>(facts.latency_ms.min), facts.latency_ms.average(),
+      {"latency_ms", latency(static_cast<double>(facts.latency_ms.min), average_of(facts.latency_ms),
                              static_cast<double>(facts.latency_ms.max))},
       {"version", kVersion},
       {"error", nullptr}};

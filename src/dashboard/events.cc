@@ -121,7 +121,7 @@ HttpResponse events_answer(const ServerInside& inside, const Asker& asker, const
   if (++streams > kStreamsMax) {
     --streams;
     return problem(503, "TooManyStreams",
-                   "Too many pages follow this server; this one is not kept up to date.");
+                   "Too many pages are open on this server; this one gets no live updates.");
   }
   HttpResponse response;
   response.content_type = "text/event-stream";

@@ -67,10 +67,11 @@ HttpResponse problem(ErrorCode code) {
   switch (code) {
     case ErrorCode::kNoNode: return problem(404, "NoNode", "There is no such node.");
     case ErrorCode::kNoAuth: return problem(403, "NoAuth", "The ACL of the node does not allow it.");
-    case ErrorCode::kBadVersion: return problem(409, "BadVersion", "The node was changed meanwhile.");
+    case ErrorCode::kBadVersion: return problem(409, "BadVersion", "The node was changed in the meantime.");
     case ErrorCode::kNotEmpty: return problem(409, "NotEmpty", "The node has children.");
-    case ErrorCode::kBadArguments: return problem(400, "BadArguments", "This is no path of a node.");
-    default: return problem(500, name_of(code), fmt::format("The server refused it: {}.", name_of(code)));
+    case ErrorCode::kBadArguments: return problem(400, "BadArguments", "This is not a valid path.");
+    default:
+      return problem(500, name_of(code), fmt::format("The server refused the request: {}.", name_of(code)));
   }
 }
 

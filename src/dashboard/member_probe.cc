@@ -93,7 +93,7 @@ Asking ask(ServerId server, const Endpoint& endpoint) {
   asking.server = server;
   const auto addresses = net::resolve(endpoint.host, endpoint.port);
   if (!addresses || addresses->empty()) {
-    asking.fail("its name is not known");
+    asking.fail("its host name cannot be resolved");
   } else if (auto socket = net::start_connect(addresses->front())) {
     asking.socket = *std::move(socket);
   } else {

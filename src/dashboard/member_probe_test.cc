@@ -6,7 +6,7 @@
 namespace drover::server {
 namespace {
 
-TEST(MemberProbe, ReadsWhatJavaSays) {
+TEST(MemberProbe, ReadsTheAnswerOfJava) {
   const auto said = parse_srvr(
       "Zookeeper version: 3.8.0-5a02a05eddb59aee6ac762f7ea82e92a68eb9c0f, built on 2022-02-25 08:49 UTC\n"
       "Latency min/avg/max: 0/1.25/30\nReceived: 7\nSent: 6\nConnections: 4\nOutstanding: 2\n"
@@ -22,7 +22,7 @@ TEST(MemberProbe, ReadsWhatJavaSays) {
   EXPECT_EQ(said->latency_max, 30);
 }
 
-TEST(MemberProbe, TakesNoLatencyThatJsonCannotSay) {
+TEST(MemberProbe, IgnoresALatencyThatJsonCannotExpress) {
   const auto said = [](const std::string& latencies) {
     return *parse_srvr("Latency min/avg/max: " + latencies + "\nZxid: 0x1\nMode: leader\n");
   };
@@ -40,13 +40,13 @@ TEST(MemberProbe, AServerWithoutALeaderHasNoMode) {
   EXPECT_EQ(said->mode, "");
 }
 
-TEST(MemberProbe, OtherTextIsNoAnswer) {
+TEST(MemberProbe, OtherTextIsNotAnAnswer) {
   EXPECT_FALSE(parse_srvr("").has_value());
   EXPECT_FALSE(parse_srvr("HTTP/1.1 400 Bad Request\n").has_value());
   EXPECT_FALSE(parse_srvr("Mode: leader\n").has_value());
 }
 
-TEST(MemberProbe, AsksWhereTheConfigurationSaysAndElsewhereOnlyWhereItCanGuess) {
+TEST(MemberProbe, UsesTheConfiguredClientPortOrGuessesIt) {
   ServerConfig config;
   config.client = Endpoint{"", 2181};
   config.ensemble.my_id = ServerId{1};
@@ -62,7 +62,7 @@ TEST(MemberProbe, AsksWhereTheConfigurationSaysAndElsewhereOnlyWhereItCanGuess) 
             (std::map<ServerId, Endpoint>{{ServerId{2}, {"zk2", 2181}}, {ServerId{4}, {"zk4", 2182}}}));
 }
 
-TEST(MemberProbe, WhoDoesNotListenIsToldWithoutWaiting) {
+TEST(MemberProbe, AClosedPortIsReportedImmediately) {
   const auto results = probe({{ServerId{1}, Endpoint{"127.0.0.1", 1}}});
   ASSERT_EQ(results.size(), 1u);
   EXPECT_FALSE(results.at(ServerId{1}).said.has_value());

@@ -7,14 +7,22 @@
 
 #include "base/path.h"
 #include "dashboard/json.h"
-#include "dashboard/recipe_shapes.h"
 #include "dashboard/sessions.h"
+#include "layouts/layout.h"
+#include "layouts/recipe.h"
 #include "runtime/clock.h"
 #include "runtime/ephemerals_walk.h"
 #include "state/ephemeral_owner.h"
 
 namespace drover::server {
 namespace {
+
+using layouts::kBesideDirectory;
+using layouts::kInnerDirectories;
+using layouts::Recipe;
+using layouts::RecipeDirectory;
+using layouts::RecipeEntry;
+using layouts::RecipeNode;
 
 constexpr std::size_t kEphemeralsMax = 200'000;  // searched for their parents
 constexpr std::size_t kCandidatesMax = 2'000;    // directories that can be recipes
@@ -79,7 +87,7 @@ class Search {
     const bool is_part = std::ranges::find(kInnerDirectories, name) != std::end(kInnerDirectories);
     if (is_part) {
       const std::string parent(parent_path(path));
-      if (has_child(parent, "leases") || has_child(parent, "taken")) path = parent;
+      if (has_child(parent, layouts::kLeases) || has_child(parent, layouts::kTaken)) path = parent;
     }
     return path;
   }
@@ -121,9 +129,7 @@ class Search {
     for (state::NodeRef ref = node->first_child; ref != state::kNoNode && seen < kSampleMax; ++seen) {
       const state::Node& child = tree.at(ref);
       const std::string_view name = child.name();
-      items = items || name.find("queue-") != name.npos || name.starts_with("qn-") ||
-              name.starts_with("entry-") || (name.starts_with("_c_") && name.find("-q-") != name.npos) ||
-              name == "entries";
+      items = items || layouts::is_in_queue(name);
       if (child.child_count > 0) todo.push_back(child_path(path, name));
       ref = child.next_sibling;
     }
@@ -243,7 +249,7 @@ class Loader {
     const bool ephemeral =
         state::kind_of(node.ephemeral_owner, inside_.machine.options) == state::NodeKind::kEphemeral;
     const bool shown = may(inside_.machine, node, wire::kRead, asker_);
-    return {std::string(node.name()), ephemeral ? node.ephemeral_owner : 0, node.ctime,
+    return {std::string(node.name()), ephemeral ? node.ephemeral_owner : 0, node.ctime, raw(node.czxid),
             shown ? beginning_of(node) : std::string()};
   }
 

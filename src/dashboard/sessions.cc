@@ -238,7 +238,7 @@ HttpResponse sessions_answer(const ServerInside& inside, const HttpRequest& requ
 HttpResponse session_answer(const ServerInside& inside, const Asker& asker, const HttpRequest& request) {
   std::int64_t id = 0;
   if (!parse_hex(request.parameter("id"), id))
-    return problem(400, "BadArguments", "This is no id of a session.");
+    return problem(400, "BadArguments", "This is not a session id.");
   const ConnectedBySession here = connected(inside);
   const auto found = here.find(id);
   const Connected* c = found == here.end() ? nullptr : &found->second;

@@ -26,7 +26,7 @@ TEST(AdminCommands, AreFoundByNameAndByAlias) {
   }
 }
 
-TEST(AdminCommands, ThatChangeSomethingAreTheseAndNoOthers) {
+TEST(AdminCommands, OnlyTheseCommandsChangeSomething) {
   std::string changing;
   for (const AdminCommand& command : admin_commands()) {
     if (command.changes_state) changing += std::string(command.name) + " ";
@@ -43,7 +43,7 @@ TEST(AdminText, EndsWithTheCommandAndItsError) {
             "{\n  \"command\" : \"x\",\n  \"error\" : \"Unknown command: x\"\n}");
 }
 
-TEST(AdminText, OfALeaderlessCommandSaysTheErrorFirst) {
+TEST(AdminText, OfACommandThatNeedsALeaderShowsTheErrorFirst) {
   EXPECT_EQ(answer("lead", {}),
             "{\n  \"error\" : \"server is not initialized\",\n  \"command\" : \"leader\"\n}");
 }
@@ -67,7 +67,7 @@ TEST(AdminText, ShowsConnectionsByTheirPort) {
 TEST(AdminText, ShowsMetricsWithoutPrefix) {
   Facts facts;
   facts.version = "3.9";
-  facts.metrics = {{"znode_count", 5}, {"fsynctime", Summary{.count = 2, .sum = 3, .min = 1, .max = 2}}};
+  facts.metrics = {{"znode_count", 5}, {"fsynctime", Extremes{.count = 2, .sum = 3, .min = 1, .max = 2}}};
   EXPECT_EQ(answer("mntr", facts), R"({
   "version" : "3.9",
   "server_state" : "standalone",
@@ -82,13 +82,13 @@ TEST(AdminText, ShowsMetricsWithoutPrefix) {
 })");
 }
 
-TEST(AdminText, EscapesWhatClientsChose) {
+TEST(AdminText, EscapesTextFromClients) {
   Facts facts;
   facts.ephemerals = {{SessionId{7}, {"/<script>\"\n"}}};
   EXPECT_THAT(answer("dump", facts), HasSubstr(R"("7" : [ "/<script>\"\n" ])"));
 }
 
-TEST(AdminText, OfAMemberTellsItsPlace) {
+TEST(AdminText, OfAMemberShowsItsRole) {
   ServerConfig config;
   config.ensemble.my_id = ServerId{1};
   for (const std::int64_t id : {1, 2}) {

@@ -26,7 +26,7 @@ void print_connection(const ConnectionFacts& c, ConnectionForm form, PrettyJson&
   json.field("outstanding_requests", c.queued).field("packets_received", c.received);
   json.field("packets_sent", c.sent);
   if (form == ConnectionForm::kFull) {
-    const std::int64_t average = c.latency_ms.count == 0 ? 0 : c.latency_ms.sum / c.latency_ms.count;
+    const std::uint64_t average = c.latency_ms.count == 0 ? 0 : c.latency_ms.sum / c.latency_ms.count;
     json.field("session_id", raw(c.session)).field("last_operation", c.last_operation);
     json.field("established", c.established.ms).field("session_timeout", c.timeout_ms);
     json.field("last_cxid", c.last_cxid).field("last_zxid", raw(c.last_zxid));
@@ -208,7 +208,7 @@ void print_server_stats(const CommandFacts& f, PrettyJson& json) {
   json.field("provider_null", false).field("server_state", name_of(facts.mode));
   json.field("last_processed_zxid", raw(facts.last_zxid));
   json.field("outstanding_requests", facts.outstanding_requests);
-  json.field("avg_latency", facts.latency_ms.average()).field("max_latency", facts.latency_ms.max);
+  json.field("avg_latency", average_of(facts.latency_ms)).field("max_latency", facts.latency_ms.max);
   json.field("min_latency", facts.latency_ms.min);
   json.field("num_alive_client_connections", facts.alive_connections);
   json.field("uptime", facts.stats.uptime_ms).field("auth_failed_count", facts.stats.auth_failures);

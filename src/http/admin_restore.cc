@@ -59,7 +59,7 @@ class RestoreSink : public BodySink {
       if (stopped_) refusal.after_sent = inside_.start_anew;  // serve the old state again
       return refusal;
     }
-    log_warn("http", "restore: starting anew from the snapshot of zxid {:#x} that was sent", raw(*zxid));
+    log_warn("http", "restore: restarting from the uploaded snapshot of zxid {:#x}", raw(*zxid));
     PrettyJson json;
     json.begin_object().field("last_zxid", raw(*zxid));
     HttpResponse response = json_response(200, finish_answer(std::move(json), command_));
@@ -81,7 +81,8 @@ class RestoreSink : public BodySink {
     if (bytes_ >= look_again_at_) {
       look_again_at_ = bytes_ + kLookForSpaceEvery;
       TRY_ASSIGN(const std::uint64_t free, disk_.free_bytes(dirs_.snapshots));
-      if (free < kSpaceForOthers) return std::unexpected(io_error(ENOSPC, "keep what is sent"));
+      if (free < kSpaceForOthers)
+        return std::unexpected(io_error(ENOSPC, "cannot store the uploaded snapshot"));
     }
     TRY(file_->write_at(bytes_, piece));
     bytes_ += piece.size();
@@ -97,7 +98,7 @@ class RestoreSink : public BodySink {
     TRY_ASSIGN(const storage::SnapshotInfo info, try_to_load());
     if (!info.last_processed)
       return std::unexpected(
-          data_error("the snapshot does not tell its last zxid (serializeLastProcessedZxid)"));
+          data_error("the snapshot does not contain its last zxid (serializeLastProcessedZxid)"));
     if (*info.last_processed < Zxid{0})
       return std::unexpected(data_error("the snapshot's last zxid is negative"));
     TRY(storage::keep_sent_snapshot(disk_, dirs_, name_,
@@ -142,19 +143,19 @@ class RestoreSink : public BodySink {
 std::string_view Restore::hindrance() const {
   if (!inside_.config.admin.restore_enabled) return "admin.restore.enabled is false";
   if (inside_.config.ensemble.is_distributed())
-    return "one server of an ensemble cannot be restored alone: stop all, and give each the snapshot";
-  if (!inside_.start_anew) return "this process cannot start its server anew";
+    return "a single member of an ensemble cannot be restored: stop all members and give each the snapshot";
+  if (!inside_.start_anew) return "this process cannot restart its server";
   return {};
 }
 
 UploadStart Restore::begin(const AdminCommand& command) {
   if (busy_.exchange(true))
-    return json_response(429, bare_answer(command.name, "another restore is under way"));
+    return json_response(429, bare_answer(command.name, "another restore is in progress"));
   if (!inside_.limits.restores.allow(monotonic_now(), inside_.config.admin.rate_limit_interval_ms)) {
     busy_ = false;
     inside_.limits.counts.count([](auto& values) { ++values.restores_limited; });
-    return json_response(429,
-                         bare_answer(command.name, "one restore in every admin.rateLimiterIntervalInMS"));
+    return json_response(
+        429, bare_answer(command.name, "only one restore is allowed per admin.rateLimiterIntervalInMS"));
   }
   return std::make_unique<RestoreSink>(inside_, command.name, busy_);
 }

@@ -121,7 +121,7 @@ HttpResponse AdminRoutes::take_snapshot(const AdminCommand& command, const HttpR
   AdminCounts& counts = inside_.limits.counts;
   if (!limit.allow(monotonic_now(), inside_.config.admin.rate_limit_interval_ms)) {
     counts.count([](auto& values) { ++values.snapshots_limited; });
-    return failure(429, command.name, "one snapshot in every admin.rateLimiterIntervalInMS");
+    return failure(429, command.name, "only one snapshot is allowed per admin.rateLimiterIntervalInMS");
   }
   const auto taken = inside_.snapshots.take();
   if (!taken) {

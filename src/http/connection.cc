@@ -177,9 +177,9 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     is_head_ = header.method() == http::verb::head;
     version_ = header.version();
     const auto method = method_of(header.method());
-    if (!method) return refuse(405, "this method is not served\n");
+    if (!method) return refuse(405, "this method is not supported\n");
     auto target = parse_target({header.target().data(), header.target().size()});
-    if (!target) return refuse(400, "the path or the query cannot be read\n");
+    if (!target) return refuse(400, "the path or the query is malformed\n");
     request_.method = *method;
     request_.path = std::move(target->path);
     request_.query = std::move(target->query);
@@ -195,7 +195,8 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     HttpRouter::Match match = port_.router.find(request_.method, request_.path);
     if (match.route == nullptr) {
       const bool known = !match.allowed.empty();
-      HttpResponse response = text_response(known ? 405 : 404, known ? "not by this method\n" : "not here\n");
+      HttpResponse response =
+          text_response(known ? 405 : 404, known ? "this method is not allowed here\n" : "not here\n");
       if (known) response.headers.push_back({"Allow", match.allowed});
       keep_alive_ = keep_alive_ && parser_->is_done();
       return respond(std::move(response));
@@ -284,7 +285,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     }
     if (request_.body.size() + piece_.size() > body_bytes_max())
       return refuse(413, "the body is too large\n");
-    if (!body_share_.grow(piece_.size())) return refuse(503, "too much is being sent to this server\n");
+    if (!body_share_.grow(piece_.size())) return refuse(503, "too much data is being sent to this server\n");
     request_.body += piece_;
     read_body();
   }

@@ -6,7 +6,7 @@
 namespace drover::server {
 namespace {
 
-TEST(HttpHosts, AreAddressesAndTheNamesOfTheConfiguration) {
+TEST(HttpHosts, AreAddressesAndConfiguredNames) {
   ServerConfig config;
   config.client = Endpoint{"Client.example.net", 2181};
   config.admin.address = "admin.example.net";

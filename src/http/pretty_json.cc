@@ -61,7 +61,7 @@ PrettyJson& PrettyJson::literal(std::string_view text) {
 PrettyJson& PrettyJson::value(double number) { return literal(java_double(number)); }
 
 PrettyJson& PrettyJson::key(std::string_view name) {
-  ENSURE(!levels_.empty() && !levels_.back().array && !after_key_, "a key belongs into an object");
+  ENSURE(!levels_.empty() && !levels_.back().array && !after_key_, "a key belongs to an object");
   if (!levels_.back().empty) out_ += ',';
   levels_.back().empty = false;
   new_line();

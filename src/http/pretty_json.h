@@ -28,6 +28,7 @@ class PrettyJson {
   PrettyJson& value(std::string_view text) { return literal(json_quoted(text)); }
   PrettyJson& value(const char* text) { return value(std::string_view(text)); }
   PrettyJson& value(std::int64_t number) { return literal(std::to_string(number)); }
+  PrettyJson& value(std::uint64_t number) { return literal(std::to_string(number)); }
   PrettyJson& value(int number) { return value(std::int64_t{number}); }
   PrettyJson& value(double number);  // as Java prints it: 0.0, 5.0E-4
   PrettyJson& value(bool yes) { return literal(yes ? "true" : "false"); }

@@ -31,7 +31,7 @@ TEST(PrettyJson, IndentsObjectsAndKeepsArraysOnOneLine) {
 })");
 }
 
-TEST(JsonText, EscapesWhatJsonDoesNotAllow) {
+TEST(JsonText, EscapesCharactersThatJsonDoesNotAllow) {
   EXPECT_EQ(json_quoted("a\"b\\c\n\t\x01/<é€😀"), "\"a\\\"b\\\\c\\n\\t\\u0001/<é€😀\"");
 }
 

@@ -32,13 +32,13 @@ TEST_F(Router, PrefersTheExactPath) {
   EXPECT_EQ(find(HttpMethod::kGet, "/commands"), "any command");
 }
 
-TEST_F(Router, DoesNotTakeALongerNameForAPathBelow) {
+TEST_F(Router, DoesNotTreatALongerNameAsASubpath) {
   EXPECT_EQ(find(HttpMethod::kGet, "/commandsX"), "");
   EXPECT_EQ(find(HttpMethod::kGet, "/both/x"), "");
   EXPECT_EQ(find(HttpMethod::kGet, ""), "");
 }
 
-TEST_F(Router, TellsTheMethodsOfAPath) {
+TEST_F(Router, ListsTheMethodsOfAPath) {
   EXPECT_EQ(find(HttpMethod::kGet, "/both"), "got");
   EXPECT_EQ(find(HttpMethod::kPost, "/both"), "posted");
   EXPECT_EQ(find(HttpMethod::kDelete, "/both"), "GET, HEAD, POST");

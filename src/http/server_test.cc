@@ -81,7 +81,7 @@ class HttpPort : public ::testing::Test {
   std::unique_ptr<HttpServer> server_;
 };
 
-TEST_F(HttpPort, AnswersRequestAfterRequestOnOneConnection) {
+TEST_F(HttpPort, AnswersSeveralRequestsOnOneConnection) {
   HttpTestClient client(port());
   EXPECT_EQ(client.get("/hello?name=Ann+B").body, "hello Ann B 127.0.0.1");
   EXPECT_EQ(client.get("/hello").body, "hello nobody 127.0.0.1");
@@ -97,7 +97,7 @@ TEST_F(HttpPort, AnswersPipelinedRequestsInOrder) {
   EXPECT_EQ(client.read_answer().body, "hello 3 127.0.0.1");
 }
 
-TEST_F(HttpPort, TellsWhichMethodsAPathHas) {
+TEST_F(HttpPort, ListsTheAllowedMethodsOfAPath) {
   HttpTestClient client(port());
   const HttpAnswer answer = client.get("/echo");
   EXPECT_EQ(answer.status, 405);
@@ -112,13 +112,13 @@ TEST_F(HttpPort, SendsNoBodyForHead) {
   EXPECT_TRUE(all.ends_with("\r\n\r\n")) << all;
 }
 
-TEST_F(HttpPort, ClosesWhenItIsAskedTo) {
+TEST_F(HttpPort, ClosesTheConnectionOnRequest) {
   HttpTestClient client(port());
   client.send("GET /hello HTTP/1.0\r\n\r\n");
   EXPECT_TRUE(client.read_rest().ends_with("hello nobody 127.0.0.1"));
 }
 
-TEST_F(HttpPort, RefusesWhatIsNotHttp) {
+TEST_F(HttpPort, RefusesInputThatIsNotHttp) {
   for (const char* wrong : {"\x16\x03\x01 tls?\r\n\r\n", "srvr\r\n\r\n", "GET /%zz HTTP/1.1\r\n\r\n",
                             "GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n"}) {
     HttpTestClient client(port());
@@ -128,7 +128,7 @@ TEST_F(HttpPort, RefusesWhatIsNotHttp) {
   }
 }
 
-TEST_F(HttpPort, RefusesMethodsThatNoRouteCanHave) {
+TEST_F(HttpPort, RefusesUnknownMethods) {
   HttpTestClient client(port());
   client.send("TRACE /hello HTTP/1.1\r\n\r\n");
   EXPECT_EQ(client.read_answer().status, 405);
@@ -149,7 +149,7 @@ TEST_F(HttpPort, RefusesALargeBodyWithAndWithoutALength) {
   EXPECT_EQ(chunked.read_answer().status, 413);
 }
 
-TEST_F(HttpPort, SaysContinueToThoseWhoWaitForIt) {
+TEST_F(HttpPort, AnswersExpectContinue) {
   HttpTestClient client(port());
   client.send("POST /echo HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
   EXPECT_EQ(client.read_answer().status, 100);
@@ -178,13 +178,13 @@ TEST_F(HttpPort, CutsTheConnectionWhenABodyFails) {
   EXPECT_EQ(client.get("/pieces?fail").status, 0);  // the last chunk is missing
 }
 
-TEST_F(HttpPort, GivesAnUploadToItsSinkPieceByPiece) {
+TEST_F(HttpPort, PassesAnUploadToItsSinkPieceByPiece) {
   HttpTestClient client(port());
   EXPECT_EQ(client.post("/upload", std::string(3'000'000, 'x'), "Authorization: a b\r\n").body, "3000000");
   EXPECT_EQ(client.post("/upload", "", "Authorization: a b\r\n").body, "0");
 }
 
-TEST_F(HttpPort, RefusesAnUploadBeforeItIsReadAndWhileItIs) {
+TEST_F(HttpPort, RefusesAnUploadBeforeAndWhileItIsRead) {
   HttpTestClient unknown(port());
   EXPECT_EQ(unknown.post("/upload", std::string(1'000'000, 'x')).status, 401);
   HttpTestClient large(port());
@@ -219,7 +219,7 @@ TEST_F(HttpPort, SurvivesSinksAndSourcesThatThrow) {
   EXPECT_EQ(HttpTestClient(port()).get("/hello").status, 200);
 }
 
-TEST_F(HttpPort, AsksTheGuardBeforeItReadsTheBody) {
+TEST_F(HttpPort, CallsTheGuardBeforeItReadsTheBody) {
   options_.guard = [](const HttpRequest& r) -> std::optional<HttpResponse> {
     if (r.path == "/echo") return text_response(401, "who?");
     return std::nullopt;
@@ -230,7 +230,7 @@ TEST_F(HttpPort, AsksTheGuardBeforeItReadsTheBody) {
   EXPECT_EQ(HttpTestClient(port()).get("/hello").status, 200);
 }
 
-TEST_F(HttpPort, GivesAKeptBodyOneClockHoweverManyPiecesItHas) {
+TEST_F(HttpPort, HasOneTimeoutForAWholeBody) {
   options_.idle_timeout_ms = 300;
   HttpTestClient client(port());
   client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50000\r\n\r\n");
@@ -258,7 +258,7 @@ TEST_F(HttpPort, StopsWhileConnectionsAreOpen) {
   EXPECT_EQ(idle.read_rest(), "");
 }
 
-TEST_F(HttpPort, TellsWhenThePortIsTaken) {
+TEST_F(HttpPort, ReportsAPortInUse) {
   HttpServerOptions same = options_;
   same.port = static_cast<std::uint16_t>(port());
   const auto second = HttpServer::open(same, router_);

@@ -101,7 +101,7 @@ TEST_F(HttpPortUnderStrain, AnswersProbesWhileTheGuardIsStuck) {
   EXPECT_EQ(status_of("/instant"), 200);
 }
 
-TEST_F(HttpPortUnderStrain, GivesTheSeatOfWhoKeepsItWaitingToANewcomer) {
+TEST_F(HttpPortUnderStrain, ANewConnectionReplacesTheLongestIdleOne) {
   options_.connections_max = 3;
   HttpTestClient idle(port());
   EXPECT_EQ(idle.get("/work").status, 200);
@@ -117,7 +117,7 @@ TEST_F(HttpPortUnderStrain, GivesTheSeatOfWhoKeepsItWaitingToANewcomer) {
   EXPECT_EQ(slow.read_answer().body, "abc") << "its turn to leave has not come";
 }
 
-TEST_F(HttpPortUnderStrain, TakesNoSeatFromThoseWithSomethingUnderWay) {
+TEST_F(HttpPortUnderStrain, KeepsConnectionsWithARequestInProgress) {
   options_.connections_max = 2;
   const auto first = ask("/stuck");
   const auto second = ask("/stuck");
@@ -129,7 +129,7 @@ TEST_F(HttpPortUnderStrain, TakesNoSeatFromThoseWithSomethingUnderWay) {
 }
 
 // Each body is below its own limit, but together they exceed the total limit.
-TEST_F(HttpPortUnderStrain, KeepsBodiesUpToASumOfAll) {
+TEST_F(HttpPortUnderStrain, LimitsTheSumOfAllBodies) {
   options_.bodies_bytes_max = 150'000;
   const std::string large(90'000, 'x');
   std::unique_ptr<HttpTestClient> holds;
@@ -149,7 +149,7 @@ TEST_F(HttpPortUnderStrain, KeepsBodiesUpToASumOfAll) {
   EXPECT_EQ(HttpTestClient(port()).post("/echo", large).status, 200) << "what was held is free again";
 }
 
-TEST_F(HttpPortUnderStrain, GivesARequestOneClockForHeaderAndBody) {
+TEST_F(HttpPortUnderStrain, HasOneTimeoutForHeaderAndBody) {
   options_.idle_timeout_ms = 1000;
   HttpTestClient client(port());
   const auto begun = std::chrono::steady_clock::now();

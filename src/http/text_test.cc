@@ -23,7 +23,7 @@ TEST(HttpTarget, IsRefusedWhenItCannotBeDecoded) {
     EXPECT_FALSE(parse_target(wrong)) << wrong;
 }
 
-TEST(HttpTarget, HasABoundedNumberOfParameters) {
+TEST(HttpTarget, HasALimitedNumberOfParameters) {
   std::string target = "/?";
   for (int i = 0; i < 101; ++i) target += "k" + std::to_string(i) + "&";
   EXPECT_FALSE(parse_target(target));

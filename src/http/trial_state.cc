@@ -56,10 +56,10 @@ bool TrialState::charge(std::uint64_t kept, std::uint64_t left_out) {
     beyond_ = fmt::format("the state takes more than {} MB of memory (admin.restore.maxStateInMb)",
                           bounds_.state_bytes >> 20);
   } else if (kept_ > bounds_.trial_bytes) {
-    beyond_ = fmt::format("loading it on trial takes more than {} MB of memory, half of what is free",
+    beyond_ = fmt::format("the trial load takes more than {} MB of memory, half of what is free",
                           bounds_.trial_bytes >> 20);
   } else if (++records_ % kLookAtClockEvery == 0 && monotonic_now() > bounds_.deadline) {
-    beyond_ = "loading it on trial takes too long";
+    beyond_ = "the trial load takes too long";
   }
   return beyond_.empty();
 }

@@ -30,13 +30,13 @@ int nodes_until_refused(TrialState& trial, const std::string& data, int at_most)
   return at_most;
 }
 
-TEST(TrialState, TakesWhatIsWithinItsBounds) {
+TEST(TrialState, AcceptsAStateWithinItsLimits) {
   TrialState trial({}, bounds());
   EXPECT_EQ(nodes_until_refused(trial, "data", 1000), 1000);
   EXPECT_THAT(trial.beyond(), IsEmpty());
 }
 
-TEST(TrialState, EndsBeforeNodesTakeTheMemoryThatIsFree) {
+TEST(TrialState, StopsBeforeNodesUseUpTheFreeMemory) {
   TrialBounds tight = bounds();
   tight.trial_bytes = 1 << 20;
   TrialState trial({}, tight);
@@ -44,7 +44,7 @@ TEST(TrialState, EndsBeforeNodesTakeTheMemoryThatIsFree) {
   EXPECT_THAT(trial.beyond(), HasSubstr("half of what is free"));
 }
 
-TEST(TrialState, CountsTheDataThatItDoesNotKeep) {
+TEST(TrialState, CountsDataThatItDoesNotKeep) {
   TrialState trial({}, bounds());
   EXPECT_LT(nodes_until_refused(trial, std::string(1 << 20, 'x'), 1'000'000), 10);
   EXPECT_THAT(trial.beyond(), HasSubstr("admin.restore.maxStateInMb"));
@@ -60,7 +60,7 @@ TEST(TrialState, CountsSessionsAndLists) {
   EXPECT_THAT(sessions.beyond(), HasSubstr("MB of memory"));
 }
 
-TEST(TrialState, EndsWhenItsTimeIsOver) {
+TEST(TrialState, StopsWhenItsTimeIsOver) {
   TrialBounds late = bounds();
   late.deadline = monotonic_now() + -1;
   TrialState trial({}, late);
@@ -68,7 +68,7 @@ TEST(TrialState, EndsWhenItsTimeIsOver) {
   EXPECT_THAT(trial.beyond(), HasSubstr("too long"));
 }
 
-TEST(TrialState, TheBoundsFollowTheMachineUnlessTheyAreSet) {
+TEST(TrialState, TheLimitsDependOnTheMachineUnlessConfigured) {
   const ProcessMemory memory = process_memory();
   EXPECT_GT(memory.limit_bytes, 0u);
   EXPECT_LE(memory.free_bytes, memory.limit_bytes);

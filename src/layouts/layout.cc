@@ -6,7 +6,9 @@
 #include <map>
 #include <utility>
 
+#include "layouts/directories.h"
 #include "layouts/names.h"
+#include "layouts/sequence.h"
 
 namespace drover::layouts {
 namespace {
@@ -85,7 +87,7 @@ void put_in_order(std::vector<Part>& parts, QueueOrder order) {
   std::stable_sort(parts.begin(), parts.end(), [order](const Part& a, const Part& b) {
     const std::int64_t rank_a = rank_of(a, order), rank_b = rank_of(b, order);
     if (rank_a != rank_b) return rank_a < rank_b;
-    if (a.sequence != b.sequence) return sequence_before(a.sequence, b.sequence);
+    if (a.sequence != b.sequence) return comes_before(a.sequence, b.sequence);
     // A writer that downgrades has a reader node with the same number. The writer's node comes first.
     return a.role == Role::kWriter && b.role == Role::kReader;
   });
@@ -95,15 +97,15 @@ bool take_name(std::vector<std::string>& names, std::string_view name) { return 
 
 // Recipes whose directory has nodes with fixed names.
 void find_fixed(Things& things, std::vector<std::string>& others) {
-  const bool has_leases = take_name(others, "leases");
-  const bool has_locks = has_leases && take_name(others, "locks");
+  const bool has_leases = take_name(others, kLeases);
+  const bool has_locks = has_leases && take_name(others, kLocks);
   if (has_leases || has_locks) things[{Kind::kSemaphore, Family::kCurator}];
-  if (take_name(others, "lease_holder")) things[{Kind::kTimeLease, Family::kKazoo}];
-  const bool has_entries = take_name(others, "entries");
-  if (has_entries && (take_name(others, "taken") || others.empty())) {
+  if (take_name(others, kLeaseHolder)) things[{Kind::kTimeLease, Family::kKazoo}];
+  const bool has_entries = take_name(others, kEntries);
+  if (has_entries && (take_name(others, kTaken) || others.empty())) {
     things[{Kind::kQueue, Family::kKazoo, QueueOrder::kPriority}];
   } else if (has_entries) {
-    others.push_back("entries");
+    others.emplace_back(kEntries);
   }
 }
 
@@ -138,6 +140,11 @@ Recognition recognise(std::span<const std::string> names) {
   }
   std::sort(seen.others.begin(), seen.others.end());
   return seen;
+}
+
+bool is_in_queue(std::string_view name) {
+  const auto thing = thing_of(read_name(name).shape);
+  return name == kEntries || (thing && thing->kind == Kind::kQueue);
 }
 
 std::size_t holders_in(Kind kind, std::span<const Part> line) {

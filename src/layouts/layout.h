@@ -68,16 +68,14 @@ struct Recognition {
 
 Recognition recognise(std::span<const std::string> names);
 
+// An item of a queue has this name, or the queue's directory has a child of this name.
+bool is_in_queue(std::string_view name);
+
 std::string_view name_of(Kind kind);      // "mutex"
 std::string_view name_of(Family family);  // "Curator, drover"
 std::string_view name_of(QueueOrder order);
 
 // How many hold the lock: all readers before the first writer, otherwise one.
 std::size_t holders_in(Kind kind, std::span<const Part> line);
-
-// Compares sequence numbers across the wrap from 2147483647 to -2147483648.
-constexpr bool sequence_before(std::int32_t a, std::int32_t b) {
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b)) < 0;
-}
 
 }  // namespace drover::layouts

@@ -5,11 +5,13 @@
 #include <array>
 #include <charconv>
 
+#include "layouts/sequence.h"
+
 namespace drover::layouts {
 namespace {
 
 constexpr std::string_view kProtected = "_c_";
-constexpr std::size_t kUuidLength = 36, kHexLength = 32, kDigits = 10;
+constexpr std::size_t kUuidLength = 36, kHexLength = 32;
 
 bool is_hex(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
@@ -32,14 +34,6 @@ bool is_uuid(std::string_view text) {
   return true;
 }
 
-std::optional<std::int32_t> sequence_in(std::string_view text) {
-  const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
-  if (digits.size() != kDigits || !is_digits(digits)) return std::nullopt;
-  std::int32_t number = 0;
-  if (std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc{}) return std::nullopt;
-  return number;
-}
-
 // The rest of the name after "_c_<uuid>-"; go-zookeeper writes the uuid without dashes.
 std::optional<std::string_view> behind_protection(std::string_view name) {
   if (!name.starts_with(kProtected)) return std::nullopt;
@@ -58,14 +52,14 @@ std::optional<ReadName> read_kazoo(std::string_view name) {
   const Part part{std::string(name)};
   if (rest.empty()) return ReadName{Shape::kHex, part};
   if (rest == "__party__") return ReadName{Shape::kParty, part};
-  if (const auto sequence = sequence_after(rest, "__lock__"); sequence && rest.starts_with("__lock__")) {
+  if (const auto sequence = sequence_of(rest, "__lock__"); sequence && rest.starts_with("__lock__")) {
     return ReadName{Shape::kKazooLock, {part.name, *sequence, Role::kPlain}};
   }
-  if (const auto sequence = sequence_after(rest, "__rlock__"); sequence && rest.starts_with("__rlock__")) {
+  if (const auto sequence = sequence_of(rest, "__rlock__"); sequence && rest.starts_with("__rlock__")) {
     return ReadName{Shape::kKazooRead, {part.name, *sequence, Role::kReader}};
   }
   // A kazoo lock that uses Curator's names is not a party.
-  if (rest.starts_with("-") && !sequence_after(rest, "-lock-")) return ReadName{Shape::kShallowParty, part};
+  if (rest.starts_with("-") && !sequence_of(rest, "-lock-")) return ReadName{Shape::kShallowParty, part};
   return std::nullopt;
 }
 
@@ -81,10 +75,10 @@ std::optional<ReadName> read_item(std::string_view name) {
   if (!name.starts_with(kQueue)) return std::nullopt;
   const std::string_view rest = name.substr(kQueue.size());
   const std::string text(name);
-  if (const auto sequence = sequence_in(rest)) return ReadName{Shape::kItem, {text, *sequence}};
+  if (const auto sequence = parse_sequence(rest)) return ReadName{Shape::kItem, {text, *sequence}};
   if (rest.starts_with('|')) {
     const std::size_t bar = rest.rfind('|');
-    const auto sequence = sequence_in(rest.substr(bar + 1));
+    const auto sequence = parse_sequence(rest.substr(bar + 1));
     if (!sequence || bar == 0) return std::nullopt;
     const std::string_view key = rest.substr(1, bar - 1);
     // Times of this century have eleven hex digits.
@@ -95,7 +89,7 @@ std::optional<ReadName> read_item(std::string_view name) {
   constexpr std::size_t kPriorityLength = 9;
   if (rest.size() < kPriorityLength || (rest[0] != '0' && rest[0] != '1')) return std::nullopt;
   const std::string_view priority = rest.substr(1, kPriorityLength - 1);
-  const auto sequence = sequence_in(rest.substr(kPriorityLength));
+  const auto sequence = parse_sequence(rest.substr(kPriorityLength));
   if (!sequence || !is_upper_hex(priority)) return std::nullopt;
   std::uint32_t bits = 0;
   std::from_chars(priority.data(), priority.data() + priority.size(), bits, 16);
@@ -110,7 +104,7 @@ std::optional<ReadName> read_entry(std::string_view name) {
   const std::string_view rest = name.substr(kEntry.size());
   const std::size_t dash = rest.find('-');
   if (dash == std::string_view::npos || !is_digits(rest.substr(0, dash))) return std::nullopt;
-  const auto sequence = sequence_in(rest.substr(dash + 1));
+  const auto sequence = parse_sequence(rest.substr(dash + 1));
   if (!sequence) return std::nullopt;
   return ReadName{Shape::kEntry, {std::string(name), *sequence, {}, std::string(rest.substr(0, dash))}};
 }
@@ -123,7 +117,7 @@ std::optional<ReadName> read_session_lock(std::string_view name) {
     if (rest.starts_with('-')) rest.remove_prefix(1);
     const std::size_t dash = rest.find('-');
     if (dash == std::string_view::npos || !is_hex(rest.substr(0, dash))) continue;
-    const auto sequence = sequence_in(rest.substr(dash + 1));
+    const auto sequence = parse_sequence(rest.substr(dash + 1));
     if (sequence) return ReadName{Shape::kSessionLock, {std::string(name), *sequence}};
   }
   return std::nullopt;
@@ -152,7 +146,7 @@ constexpr std::array kOnlyProtected{Marker{"t-", Shape::kTurn}, Marker{"turn-", 
 // A marker starts the name or follows a dash: "block-0000000001" is not a lock.
 std::optional<ReadName> read_marked(std::string_view name) {
   for (const Marker& marker : kAnywhere) {
-    const auto sequence = sequence_after(name, marker.text);
+    const auto sequence = sequence_of(name, marker.text);
     if (!sequence) continue;
     const std::size_t at = name.rfind(marker.text);
     if (at != 0 && name[at - 1] != '-' && marker.text[0] != '-') continue;
@@ -163,17 +157,11 @@ std::optional<ReadName> read_marked(std::string_view name) {
 
 }  // namespace
 
-std::optional<std::int32_t> sequence_after(std::string_view name, std::string_view marker) {
-  const std::size_t at = name.rfind(marker);
-  if (at == std::string_view::npos) return std::nullopt;
-  return sequence_in(name.substr(at + marker.size()));
-}
-
 ReadName read_name(std::string_view name) {
   if (const auto rest = behind_protection(name)) {
     for (const Marker& marker : kOnlyProtected) {
       if (!rest->starts_with(marker.text)) continue;
-      if (const auto sequence = sequence_in(rest->substr(marker.text.size()))) {
+      if (const auto sequence = parse_sequence(rest->substr(marker.text.size()))) {
         return {marker.shape, {std::string(name), *sequence}};
       }
     }
@@ -181,10 +169,10 @@ ReadName read_name(std::string_view name) {
   for (const auto& read : {read_kazoo, read_item, read_entry, read_session_lock, read_marked}) {
     if (auto found = read(name)) return *std::move(found);
   }
-  if (const auto sequence = sequence_after(name, "qn-"); sequence && name.starts_with("qn-")) {
+  if (const auto sequence = sequence_of(name, "qn-"); sequence && name.starts_with("qn-")) {
     return {Shape::kSimpleItem, {std::string(name), *sequence}};
   }
-  if (const auto sequence = sequence_after(name, "n_")) {
+  if (const auto sequence = sequence_of(name, "n_")) {
     const std::size_t at = name.rfind("n_");
     if (at == 0 || name[at - 1] == '-') return {Shape::kCandidate, {std::string(name), *sequence}};
   }

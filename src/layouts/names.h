@@ -4,8 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
 
 #include "layouts/layout.h"
@@ -45,8 +43,5 @@ struct ReadName {
 };
 
 ReadName read_name(std::string_view name);
-
-// The sequence number, if nothing else follows `marker`: ten digits, optionally with a sign.
-std::optional<std::int32_t> sequence_after(std::string_view name, std::string_view marker);
 
 }  // namespace drover::layouts

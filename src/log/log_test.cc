@@ -56,7 +56,7 @@ TEST_F(LogTest, LinesBelowTheLevelAreNotWritten) {
   EXPECT_THAT(contents(file("server.log")), testing::HasSubstr("loud"));
 }
 
-TEST_F(LogTest, AFullFileIsRotatedAndOldOnesGoAway) {
+TEST_F(LogTest, AFullFileIsRotatedAndOldOnesAreDeleted) {
   ASSERT_TRUE(open_log({.file = file("server.log"), .file_bytes_max = 1024, .files_max = 2}));
   for (int i = 0; i < 200; ++i) log_info("net", "line {}", i);
   EXPECT_TRUE(std::filesystem::exists(file("server.1.log")));

@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/bench.h"
-#include "cli/recipes_command.h"
-#include "cli/shell.h"
-#include "cli/top.h"
+#include "cli/bench/bench.h"
+#include "cli/recipes/command.h"
+#include "cli/shell/shell.h"
+#include "cli/top/top.h"
 #include "config/config.h"
 #include "drover/version.h"
 #include "log/log.h"

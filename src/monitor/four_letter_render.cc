@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The output of each four-letter word. Checked byte by byte against Java ZooKeeper 3.8.0.
+// The table of four-letter words and their output. Checked byte by byte against Java ZooKeeper 3.8.0.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -12,8 +11,6 @@
 
 namespace drover::server {
 namespace {
-
-constexpr std::string_view kNotServing = "This ZooKeeper instance is not currently serving requests";
 
 template <class... Arguments>
 void print(std::string& out, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
@@ -55,7 +52,7 @@ void print_connection(std::string& out, const ConnectionFacts& c, ConnectionForm
     print(out, ",sid=0x{:x},lop={},est={},to={}", hex(c.session), c.last_operation, c.established.ms,
           c.timeout_ms);
     if (c.last_cxid >= 0) print(out, ",lcxid=0x{:x}", c.last_cxid);
-    const std::int64_t average = c.latency_ms.count == 0 ? 0 : c.latency_ms.sum / c.latency_ms.count;
+    const std::uint64_t average = c.latency_ms.count == 0 ? 0 : c.latency_ms.sum / c.latency_ms.count;
     print(out, ",lzxid=0x{:x},lresp={},llat={},minlat={},avglat={},maxlat={}", hex(c.last_zxid),
           c.last_response_ms, c.last_latency_ms, c.latency_ms.min, average, c.latency_ms.max);
   }
@@ -142,8 +139,8 @@ std::string mntr(const Facts& facts) {
 
 std::string server_stats(const Facts& facts) {
   std::string out;
-  print(out, "Latency min/avg/max: {}/{}/{}\n", facts.latency_ms.min, java_double(facts.latency_ms.average()),
-        facts.latency_ms.max);
+  print(out, "Latency min/avg/max: {}/{}/{}\n", facts.latency_ms.min,
+        java_double(average_of(facts.latency_ms)), facts.latency_ms.max);
   print(out, "Received: {}\nSent: {}\nConnections: {}\nOutstanding: {}\n", facts.packets_received,
         facts.packets_sent, facts.alive_connections, facts.outstanding_requests);
   print(out, "Zxid: 0x{:x}\nMode: {}\nNode count: {}\n", hex(facts.last_zxid), name_of(facts.mode),
@@ -181,19 +178,61 @@ std::string watches_by_path(const Facts& facts) {
   return out + "\n";
 }
 
-// Java's behaviour, word by word, while it is not serving. Nothing: the word answers as always.
-std::optional<std::string> answer_when_not_serving(Word word) {
-  switch (word) {
-    case Word::kEnvi:
-    case Word::kRuok:
-    case Word::kGtmk:
-    case Word::kStmk:
-    case Word::kTelnetClose: return std::nullopt;
-    case Word::kIsro: return "null";
-    case Word::kHash: return std::string(kNotServing);
-    default: return std::string(kNotServing) + "\n";
-  }
+std::string watch_summary(const Facts& facts) {
+  return fmt::format("{} connections watching {} paths\nTotal watches:{}\n", facts.watching_connections,
+                     facts.watched_paths, facts.total_watches);
 }
+
+std::string trace_mask(const Facts& facts) { return std::to_string(facts.trace_mask); }
+
+constexpr Word kWords[] = {
+    {.name = "conf", .print = conf, .needs = {.directory_sizes = true}, .standard = true},
+    {.name = "cons",
+     .print = [](const Facts& f) { return connections(f, ConnectionForm::kFull); },
+     .needs = {.connections = true}},
+    {.name = "crst",
+     .print = [](const Facts&) { return std::string("Connection stats reset.\n"); },
+     .action = Word::Action::kResetConnectionStats},
+    {.name = "dirs",
+     .print =
+         [](const Facts& f) {
+           return fmt::format("datadir_size: {}\nlogdir_size: {}\n", f.data_dir_bytes, f.log_dir_bytes);
+         },
+     .needs = {.directory_sizes = true},
+     .standard = true},
+    {.name = "dump", .print = dump, .needs = {.sessions_and_ephemerals = true}},
+    {.name = "envi", .print = envi, .needs = {.environment = true}, .standard = true, .not_serving = {}},
+    {.name = "gtmk", .print = trace_mask, .not_serving = {}},
+    {.name = "hash",
+     .print = digests,
+     .needs = {.digests = true},
+     .not_serving = Word::kNotServing.substr(0, Word::kNotServing.size() - 1)},
+    {.name = "isro",
+     .print = [](const Facts& f) { return std::string(f.mode == ServerMode::kReadOnly ? "ro" : "rw"); },
+     .standard = true,
+     .not_serving = "null"},
+    {.name = "mntr", .print = mntr, .needs = {.metrics = true}, .standard = true},
+    {.name = "ruok",
+     .print = [](const Facts&) { return std::string("imok"); },
+     .standard = true,
+     .not_serving = {}},
+    {.name = "srst",
+     .print = [](const Facts&) { return std::string("Server stats reset.\n"); },
+     .action = Word::Action::kResetServerStats},
+    {.name = "srvr", .print = [](const Facts& f) { return srvr(f, ""); }, .standard = true},
+    {.name = "stat",
+     .print = [](const Facts& f) { return srvr(f, "Clients:\n" + connections(f, ConnectionForm::kBrief)); },
+     .needs = {.connections = true}},
+    {.name = "stmk", .print = trace_mask, .action = Word::Action::kSetTraceMask, .not_serving = {}},
+    {.name = "wchc", .print = watches_by_session, .needs = {.watches = true}},
+    {.name = "wchp", .print = watches_by_path, .needs = {.watches = true}},
+    {.name = "wchs", .print = watch_summary, .needs = {.watch_counts = true}, .standard = true},
+    // IAC IP IAC DM: telnet sends it on close. As a frame length it would be negative.
+    {.name = "telnet close",
+     .print = [](const Facts&) { return std::string(); },
+     .not_serving = {},
+     .bytes = "\xff\xf4\xff\xfd"},
+};
 
 }  // namespace
 
@@ -208,78 +247,6 @@ std::string_view name_of(ServerMode mode) {
   return "standalone";
 }
 
-double Summary::average() const {
-  if (count == 0) return 0;
-  return std::round(static_cast<double>(sum) / static_cast<double>(count) * 10'000) / 10'000;
-}
-
-namespace {
-
-void append_summary(std::vector<MetricLine>& lines, std::string_view name, const Summary& summary) {
-  lines.push_back({fmt::format("avg_{}", name), summary.average()});
-  lines.push_back({fmt::format("min_{}", name), summary.min});
-  lines.push_back({fmt::format("max_{}", name), summary.max});
-  lines.push_back({fmt::format("cnt_{}", name), summary.count});
-  lines.push_back({fmt::format("sum_{}", name), summary.sum});
-}
-
-struct LineMaker {
-  const std::string& name;
-  std::vector<MetricLine>& lines;
-
-  void operator()(const Summary& summary) const { append_summary(lines, name, summary); }
-  void operator()(const Median& median) const { append_summary(lines, name, median.summary); }
-  void operator()(const Percentiles& p) const {
-    append_summary(lines, name, p.summary);
-    lines.push_back({fmt::format("p50_{}", name), p.p50});
-    lines.push_back({fmt::format("p95_{}", name), p.p95});
-    lines.push_back({fmt::format("p99_{}", name), p.p99});
-    lines.push_back({fmt::format("p999_{}", name), p.p999});
-  }
-  void operator()(const auto& single) const { lines.push_back({name, single}); }
-};
-
-}  // namespace
-
-std::vector<MetricLine> lines_of(const Metric& metric) {
-  std::vector<MetricLine> lines;
-  std::visit(LineMaker{metric.name, lines}, metric.value);
-  return lines;
-}
-
-std::string render(Word word, const Facts& facts) {
-  if (!facts.serving) {
-    if (auto answer = answer_when_not_serving(word)) return *std::move(answer);
-  }
-  switch (word) {
-    case Word::kConf: return conf(facts);
-    case Word::kCons: return connections(facts, ConnectionForm::kFull);
-    case Word::kCrst: return "Connection stats reset.\n";
-    case Word::kDirs:
-      return fmt::format("datadir_size: {}\nlogdir_size: {}\n", facts.data_dir_bytes, facts.log_dir_bytes);
-    case Word::kDump: return dump(facts);
-    case Word::kEnvi: return envi(facts);
-    case Word::kGtmk:
-    case Word::kStmk: return std::to_string(facts.trace_mask);
-    case Word::kHash: return digests(facts);
-    case Word::kIsro: return facts.mode == ServerMode::kReadOnly ? "ro" : "rw";
-    case Word::kMntr: return mntr(facts);
-    case Word::kRuok: return "imok";
-    case Word::kSrst: return "Server stats reset.\n";
-    case Word::kSrvr: return srvr(facts, "");
-    case Word::kStat: return srvr(facts, "Clients:\n" + connections(facts, ConnectionForm::kBrief));
-    case Word::kWchc: return watches_by_session(facts);
-    case Word::kWchp: return watches_by_path(facts);
-    case Word::kWchs:
-      return fmt::format("{} connections watching {} paths\nTotal watches:{}\n", facts.watching_connections,
-                         facts.watched_paths, facts.total_watches);
-    case Word::kTelnetClose: return "";
-  }
-  return "";
-}
-
-std::string refusal(Word word) {
-  return fmt::format("{} is not executed because it is not in the whitelist.\n", name_of(word));
-}
+std::span<const Word> four_letter_words() { return kWords; }
 
 }  // namespace drover::server

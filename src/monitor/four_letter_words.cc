@@ -1,40 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Recognises words and checks whether they may run; four_letter_render.cc has their output.
+// Recognises words and checks whether they may run; four_letter_render.cc has the table and the output.
 #include "monitor/four_letter_words.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
-#include <initializer_list>
 
 #include "base/text.h"
 
 namespace drover::server {
 namespace {
 
-constexpr std::array<std::string_view, kWordCount> kNames{
-    "conf", "cons", "crst", "dirs", "dump", "envi", "gtmk", "hash", "isro",        "mntr",
-    "ruok", "srst", "srvr", "stat", "stmk", "wchc", "wchp", "wchs", "telnet close"};
-
-// IAC IP IAC DM: telnet sends it on close. As a frame length it would be negative.
-constexpr std::string_view kTelnetCloseBytes = "\xff\xf4\xff\xfd";
-
-std::optional<Word> word_named(std::string_view name) {
-  const auto* found = std::ranges::find(kNames, name);
-  if (found == kNames.end()) return std::nullopt;
-  return static_cast<Word>(found - kNames.begin());
+const Word* find_word(std::string_view Word::* field, std::string_view wanted) {
+  const auto words = four_letter_words();
+  const auto found = std::ranges::find(words, wanted, field);
+  return found == words.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-std::optional<Word> recognise(std::string_view first_bytes) {
-  if (first_bytes.size() < 4) return std::nullopt;
-  const std::string_view word = first_bytes.substr(0, 4);
-  if (word == kTelnetCloseBytes) return Word::kTelnetClose;
-  return word_named(word);
-}
+const Word* word_named(std::string_view name) { return find_word(&Word::name, name); }
 
-std::string_view name_of(Word word) { return kNames[static_cast<std::size_t>(word)]; }
+const Word* recognise(std::string_view first_bytes) {
+  return find_word(&Word::bytes, first_bytes.substr(0, 4));
+}
 
 std::optional<std::int64_t> trace_mask_of(std::string_view bytes_behind_word) {
   if (bytes_behind_word.size() < kTraceMaskBytes) return std::nullopt;
@@ -45,48 +35,43 @@ std::optional<std::int64_t> trace_mask_of(std::string_view bytes_behind_word) {
   return static_cast<std::int64_t>(mask);
 }
 
+bool Whitelist::allow(std::string_view name) {
+  const Word* word = word_named(name);
+  if (word != nullptr) names_.insert(word->name);
+  return word != nullptr;
+}
+
 Whitelist Whitelist::standard() {
   Whitelist list;
-  for (const Word word : {Word::kSrvr, Word::kRuok, Word::kIsro, Word::kMntr, Word::kConf, Word::kEnvi,
-                          Word::kDirs, Word::kWchs}) {
-    list.allow(word);
+  for (const Word& word : four_letter_words()) {
+    if (word.standard) list.allow(word.name);
   }
   return list;
 }
 
 Whitelist Whitelist::parse(std::string_view list, std::vector<std::string>* unknown) {
   Whitelist result;
-  result.allow(Word::kSrvr);
+  result.allow("srvr");
   while (!list.empty()) {
     const std::size_t comma = std::min(list.find(','), list.size());
     const std::string_view name = trimmed(list.substr(0, comma));
     list.remove_prefix(std::min(comma + 1, list.size()));
     if (name == "*") {
-      result.words_.set();
-    } else if (const auto word = word_named(name)) {
-      result.allow(*word);
-    } else if (!name.empty() && unknown != nullptr) {
+      for (const Word& word : four_letter_words()) result.allow(word.name);
+    } else if (!result.allow(name) && !name.empty() && unknown != nullptr) {
       unknown->emplace_back(name);
     }
   }
   return result;
 }
 
-Needs needs(Word word) {
-  switch (word) {
-    case Word::kConf:
-    case Word::kDirs: return {.directory_sizes = true};
-    case Word::kEnvi: return {.environment = true};
-    case Word::kMntr: return {.metrics = true};
-    case Word::kCons:
-    case Word::kStat: return {.connections = true};
-    case Word::kDump: return {.sessions_and_ephemerals = true};
-    case Word::kHash: return {.digests = true};
-    case Word::kWchs: return {.watch_counts = true};
-    case Word::kWchc:
-    case Word::kWchp: return {.watches = true};
-    default: return {};
-  }
+std::string render(const Word& word, const Facts& facts) {
+  if (!facts.serving && word.not_serving) return std::string(*word.not_serving);
+  return word.print(facts);
+}
+
+std::string refusal(const Word& word) {
+  return fmt::format("{} is not executed because it is not in the whitelist.\n", word.name);
 }
 
 }  // namespace drover::server

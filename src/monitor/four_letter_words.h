@@ -2,112 +2,24 @@
 //
 // The four-letter words of ZooKeeper's client port: parsing, permission and output.
 //
-// Text only: the server collects Facts (needs() says which), and render() writes exactly the lines that Java
-// ZooKeeper writes, because every monitoring tool of the last decade parses them.
+// Text only: the server collects Facts (Word::needs says which), and render() writes exactly the lines that
+// Java ZooKeeper writes, because every monitoring tool of the last decade parses them.
 #pragma once
 
-#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "monitor/metrics.h"
 
 namespace drover::server {
-
-enum class Word : std::uint8_t {
-  kConf,
-  kCons,
-  kCrst,
-  kDirs,
-  kDump,
-  kEnvi,
-  kGtmk,
-  kHash,
-  kIsro,
-  kMntr,
-  kRuok,
-  kSrst,
-  kSrvr,
-  kStat,
-  kStmk,
-  kWchc,
-  kWchp,
-  kWchs,
-  kTelnetClose,  // telnet sends it when it closes: no answer
-};
-inline constexpr std::size_t kWordCount = 19;
-
-// Parses the first four bytes of a new connection. Nothing if there are fewer bytes or no known word.
-std::optional<Word> recognise(std::string_view first_bytes);
-// "conf", …, "telnet close".
-std::string_view name_of(Word word);
-
-// `stmk` is followed by eight bytes: the mask, big-endian. Nothing until all of them have arrived.
-inline constexpr std::size_t kTraceMaskBytes = 8;
-std::optional<std::int64_t> trace_mask_of(std::string_view bytes_behind_word);
-
-// The allowed words. `srvr` is always allowed: zkServer.sh status needs it, as in Java.
-class Whitelist {
- public:
-  // The default: words with bounded output and without client addresses, session ids and znode paths.
-  static Whitelist standard();
-  // A comma-separated list or `*`, as in 4lw.commands.whitelist. Unknown names are added to `unknown`.
-  static Whitelist parse(std::string_view list, std::vector<std::string>* unknown = nullptr);
-
-  void allow(Word word) { words_.set(static_cast<std::size_t>(word)); }
-  bool allows(Word word) const { return words_.test(static_cast<std::size_t>(word)); }
-  friend bool operator==(const Whitelist&, const Whitelist&) = default;
-
- private:
-  std::bitset<kWordCount> words_;
-};
-
-// Minimum, maximum and mean of whole numbers since the last reset, as Java's AvgMinMaxCounter shows them.
-struct Summary {
-  std::int64_t count = 0;
-  std::int64_t sum = 0;
-  std::int64_t min = 0;
-  std::int64_t max = 0;
-
-  // Rounded to four decimals. 0 if nothing was counted.
-  double average() const;
-};
-
-struct Percentiles {
-  Summary summary;
-  std::int64_t p50 = 0;
-  std::int64_t p95 = 0;
-  std::int64_t p99 = 0;
-  std::int64_t p999 = 0;
-};
-
-// A summary without percentiles in `mntr` and with the median in Prometheus: Java's BASIC ones.
-struct Median {
-  Summary summary;
-  std::int64_t p50 = 0;
-};
-
-// A measured value under one of Java's names.
-struct Metric {
-  enum class Kind : std::uint8_t { kGauge, kCounter };  // for numbers: a counter only grows
-  std::string name;
-  std::variant<std::int64_t, double, std::string, Summary, Median, Percentiles> value;
-  Kind kind = Kind::kGauge;
-};
-
-// One line of `mntr`: `zk_<name>\t<value>`. A summary has several: avg_ min_ max_ cnt_ sum_ and, with
-// percentiles, p50_ p95_ p99_ p999_.
-struct MetricLine {
-  std::string name;
-  std::variant<std::int64_t, double, std::string> value;
-};
-std::vector<MetricLine> lines_of(const Metric& metric);
 
 struct ConnectionFacts {
   std::string remote;    // "127.0.0.1:60286", "[0:0:0:0:0:0:0:1]:60286"
@@ -124,7 +36,7 @@ struct ConnectionFacts {
   Zxid last_zxid{-1};
   std::int64_t last_response_ms = 0;
   std::int64_t last_latency_ms = 0;
-  Summary latency_ms;
+  Extremes latency_ms;
 };
 
 struct SessionBucket {
@@ -231,7 +143,7 @@ struct ServerStatFacts {
   std::int64_t snapshot_time_s = -1;
 };
 
-// Everything that the words print. Only the parts that needs() names must be filled.
+// Everything that the words print. Only the parts that Word::needs names must be filled.
 struct Facts {
   std::string version;  // "3.9.5-drover-0.1.0, built on …"
   bool serving = true;  // false: most words answer that this server does not serve
@@ -239,7 +151,7 @@ struct Facts {
   std::string peer_state;  // ensemble only: "leading - broadcast", …
 
   // Gauges: cheap, always filled.
-  Summary latency_ms;
+  Extremes latency_ms;
   std::int64_t packets_received = 0;
   std::int64_t packets_sent = 0;
   std::int64_t alive_connections = 0;
@@ -281,12 +193,54 @@ struct Needs {
   bool watch_counts = false;
   bool watches = false;
 };
-Needs needs(Word word);
 
-// The complete answer; the connection is closed after it. crst, srst and stmk only print what was done: the
-// caller does it.
-std::string render(Word word, const Facts& facts);
+// A row of the table of words in four_letter_render.cc.
+struct Word {
+  // What the server does before it answers.
+  enum class Action : std::uint8_t { kNone, kSetTraceMask, kResetServerStats, kResetConnectionStats };
+  static constexpr std::string_view kNotServing =
+      "This ZooKeeper instance is not currently serving requests\n";
+
+  std::string_view name;
+  std::string (*print)(const Facts&);
+  Needs needs{};
+  Action action = Action::kNone;
+  // Allowed by default: output is bounded and without client addresses, session ids and znode paths.
+  bool standard = false;
+  // The answer while the server does not serve, as in Java. Nothing: the word answers as always.
+  std::optional<std::string_view> not_serving = kNotServing;
+  std::string_view bytes = name;  // as the client sends it
+};
+std::span<const Word> four_letter_words();
+
+// Null: there is no such word.
+const Word* word_named(std::string_view name);
+// Parses the first four bytes of a new connection. Null if there are fewer bytes or no known word.
+const Word* recognise(std::string_view first_bytes);
+
+// `stmk` is followed by eight bytes: the mask, big-endian. Nothing until all of them have arrived.
+inline constexpr std::size_t kTraceMaskBytes = 8;
+std::optional<std::int64_t> trace_mask_of(std::string_view bytes_behind_word);
+
+// The allowed words. `srvr` is always allowed: zkServer.sh status needs it, as in Java.
+class Whitelist {
+ public:
+  static Whitelist standard();
+  // A comma-separated list or `*`, as in 4lw.commands.whitelist. Unknown names are added to `unknown`.
+  static Whitelist parse(std::string_view list, std::vector<std::string>* unknown = nullptr);
+
+  // Returns false if there is no such word.
+  bool allow(std::string_view name);
+  bool allows(std::string_view name) const { return names_.contains(name); }
+  friend bool operator==(const Whitelist&, const Whitelist&) = default;
+
+ private:
+  std::set<std::string_view> names_;  // of the table
+};
+
+// The complete answer; the connection is closed after it. The caller carries out the action first.
+std::string render(const Word& word, const Facts& facts);
 // The answer to a word that the whitelist does not allow.
-std::string refusal(Word word);
+std::string refusal(const Word& word);
 
 }  // namespace drover::server

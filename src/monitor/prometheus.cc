@@ -16,13 +16,13 @@ class Writer {
     print("# HELP {} {}\n# TYPE {} {}\n", metric.name, metric.name, metric.name, type);
   }
   void single(const Metric& metric, auto number) {
-    begin(metric, metric.kind == Metric::Kind::kCounter ? "counter" : "gauge");
+    begin(metric, metric.kind == MetricKind::kCounter ? "counter" : "gauge");
     print("{} {}\n", metric.name, number);
   }
-  void quantile(const Metric& metric, std::string_view which, std::int64_t value) {
+  void quantile(const Metric& metric, std::string_view which, std::uint64_t value) {
     print("{}{{quantile=\"{}\",}} {}\n", metric.name, which, value);
   }
-  void totals(const Metric& metric, const Summary& summary) {
+  void totals(const Metric& metric, const Extremes& summary) {
     print("{}_count {}\n{}_sum {}\n", metric.name, summary.count, metric.name, summary.sum);
   }
 
@@ -41,7 +41,7 @@ struct MetricPrinter {
   void operator()(std::int64_t number) const { writer.single(metric, number); }
   void operator()(double number) const { writer.single(metric, number); }
   void operator()(const std::string&) const {}
-  void operator()(const Summary& summary) const {
+  void operator()(const Extremes& summary) const {
     writer.begin(metric, "summary");
     writer.totals(metric, summary);
   }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "monitor/four_letter_words.h"
+#include "monitor/metrics.h"
 
 namespace drover::server {
 

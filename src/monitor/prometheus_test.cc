@@ -7,11 +7,11 @@ namespace drover::server {
 namespace {
 
 TEST(Prometheus, HasATypeForEveryMetricAndQuantilesForSummaries) {
-  const Summary summary{.count = 3, .sum = 9, .min = 1, .max = 5};
+  const Extremes summary{.count = 3, .sum = 9, .min = 1, .max = 5};
   const std::vector<Metric> metrics{
       {"znode_count", 5},
       {"avg_latency", 0.25},
-      {"response_bytes", 12, Metric::Kind::kCounter},
+      {"response_bytes", 12, MetricKind::kCounter},
       {"peer_state", "leading"},
       {"dbinittime", summary},
       {"fsynctime", Median{summary, 3}},

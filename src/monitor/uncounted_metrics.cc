@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "monitor/uncounted_metrics.h"
-
+//
+// Metrics of Java internals that do not exist here: its caches, thread pools and the queues between them.
+// They are shown as 0, so that a query by name finds a series and not a gap. docs/compatibility.md,
+// "Metrics", lists them, and its test compares that list with this one.
 #include <array>
 #include <string_view>
+
+#include "monitor/metrics.h"
 
 namespace drover::server {
 namespace {
@@ -50,8 +54,8 @@ constexpr std::array<std::string_view, 12> kPercentiles{
 
 void append_uncounted_metrics(std::vector<Metric>& metrics) {
   for (const std::string_view name : kCounters)
-    metrics.push_back({std::string(name), std::int64_t{0}, Metric::Kind::kCounter});
-  for (const std::string_view name : kSummaries) metrics.push_back({std::string(name), Summary{}});
+    metrics.push_back({std::string(name), std::int64_t{0}, MetricKind::kCounter});
+  for (const std::string_view name : kSummaries) metrics.push_back({std::string(name), Extremes{}});
   for (const std::string_view name : kPercentiles) metrics.push_back({std::string(name), Percentiles{}});
 }
 

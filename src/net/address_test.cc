@@ -28,7 +28,7 @@ TEST(Address, ALinkLocalAddressShowsItsScope) {
   EXPECT_EQ(scoped.to_text(), "/[fe80:0:0:0:0:0:0:1%2]:9");
 }
 
-TEST(Address, SurvivesTheWayThroughTheKernelsForm) {
+TEST(Address, RoundTripsThroughSockaddr) {
   for (const std::string_view ip : {"0.0.0.0", "10.0.0.255", "::", "2001:db8::1"}) {
     sockaddr_storage storage;
     const Address address = at(ip, 2181);
@@ -37,7 +37,7 @@ TEST(Address, SurvivesTheWayThroughTheKernelsForm) {
   }
 }
 
-TEST(Address, KnowsWildcardsAndLoopbacks) {
+TEST(Address, RecognisesWildcardsAndLoopbacks) {
   EXPECT_TRUE(at("0.0.0.0").is_wildcard());
   EXPECT_TRUE(at("::").is_wildcard());
   EXPECT_FALSE(at("0.0.0.1").is_wildcard());
@@ -46,7 +46,7 @@ TEST(Address, KnowsWildcardsAndLoopbacks) {
   EXPECT_FALSE(at("::2").is_loopback());
 }
 
-TEST(Address, ANameIsNoLiteral) {
+TEST(Address, AHostNameIsNotALiteralAddress) {
   EXPECT_FALSE(Address::parse("localhost", 0));
   EXPECT_FALSE(Address::parse("1.2.3", 0));
   EXPECT_FALSE(Address::parse("", 0));
@@ -58,7 +58,9 @@ TEST(Address, ResolvingPrefersIpv4) {
   EXPECT_EQ(found->front().to_text(), "/127.0.0.1:2181");
 }
 
-TEST(Address, ALiteralNeedsNoResolver) { EXPECT_EQ(resolve("10.9.8.7", 1)->front(), at("10.9.8.7", 1)); }
+TEST(Address, ALiteralAddressNeedsNoResolver) {
+  EXPECT_EQ(resolve("10.9.8.7", 1)->front(), at("10.9.8.7", 1));
+}
 
 }  // namespace
 }  // namespace drover::net

@@ -43,7 +43,7 @@ struct Server {
   std::unique_ptr<PeerListener> listener;
 };
 
-TEST(Dialer, ConnectsToALiteralAddressWithoutAskingForNames) {
+TEST(Dialer, ConnectsToALiteralAddressWithoutAResolver) {
   World world([](const std::string&, std::uint16_t) -> Resolver::Addresses { std::abort(); });
   Server server(world);
   Dial dial(world, {.to = {server.endpoint()}});
@@ -63,7 +63,7 @@ TEST(Dialer, ConnectsToAName) {
   EXPECT_TRUE(*dial.result);
 }
 
-TEST(Dialer, OfSeveralAddressesTheOneThatAnswersWins) {
+TEST(Dialer, UsesTheFirstAddressThatAnswers) {
   World world([](const std::string&, std::uint16_t) -> Resolver::Addresses {
     return std::unexpected(data_error("no such host"));
   });
@@ -75,7 +75,7 @@ TEST(Dialer, OfSeveralAddressesTheOneThatAnswersWins) {
   EXPECT_EQ((*dial.result)->peer, server.address());
 }
 
-TEST(Dialer, WhenNobodyAnswersTheErrorNamesEveryAddressAndItsReason) {
+TEST(Dialer, IfNoAddressAnswersTheErrorNamesEachWithItsReason) {
   World world([](const std::string&, std::uint16_t) -> Resolver::Addresses {
     return std::unexpected(data_error("no such host"));
   });
@@ -89,7 +89,7 @@ TEST(Dialer, WhenNobodyAnswersTheErrorNamesEveryAddressAndItsReason) {
   EXPECT_NE(what.find("nowhere:1: no such host"), std::string::npos) << what;
 }
 
-TEST(Dialer, NoAddressAtAllIsAFailureThatIsToldLater) {
+TEST(Dialer, WithoutAnAddressItFailsAsynchronously) {
   World world;
   Dial dial(world, {});
   EXPECT_FALSE(dial.ended());
@@ -97,7 +97,7 @@ TEST(Dialer, NoAddressAtAllIsAFailureThatIsToldLater) {
   EXPECT_FALSE(*dial.result);
 }
 
-TEST(Dialer, ANameServiceThatNeverAnswersIsATimeout) {
+TEST(Dialer, AResolverThatNeverAnswersIsATimeout) {
   const auto release = std::make_shared<std::promise<void>>();
   World world([release](const std::string&, std::uint16_t) -> Resolver::Addresses {
     release->get_future().wait();
@@ -110,7 +110,7 @@ TEST(Dialer, ANameServiceThatNeverAnswersIsATimeout) {
   release->set_value();
 }
 
-TEST(Dialer, AServerThatNeverShakesHandsIsATimeout) {
+TEST(Dialer, AnUnfinishedTlsHandshakeIsATimeout) {
   const PeerCertificates certificates;
   World world;
   Server plain(world);
@@ -120,7 +120,7 @@ TEST(Dialer, AServerThatNeverShakesHandsIsATimeout) {
   EXPECT_EQ(dial.result->error().code, ETIMEDOUT);
 }
 
-TEST(Dialer, ShakesHandsBeforeItSaysThatItIsConnected) {
+TEST(Dialer, CompletesTheTlsHandshakeBeforeItReportsAConnection) {
   const PeerCertificates certificates;
   World world;
   Server server(world, certificates.tls());

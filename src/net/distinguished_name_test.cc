@@ -78,7 +78,7 @@ NamePtr name_from_hex(const char* hex) {
   return name;
 }
 
-TEST(DistinguishedName, ReadsAsJavaWritesIt) {
+TEST(DistinguishedName, IsWrittenAsInJava) {
   for (const Example& example : kExamples) {
     const NamePtr name = name_from_hex(example.der_hex);
     ASSERT_TRUE(name) << example.what;

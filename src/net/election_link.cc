@@ -62,7 +62,7 @@ PeerLinkOptions ElectionLinks::link_options() const {
 
 void ElectionLinks::send(ServerId to, std::string notification) {
   ENSURE(!notification.empty() && notification.size() <= wire::kNotificationBytesMax,
-         "a notification fits into a frame");
+         "a notification fits in a frame");
   const auto found = peers_.find(to);
   if (found == peers_.end()) return;
   found->second.waiting = std::move(notification);
@@ -148,13 +148,13 @@ std::size_t ElectionLinks::read_hello(PeerLink& link, std::string_view bytes) {
   const wire::DecodedHello decoded = wire::decode_hello(bytes, hello);
   if (decoded.status == wire::Decoded::kNeedMore) return 0;
   if (decoded.status == wire::Decoded::kBad)
-    return turn_away(link, Refusal::kNoGreeting, "its greeting is none"), 0;
+    return turn_away(link, Refusal::kNoGreeting, "its greeting is invalid"), 0;
 
   const auto peer = peers_.find(hello.server);
   if (peer == peers_.end()) {
     const std::string id = std::to_string(raw(hello.server));
     return turn_away(link, Refusal::kNoMember,
-                     "it says to be server " + id + ", which is not another member"),
+                     "it claims to be server " + id + ", which is not another member"),
            0;
   }
   const auto objection =
@@ -246,7 +246,7 @@ std::size_t ElectionLinks::read_frames(PeerLink& link, std::string_view bytes) {
     const FrameStatus status = next_frame(bytes.substr(understood), wire::kNotificationBytesMax, frame);
     if (status == FrameStatus::kNeedMore) return understood;
     if (status == FrameStatus::kBadLength || frame.empty()) {
-      return link_lost(*peer, "it sent a frame of impossible length"), 0;
+      return link_lost(*peer, "it sent a frame of invalid length"), 0;
     }
     understood += kFrameHeaderBytes + frame.size();
     callbacks_.on_notification(peer->first, frame);

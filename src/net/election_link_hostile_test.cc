@@ -12,7 +12,7 @@ namespace {
 
 using namespace testing;
 
-TEST(ElectionLinks, WhoIsNoMemberIsTurnedAway) {
+TEST(ElectionLinks, AServerThatIsNotAMemberIsRefused) {
   World world;
   Node two(world, kTwo);
   two.knows({{kOne, {{"127.0.0.1", 1}}}});
@@ -28,7 +28,7 @@ TEST(ElectionLinks, WhoIsNoMemberIsTurnedAway) {
 }
 
 // The visitor connects from 127.0.0.1, which is not server 2's address.
-TEST(ElectionLinks, WhoSaysToBeAServerFromElsewhereIsTurnedAway) {
+TEST(ElectionLinks, AServerFromAWrongAddressIsRefused) {
   World world;
   const ElectionLinksConfig::Peers peers{{kTwo, {{"192.0.2.2", 3888}}}};
   PeerOrigins origins(world.resolver(), OriginCheck::kStrict, peers);
@@ -43,7 +43,7 @@ TEST(ElectionLinks, WhoSaysToBeAServerFromElsewhereIsTurnedAway) {
   EXPECT_EQ(one.links->refusals().of(Refusal::kWrongAddress), 1u);
 }
 
-TEST(ElectionLinks, AServerFromItsOwnAddressIsHeard) {
+TEST(ElectionLinks, AServerFromItsOwnAddressIsAccepted) {
   World world;
   const ElectionLinksConfig::Peers peers{{kTwo, {{"127.0.0.1", 1}}}};
   PeerOrigins origins(world.resolver(), OriginCheck::kStrict, peers);
@@ -54,7 +54,7 @@ TEST(ElectionLinks, AServerFromItsOwnAddressIsHeard) {
   EXPECT_TRUE(world.until([&] { return one.has(kTwo, "vote for me"); }));
 }
 
-TEST(ElectionLinks, AnOldServersGreetingIsJustItsId) {
+TEST(ElectionLinks, TheGreetingOfAnOldServerIsOnlyItsId) {
   World world;
   Node one(world, kOne);
   one.knows({{kTwo, {{"127.0.0.1", 1}}}});
@@ -77,7 +77,7 @@ TEST(ElectionLinks, GarbageInsteadOfAGreetingIsClosed) {
   EXPECT_FALSE(one.links->has_link(kTwo));
 }
 
-TEST(ElectionLinks, HalfAGreetingIsNotWaitedForForEver) {
+TEST(ElectionLinks, AnIncompleteGreetingTimesOut) {
   World world;
   Node one(world, kOne, {.hello_timeout_ms = 30});
   one.knows({{kTwo, {{"127.0.0.1", 1}}}});
@@ -87,7 +87,7 @@ TEST(ElectionLinks, HalfAGreetingIsNotWaitedForForEver) {
   EXPECT_NE(one.trouble.at(0).find("its greeting took too long"), std::string::npos);
 }
 
-TEST(ElectionLinks, ManySilentConnectionsDoNotKeepAPeerOut) {
+TEST(ElectionLinks, ManySilentConnectionsDoNotBlockAPeer) {
   World world;
   Node one(world, kOne);
   one.knows({{kTwo, {{"127.0.0.1", 1}}}});
@@ -104,7 +104,7 @@ TEST(ElectionLinks, ManySilentConnectionsDoNotKeepAPeerOut) {
   EXPECT_TRUE(world.until([&] { return one.links->has_link(kTwo); }));
 }
 
-TEST(ElectionLinks, AFrameOfImpossibleLengthEndsTheLink) {
+TEST(ElectionLinks, AFrameOfImpossibleLengthClosesTheLink) {
   World world;
   Node one(world, kOne);
   one.knows({{kTwo, {{"127.0.0.1", 1}}}});
@@ -120,7 +120,7 @@ TEST(ElectionLinks, AFrameOfImpossibleLengthEndsTheLink) {
   }
 }
 
-TEST(ElectionLinks, TheLargestFrameAndAFloodOfSmallOnesArriveWhole) {
+TEST(ElectionLinks, TheLargestFrameAndManySmallOnesArriveComplete) {
   World world;
   Node one(world, kOne);
   one.knows({{kTwo, {{"127.0.0.1", 1}}}});

@@ -80,7 +80,7 @@ std::optional<std::size_t> calls_after_a_crossing_knock() {
   return one.calls.size();
 }
 
-TEST(ElectionLinks, AKnockThatCrossedTheLinkOnItsWayIsNotAnswered) {
+TEST(ElectionLinks, AKnockThatCrossedANewLinkIsNotAnswered) {
   std::optional<std::size_t> calls;
   for (int attempt = 0; attempt < 100 && !calls; ++attempt) calls = calls_after_a_crossing_knock();
   EXPECT_EQ(calls, 1u);
@@ -89,7 +89,7 @@ TEST(ElectionLinks, AKnockThatCrossedTheLinkOnItsWayIsNotAnswered) {
 // A link this old is old enough for a knock to count.
 constexpr int kOldLinkMs = 150;
 
-TEST(ElectionLinks, AKnockBehindAnOldLinkBringsANewOneAndTheLastNotificationAgain) {
+TEST(ElectionLinks, AKnockDespiteAnOldLinkCreatesANewLinkAndResendsTheLastNotification) {
   World world;
   Node two(world, kTwo);
   SilentPeer one(world);
@@ -105,7 +105,7 @@ TEST(ElectionLinks, AKnockBehindAnOldLinkBringsANewOneAndTheLastNotificationAgai
   EXPECT_EQ(two.reachable[kOne], std::vector{true});
 }
 
-TEST(ElectionLinks, AKnockDoesNotCostTheLinkWhenThereIsNoBetterOne) {
+TEST(ElectionLinks, AKnockDoesNotCloseTheLinkUnlessANewOneIsUp) {
   World world;
   Node two(world, kTwo);
   SilentPeer one(world);
@@ -123,7 +123,7 @@ TEST(ElectionLinks, AKnockDoesNotCostTheLinkWhenThereIsNoBetterOne) {
   EXPECT_EQ(two.reachable[kOne], std::vector{true});
 }
 
-TEST(ElectionLinks, AKnockOnItsWayIsCalledOffWhenThePeerHasConnected) {
+TEST(ElectionLinks, APendingKnockIsCancelledWhenThePeerConnects) {
   const auto release = std::make_shared<std::promise<void>>();
   World world([release, future = release->get_future().share()](const std::string&, std::uint16_t) {
     future.wait();
@@ -146,7 +146,7 @@ TEST(ElectionLinks, AKnockOnItsWayIsCalledOffWhenThePeerHasConnected) {
   EXPECT_TRUE(two.calls.empty());
 }
 
-TEST(ElectionLinks, AKnockThatIsNotAnsweredIsUnreachableAndRepeated) {
+TEST(ElectionLinks, AnUnansweredKnockMakesThePeerUnreachableAndIsRepeated) {
   World world;
   Node one(world, kOne, {.connect_timeout_ms = 10 * kPatienceMs});
   SilentPeer two(world);
@@ -157,7 +157,7 @@ TEST(ElectionLinks, AKnockThatIsNotAnsweredIsUnreachableAndRepeated) {
   EXPECT_TRUE(world.until([&] { return two.calls.size() == 2; }));
 }
 
-TEST(ElectionLinks, AKnockWhosePeerNeverHangsUpIsRepeatedToo) {
+TEST(ElectionLinks, AKnockIsRepeatedEvenIfThePeerNeverCloses) {
   World world;
   Node one(world, kOne, {.connect_timeout_ms = 50});
   Door two;

@@ -15,7 +15,7 @@ using namespace testing;
 
 // --- who connects ---
 
-TEST(ElectionLinks, ALinkIsMadeWhenThereIsSomethingToSayAndNotificationsGoBothWays) {
+TEST(ElectionLinks, ALinkIsCreatedOnDemandAndCarriesNotificationsBothWays) {
   World world;
   Node one(world, kOne);
   Node two(world, kTwo);
@@ -82,7 +82,7 @@ TEST(ElectionLinks, TheNewerConnectionOfTheSameServerReplacesTheOlder) {
 
 // --- what is sent ---
 
-TEST(ElectionLinks, OnlyTheNewestNotificationWaits) {
+TEST(ElectionLinks, OnlyTheNewestNotificationIsQueued) {
   World world;
   Node one(world, kOne);
   one.knows({{kTwo, {{"127.0.0.1", 1}}}});
@@ -93,7 +93,7 @@ TEST(ElectionLinks, OnlyTheNewestNotificationWaits) {
   EXPECT_EQ(two.received, frame_of("vote 999"));
 }
 
-TEST(ElectionLinks, ABrokenLinkIsMadeAgainAndTheLastNotificationRepeated) {
+TEST(ElectionLinks, ABrokenLinkIsRestoredAndTheLastNotificationRepeated) {
   World world;
   Node two(world, kTwo);
   SilentPeer one(world);
@@ -107,7 +107,7 @@ TEST(ElectionLinks, ABrokenLinkIsMadeAgainAndTheLastNotificationRepeated) {
   EXPECT_EQ(two.reachable[kOne], (std::vector{true, false, true}));
 }
 
-TEST(ElectionLinks, ALostPeerThatReturnsIsFoundFromBothSides) {
+TEST(ElectionLinks, APeerThatReturnsIsReconnectedFromBothSides) {
   World world;
   Node one(world, kOne);
   auto two = std::make_unique<Node>(world, kTwo);
@@ -124,7 +124,7 @@ TEST(ElectionLinks, ALostPeerThatReturnsIsFoundFromBothSides) {
   EXPECT_EQ(one.reachable[kTwo], std::vector({true, false, true}));
 }
 
-TEST(ElectionLinks, AnAnswerThatNobodyReadsIsNotPiledUp) {
+TEST(ElectionLinks, AnswersToAPeerThatDoesNotReadDoNotAccumulate) {
   World world;
   Node one(world, kOne);
   one.knows({{kTwo, {{"127.0.0.1", 1}}}});
@@ -158,7 +158,7 @@ TEST(ElectionLinks, AnAnswerThatNobodyReadsIsNotPiledUp) {
 
 // --- reachability ---
 
-TEST(ElectionLinks, ARefusedConnectionIsUnreachableAndIsTriedUntilItWorks) {
+TEST(ElectionLinks, ARefusedConnectionIsReportedAndRetriedUntilItWorks) {
   World world;
   const ReservedPort port;
   Node two(world, kTwo);
@@ -175,7 +175,7 @@ TEST(ElectionLinks, ARefusedConnectionIsUnreachableAndIsTriedUntilItWorks) {
   EXPECT_EQ(two.reachable[kOne], (std::vector{false, true}));
 }
 
-TEST(ElectionLinks, WithNothingToSayNobodyIsTried) {
+TEST(ElectionLinks, WithNothingToSendNoPeerIsContacted) {
   World world;
   const ReservedPort port;
   Node two(world, kTwo);
@@ -207,7 +207,7 @@ TEST(ElectionLinks, RemovedPeersLoseTheirLinkAndNewAddressesAreUsed) {
 
 // --- what callbacks may do ---
 
-TEST(ElectionLinks, ANewLinkMayEndEverything) {
+TEST(ElectionLinks, TheOwnerMayBeDestroyedWhenALinkComesUp) {
   World world;
   std::unique_ptr<ElectionLinks> links;
   ElectionLinksConfig config{.me = kOne, .listen = {{"127.0.0.1", 0}}, .peers = {{kTwo, {}}}};
@@ -221,7 +221,7 @@ TEST(ElectionLinks, ANewLinkMayEndEverything) {
   EXPECT_TRUE(world.until([&] { return two.closed.has_value(); }));
 }
 
-TEST(ElectionLinks, ANotificationMayEndEverything) {
+TEST(ElectionLinks, TheOwnerMayBeDestroyedByANotification) {
   for (const bool by_close : {true, false}) {
     World world;
     std::unique_ptr<ElectionLinks> links;
@@ -258,7 +258,7 @@ TEST(ElectionLinks, WorkOverTlsFromBothSides) {
   }
 }
 
-TEST(ElectionLinks, AUnifiedPortTakesPlainPeersToo) {
+TEST(ElectionLinks, AUnifiedPortAlsoAcceptsPlainPeers) {
   const PeerCertificates certificates;
   World world;
   Node one(world, kOne, {.tls = certificates.tls_or_plain()});

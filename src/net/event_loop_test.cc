@@ -54,7 +54,7 @@ std::uint64_t eventfd_writes() {
   return sum;
 }
 
-TEST(EventLoop, CallsTheHandlersOfReadyDescriptorsInEveryRoundUntilTheyAreRead) {
+TEST(EventLoop, CallsTheHandlerOfAReadyDescriptorInEveryRoundUntilItIsRead) {
   auto loop = make_loop();
   ReadyPipe pipe;
   ASSERT_TRUE(loop->add(pipe.fd(), EPOLLIN, &pipe));
@@ -117,14 +117,14 @@ TEST(EventLoop, AHandlerAddedAgainInTheSameRoundDoesNotInheritTheOldEvent) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST(EventLoop, AWakeBeforeTheWaitIsNotLostAndCostsNoSystemCall) {
+TEST(EventLoop, AWakeBeforeTheWaitIsNotLostAndNeedsNoSystemCall) {
   auto loop = make_loop();
   for (int i = 0; i < 1000; ++i) loop->wake();
   EXPECT_EQ(loop->run_once(-1), 0);  // Would wait forever if the wakes were lost.
   EXPECT_EQ(eventfd_writes(), 0u);
 }
 
-TEST(EventLoop, ManyWakesOfASleepingLoopCostAtMostOneSystemCallForEachRound) {
+TEST(EventLoop, ManyWakesNeedAtMostOneSystemCallPerRound) {
   auto loop = make_loop();
   constexpr int kItems = 50'000;
   std::atomic<int> pushed{0};
@@ -143,7 +143,7 @@ TEST(EventLoop, ManyWakesOfASleepingLoopCostAtMostOneSystemCallForEachRound) {
   EXPECT_LE(eventfd_writes(), rounds + 1);
 }
 
-TEST(EventLoop, WhatWasStoredBeforeAWakeIsSeenAfterTheRoundThatItEnds) {
+TEST(EventLoop, StoresBeforeAWakeAreVisibleAfterTheRound) {
   // Nothing else synchronises the two threads: a missing barrier is a data race for the thread sanitizer.
   for (int i = 1; i <= 200; ++i) {
     auto loop = make_loop();
@@ -179,7 +179,7 @@ TEST(EventLoop, NoWakeIsEverLost) {
 
 EventLoop* signalled_loop = nullptr;
 
-TEST(EventLoop, ASignalHandlerMayWakeAndTheWaitSurvivesTheInterruption) {
+TEST(EventLoop, ASignalHandlerMayWakeAndTheWaitSurvivesEintr) {
   auto loop = make_loop();
   signalled_loop = loop.get();
   struct sigaction action{};
@@ -191,7 +191,7 @@ TEST(EventLoop, ASignalHandlerMayWakeAndTheWaitSurvivesTheInterruption) {
   ::sigaction(SIGUSR1, &before, nullptr);
 }
 
-TEST(EventLoop, TheTimeOfARoundStandsStillUntilItIsRefreshed) {
+TEST(EventLoop, TheTimeIsConstantWithinARoundUntilItIsRefreshed) {
   auto loop = make_loop();
   loop->run_once(0);
   const Instant start = loop->now();
@@ -204,7 +204,7 @@ TEST(EventLoop, TheTimeOfARoundStandsStillUntilItIsRefreshed) {
   EXPECT_EQ(loop->now(), later);
 }
 
-TEST(EventLoopDeathTest, RemovingWhatIsNotWatchedIsOurBug) {
+TEST(EventLoopDeathTest, RemovingAnUnwatchedDescriptorAborts) {
   auto loop = make_loop();
   ReadyPipe pipe;
   EXPECT_DEATH(loop->remove(pipe.fd(), &pipe), "only a watched descriptor is removed");

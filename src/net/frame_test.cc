@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-TEST(Frame, IsCompleteWithItsLastByteAndNotBefore) {
+TEST(Frame, IsCompleteOnlyWithItsLastByte) {
   const auto bytes = "\0\0\0\3abcREST"sv;
   std::string_view frame;
   for (std::size_t n = 0; n < 7; ++n) {
@@ -28,7 +28,7 @@ TEST(Frame, MayBeEmpty) {
   EXPECT_TRUE(frame.empty());
 }
 
-TEST(Frame, ALengthAboveTheLimitIsRefusedAtOnceAndTheLimitItselfIsNot) {
+TEST(Frame, ALengthAboveTheLimitIsRefusedImmediatelyAndTheLimitIsAccepted) {
   std::string_view frame;
   EXPECT_EQ(next_frame("\0\0\0\4"sv, 4, frame), FrameStatus::kNeedMore);
   EXPECT_EQ(next_frame("\0\0\0\5"sv, 4, frame), FrameStatus::kBadLength);

@@ -34,12 +34,12 @@ class InputBuffer {
   }
   // Adds `n` bytes that were written to the space from room().
   void filled(std::size_t n) {
-    ENSURE(n <= capacity_ - end_, "only room that was given is filled");
+    ENSURE(n <= capacity_ - end_, "only reserved room is filled");
     end_ += n;
   }
 
   void consume(std::size_t n) {
-    ENSURE(n <= size(), "only bytes that are there are consumed");
+    ENSURE(n <= size(), "only buffered bytes are consumed");
     begin_ += n;
     if (begin_ == end_) begin_ = end_ = 0;
   }

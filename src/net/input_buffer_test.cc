@@ -16,7 +16,7 @@ void add(InputBuffer& buffer, std::string_view bytes) {
   buffer.filled(bytes.size());
 }
 
-TEST(InputBuffer, KeepsTheBytesInOrderWhateverIsConsumed) {
+TEST(InputBuffer, KeepsTheBytesInOrder) {
   Random random(7);
   InputBuffer buffer;
   std::string expected;
@@ -33,7 +33,7 @@ TEST(InputBuffer, KeepsTheBytesInOrderWhateverIsConsumed) {
   }
 }
 
-TEST(InputBuffer, APacketInManyPiecesIsNotCopiedForEachPiece) {
+TEST(InputBuffer, APacketInManyPiecesIsNotCopiedPerPiece) {
   // Doubling moves the memory about twenty times for a million pieces.
   InputBuffer buffer;
   int moves = 0;
@@ -46,7 +46,7 @@ TEST(InputBuffer, APacketInManyPiecesIsNotCopiedForEachPiece) {
   EXPECT_LT(moves, 30);
 }
 
-TEST(InputBuffer, StaysSmallWhenTheFrontIsConsumedAsTheEndIsFilled) {
+TEST(InputBuffer, StaysSmallWhileBytesAreConsumedAsTheyArrive) {
   // Some bytes always remain, so the buffer is never empty, but it must not grow forever.
   constexpr std::size_t kTail = 3000;
   constexpr std::size_t kPiece = 1000;
@@ -60,7 +60,7 @@ TEST(InputBuffer, StaysSmallWhenTheFrontIsConsumedAsTheEndIsFilled) {
   EXPECT_LE(buffer.capacity(), 2 * (2 * kTail + kPiece));
 }
 
-TEST(InputBuffer, GivesBackWhatALargePacketNeeded) {
+TEST(InputBuffer, ReleasesTheMemoryOfALargePacket) {
   InputBuffer buffer;
   add(buffer, std::string(100'000, 'x'));
   buffer.shrink_if_empty(1000);

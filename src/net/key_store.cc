@@ -36,7 +36,7 @@ IoResult<StoreType> type_of(const StoreOptions& options) {
   if (is("BCFKS", ".BCFKS")) {
     return std::unexpected(data_error("BCFKS is not supported; convert the store to PKCS12"));
   }
-  return std::unexpected(data_error(type.empty() ? "cannot tell the store's type from its extension"
+  return std::unexpected(data_error(type.empty() ? "the extension does not tell the type of the store"
                                                  : "unknown store type " + options.type));
 }
 
@@ -121,7 +121,7 @@ IoResult<PrivateKeyEntry> assemble_entry(PkeyPtr key, const std::vector<X509Ptr>
     return X509_check_private_key(certificate.get(), key.get()) == 1;
   });
   ERR_clear_error();  // Each certificate of another key left a "mismatch" error.
-  if (own == certificates.end()) return std::unexpected(data_error("a private key without its certificate"));
+  if (own == certificates.end()) return std::unexpected(data_error("a private key has no certificate"));
 
   PrivateKeyEntry entry{std::move(key), share(*own), {}};
   X509* last = own->get();

@@ -96,7 +96,7 @@ IoResult<PkeyPtr> open_key(std::string_view sealed_der, std::string_view passwor
   X509_SIG_get0(sealed.get(), &algorithm, &content);
   const std::string oid = oid_text(algorithm->algorithm);
   if (oid != kKeyProtectorOid)
-    return std::unexpected(data_error("private key protected in an unknown way: " + oid));
+    return std::unexpected(data_error("unknown encryption of the private key: " + oid));
 
   TRY_ASSIGN(std::string plain, unprotect({reinterpret_cast<const char*>(ASN1_STRING_get0_data(content)),
                                            static_cast<std::size_t>(ASN1_STRING_length(content))},

@@ -71,7 +71,7 @@ TEST(KeyStore, AKeyWithoutItsCertificateIsRefused) {
   const auto& [root, middle, leaf] = family();
   const auto store = parse_pem(pem_of(leaf.key) + pem_of(root.certificate), "");
   ASSERT_FALSE(store);
-  EXPECT_EQ(store.error().what, "a private key without its certificate");
+  EXPECT_EQ(store.error().what, "a private key has no certificate");
 }
 
 TEST(KeyStore, Pkcs12HoldsKeyAndChain) {
@@ -109,7 +109,7 @@ std::string keytool_pkcs12(const Identity& key, const Identity& issuer, const Id
   return testing::contents_of(bio.get());
 }
 
-TEST(KeyStore, Pkcs12TrustsTheCertificatesThatKeytoolHasMarked) {
+TEST(KeyStore, Pkcs12TrustsTheCertificatesMarkedByKeytool) {
   const auto& [root, middle, leaf] = family();
   const Identity friendly = make_identity({.common_name = "friend"});
   const auto store = parse_pkcs12(keytool_pkcs12(leaf, middle, friendly), kPassword);
@@ -120,7 +120,7 @@ TEST(KeyStore, Pkcs12TrustsTheCertificatesThatKeytoolHasMarked) {
   EXPECT_EQ(store->keys.front().chain.size(), 1u);
 }
 
-TEST(KeyStore, Pkcs12WithAnotherPasswordIsRefused) {
+TEST(KeyStore, Pkcs12WithAWrongPasswordIsRefused) {
   const auto store = parse_pkcs12(pkcs12_of(&family().leaf, {}), "other");
   ASSERT_FALSE(store);
   EXPECT_EQ(store.error().what, "wrong password, or the store was changed without it");
@@ -137,7 +137,7 @@ TEST(KeyStore, JksHoldsKeyAndChainInBothVersions) {
   }
 }
 
-TEST(KeyStore, JksTellsTrustedCertificatesFromChains) {
+TEST(KeyStore, JksDistinguishesTrustedCertificatesFromChains) {
   const auto& [root, middle, leaf] = family();
   const auto store = parse_jks(JksWriter().trust(root.certificate).key(leaf, {&middle}).bytes(), kPassword);
   ASSERT_TRUE(store);
@@ -145,7 +145,7 @@ TEST(KeyStore, JksTellsTrustedCertificatesFromChains) {
   EXPECT_TRUE(same(store->trusted.front(), root.certificate));
 }
 
-TEST(KeyStore, JksWithAnotherPasswordOrOneChangedBitIsRefused) {
+TEST(KeyStore, JksWithAWrongPasswordOrAFlippedBitIsRefused) {
   std::string bytes = JksWriter().trust(family().root.certificate).bytes();
   EXPECT_FALSE(parse_jks(bytes, "other"));
   bytes[bytes.size() - 30] = static_cast<char>(bytes[bytes.size() - 30] ^ 1);
@@ -162,7 +162,7 @@ TEST(KeyStore, JksPasswordsAreUtf16) {
 // Adds a valid digest to the body, so that the parser checks the structure and does not stop at the digest.
 std::string signed_store(std::string body) { return body + jks_digest(body, jks_password(kPassword)); }
 
-TEST(KeyStore, JksCutShortAnywhereIsRefused) {
+TEST(KeyStore, TruncatedJksIsRefused) {
   const std::string whole = JksWriter().key(family().leaf, {&family().middle}).bytes();
   const std::string body = whole.substr(0, whole.size() - kJksDigestBytes);
   for (std::size_t n = 0; n < body.size(); ++n) {
@@ -173,7 +173,7 @@ TEST(KeyStore, JksCutShortAnywhereIsRefused) {
   EXPECT_FALSE(parse_jks(signed_store(body + "x"), kPassword)) << "nothing may follow the entries";
 }
 
-TEST(KeyStore, JksCountsAndLengthsAreNotBelieved) {
+TEST(KeyStore, ImpossibleJksCountsAndLengthsAreRefused) {
   using namespace std::string_literals;
   const std::string header = "\xFE\xED\xFE\xED\0\0\0\2"s;
   const std::string entry = "\0\0\0\1\0\0\0\0\0\0\0\0\0\0"s;  // a key, no alias, no date
@@ -198,14 +198,14 @@ std::string error_of(const StoreOptions& options) {
   return store.error().what;
 }
 
-TEST(LoadKeyStore, EachMistakeHasItsOwnLine) {
+TEST(LoadKeyStore, EachMistakeHasItsOwnMessage) {
   const TempDir dir;
   const std::string password(kPassword);
   const std::string good = dir.write("good.p12", pkcs12_of(&family().leaf, {}));
   const std::string none = dir.path("none.jks");
   EXPECT_EQ(error_of({.location = none}), "cannot open " + none + ": No such file or directory");
   const std::string odd = dir.write("odd.store", "x");
-  EXPECT_EQ(error_of({.location = odd}), odd + ": cannot tell the store's type from its extension");
+  EXPECT_EQ(error_of({.location = odd}), odd + ": the extension does not tell the type of the store");
   EXPECT_EQ(error_of({.location = odd, .type = "XYZ"}), odd + ": unknown store type XYZ");
   EXPECT_EQ(error_of({.location = odd, .type = "BCFKS"}),
             odd + ": BCFKS is not supported; convert the store to PKCS12");
@@ -232,7 +232,7 @@ TEST(LoadKeyStore, TheTypePropertyWinsOverTheExtensionAndIsNotCaseSensitive) {
   EXPECT_TRUE(load_key_store({.location = store, .type = "pem"}));
 }
 
-TEST(LoadKeyStore, AJksFileMayBePkcs12AndTheOtherWayRound) {
+TEST(LoadKeyStore, AJksFileMayBePkcs12AndViceVersa) {
   const TempDir dir;
   const std::string password(kPassword);
   const std::string jks = dir.write("a.jks", pkcs12_of(&family().leaf, {}));

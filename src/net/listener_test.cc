@@ -58,13 +58,13 @@ TEST(Listener, ReportsThePortTheKernelChoseAndThePeersAddress) {
   EXPECT_EQ(accepted.peer, own_address(client));
 }
 
-TEST(Listener, SaysSoWhenNobodyWaits) {
+TEST(Listener, ReportsWhenNoConnectionIsPending) {
   auto listener = Listener::open({.host = "127.0.0.1"});
   Accepted accepted;
   EXPECT_EQ(listener->accept(accepted), AcceptStatus::kNone);
 }
 
-TEST(Listener, AcceptedSocketsAreNonBlockingClosedOnExecAndWithoutDelay) {
+TEST(Listener, AcceptedSocketsAreNonBlockingCloexecAndNodelay) {
   auto listener = Listener::open({.host = "localhost", .keepalive = true});
   ASSERT_TRUE(listener);
   const Socket client = connect_to(listener->local());
@@ -75,13 +75,13 @@ TEST(Listener, AcceptedSocketsAreNonBlockingClosedOnExecAndWithoutDelay) {
   EXPECT_EQ(option_of(accepted.socket, SOL_SOCKET, SO_KEEPALIVE), 1);
 }
 
-TEST(Listener, KeepaliveIsOffUnlessAskedFor) {
+TEST(Listener, KeepaliveIsOffByDefault) {
   auto listener = Listener::open({.host = "127.0.0.1"});
   const Socket client = connect_to(listener->local());
   EXPECT_EQ(option_of(accept_one(*listener).socket, SOL_SOCKET, SO_KEEPALIVE), 0);
 }
 
-TEST(Listener, EveryWayToWriteTheWildcardHearsIpv4AndShowsItAsSuch) {
+TEST(Listener, EveryWildcardNotationAcceptsIpv4AndShowsItAsIpv4) {
   for (const char* host : {"", "0.0.0.0", "::"}) {
     auto listener = Listener::open({.host = host});
     ASSERT_TRUE(listener) << host;
@@ -90,7 +90,7 @@ TEST(Listener, EveryWayToWriteTheWildcardHearsIpv4AndShowsItAsSuch) {
   }
 }
 
-TEST(Listener, HearsIpv6WhereThereIsAny) {
+TEST(Listener, AcceptsIpv6WhereAvailable) {
   auto listener = Listener::open({.host = "::1"});
   // Containers often have no IPv6. Then the kernel reports it, and so must we.
   const Socket probe(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -106,7 +106,7 @@ TEST(Listener, HearsIpv6WhereThereIsAny) {
   EXPECT_EQ(accept_one(*listener).peer.ip_text(), "0:0:0:0:0:0:0:1");
 }
 
-TEST(Listener, APortInUseIsOneClearLine) {
+TEST(Listener, APortInUseIsAClearError) {
   auto first = Listener::open({.host = "127.0.0.1"});
   const auto second = Listener::open({.host = "127.0.0.1", .port = first->local().port()});
   ASSERT_FALSE(second);
@@ -130,7 +130,7 @@ class NoMoreDescriptors {
   rlimit before_{};
 };
 
-TEST(Listener, OutOfDescriptorsTheNewcomerIsClosedInsteadOfLeftInTheQueue) {
+TEST(Listener, WithoutFreeDescriptorsNewConnectionsAreClosed) {
   auto listener = Listener::open({.host = "127.0.0.1"});
   Stream client(connect_to(listener->local()));
   ASSERT_TRUE(wait_for(listener->fd(), POLLIN));
@@ -148,7 +148,7 @@ TEST(Listener, OutOfDescriptorsTheNewcomerIsClosedInsteadOfLeftInTheQueue) {
   EXPECT_TRUE(accept_one(*listener).socket);
 }
 
-TEST(Listener, TheSpareDescriptorServesMoreThanOnce) {
+TEST(Listener, TheSpareDescriptorCanBeUsedRepeatedly) {
   auto listener = Listener::open({.host = "127.0.0.1"});
   const Socket first = connect_to(listener->local());
   const Socket second = connect_to(listener->local());
@@ -158,7 +158,7 @@ TEST(Listener, TheSpareDescriptorServesMoreThanOnce) {
   EXPECT_EQ(listener->accept(accepted), AcceptStatus::kDropped);
 }
 
-TEST(Connect, ARefusedConnectionIsToldBySoError) {
+TEST(Connect, ARefusedConnectionIsReportedBySoError) {
   auto listener = Listener::open({.host = "127.0.0.1"});
   const Address nobody = listener->local();
   listener = std::unexpected(IoError{});

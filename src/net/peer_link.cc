@@ -200,7 +200,7 @@ void PeerLink::deliver() {
   in_.consume(is_finishing_ ? in_.size() : understood);
   in_.shrink_if_empty(2 * options_.read_bytes);
   if (in_.size() >= options_.input_bytes_max) {
-    return end("a packet of more than " + std::to_string(options_.input_bytes_max) + " bytes");
+    return end("it sent a packet of more than " + std::to_string(options_.input_bytes_max) + " bytes");
   }
   update_events();
 }

@@ -85,7 +85,7 @@ TEST(PeerLink, CarriesBytesBothWaysWithoutDelay) {
   EXPECT_EQ(pair.client->queued_bytes(), 0u);
 }
 
-TEST(PeerLink, CarriesALotBothWaysAtOnceOverPlainAndTls) {
+TEST(PeerLink, CarriesMuchDataBothWaysAtOnceOverPlainAndTls) {
   const PeerCertificates certificates;
   const std::string there = pattern(20'000'000);
   const std::string back = pattern(15'000'001);
@@ -119,7 +119,7 @@ struct PacketReader : Recorder {
   std::size_t largest = 0;
 };
 
-TEST(PeerLink, WhatIsNotUnderstoodYetComesAgainWithMoreBehindIt) {
+TEST(PeerLink, AnIncompletePacketIsDeliveredAgainWithMoreBytes) {
   const PeerCertificates certificates;
   const std::string sent = pattern(3 * 777'777);
   for (const PeerTls& tls : {PeerTls{}, certificates.tls()}) {
@@ -141,7 +141,7 @@ TEST(PeerLink, APacketMayBeAsLargeAsATransactionWithALargeJuteMaxbuffer) {
   EXPECT_TRUE(reader.received == pattern(9'000'000));
 }
 
-TEST(PeerLink, WhatTlsHasAlreadyDecryptedIsNotLeftLying) {
+TEST(PeerLink, DataThatTlsHasAlreadyDecryptedIsDelivered) {
   // One record, read in many small steps: epoll reports only the first.
   const PeerCertificates certificates;
   World world;
@@ -152,7 +152,7 @@ TEST(PeerLink, WhatTlsHasAlreadyDecryptedIsNotLeftLying) {
   EXPECT_EQ(pair.server.recorder.received, record);
 }
 
-TEST(PeerLink, WhatIsSaidTogetherWithTheEndOfTheHandshakeIsHeard) {
+TEST(PeerLink, DataThatArrivesWithTheEndOfTheHandshakeIsDelivered) {
   const PeerCertificates certificates;
   World world;
   Server server(world, {"127.0.0.1", 0}, certificates.tls());
@@ -164,13 +164,13 @@ TEST(PeerLink, WhatIsSaidTogetherWithTheEndOfTheHandshakeIsHeard) {
   EXPECT_TRUE(world.until([&] { return server.recorder.received == "at once"; }));
 }
 
-TEST(PeerLink, AFloodThatIsNoPacketIsCutOffAtTheLimit) {
+TEST(PeerLink, BytesThatFormNoPacketCloseTheLinkAtTheLimit) {
   World world;
   PacketReader reader(1'000'000'000);
   Pair pair(world, {}, {.read_bytes = 10'000, .input_bytes_max = 100'000}, &reader);
   pair.say(pattern(50'000'000));
   ASSERT_TRUE(world.until([&] { return reader.closed && pair.recorder.closed; }));
-  EXPECT_EQ(*reader.closed, "a packet of more than 100000 bytes");
+  EXPECT_EQ(*reader.closed, "it sent a packet of more than 100000 bytes");
   EXPECT_LE(reader.largest, 110'000u);
   EXPECT_FALSE(pair.server.link->is_open());
 }
@@ -190,7 +190,7 @@ struct Pump : Recorder {
   std::size_t queued_max = 0;
 };
 
-TEST(PeerLink, ALongStreamIsPumpedChunkByChunkWhileTheReaderIsSlow) {
+TEST(PeerLink, ALongStreamIsSentInChunksWhileTheReaderIsSlow) {
   World world;
   Pump pump;
   Pair pair(world, {}, {.low_water_bytes = 100'000}, &pump);
@@ -202,7 +202,7 @@ TEST(PeerLink, ALongStreamIsPumpedChunkByChunkWhileTheReaderIsSlow) {
   EXPECT_EQ(pump.writable, 201);
 }
 
-TEST(PeerLink, ShowsWhatAReaderThatDoesNotReadLeavesBehind) {
+TEST(PeerLink, ReportsBytesQueuedForASlowReader) {
   World world;
   testing::Door door;
   auto listener = *PeerListener::open(world.loop(), door, {.at = {{"127.0.0.1", 0}}});
@@ -232,7 +232,7 @@ TEST(PeerLink, ShowsWhatAReaderThatDoesNotReadLeavesBehind) {
   EXPECT_EQ(link->queued_bytes(), 0u);
 }
 
-TEST(PeerLink, TellsWhenThePeerHasClosed) {
+TEST(PeerLink, ReportsThatThePeerClosed) {
   World world;
   Pair pair(world);
   pair.say("last words");
@@ -242,7 +242,7 @@ TEST(PeerLink, TellsWhenThePeerHasClosed) {
   EXPECT_EQ(*pair.server.recorder.closed, "the peer closed the connection");
 }
 
-TEST(PeerLink, AFailureToSendIsToldLaterAndNotFromWithinFlush) {
+TEST(PeerLink, AFailedSendIsReportedLaterAndNotFromFlush) {
   World world;
   Pair pair(world);
   const linger abort{.l_onoff = 1, .l_linger = 0};
@@ -259,7 +259,7 @@ TEST(PeerLink, AFailureToSendIsToldLaterAndNotFromWithinFlush) {
       << *pair.server.recorder.closed;
 }
 
-TEST(PeerLink, ClosedByItsOwnerItCallsNobody) {
+TEST(PeerLink, CallsNoCallbackAfterItsOwnerClosedIt) {
   World world;
   Pair pair(world);
   pair.client->close();
@@ -269,7 +269,7 @@ TEST(PeerLink, ClosedByItsOwnerItCallsNobody) {
   EXPECT_EQ(pair.server.recorder.received, "");
 }
 
-TEST(PeerLink, FinishingSendsEverythingIgnoresTheAnswerAndWaitsForThePeerToClose) {
+TEST(PeerLink, FinishSendsEverythingIgnoresRepliesAndWaitsForThePeerToClose) {
   const PeerCertificates certificates;
   for (const PeerTls& tls : {PeerTls{}, certificates.tls()}) {
     World world;
@@ -319,7 +319,7 @@ TEST(PeerLink, MayBeDestroyedFromEveryCallback) {
   }
 }
 
-TEST(PeerLink, WhatIsSaidBeforeItIsUpIsHeard) {
+TEST(PeerLink, DataSentBeforeTheLinkIsUpIsDelivered) {
   World world;
   Server server(world, {"127.0.0.1", 0});
   Recorder recorder;
@@ -330,7 +330,7 @@ TEST(PeerLink, WhatIsSaidBeforeItIsUpIsHeard) {
   ASSERT_TRUE(world.until([&] { return server.recorder.received == "said before it was up"; }));
 }
 
-TEST(PeerLink, WhoRefusesIsToldOf) {
+TEST(PeerLink, ARefusedConnectionIsReported) {
   const ReservedPort port;
   World world;
   Recorder recorder;

@@ -50,7 +50,7 @@ TEST(PeerListener, AcceptsAtAllItsAddresses) {
   EXPECT_TRUE(world.until([&] { return server.door.accepted.size() == 2; }));
 }
 
-TEST(PeerListener, EveryAddressOfTheMachineIsOnePortHoweverOftenItIsAskedFor) {
+TEST(PeerListener, TheWildcardIsBoundOnceEvenIfRequestedSeveralTimes) {
   World world;
   Listening server(world, {.at = {{"", 0}, {"", 0}}});
   EXPECT_EQ(server.listener->local().size(), 1u);
@@ -75,7 +75,7 @@ TEST(PeerListener, OnATlsPortAPlainConnectionIsRefused) {
   EXPECT_TRUE(server.door.accepted.empty());
 }
 
-TEST(PeerListener, OnAUnifiedPortTheFirstByteTellsTlsFromPlain) {
+TEST(PeerListener, OnAUnifiedPortTheFirstByteDistinguishesTlsFromPlain) {
   const PeerCertificates certificates;
   World world;
   Listening server(world, {.at = {{"127.0.0.1", 0}}, .tls = certificates.tls_or_plain()});
@@ -90,7 +90,7 @@ TEST(PeerListener, OnAUnifiedPortTheFirstByteTellsTlsFromPlain) {
   EXPECT_TRUE(server.door.accepted[1].is_tls());
 }
 
-TEST(PeerListener, HalfAHandshakeIsNotWaitedForForEver) {
+TEST(PeerListener, AnIncompleteHandshakeTimesOut) {
   const PeerCertificates certificates(30);
   World world;
   Listening server(world, {.at = {{"127.0.0.1", 0}}, .tls = certificates.tls()});
@@ -100,7 +100,7 @@ TEST(PeerListener, HalfAHandshakeIsNotWaitedForForEver) {
   EXPECT_EQ(server.door.refused, std::vector<std::string>{"the handshake took too long"});
 }
 
-TEST(PeerListener, ASilentConnectionOnAUnifiedPortIsNotWaitedForForEver) {
+TEST(PeerListener, ASilentConnectionOnAUnifiedPortTimesOut) {
   const PeerCertificates certificates(30);
   World world;
   Listening server(world, {.at = {{"127.0.0.1", 0}}, .tls = certificates.tls_or_plain()});
@@ -108,7 +108,7 @@ TEST(PeerListener, ASilentConnectionOnAUnifiedPortIsNotWaitedForForEver) {
   EXPECT_TRUE(world.until([&] { return client.recorder.closed.has_value(); }));
 }
 
-TEST(PeerListener, ManyHalfHandshakesDoNotKeepOthersOut) {
+TEST(PeerListener, ManyIncompleteHandshakesDoNotBlockOthers) {
   const PeerCertificates certificates;
   World world;
   Listening server(world, {.at = {{"127.0.0.1", 0}}, .tls = certificates.tls(), .opening_max = 3});

@@ -76,13 +76,13 @@ std::optional<std::string> PeerOrigins::objection(ServerId claimed, const Stream
     return std::nullopt;
   }
   look_up(server);
-  const std::string line = "it says to be server " + std::to_string(raw(claimed)) +
+  const std::string line = "it claims to be server " + std::to_string(raw(claimed)) +
                            ", which is configured at " + to_text(server.hosts.front()) +
                            (server.hosts.size() > 1 ? " and others" : "");
   if (check_ == OriginCheck::kStrict || server.seen) return line + " (see quorum.peerAddressCheck)";
   if (warn_ && !std::exchange(server.warned, true)) {
     warn_("connection from " + from.to_text() + " accepted: " + line +
-          ". If that is another network card, a NAT or a proxy, all is well; see quorum.peerAddressCheck");
+          ". This is fine behind a NAT, a proxy or another network interface; see quorum.peerAddressCheck");
   }
   return std::nullopt;
 }

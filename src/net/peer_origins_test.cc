@@ -66,11 +66,11 @@ TEST(PeerOrigins, AServerMustComeFromOneOfItsAddresses) {
   const auto objection = origins.objection(kTwo, plain, from("10.0.0.9"));
   ASSERT_TRUE(objection);
   EXPECT_EQ(*objection,
-            "it says to be server 2, which is configured at 10.0.0.2:3888 and others (see "
+            "it claims to be server 2, which is configured at 10.0.0.2:3888 and others (see "
             "quorum.peerAddressCheck)");
 }
 
-TEST(PeerOrigins, OnceItHasComeFromThereItMustGoOnDoingSo) {
+TEST(PeerOrigins, AServerSeenAtItsAddressMustKeepUsingIt) {
   World world;
   std::vector<std::string> warnings;
   PeerOrigins origins(world.resolver(), OriginCheck::kLearned, kLiterals,
@@ -85,7 +85,7 @@ TEST(PeerOrigins, OnceItHasComeFromThereItMustGoOnDoingSo) {
   EXPECT_FALSE(origins.objection(kTwo, plain, from("192.0.2.7"))) << "each server for itself";
 }
 
-TEST(PeerOrigins, SwitchedOffNobodyIsAsked) {
+TEST(PeerOrigins, SwitchedOffItAcceptsEveryAddress) {
   World world;
   PeerOrigins origins(world.resolver(), OriginCheck::kOff, kLiterals);
   EXPECT_FALSE(origins.objection(kOne, Stream(), from("10.0.0.1")));
@@ -117,14 +117,14 @@ class PeerOriginsByName : public ::testing::Test {
   const Stream plain;
 };
 
-TEST_F(PeerOriginsByName, AServerThatHasMovedIsAcceptedWhenTheNameServiceKnowsIt) {
+TEST_F(PeerOriginsByName, AServerThatMovedIsAcceptedOnceDnsKnowsItsAddress) {
   EXPECT_TRUE(origins.objection(kOne, plain, from("10.0.0.7")));
   names.set("zk1", "10.0.0.7");
   EXPECT_TRUE(world.until([&] { return !origins.objection(kOne, plain, from("10.0.0.7")); }));
   EXPECT_TRUE(origins.objection(kOne, plain, from("10.0.0.1"))) << "where it was before";
 }
 
-TEST_F(PeerOriginsByName, WhatIsKnownOutlivesTheNameService) {
+TEST_F(PeerOriginsByName, KnownAddressesRemainValidWhenDnsFails) {
   names.forget_all();
   const int before = names.asked();
   EXPECT_TRUE(origins.objection(kOne, plain, from("10.0.0.9")));

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace drover::net {
 
@@ -18,6 +19,11 @@ enum class Refusal : std::uint8_t {
   kWrongAddress,  // claims the id of a member with other addresses
   kHandshake,     // the TLS handshake failed, or no descriptor was left
   kEnd            // number of reasons
+};
+// Their metrics, in the same order.
+inline constexpr std::array<std::string_view, static_cast<std::size_t>(Refusal::kEnd)> kRefusalMetrics{
+    "peer_rejected_no_greeting", "peer_rejected_late",    "peer_rejected_crowded",
+    "peer_rejected_no_member",   "peer_rejected_address", "peer_rejected_handshake",
 };
 
 // Written by one thread, read by any.

@@ -60,7 +60,7 @@ TEST(Endpoint, IsWrittenWithBracketsAroundIpv6) {
   EXPECT_EQ(to_text(Endpoint{"", 3888}), "0.0.0.0:3888");
 }
 
-TEST(Resolver, AnswersFromTheLoopWithThePortThatWasAskedFor) {
+TEST(Resolver, AnswersFromTheLoopWithTheRequestedPort) {
   NameService names;
   World world(names.lookup());
   Answer first;
@@ -75,7 +75,7 @@ TEST(Resolver, AnswersFromTheLoopWithThePortThatWasAskedFor) {
   EXPECT_EQ(names.lookups(), 1) << "one question at a time for each host";
 }
 
-TEST(Resolver, ASlowNameKeepsNobodyElseWaiting) {
+TEST(Resolver, ASlowLookupDoesNotDelayOthers) {
   NameService names;
   World world(names.lookup());
   Answer slow;
@@ -88,7 +88,7 @@ TEST(Resolver, ASlowNameKeepsNobodyElseWaiting) {
   EXPECT_TRUE(world.until([&] { return slow.came(); }));
 }
 
-TEST(Resolver, AFailureIsTold) {
+TEST(Resolver, AFailureIsReported) {
   NameService names;
   names.answer_with("");
   World world(names.lookup());
@@ -98,7 +98,7 @@ TEST(Resolver, AFailureIsTold) {
   EXPECT_EQ(answer.text(), "no such host: zk1");
 }
 
-TEST(Resolver, WhatIsKnownSurvivesTheNameServiceAndIsRenewedWhenItAnswers) {
+TEST(Resolver, KnownAddressesSurviveAFailureOfDnsAndAreRenewedLater) {
   NameService names;
   World world(names.lookup());
   const auto ask = [&] {
@@ -119,7 +119,7 @@ TEST(Resolver, WhatIsKnownSurvivesTheNameServiceAndIsRenewedWhenItAnswers) {
   EXPECT_EQ(ask(), "/127.0.0.2:1");
 }
 
-TEST(Resolver, ACancelledQuestionIsNotAnswered) {
+TEST(Resolver, ACancelledLookupIsNotAnswered) {
   NameService names;
   World world(names.lookup());
   Answer cancelled;
@@ -130,7 +130,7 @@ TEST(Resolver, ACancelledQuestionIsNotAnswered) {
   EXPECT_FALSE(cancelled.came());
 }
 
-TEST(Resolver, AnAnswerMayAskAgainAndCancelOthers) {
+TEST(Resolver, ACallbackMayStartAndCancelLookups) {
   NameService names;
   World world(names.lookup());
   Answer again;
@@ -145,7 +145,7 @@ TEST(Resolver, AnAnswerMayAskAgainAndCancelOthers) {
   EXPECT_FALSE(cancelled.came());
 }
 
-TEST(Resolver, MayGoWhileALookupIsUnderWay) {
+TEST(Resolver, MayBeDestroyedDuringALookup) {
   NameService names;
   {
     World world(names.lookup());

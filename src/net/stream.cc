@@ -40,7 +40,7 @@ IoCount Stream::write(std::string_view bytes) {
 }
 
 IoCount Stream::peek(char* into, std::size_t n) {
-  ENSURE(!tls_, "only a plain stream can be looked at");
+  ENSURE(!tls_, "only a plain stream can be peeked at");
   const ssize_t got = ::recv(socket_.fd(), into, n, MSG_PEEK);
   if (got > 0) return {IoStatus::kOk, static_cast<std::size_t>(got)};
   return got == 0 ? IoCount{IoStatus::kClosed} : from_errno();

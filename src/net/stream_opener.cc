@@ -61,7 +61,8 @@ void StreamOpener::on_first_bytes() {
   char first = 0;
   const IoCount got = stream_.peek(&first, 1);
   if (got.status == IoStatus::kAgain) return;
-  if (got.status == IoStatus::kClosed) return finish(std::unexpected(data_error("closed without a word")));
+  if (got.status == IoStatus::kClosed)
+    return finish(std::unexpected(data_error("closed before it sent anything")));
   if (got.status == IoStatus::kError) return fail();
   if (!looks_like_tls({&first, 1})) return finish(std::move(stream_));
   start_tls();

@@ -16,7 +16,7 @@ using testing::connected_pair;
 using testing::receive;
 using testing::StreamPair;
 
-TEST(PlainStream, CarriesBytesAndTheEnd) {
+TEST(PlainStream, CarriesBytesAndEndOfFile) {
   StreamPair pair = connected_pair();
   EXPECT_EQ(pair.client.handshake(), IoStatus::kOk);
   EXPECT_EQ(pair.client.write("ruok").bytes, 4u);
@@ -30,7 +30,7 @@ TEST(PlainStream, CarriesBytesAndTheEnd) {
   EXPECT_EQ(receive(pair.client), "imok");
 }
 
-TEST(PlainStream, PeekingTakesNothing) {
+TEST(PlainStream, PeekingConsumesNothing) {
   StreamPair pair = connected_pair();
   pair.client.write("abc");
   char buffer[2];
@@ -39,7 +39,7 @@ TEST(PlainStream, PeekingTakesNothing) {
   EXPECT_EQ(receive(pair.server), "abc");
 }
 
-TEST(PlainStream, AFullBufferSaysAgainAndAGonePeerIsAnErrorNotASignal) {
+TEST(PlainStream, AFullBufferReturnsAgainAndALostPeerIsAnErrorNotASignal) {
   StreamPair pair = connected_pair();
   const std::string chunk(1 << 16, 'x');
   IoCount count{IoStatus::kOk};
@@ -50,7 +50,7 @@ TEST(PlainStream, AFullBufferSaysAgainAndAGonePeerIsAnErrorNotASignal) {
   EXPECT_EQ(pair.server.error_text(), "connection failed: Broken pipe");
 }
 
-TEST(PlainStream, InterestIsWhatEpollGets) {
+TEST(PlainStream, EventsMatchTheRequestedInterest) {
   StreamPair pair = connected_pair();
   EXPECT_EQ(pair.server.events_for({.read = true}), std::uint32_t{EPOLLIN});
   EXPECT_EQ(pair.server.events_for({.write = true}), std::uint32_t{EPOLLOUT});
@@ -59,7 +59,7 @@ TEST(PlainStream, InterestIsWhatEpollGets) {
   EXPECT_FALSE(pair.server.peer_subject());
 }
 
-TEST(LooksLikeTls, ToldFromTheFirstByteOnAndConfirmedByTheSecond) {
+TEST(LooksLikeTls, DetectedByTheFirstByteAndConfirmedByTheSecond) {
   EXPECT_TRUE(looks_like_tls("\x16"sv));
   EXPECT_TRUE(looks_like_tls("\x16\x03\x01\x02\x00"sv));
   EXPECT_FALSE(looks_like_tls("\x16\x02\x01"sv));

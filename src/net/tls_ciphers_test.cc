@@ -24,7 +24,7 @@ TEST(TlsCiphers, EnabledProtocolsWinOverProtocol) {
   EXPECT_TRUE(!selection->tls12 && selection->tls13);
 }
 
-TEST(TlsCiphers, OldProtocolsAreLeftOutAndAloneRefused) {
+TEST(TlsCiphers, OldProtocolsAreIgnoredAndRefusedIfNoOtherIsEnabled) {
   EXPECT_TRUE(select_protocols_and_ciphers({.enabled_protocols = {"TLSv1", "TLSv1.1", "TLSv1.2"}})->tls12);
   EXPECT_EQ(error_of({.enabled_protocols = {"TLSv1", "SSLv3"}}),
             "neither TLSv1.2 nor TLSv1.3 is enabled; older protocols are not safe");
@@ -40,7 +40,7 @@ TEST(TlsCiphers, JavaNamesBecomeOpensslNames) {
   EXPECT_EQ(selection->tls13_ciphers, "TLS_AES_128_GCM_SHA256");
 }
 
-TEST(TlsCiphers, AProtocolWithoutASuiteOfItsOwnIsSwitchedOff) {
+TEST(TlsCiphers, AProtocolWithoutACipherSuiteIsSwitchedOff) {
   const auto selection =
       select_protocols_and_ciphers({.cipher_suites = {"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"}});
   EXPECT_TRUE(selection->tls12 && !selection->tls13);

@@ -30,7 +30,7 @@ TEST(TlsContextHolder, KeepsTheContextWhileTheFilesAreTheSame) {
   EXPECT_EQ(holder->current(), before);
 }
 
-TEST(TlsContextHolder, ChangedFilesServeNewConnectionsAndTheOldContextLivesOnInItsUsers) {
+TEST(TlsContextHolder, ChangedFilesApplyToNewConnectionsOnly) {
   const TempDir dir;
   auto holder = *TlsContextHolder::load(server_options(dir.write("k.pem", key_store("a"))));
   const auto before = holder->current();
@@ -58,7 +58,7 @@ TEST(TlsContextHolder, BadFilesAreReportedOnceAndTheOldContextStays) {
   EXPECT_NE(holder->current(), before);
 }
 
-TEST(TlsContextHolder, AFileThatIsGoneForAMomentIsNoReasonToStop) {
+TEST(TlsContextHolder, ATemporarilyMissingFileIsTolerated) {
   const TempDir dir;
   const std::string path = dir.write("k.pem", key_store("a"));
   auto holder = *TlsContextHolder::load(server_options(path));

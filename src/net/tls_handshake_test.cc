@@ -79,7 +79,7 @@ std::string load_error(const TlsOptions& options) {
   return context ? "no error" : context.error().what;
 }
 
-TEST(TlsHandshake, TheClientsCertificateNamesIt) {
+TEST(TlsHandshake, TheClientIsIdentifiedByItsCertificate) {
   const Outcome outcome = meet(world().server_options(), world().client_options());
   ASSERT_TRUE(outcome.done) << outcome.pair.server.error_text() << outcome.pair.client.error_text();
   EXPECT_EQ(outcome.pair.server.peer_subject(), "CN=client");
@@ -121,7 +121,7 @@ TEST(TlsHandshake, WorksWithEveryKindOfStore) {
   }
 }
 
-TEST(TlsHandshake, AClientWithoutACertificateIsWelcomeUnlessOneIsNeeded) {
+TEST(TlsHandshake, AClientWithoutACertificateIsAcceptedUnlessOneIsRequired) {
   TlsOptions server = world().server_options();
   TlsOptions client = world().client_options();
   client.key_store = {};
@@ -137,7 +137,7 @@ TEST(TlsHandshake, AClientWithoutACertificateIsWelcomeUnlessOneIsNeeded) {
   EXPECT_EQ(outcome.pair.server.error_text(), "TLS handshake failed: peer did not return a certificate");
 }
 
-TEST(TlsHandshake, AServerThatDoesNotAskLearnsNoName) {
+TEST(TlsHandshake, AServerThatDoesNotRequestCertificatesSeesNoName) {
   TlsOptions server = world().server_options();
   server.client_auth = ClientAuth::kNone;
   const Outcome outcome = meet(server, world().client_options());
@@ -145,7 +145,7 @@ TEST(TlsHandshake, AServerThatDoesNotAskLearnsNoName) {
   EXPECT_EQ(outcome.pair.server.peer_subject(), std::nullopt);
 }
 
-TEST(TlsHandshake, ACertificateFromAnotherAuthorityIsRefusedEvenWhenNoneIsNeeded) {
+TEST(TlsHandshake, AnUntrustedCertificateIsRefusedEvenIfNoneIsRequired) {
   TlsOptions server = world().server_options();
   TlsOptions client = world().client_options();
   client.key_store = world().key(world().stranger, "stranger");
@@ -205,7 +205,7 @@ TEST(TlsHandshake, TheChainOfAKeyInATrustStoreIsNotTrusted) {
   EXPECT_FALSE(meet(server, w.client_options()).done);
 }
 
-TEST(TlsHandshake, ProtocolsAreHeldTo) {
+TEST(TlsHandshake, OnlyEnabledProtocolsAreUsed) {
   TlsOptions server = world().server_options();
   TlsOptions client = world().client_options();
   server.protocol = "TLSv1.2";
@@ -216,7 +216,7 @@ TEST(TlsHandshake, ProtocolsAreHeldTo) {
   EXPECT_EQ(outcome.pair.server.error_text(), "TLS handshake failed: unsupported protocol");
 }
 
-TEST(TlsHandshake, CipherSuitesAreHeldToByTheirJavaNames) {
+TEST(TlsHandshake, OnlyEnabledCipherSuitesAreUsed) {
   TlsOptions server = world().server_options();
   for (const char* suite : {"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
                             "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA384", "TLS_AES_128_GCM_SHA256"}) {
@@ -239,7 +239,7 @@ TEST(TlsHandshake, OneKeyOfEachAlgorithmIsInUse) {
   EXPECT_EQ(meet(server, w.client_options()).pair.client.peer_subject(), "CN=server");
 }
 
-TEST(TlsHandshake, AClientHoldsTheServerToTheNameOrAddressItAskedFor) {
+TEST(TlsHandshake, AClientVerifiesTheServersNameOrAddress) {
   const TlsOptions server = world().server_options();
   TlsOptions client = world().client_options();
   const Address right = *Address::parse("127.0.0.1", 0);
@@ -255,7 +255,7 @@ TEST(TlsHandshake, AClientHoldsTheServerToTheNameOrAddressItAskedFor) {
   EXPECT_TRUE(meet(server, client, {.host = "elsewhere", .address = wrong}).done);
 }
 
-TEST(TlsHandshake, WithoutAlternativeNamesTheCommonNameCounts) {
+TEST(TlsHandshake, WithoutAlternativeNamesTheCommonNameIsUsed) {
   const World& w = world();
   const Identity by_name = make_identity({.common_name = "old.example", .issuer = &w.authority});
   const Identity by_address = make_identity({.common_name = "127.0.0.9", .issuer = &w.authority});
@@ -267,7 +267,7 @@ TEST(TlsHandshake, WithoutAlternativeNamesTheCommonNameCounts) {
   EXPECT_TRUE(meet(server, w.client_options(), {.address = *Address::parse("127.0.0.9", 0)}).done);
 }
 
-TEST(TlsHandshake, AServerMayHoldClientsToTheirAddress) {
+TEST(TlsHandshake, AServerMayVerifyTheAddressesOfClients) {
   TlsOptions server = world().server_options();
   const TlsPeer right{.address = *Address::parse("10.0.0.7", 5)};
   const TlsPeer wrong{.address = *Address::parse("10.0.0.8", 5)};
@@ -311,7 +311,7 @@ TEST(TlsHandshake, ARevokedCertificateIsRefused) {
   EXPECT_TRUE(outcome.pair.server.error_text().contains("certificate revoked"));
 }
 
-TEST(TlsHandshake, RevocationListsMayStandInAPemTrustStore) {
+TEST(TlsHandshake, RevocationListsMayBeInAPemTrustStore) {
   const World& w = world();
   TlsOptions server = w.server_options();
   server.crl = true;
@@ -320,7 +320,7 @@ TEST(TlsHandshake, RevocationListsMayStandInAPemTrustStore) {
   EXPECT_FALSE(meet(server, w.client_options()).done);
 }
 
-TEST(TlsContext, WhatCannotBeDoneIsSaidWhenItIsSwitchedOn) {
+TEST(TlsContext, UnsupportedOrIncompleteOptionsAreErrors) {
   TlsOptions options = world().server_options();
   options.ocsp = true;
   EXPECT_EQ(load_error(options), "ssl.ocsp is not supported; use ssl.crl with revocation lists in a file");
@@ -336,7 +336,7 @@ TEST(TlsContext, WhatCannotBeDoneIsSaidWhenItIsSwitchedOn) {
             "ssl.trustStore.location is not set, but ssl.clientAuth asks for client certificates");
 }
 
-TEST(TlsContext, AStoreWithoutWhatItIsForIsRefused) {
+TEST(TlsContext, AKeyStoreWithoutAKeyAndATrustStoreWithoutCertificatesAreRefused) {
   const World& w = world();
   TlsOptions options = w.server_options();
   options.key_store = w.trust(w.authority, "ca");

@@ -144,7 +144,8 @@ void TlsSession::describe_failure(int ssl_error, int errno_value) {
   const std::string what = established_ ? "TLS connection failed" : "TLS handshake failed";
   const long verdict = SSL_get_verify_result(ssl_.get());
   if (ssl_error == SSL_ERROR_SYSCALL && ERR_peek_error() == 0) {
-    error_text_ = errno_value == 0 ? what + ": the peer has gone" : io_error(errno_value, what).what;
+    error_text_ =
+        errno_value == 0 ? what + ": the peer closed the connection" : io_error(errno_value, what).what;
     return;
   }
   error_text_ = what + ": " + take_openssl_error();

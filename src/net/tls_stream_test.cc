@@ -58,7 +58,7 @@ TEST(TlsStream, CarriesBytesBothWays) {
   }
 }
 
-TEST(TlsStream, ManyRecordsInOneSegmentAreReadWithoutTheHelpOfEpoll) {
+TEST(TlsStream, ManyRecordsInOneSegmentAreReadWithoutAnotherEpollEvent) {
   StreamPair pair = shaken_pair();
   std::string sent;
   for (int i = 0; i < 50; ++i) {
@@ -76,7 +76,7 @@ TEST(TlsStream, ManyRecordsInOneSegmentAreReadWithoutTheHelpOfEpoll) {
   EXPECT_EQ(got, sent);
 }
 
-TEST(TlsStream, AnEndBehindTheLastBytesIsToldWithoutTheHelpOfEpoll) {
+TEST(TlsStream, AnEndAfterTheLastBytesIsReportedWithoutAnotherEpollEvent) {
   const Contexts made = contexts();
   StreamPair pair = tls_pair(made.server, made.client, {.host = "localhost"});
   ASSERT_TRUE(shake_hands(pair));
@@ -141,7 +141,7 @@ TEST(TlsStream, AFullBufferDelaysBytesButNeverLosesThem) {
   EXPECT_EQ(got, sent);
 }
 
-TEST(TlsStream, AGonePeerIsAnErrorNotASignal) {
+TEST(TlsStream, ALostPeerIsAnErrorNotASignal) {
   StreamPair pair = shaken_pair();
   pair.client.close();
   IoCount count{IoStatus::kOk};
@@ -150,14 +150,14 @@ TEST(TlsStream, AGonePeerIsAnErrorNotASignal) {
   EXPECT_EQ(pair.server.error_text(), "TLS connection failed: Broken pipe");
 }
 
-TEST(TlsStream, APeerThatLeavesWithoutGoodbyeHasClosed) {
+TEST(TlsStream, AnEndWithoutCloseNotifyIsAClose) {
   StreamPair pair = shaken_pair();
   pair.client.close();
   char byte;
   EXPECT_EQ(pair.server.read(&byte, 1).status, IoStatus::kClosed);
 }
 
-TEST(TlsStream, SomethingElseThanTlsIsAnErrorOfTheHandshake) {
+TEST(TlsStream, PlainTextIsAHandshakeError) {
   const Contexts made = contexts();
   StreamPair pair = connected_pair();
   ASSERT_TRUE(pair.server.start_tls(made.server, {}));
@@ -167,7 +167,7 @@ TEST(TlsStream, SomethingElseThanTlsIsAnErrorOfTheHandshake) {
   EXPECT_EQ(pair.server.handshake(), IoStatus::kError);
 }
 
-TEST(TlsStream, AHandshakeBeginsWithTheClient) {
+TEST(TlsStream, TheClientStartsTheHandshake) {
   const Contexts made = contexts();
   StreamPair pair = tls_pair(made.server, made.client, {.host = "localhost"});
   EXPECT_EQ(pair.server.events_for({.write = true}), std::uint32_t{EPOLLIN});
@@ -176,7 +176,7 @@ TEST(TlsStream, AHandshakeBeginsWithTheClient) {
   EXPECT_EQ(pair.client.events_for({.write = true}), std::uint32_t{EPOLLIN});
 }
 
-TEST(TlsStream, PlainAndTlsShareAPortByTheirFirstBytes) {
+TEST(TlsStream, PlainAndTlsShareAPort) {
   const Contexts made = contexts();
   StreamPair pair = connected_pair();
   ASSERT_TRUE(pair.client.start_tls(made.client, {.host = "localhost"}));

@@ -12,7 +12,7 @@
 #include "drover/recipes/mutex.h"
 #include "drover/recipes/semaphore.h"
 #include "drover/recipes/simple_lock.h"
-#include "recipes/lock_testing.h"
+#include "recipes/locks/lock_testing.h"
 #include "recipes/testing.h"
 
 namespace drover::recipes {

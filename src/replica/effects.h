@@ -11,19 +11,17 @@
 
 #include "base/ids.h"
 #include "replica/messages.h"
+#include "wire/txn_batch.h"
 #include "zab/effects.h"
-#include "zab/txn_batch.h"
 
 namespace drover::replica {
 
-// Transactions to append to the log; answered by on_durable(). Shared with the log thread, which reads while
-// the replica waits to apply the same bytes.
-using LogAppend = zab::TxnBatch;
-using LogAppendPtr = zab::TxnBatchPtr;
+using wire::TxnBatch;
+using wire::TxnBatchPtr;
 
 // A leader's next step: transactions to propose, or, without a batch, a sync that keeps its place among them.
 struct Ordered {
-  LogAppendPtr batch;
+  TxnBatchPtr batch;
   bool is_sync() const { return batch == nullptr; }
 };
 
@@ -40,7 +38,7 @@ struct ToLeader {
 };
 
 struct Effects {
-  LogAppendPtr append;                 // for a standalone server
+  TxnBatchPtr append;                  // for a standalone server
   std::vector<Ordered> ordered;        // for a leader
   std::vector<ToLeader> to_leader;     // for a learner
   std::vector<SessionAnswer> answers;  // for Front::on_session_answer, under the writer lock

@@ -28,7 +28,7 @@ TEST(Expiry, ASessionEndsAfterItsTimeoutAndAtMostATickLater) {
   }
 }
 
-TEST(Expiry, ATouchMovesTheEndAndNeverBack) {
+TEST(Expiry, ATouchOnlyExtendsTheDeadline) {
   Expiry expiry(kTick);
   expiry.set(SessionId{1}, 200, Instant{0});
   expiry.touch(SessionId{1}, Instant{1000});
@@ -54,7 +54,7 @@ TEST(Expiry, ASessionThatWasClosedDoesNotExpire) {
   EXPECT_TRUE(expiry.expired(Instant{10'000}).empty());
 }
 
-TEST(Expiry, ShowsWhenEachSessionWouldEnd) {
+TEST(Expiry, ReportsWhenEachSessionWouldExpire) {
   Expiry expiry(kTick);
   expiry.set(SessionId{1}, 100, Instant{0});
   expiry.set(SessionId{2}, 100, Instant{50});
@@ -64,7 +64,7 @@ TEST(Expiry, ShowsWhenEachSessionWouldEnd) {
   EXPECT_EQ(ends.at(1100), std::vector<SessionId>{SessionId{3}});
 }
 
-TEST(Expiry, ReconnectingOverAndOverTakesNoMemory) {
+TEST(Expiry, RepeatedReconnectsUseNoMemory) {
   Expiry expiry(kTick);
   for (std::int64_t t = 0; t < 100'000; t += 10) {
     expiry.set(SessionId{1}, 1000 + static_cast<std::int32_t>(t % 700), Instant{t});

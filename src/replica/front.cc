@@ -190,10 +190,8 @@ void Front::on_connect(Conn& c, std::string_view frame, Instant) {
       std::clamp(request->timeout_ms, config_.session_timeout_min_ms, config_.session_timeout_max_ms);
   c.phase = Phase::kConnecting;
   list(c);
-  if (raw(request->session) != 0 && !is_session_password(request->session, request->password)) {
-    ++stats_.bad_passwords;
+  if (raw(request->session) != 0 && !is_session_password(request->session, request->password))
     return answer_connect(c, /*valid=*/false);
-  }
   outbox_.sessions.push_back({c.id(), request->session, c.timeout_ms, c.ip});
 }
 
@@ -339,11 +337,11 @@ void Front::on_auth(Conn& c, const wire::RequestHeader& header, std::string_view
 void Front::on_ensemble_name(Conn& c, const wire::RequestHeader& header, std::string_view name) {
   const auto& names = machine_.options.ensemble_names;
   if (name.empty() || names.empty()) {
-    ++totals_.ensemble_names.skipped;
+    ++totals_.ensemble_names_skipped;
   } else if (std::find(names.begin(), names.end(), name) != names.end()) {
-    ++totals_.ensemble_names.right;
+    ++totals_.ensemble_names_right;
   } else {
-    ++totals_.ensemble_names.wrong;
+    ++totals_.ensemble_names_wrong;
     return end(c);
   }
   wire::append_bare_reply(c.out, {header.xid, Zxid{}, ErrorCode::kOk});
@@ -395,7 +393,6 @@ void Front::enqueue(Conn& c, Waiting::Entry entry, std::string_view body) {
 }
 
 void Front::forward(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now) {
-  ++stats_.writes;
   ++totals_.writes;
   enqueue(c,
           {.is_write = true,
@@ -424,7 +421,6 @@ void Front::wait(Conn& c, const wire::RequestHeader& header, std::string_view bo
 }
 
 std::size_t Front::answer(Conn& c, const Read& read, Instant now, std::string& out) {
-  ++stats_.reads;
   const std::int32_t xid = read.op == OpCode::kPing ? wire::kPingXid : read.xid;
   const std::size_t from = out.size();
   const state::ReadOutcome outcome = state::answer_read(machine_, watches_, config_.watches,

@@ -24,8 +24,8 @@
 #include "base/client_limits.h"
 #include "base/error_code.h"
 #include "base/ids.h"
-#include "base/measures.h"
 #include "base/time.h"
+#include "replica/front_counts.h"
 #include "replica/messages.h"
 #include "state/acl.h"
 #include "state/apply.h"
@@ -60,63 +60,6 @@ struct FrontConfig {
 // Which clients are served. A member of an ensemble serves while it leads or follows. Without a leader it may
 // show its last state to clients that accept a read-only server.
 enum class Serving : std::uint8_t { kNo, kYes, kReadOnly };
-
-// Results of the auth scheme `ensemble`.
-struct EnsembleNames {
-  std::uint64_t skipped = 0;  // no name, or none is configured
-  std::uint64_t right = 0;
-  std::uint64_t wrong = 0;  // their connections were closed
-};
-
-// Counted since start; srst does not reset them, as in Java. The server adds up all fronts.
-struct FrontTotals {
-  std::uint64_t response_bytes = 0;
-  std::uint64_t watch_bytes = 0;    // bytes of events
-  std::uint64_t writes = 0;         // passed to the replica
-  std::uint64_t stale_replies = 0;  // answers whose connection was gone
-  std::uint64_t not_served = 0;     // connections that sent a request while no client was served
-  // Clients that reached a limit (base/client_limits.h).
-  std::uint64_t watches_refused = 0;     // requests for watches
-  std::uint64_t replies_refused = 0;     // requests whose answer would be too large
-  std::uint64_t identities_refused = 0;  // requests to add an identity
-  std::uint64_t rested = 0;              // how often a connection had to wait for the next round
-  std::uint64_t event_overflows = 0;     // connections closed because one batch had too many events for them
-  std::uint64_t output_evictions = 0;    // connections closed because all together have too much unsent
-  EnsembleNames ensemble_names;
-  // How many watches one change fired, if any.
-  Extremes created_watches;
-  Extremes deleted_watches;
-  Extremes changed_watches;
-  Extremes children_watches;
-  Histogram read_latency_ms;
-  Histogram update_latency_ms;
-
-  Extremes& watches_of(wire::EventType type);
-  void add(const FrontTotals& other);
-};
-
-struct FrontStats {
-  std::uint64_t received = 0;  // packets
-  std::uint64_t sent = 0;
-  std::uint64_t bytes_received = 0;
-  std::uint64_t reads = 0;
-  std::uint64_t writes = 0;
-  std::uint64_t events = 0;
-  std::uint64_t frames_too_large = 0;
-  std::uint64_t output_overflows = 0;
-  std::uint64_t silent_closed = 0;  // connections whose client was silent for its timeout
-  std::uint64_t auth_failures = 0;
-  std::uint64_t zxid_ahead = 0;
-  std::uint64_t bad_passwords = 0;
-  // Milliseconds from a request to its reply.
-  std::uint64_t latency_count = 0;
-  std::uint64_t latency_sum_ms = 0;
-  std::uint64_t latency_max_ms = 0;
-  std::uint64_t latency_min_ms = 0;
-  // Bytes of an answer to a request.
-  std::uint64_t last_response_bytes = 0;
-  Extremes response_bytes;
-};
 
 class Front {
  public:

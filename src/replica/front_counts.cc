@@ -31,11 +31,7 @@ void Front::count_latency(Conn& c, const Replied& replied, Instant now) {
   c.max_latency_ms = std::max(c.max_latency_ms, latency);
   ++c.latency_count;
   c.latency_sum_ms += latency;
-  stats_.latency_min_ms =
-      stats_.latency_count == 0 ? latency : std::min<std::uint64_t>(stats_.latency_min_ms, latency);
-  stats_.latency_max_ms = std::max<std::uint64_t>(stats_.latency_max_ms, latency);
-  ++stats_.latency_count;
-  stats_.latency_sum_ms += latency;
+  stats_.latency_ms.add(latency);
 }
 
 Extremes& FrontTotals::watches_of(wire::EventType type) {
@@ -48,27 +44,11 @@ Extremes& FrontTotals::watches_of(wire::EventType type) {
   return children_watches;
 }
 
-void FrontTotals::add(const FrontTotals& other) {
-  response_bytes += other.response_bytes;
-  watch_bytes += other.watch_bytes;
-  writes += other.writes;
-  stale_replies += other.stale_replies;
-  not_served += other.not_served;
-  watches_refused += other.watches_refused;
-  replies_refused += other.replies_refused;
-  identities_refused += other.identities_refused;
-  rested += other.rested;
-  event_overflows += other.event_overflows;
-  output_evictions += other.output_evictions;
-  ensemble_names.skipped += other.ensemble_names.skipped;
-  ensemble_names.right += other.ensemble_names.right;
-  ensemble_names.wrong += other.ensemble_names.wrong;
-  created_watches.add(other.created_watches);
-  deleted_watches.add(other.deleted_watches);
-  changed_watches.add(other.changed_watches);
-  children_watches.add(other.children_watches);
-  read_latency_ms.add(other.read_latency_ms);
-  update_latency_ms.add(other.update_latency_ms);
+void FrontTotals::add(const FrontTotals& other) { add_fields(kFrontTotalMetrics, *this, other); }
+
+void FrontStats::add(const FrontStats& other) {
+  if (other.response_bytes.count > 0) last_response_bytes = other.last_response_bytes;
+  add_fields(kFrontStatMetrics, *this, other);
 }
 
 Front::ConnFacts Front::facts(const Conn& c) {

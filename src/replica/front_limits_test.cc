@@ -51,7 +51,7 @@ TEST(Connect, TheTimeoutIsClampedToTheServersLimits) {
   }
 }
 
-TEST(Connect, AClientThatHasSeenMoreIsClosedWithoutAWord) {
+TEST(Connect, AClientThatHasSeenALaterZxidIsDisconnected) {
   Harness h;
   Client c(h);
   EXPECT_FALSE(c.connect({.last_zxid_seen = Zxid{1}}));
@@ -78,7 +78,7 @@ TEST(Connect, AWrongPasswordAndAnUnknownSessionGetTheInvalidResponse) {
   EXPECT_TRUE(h.machine.sessions.contains(alive.session()));
 }
 
-TEST(Connect, WhatIsNoConnectRequestIsClosedWithoutAWord) {
+TEST(Connect, AnInvalidConnectRequestIsDisconnected) {
   Harness h;
   for (const char* hex :
        {"", "00000000", "00000000 0000000000000000 00007530 0000000000000000 fffffffe 00"}) {
@@ -89,7 +89,7 @@ TEST(Connect, WhatIsNoConnectRequestIsClosedWithoutAWord) {
   }
 }
 
-TEST(Connect, RequestsPipelinedBehindTheHandshakeWaitForTheSession) {
+TEST(Connect, RequestsPipelinedAfterTheHandshakeWaitForTheSession) {
   HarnessConfig config;
   config.durable_at_once = false;
   Harness h(config);
@@ -106,7 +106,7 @@ TEST(Connect, RequestsPipelinedBehindTheHandshakeWaitForTheSession) {
 
 // ---- frames ----
 
-TEST(Frames, MayComeInAnyPieces) {
+TEST(Frames, MayArriveInAnyPieces) {
   Harness h;
   Client c = connected(h);
   const std::string frame = Client::request(5, OpCode::kCreate, create_body("/a"));
@@ -118,7 +118,7 @@ TEST(Frames, MayComeInAnyPieces) {
   EXPECT_EQ(story(c.take()), Story{"5 Ok"});
 }
 
-TEST(Frames, TooLargeOrNegativeOnesEndTheConnection) {
+TEST(Frames, TooLargeOrNegativeLengthsCloseTheConnection) {
   Harness h;
   for (const char* length : {"00100000", "80000000", "ffffffff", "7fffffff"}) {
     Client c = connected(h);
@@ -132,7 +132,7 @@ TEST(Frames, TooLargeOrNegativeOnesEndTheConnection) {
   EXPECT_FALSE(largest.closed());
 }
 
-TEST(Frames, TooShortForAHeaderEndTheConnection) {
+TEST(Frames, TooShortForAHeaderCloseTheConnection) {
   Harness h;
   for (std::size_t length = 0; length < 8; ++length) {
     Client c = connected(h);
@@ -142,7 +142,7 @@ TEST(Frames, TooShortForAHeaderEndTheConnection) {
   }
 }
 
-TEST(Frames, AnUnknownOpIsAnsweredAndEndsTheConnection) {
+TEST(Frames, AnUnknownOpIsAnsweredAndClosesTheConnection) {
   Harness h;
   for (const int op : {0, -1, -2, 10, 13, 23, 99, 108}) {
     Client c = connected(h);
@@ -153,7 +153,7 @@ TEST(Frames, AnUnknownOpIsAnsweredAndEndsTheConnection) {
   }
 }
 
-TEST(Frames, BehindCloseSessionNothingIsHeard) {
+TEST(Frames, RequestsAfterCloseSessionAreIgnored) {
   Harness h;
   Client c = connected(h);
   c.create("/e", {.flags = wire::kEphemeral});
@@ -170,7 +170,7 @@ TEST(Frames, BehindCloseSessionNothingIsHeard) {
 
 // ---- limits ----
 
-TEST(Limits, AConnectionWithTooManyUnderWayIsNotReadUntilSomeAreAnswered) {
+TEST(Limits, AConnectionWithTooManyOutstandingRequestsIsNotRead) {
   HarnessConfig config;
   config.durable_at_once = false;
   config.front.outstanding_max = 3;
@@ -194,7 +194,7 @@ TEST(Limits, AConnectionWithTooManyUnderWayIsNotReadUntilSomeAreAnswered) {
   EXPECT_EQ(h.front().outstanding(), 0u);
 }
 
-TEST(Limits, LargeRequestsCountByTheirBytes) {
+TEST(Limits, OutstandingRequestsAreLimitedInBytes) {
   HarnessConfig config;
   config.durable_at_once = false;
   config.front.outstanding_bytes_max = 10'000;
@@ -215,7 +215,7 @@ TEST(Limits, LargeRequestsCountByTheirBytes) {
   EXPECT_EQ(c.take().size(), 3u);
 }
 
-TEST(Limits, WhenThereAreTooManyInAllOnlyWhoHasNothingUnderWayIsRead) {
+TEST(Limits, AtTheGlobalLimitOnlyIdleConnectionsAreRead) {
   HarnessConfig config;
   config.durable_at_once = false;
   config.front.outstanding_total_max = 4;
@@ -238,7 +238,7 @@ TEST(Limits, WhenThereAreTooManyInAllOnlyWhoHasNothingUnderWayIsRead) {
   EXPECT_TRUE(greedy.reading()) << "below half of the limit";
 }
 
-TEST(Limits, AConnectionThatDoesNotReadItsRepliesIsNotReadEither) {
+TEST(Limits, AConnectionThatDoesNotReadItsRepliesIsNotRead) {
   HarnessConfig config;
   config.front.output_high_water_bytes = 1000;
   Harness h(config);
@@ -253,7 +253,7 @@ TEST(Limits, AConnectionThatDoesNotReadItsRepliesIsNotReadEither) {
   EXPECT_EQ(c.take().size(), 2u);
 }
 
-TEST(Limits, EventsThatNobodyReadsEndTheConnection) {
+TEST(Limits, TooManyUnreadEventsCloseTheConnection) {
   HarnessConfig config;
   config.front.output_max_bytes = 2000;
   Harness h(config);
@@ -292,7 +292,7 @@ class LargeAnswers : public ::testing::Test {
   Client c_{h_};
 };
 
-TEST_F(LargeAnswers, BehindAWriteAreAskedForOnlyAsFarAsTheyFitTheOutput) {
+TEST_F(LargeAnswers, AfterAWriteAreRequestedOnlyIfTheyFitTheOutput) {
   create_a(50'000);
   c_.queue(OpCode::kSetData, set_data_body("/a", std::string(50'000, 'y')));
   for (int i = 0; i < 100; ++i) c_.queue(OpCode::kGetData, path_watch_body("/a"));
@@ -309,7 +309,7 @@ TEST_F(LargeAnswers, BehindAWriteAreAskedForOnlyAsFarAsTheyFitTheOutput) {
   EXPECT_FALSE(c_.closed());
 }
 
-TEST_F(LargeAnswers, ThatNobodyCouldForeseeEndTheConnection) {
+TEST_F(LargeAnswers, ThatExceedTheOutputCloseTheConnection) {
   // The node is still small when the reads are sent.
   create_a(1);
   c_.queue(OpCode::kSetData, set_data_body("/a", std::string(50'000, 'y')));
@@ -324,7 +324,7 @@ TEST_F(LargeAnswers, ThatNobodyCouldForeseeEndTheConnection) {
   EXPECT_EQ(h_.front().stats().output_overflows, 1u);
 }
 
-TEST(Limits, AConnectionThatGoesTakesWhatItHasUnderWayAlong) {
+TEST(Limits, AClosedConnectionReleasesItsOutstandingRequests) {
   HarnessConfig config;
   config.durable_at_once = false;
   Harness h(config);

@@ -39,7 +39,7 @@ void ask_for_a(Client& c, int times) {
   c.flush();
 }
 
-TEST(OutputOfAll, EndsConnectionsOfTheAddressThatReadsLeast) {
+TEST(OutputOfAll, ClosesConnectionsOfTheAddressWithTheMostUnreadOutput) {
   Harness h(small_total());
   std::deque<Client> clients;
   Client& honest = join(clients, h, "10.0.0.1");
@@ -83,7 +83,7 @@ TEST(OutputOfAll, MayBeExceededByOneReplyWhoseClientIsReadingIt) {
   EXPECT_EQ(h.front().totals().output_evictions, 0u);
 }
 
-TEST(OutputOfAll, IsReadAgainInTheNextRoundWhenItWasFull) {
+TEST(OutputOfAll, ReadingResumesInTheNextRound) {
   Harness h(small_total());
   std::deque<Client> clients;
   join(clients, h, "10.0.0.1").create("/a", {.data = std::string(kNodeBytes, 'x')});
@@ -103,7 +103,7 @@ TEST(OutputOfAll, IsReadAgainInTheNextRoundWhenItWasFull) {
   EXPECT_EQ(h.front().output_bytes(), 0u);
 }
 
-TEST(OutputOfAll, IsGivenBackByConnectionsThatGo) {
+TEST(OutputOfAll, IsReleasedByClosedConnections) {
   Harness h(small_total());
   std::deque<Client> clients;
   join(clients, h, "10.0.0.1").create("/a", {.data = std::string(kNodeBytes, 'x')});
@@ -113,7 +113,7 @@ TEST(OutputOfAll, IsGivenBackByConnectionsThatGo) {
   EXPECT_EQ(h.front().output_bytes(), 0u);
 }
 
-TEST(OutputOfAll, EventsOfOneBatchAreBoundedHoweverManyWatch) {
+TEST(OutputOfAll, EventsOfOneBatchAreLimited) {
   HarnessConfig config;
   config.durable_at_once = false;
   config.front.staged_total_max_bytes = 50'000;

@@ -59,7 +59,6 @@ void Front::on_events(const state::TreeEvents& events, Zxid zxid) {
       if (event.acl && !state::is_allowed(*event.acl, wire::kRead, *c.who, machine_.options)) continue;
       if (!has_room_for_event(c, bytes)) continue;
       stage_bytes(c, from, Staged::Kind::kBytes);
-      ++stats_.events;
       totals_.watch_bytes += bytes;
       ++stats_.sent;
       ++c.sent;

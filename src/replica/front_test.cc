@@ -50,7 +50,7 @@ class Order : public ::testing::Test {
   Client c_{h_};
 };
 
-TEST_F(Order, AReadWaitsBehindTheConnectionsOwnWrite) {
+TEST_F(Order, AReadWaitsForTheConnectionsEarlierWrite) {
   c_.send(OpCode::kCreate, create_body("/a"));
   c_.send(OpCode::kExists, path_watch_body("/a"));
   EXPECT_TRUE(c_.take().empty());
@@ -58,7 +58,7 @@ TEST_F(Order, AReadWaitsBehindTheConnectionsOwnWrite) {
   EXPECT_EQ(story(c_.take()), (Story{"1 Ok", "2 Ok"}));
 }
 
-TEST_F(Order, AReadIsAnsweredFromTheStateOfItsPlaceInTheStream) {
+TEST_F(Order, AReadIsAnsweredFromTheStateAfterTheEarlierWrites) {
   // All three become durable at once; the reads must still not see the write behind them.
   c_.queue(OpCode::kExists, path_watch_body("/a"));
   c_.queue(OpCode::kCreate, create_body("/a"));
@@ -72,7 +72,7 @@ TEST_F(Order, AReadIsAnsweredFromTheStateOfItsPlaceInTheStream) {
   EXPECT_EQ(replies[1].header.zxid, replies[2].header.zxid) << "and it says so by its zxid";
 }
 
-TEST_F(Order, AnotherConnectionsReadWaitsForNobody) {
+TEST_F(Order, AReadOfAnotherConnectionDoesNotWait) {
   Client other = connected_durably(h_);
   c_.send(OpCode::kCreate, create_body("/a"));
   EXPECT_EQ(other.error(OpCode::kExists, path_watch_body("/a")), ErrorCode::kNoNode)
@@ -90,7 +90,7 @@ TEST_F(Order, RepliesComeAsTheirTransactionsBecomeDurable) {
   EXPECT_EQ(story(c_.take()), (Story{"2 Ok", "3 Ok", "4 Ok"}));
 }
 
-TEST_F(Order, APingWaitsBehindAWriteAndAlwaysHasItsOwnXid) {
+TEST_F(Order, APingWaitsForAnEarlierWriteAndAlwaysHasItsOwnXid) {
   c_.send(OpCode::kCreate, create_body("/a"));
   c_.send_frame(Client::request(77, OpCode::kPing, ""));
   EXPECT_TRUE(c_.take().empty());
@@ -98,7 +98,7 @@ TEST_F(Order, APingWaitsBehindAWriteAndAlwaysHasItsOwnXid) {
   EXPECT_EQ(story(c_.take()), (Story{"1 Ok", "-2 Ok"}));
 }
 
-TEST_F(Order, AQueueThatNeverDrainsKeepsEveryRequestsBytesItsOwn) {
+TEST_F(Order, AQueueThatNeverDrainsKeepsTheBytesOfEveryRequest) {
   // Some writes are always under way, each with a read of another size behind it.
   const auto size_of = [](int round) { return static_cast<std::size_t>(round % 41); };
   constexpr int kUnderWay = 5;
@@ -136,14 +136,14 @@ TEST_F(Order, AnEventComesBeforeAnyReadThatShowsTheChange) {
   Client watcher = connected_durably(h_);
   watcher.send(OpCode::kGetChildren, path_watch_body("/", true));
   c_.send(OpCode::kCreate, create_body("/a"));
-  h_.replica->on_durable(h_.replica->last_proposed(), h_.now);
+  h_.replica->on_committed(h_.replica->last_proposed(), h_.now);
   watcher.queue(OpCode::kExists, path_watch_body("/a"));
   h_.front().collect();  // the I/O thread's order: staged output, then new bytes
   watcher.flush();
   EXPECT_EQ(story(watcher.take()), (Story{"1 Ok", "children /", "2 Ok"}));
 }
 
-TEST_F(Order, AWatchOfAWaitingReadIsSetAtItsPlace) {
+TEST_F(Order, AWatchOfAWaitingReadIsSetWhenTheReadRuns) {
   c_.queue(OpCode::kCreate, create_body("/a"));
   c_.queue(OpCode::kGetData, path_watch_body("/a", true));
   c_.send(OpCode::kSetData, set_data_body("/a", "x"));
@@ -163,7 +163,7 @@ TEST(Events, AFailedMultiFiresNothing) {
   EXPECT_EQ(story(c.take()), (Story{"changed /a", "4 Ok"})) << "the watch is still there";
 }
 
-TEST(Events, WhoMayNotReadTheNodeDoesNotHearOfItAndTheWatchIsSpent) {
+TEST(Events, AWatcherWithoutReadPermissionGetsNoEventAndLosesItsWatch) {
   Harness h;
   Client writer = connected(h);
   Client watcher = connected(h);
@@ -176,7 +176,7 @@ TEST(Events, WhoMayNotReadTheNodeDoesNotHearOfItAndTheWatchIsSpent) {
   EXPECT_EQ(story(watcher.take()), Story{});
 }
 
-TEST(Events, GoToTheWatchersOfEveryFrontAndDieWithTheConnection) {
+TEST(Events, GoToTheWatchersOfEveryFrontButNotToClosedConnections) {
   HarnessConfig config;
   config.fronts = 3;
   Harness h(config);
@@ -195,7 +195,7 @@ TEST(Events, GoToTheWatchersOfEveryFrontAndDieWithTheConnection) {
 
 // ---- auth ----
 
-TEST(Totals, CountWhatWasAnsweredAndWhatFired) {
+TEST(Totals, CountRepliesAndEvents) {
   Harness h;
   Client writer = connected(h);
   Client watcher = connected(h);
@@ -219,7 +219,7 @@ TEST(Totals, CountWhatWasAnsweredAndWhatFired) {
   EXPECT_EQ(h.front(0).totals().writes, 2u) << "srst leaves them alone";
 }
 
-TEST(Auth, IsAnsweredAtOnceWithTheRequestsXidAndNoZxid) {
+TEST(Auth, IsAnsweredImmediatelyWithTheRequestsXidAndNoZxid) {
   Harness h(by_hand());
   Client c = connected_durably(h);
   c.send(OpCode::kCreate, create_body("/a"));
@@ -229,7 +229,7 @@ TEST(Auth, IsAnsweredAtOnceWithTheRequestsXidAndNoZxid) {
   EXPECT_EQ(replies[0].header.zxid, Zxid{0});
 }
 
-TEST(Auth, EchoesWhateverXidTheClientSends) {
+TEST(Auth, EchoesAnyXid) {
   // Most clients send -4 and wait for -4; go-zookeeper sends an ordinary xid and waits for that.
   Harness h;
   Client c = connected(h);
@@ -244,7 +244,7 @@ TEST(Auth, EchoesWhateverXidTheClientSends) {
   EXPECT_EQ(story(c.take()), Story{"9 AuthFailed"});
 }
 
-TEST(Auth, ARequestHasTheIdentitiesOfTheMomentItCame) {
+TEST(Auth, ARequestHasTheIdentitiesAtItsArrival) {
   Harness h(by_hand());
   Client c = connected_durably(h);
   c.queue(OpCode::kCreate,
@@ -258,7 +258,7 @@ TEST(Auth, ARequestHasTheIdentitiesOfTheMomentItCame) {
   EXPECT_EQ(story(c.take()), (Story{"4 Ok", "1 Ok", "2 NoAuth", "3 NoAuth", "5 Ok", "6 Ok"}));
 }
 
-TEST(Auth, FailuresAreAnsweredAndEndTheConnection) {
+TEST(Auth, FailuresAreAnsweredAndCloseTheConnection) {
   Harness h;
   const wire::Nullable none;
   const std::pair<wire::Nullable, wire::Nullable> failing[] = {
@@ -288,7 +288,7 @@ TEST(Auth, IdentitiesAccumulateUpToALimit) {
   EXPECT_EQ(c.error(OpCode::kAuth, auth_body("digest", "c:3")), ErrorCode::kAuthFailed);
 }
 
-TEST(Auth, NamesOfIdentitiesAreBoundedTooBecauseAFollowerSendsThemAlong) {
+TEST(Auth, TheBytesOfIdentitiesAreLimited) {
   Harness h;
   Client c = connected(h);
   EXPECT_EQ(c.error(OpCode::kAuth, auth_body("digest", std::string(9'000, 'a') + ":1")), ErrorCode::kOk);
@@ -298,7 +298,7 @@ TEST(Auth, NamesOfIdentitiesAreBoundedTooBecauseAFollowerSendsThemAlong) {
   EXPECT_EQ(h.front().totals().identities_refused, 1u);
 }
 
-TEST(Auth, WhereASchemeIsRequiredNothingElseIsHeardBefore) {
+TEST(Auth, ARequiredSchemeMustComeBeforeAnyRequest) {
   HarnessConfig config;
   config.front.required_schemes = {"digest"};
   Harness h(config);
@@ -310,7 +310,7 @@ TEST(Auth, WhereASchemeIsRequiredNothingElseIsHeardBefore) {
   EXPECT_EQ(with.error(OpCode::kExists, path_watch_body("/")), ErrorCode::kOk);
 }
 
-TEST(Auth, WhoMeansAnotherEnsembleIsSentToTheNextServer) {
+TEST(Auth, AClientOfAnotherEnsembleIsDisconnected) {
   HarnessConfig config;
   config.state.ensemble_scheme = true;
   config.state.ensemble_names = {"east", "west"};
@@ -322,13 +322,13 @@ TEST(Auth, WhoMeansAnotherEnsembleIsSentToTheNextServer) {
   c.send(OpCode::kAuth, auth_body("ensemble", "north"));
   EXPECT_EQ(story(c.take()), Story{}) << "AUTHFAILED would end the client";
   EXPECT_TRUE(c.closed());
-  const EnsembleNames& names = h.front().totals().ensemble_names;
-  EXPECT_EQ(names.skipped, 2u);
-  EXPECT_EQ(names.right, 1u);
-  EXPECT_EQ(names.wrong, 1u);
+  const FrontTotals& totals = h.front().totals();
+  EXPECT_EQ(totals.ensemble_names_skipped, 2u);
+  EXPECT_EQ(totals.ensemble_names_right, 1u);
+  EXPECT_EQ(totals.ensemble_names_wrong, 1u);
 }
 
-TEST(Auth, WithoutAConfiguredNameEveryEnsembleIsTheRightOne) {
+TEST(Auth, WithoutAConfiguredNameEveryEnsembleNameIsAccepted) {
   HarnessConfig config;
   config.state.ensemble_scheme = true;
   Harness h(config);
@@ -342,7 +342,7 @@ TEST(Auth, WithoutTheProviderTheSchemeIsUnknown) {
   EXPECT_EQ(c.error(OpCode::kAuth, auth_body("ensemble", "north")), ErrorCode::kAuthFailed);
 }
 
-TEST(Requests, DeleteContainerIsTheServersOwnAndEndsTheConnection) {
+TEST(Requests, DeleteContainerIsRefusedAndClosesTheConnection) {
   Harness h;
   Client c = connected(h);
   const Zxid before = h.replica->last_proposed();
@@ -353,7 +353,7 @@ TEST(Requests, DeleteContainerIsTheServersOwnAndEndsTheConnection) {
 }
 
 // If a client got OK, it would answer the empty token with another request, and never stop.
-TEST(Sasl, IsRefusedAndTheConnectionEnds) {
+TEST(Sasl, IsRefusedAndTheConnectionIsClosed) {
   for (const char* token : {"00000000", "00000002 6162", "ffffffff"}) {
     Harness h;
     Client c = connected(h);
@@ -366,7 +366,7 @@ TEST(Sasl, IsRefusedAndTheConnectionEnds) {
   }
 }
 
-TEST(Sasl, WhatIsNoTokenEndsTheConnection) {
+TEST(Sasl, AnInvalidTokenClosesTheConnection) {
   Harness h;
   Client c = connected(h);
   c.send(OpCode::kSasl, "");

@@ -40,7 +40,7 @@ class Work : public ::testing::Test {
   Client busy_ = connected(h_);
 };
 
-TEST_F(Work, AConnectionThatHadItsShareWaitsForTheNextRound) {
+TEST_F(Work, AConnectionThatUsedItsShareWaitsForTheNextRound) {
   ask_in_vain(busy_, 10);
   busy_.flush();
   EXPECT_EQ(busy_.take().size(), 3u);
@@ -55,7 +55,7 @@ TEST_F(Work, AConnectionThatHadItsShareWaitsForTheNextRound) {
   EXPECT_EQ(h_.front().totals().rested, 3u);
 }
 
-TEST_F(Work, WhoIsTurnedBackIsTheFirstInTheNextRound) {
+TEST_F(Work, APostponedConnectionIsFirstInTheNextRound) {
   Client second = connected(h_);
   Client patient = connected(h_);
   for (int i = 0; i < kOwned; ++i) second.create("/s" + std::to_string(i), {.flags = wire::kEphemeral});
@@ -78,13 +78,13 @@ TEST_F(Work, WhoIsTurnedBackIsTheFirstInTheNextRound) {
   EXPECT_EQ(story(patient.take()), Story{"1 Ok"});
 }
 
-TEST_F(Work, OrdinaryReadsAreNoWork) {
+TEST_F(Work, OrdinaryReadsAreNotCharged) {
   for (int i = 0; i < 1000; ++i) busy_.queue(OpCode::kGetData, path_watch_body("/"));
   busy_.flush();
   EXPECT_EQ(busy_.take().size(), 1000u);
 }
 
-TEST(WorkBehindAWrite, IsGatheredOnlyAsFarAsItIsSmall) {
+TEST(WorkBehindAWrite, IsCollectedOnlyWhileItIsSmall) {
   HarnessConfig config;
   config.durable_at_once = false;
   config.front.output_high_water_bytes = 32 * kOwned * 5;
@@ -129,7 +129,7 @@ class ManyEvents : public ::testing::Test {
   }
 };
 
-TEST_F(ManyEvents, OfOneTransactionEndTheConnectionThatCannotHoldThem) {
+TEST_F(ManyEvents, OfOneTransactionCloseTheConnectionThatCannotHoldThem) {
   Harness h(config());
   Client writer = join(h);
   Client watcher = join(h);
@@ -144,7 +144,7 @@ TEST_F(ManyEvents, OfOneTransactionEndTheConnectionThatCannotHoldThem) {
   writer.take();
   change_much(writer, 2000);
   h.settle();
-  h.replica->on_durable(h.replica->last_proposed(), h.now);
+  h.replica->on_committed(h.replica->last_proposed(), h.now);
   EXPECT_TRUE(h.front().watches().empty()) << "the rest of the transaction is not looked through for it";
   h.settle();
   EXPECT_TRUE(watcher.closed());
@@ -153,7 +153,7 @@ TEST_F(ManyEvents, OfOneTransactionEndTheConnectionThatCannotHoldThem) {
   EXPECT_FALSE(writer.closed());
 }
 
-TEST_F(ManyEvents, ForManyWatchersAreBoundedAllTogether) {
+TEST_F(ManyEvents, ForManyWatchersAreLimitedInTotal) {
   HarnessConfig small = config();
   small.front.staged_total_max_bytes = 20'000;
   Harness h(small);

@@ -20,7 +20,7 @@ Client learners_client(Pair& p) {
   return c;
 }
 
-TEST(Learning, TheEndOfASessionIsNotTheAnswerToAWriteWithXidZero) {
+TEST(Learning, TheEndOfASessionIsNotTheReplyToAWriteWithXidZero) {
   Pair p;
   Client c = learners_client(p);
   p.link_holds = false;
@@ -48,7 +48,7 @@ TEST(Learning, OddXidsAreAnsweredInOrder) {
   for (std::size_t i = 1; i < replies.size(); ++i) EXPECT_EQ(replies[i].header.error, ErrorCode::kNodeExists);
 }
 
-TEST(Learning, WhatCannotBeDecodedTakesATransactionBecauseTheLearnerWaitsForOne) {
+TEST(Learning, AnUndecodableRequestGetsAnErrorTransactionBecauseTheLearnerWaits) {
   Pair p;
   Client c = learners_client(p);
   const Zxid before = p.leader.replica->last_proposed();

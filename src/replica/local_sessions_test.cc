@@ -59,7 +59,7 @@ struct PairClient {
 
 std::size_t txns(const Pair& p) { return p.leader.log.size(); }
 
-TEST(LocalSessions, AreMadeUsedAndClosedWithoutATransactionOfTheirOwn) {
+TEST(LocalSessions, AreCreatedUsedAndClosedWithoutSessionTransactions) {
   Pair p(local(false));
   for (Harness* at : {&p.leader, &p.learner}) {
     const std::size_t before = txns(p);
@@ -77,7 +77,7 @@ TEST(LocalSessions, AreMadeUsedAndClosedWithoutATransactionOfTheirOwn) {
   EXPECT_TRUE(p.leader.machine.sessions.empty());
 }
 
-TEST(LocalSessions, EndBehindWhatTheyAskedForBefore) {
+TEST(LocalSessions, EndAfterTheirEarlierRequests) {
   Pair p(local(false));
   PairClient c(p, p.learner);
   p.link_holds = false;
@@ -90,7 +90,7 @@ TEST(LocalSessions, EndBehindWhatTheyAskedForBefore) {
   EXPECT_EQ(story(c.client.take()), (Story{"1 Ok", "2 Ok"}));
 }
 
-TEST(LocalSessions, AreUnknownElsewhere) {
+TEST(LocalSessions, AreUnknownToOtherServers) {
   Pair p(local(true));
   PairClient at_learner(p, p.learner);
   PairClient at_leader(p, p.leader);
@@ -100,7 +100,7 @@ TEST(LocalSessions, AreUnknownElsewhere) {
   EXPECT_FALSE(PairClient(p, p.leader, {.session = at_leader.client.session()}).refused());
 }
 
-TEST(LocalSessions, ExpireWhereTheyAreAndTheLeaderHearsNothing) {
+TEST(LocalSessions, ExpireLocallyWithoutTheLeader) {
   Pair p(local(true));
   for (Harness* at : {&p.leader, &p.learner}) {
     const std::size_t before = txns(p);
@@ -113,7 +113,7 @@ TEST(LocalSessions, ExpireWhereTheyAreAndTheLeaderHearsNothing) {
   }
 }
 
-TEST(LocalSessions, ThatHaveExpiredAreNotHeardThoughTheirConnectionIsStillThere) {
+TEST(LocalSessions, ThatHaveExpiredAreIgnoredEvenIfStillConnected) {
   Pair p(local(true));
   PairClient c(p, p.learner);
   p.learner.advance(14'000);
@@ -126,7 +126,7 @@ TEST(LocalSessions, ThatHaveExpiredAreNotHeardThoughTheirConnectionIsStillThere)
   EXPECT_EQ(effects.answers[0].kind, SessionAnswer::Kind::kDropped);
 }
 
-TEST(LocalSessions, ThatPingLiveOn) {
+TEST(LocalSessions, ThatPingStayAlive) {
   Pair p(local(true));
   PairClient c(p, p.learner);
   for (int i = 0; i < 10; ++i) {
@@ -172,7 +172,7 @@ TEST(LocalSessions, BecomeGlobalForTheirFirstEphemeralNode) {
   }
 }
 
-TEST(LocalSessions, ThatBecameGlobalAreTheLeadersToExpire) {
+TEST(LocalSessions, ThatBecameGlobalAreExpiredByTheLeader) {
   Pair p(local(true));
   PairClient c(p, p.learner);
   EXPECT_EQ(c.error(OpCode::kCreate, ephemeral("/e")), ErrorCode::kOk);
@@ -186,7 +186,7 @@ TEST(LocalSessions, ThatBecameGlobalAreTheLeadersToExpire) {
   EXPECT_TRUE(c.client.closed());
 }
 
-TEST(LocalSessions, ThatAreBecomingGlobalMayComeAgainMeanwhile) {
+TEST(LocalSessions, ThatAreBecomingGlobalMayReconnect) {
   Pair p(local(true));
   PairClient c(p, p.learner);
   p.link_holds = false;
@@ -202,7 +202,7 @@ TEST(LocalSessions, ThatAreBecomingGlobalMayComeAgainMeanwhile) {
   EXPECT_NE(p.leader.machine.tree.get("/e"), nullptr);
 }
 
-TEST(LocalSessions, OfALearnerMayWriteThroughALeaderThatDoesNotKnowThemButOwnNothing) {
+TEST(LocalSessions, OfALearnerMayWriteThroughTheLeaderButOwnNoEphemerals) {
   Pair p(local(true));
   Effects effects;
   const SessionId unknown{0x0300'0000'0000'0001};
@@ -229,7 +229,7 @@ TEST(LocalSessions, OfALearnerMayWriteThroughALeaderThatDoesNotKnowThemButOwnNot
   EXPECT_EQ(p.leader.machine.tree.get("/b"), nullptr) << "ours would be known here";
 }
 
-TEST(LocalSessions, DoNotLetAnEndedGlobalSessionSpeakAgain) {
+TEST(LocalSessions, DoNotReviveAnEndedGlobalSession) {
   Pair p(local(true));
   PairClient c(p, p.learner);
   EXPECT_EQ(c.error(OpCode::kCreate, ephemeral("/lock")), ErrorCode::kOk);
@@ -243,7 +243,7 @@ TEST(LocalSessions, DoNotLetAnEndedGlobalSessionSpeakAgain) {
   EXPECT_EQ(p.leader.machine.tree.get("/a"), nullptr) << "somebody else may hold the lock by now";
 }
 
-TEST(LocalSessions, AreOffUnlessAskedFor) {
+TEST(LocalSessions, AreOffByDefault) {
   Pair p;
   PairClient c(p, p.learner);
   EXPECT_EQ(p.learner.replica->local_session_count(), 0u);

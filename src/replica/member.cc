@@ -55,37 +55,15 @@ void Member::on_notification(ServerId from, const wire::Notification& notificati
   after(now, wall_, effects);
 }
 
-void Member::on_link_accepted(zab::LinkId link, Instant now, Effects& effects) {
-  peer_.on_link_accepted(link, now, effects.zab);
-  after(now, wall_, effects);
-}
-
-void Member::on_link_up(zab::LinkId link, Instant now, Effects& effects) {
-  peer_.on_link_up(link, now, effects.zab);
-  after(now, wall_, effects);
-}
-
-void Member::on_dial_failed(zab::LinkId link, Instant now, Effects& effects) {
-  peer_.on_dial_failed(link, now, effects.zab);
-  after(now, wall_, effects);
-}
-
-void Member::on_link_down(zab::LinkId link, Instant now, Effects& effects) {
-  peer_.on_link_down(link, now, effects.zab);
-  after(now, wall_, effects);
-}
-
-void Member::on_link_taken(zab::LinkId link, Instant now) { peer_.on_taken(link, now); }
-
-void Member::on_state_sent(zab::LinkId link, Instant now, Effects& effects) {
-  peer_.on_state_sent(link, now, effects.zab);
+void Member::on_link(const zab::LinkEvent& event, Instant now, Effects& effects) {
+  peer_.on_link(event, now, effects.zab);
   after(now, wall_, effects);
 }
 
 void Member::lose_link(zab::LinkId link, std::string why, Instant now, Effects& effects) {
   effects.zab.log.push_back("closing a link on the quorum port: " + std::move(why));
   effects.zab.close.push_back(link);
-  peer_.on_link_down(link, now, effects.zab);
+  peer_.on_link({link, zab::LinkEvent::Kind::kDown}, now, effects.zab);
 }
 
 std::size_t Member::on_link_bytes(zab::LinkId link, std::string_view bytes, Instant now, WallTime wall,
@@ -154,46 +132,25 @@ std::size_t Member::feed_state(zab::LinkId link, std::string_view bytes, Instant
   return *taken;
 }
 
-void Member::on_durable(Zxid last, Instant now, Effects& effects, std::size_t orders) {
-  replica_.note_durable(last, now);
-  peer_.on_durable(last, now, effects.zab, orders);
+void Member::on_disk(const zab::DiskAnswer& answer, Instant now, Effects& effects) {
+  note_answer(answer, now);
+  peer_.on_disk(answer, now, effects.zab);
   after(now, wall_, effects);
 }
 
-void Member::on_epoch_saved(zab::EpochKind kind, std::uint32_t epoch, Instant now, Effects& effects) {
-  peer_.on_epoch_saved(kind, epoch, now, effects.zab);
-  after(now, wall_, effects);
-}
-
-void Member::on_truncated(Instant now, Effects& effects) {
-  peer_.on_truncated(now, effects.zab);
-  after(now, wall_, effects);
-}
-
-void Member::on_truncate_failed(Instant now, Effects& effects) {
-  peer_.on_truncate_failed(now, effects.zab);
-  after(now, wall_, effects);
-}
-
-void Member::on_state_saved(Instant now, Effects& effects) {
-  peer_.on_snapshot_saved(now, effects.zab);
-  after(now, wall_, effects);
-}
-
-void Member::on_state_reloaded(bool exact, Instant now, Effects& effects) {
-  state_unusable_ = false;
-  inexact_until_ = exact ? Zxid{0} : kUnknown;
-  peer_.set_applied(machine_.last_zxid);
-  peer_.on_state_reloaded(now, effects.zab);
-  after(now, wall_, effects);
-}
-
-void Member::on_history_discarded(Instant now, Effects& effects) {
-  state_unusable_ = false;
-  replica_.forget_divergence();
-  replica_.forget_unapplied_after(Zxid{-1});
-  peer_.on_history_discarded(now, effects.zab);
-  after(now, wall_, effects);
+// What an answer means for the state in memory.
+void Member::note_answer(const zab::DiskAnswer& answer, Instant now) {
+  if (const auto* durable = std::get_if<zab::TxnsDurable>(&answer)) replica_.note_durable(durable->last, now);
+  if (const auto* reloaded = std::get_if<zab::StateReloaded>(&answer)) {
+    state_unusable_ = false;
+    inexact_until_ = reloaded->exact ? Zxid{0} : kUnknown;
+    peer_.set_applied(machine_.last_zxid);
+  }
+  if (std::holds_alternative<zab::HistoryDiscarded>(answer)) {
+    state_unusable_ = false;
+    replica_.forget_divergence();
+    replica_.forget_unapplied_after(Zxid{-1});
+  }
 }
 
 void Member::on_tick(Instant now, WallTime wall, Effects& effects) {
@@ -232,8 +189,10 @@ void Member::after(Instant now, WallTime wall, Effects& effects) {
   // The transfer ended with its link.
   if (receiving_ && !(peer_.learner() && peer_.learner()->is_receiving_snapshot())) receiving_.reset();
   const zab::History& history = peer_.history();
-  if (replica_.is_exhausted() && peer_.leader() && history.committed() == history.last())
+  if (replica_.is_exhausted() && peer_.leader() && history.committed() == history.last()) {
+    effects.zab.events.push_back(zab::Event::kEpochOver);
     peer_.step_down("this epoch has no zxid left", now, effects.zab);
+  }
   note_looking(now);
 }
 
@@ -424,7 +383,7 @@ void Member::work_on_tree(Instant now, WallTime wall, Effects& effects) {
   if (!state_unusable_) {
     look_whether_exact();
     if (peer_.leader()) replica_.set_released_syncs(peer_.leader()->released_syncs());
-    replica_.on_durable(applicable(), now);
+    replica_.on_committed(applicable(), now);
     peer_.set_applied(machine_.last_zxid);
   }
   if (peer_.doubts_state() && peer_.learner() && replica_.compared_at() > digests_from()) peer_.trust_state();

@@ -71,29 +71,15 @@ class Member {
   void on_front(FrontId front, ToReplica& batch, Instant now, WallTime wall, Effects& effects);
   void on_notification(ServerId from, const wire::Notification& notification, Instant now, Effects& effects);
   void on_reachable(ServerId server, bool reachable) { peer_.on_reachable(server, reachable); }
-  void on_link_accepted(zab::LinkId link, Instant now, Effects& effects);
-  void on_link_up(zab::LinkId link, Instant now, Effects& effects);
-  void on_dial_failed(zab::LinkId link, Instant now, Effects& effects);
-  void on_link_down(zab::LinkId link, Instant now, Effects& effects);
-  // Some of what was sent on the link has left.
-  void on_link_taken(zab::LinkId link, Instant now);
-  // The state that effects.zab.send asked for has been written to the link.
-  void on_state_sent(zab::LinkId link, Instant now, Effects& effects);
+  void on_link(const zab::LinkEvent& event, Instant now, Effects& effects);
   // Returns how many bytes it consumed. Call under the writer lock if is_receiving_state(). It returns early
   // when a state begins, so that the host can check again.
   std::size_t on_link_bytes(zab::LinkId link, std::string_view bytes, Instant now, WallTime wall,
                             Effects& effects);
   bool is_receiving_state() const { return receiving_.has_value(); }
 
-  // Answers to effects.zab.disk, in the same sequence.
-  void on_durable(Zxid last, Instant now, Effects& effects, std::size_t orders = 1);
-  void on_epoch_saved(zab::EpochKind kind, std::uint32_t epoch, Instant now, Effects& effects);
-  void on_truncated(Instant now, Effects& effects);
-  void on_truncate_failed(Instant now, Effects& effects);
-  void on_state_saved(Instant now, Effects& effects);
-  void on_state_reloaded(bool exact, Instant now, Effects& effects);
-  // Answers effects.zab.discard_history.
-  void on_history_discarded(Instant now, Effects& effects);
+  // Answers to effects.zab.disk, in the same sequence, and to discard_history.
+  void on_disk(const zab::DiskAnswer& answer, Instant now, Effects& effects);
 
   void on_tick(Instant now, WallTime wall, Effects& effects);
   void on_time(Instant now, Effects& effects);
@@ -122,6 +108,7 @@ class Member {
   Zxid applicable() const;
   void after(Instant now, WallTime wall, Effects& effects);
   void note_orders(Instant now, Effects& effects);
+  void note_answer(const zab::DiskAnswer& answer, Instant now);
   void propose_all(Instant now, Effects& effects);
   void send_to_leader(Effects& effects);
   void handle_messages(Instant now, WallTime wall, Effects& effects);

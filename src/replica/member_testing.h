@@ -311,7 +311,9 @@ inline void Cluster::send(Node& n, const zab::LinkSend& send) {
     deliver(to, frame);
   });
   later(n.id, [this, id = n.id, link = send.link] {
-    input(id, [&](Member& member, Effects& more) { member.on_state_sent(link, now_, more); });
+    input(id, [&](Member& member, Effects& more) {
+      member.on_link({link, zab::LinkEvent::Kind::kStateSent}, now_, more);
+    });
   });
 }
 
@@ -340,13 +342,17 @@ inline void Cluster::dial(std::int64_t id, const zab::Dial& dial) {
     const zab::Learner* learner = member(id).peer().learner();
     if (!learner || learner->link() != link) return;
     if (!node(to).member || lost(id, to)) {
-      return input(id, [&](Member& me, Effects& more) { me.on_dial_failed(link, now_, more); });
+      return input(id, [&](Member& me, Effects& more) {
+        me.on_link({link, zab::LinkEvent::Kind::kDialFailed}, now_, more);
+      });
     }
     const zab::LinkId accepted{++node(to).accepted_links};
     links_[{id, link}] = {to, accepted};
     links_[{to, accepted}] = {id, link};
-    input(to, [&](Member& other, Effects& more) { other.on_link_accepted(accepted, now_, more); });
-    input(id, [&](Member& me, Effects& more) { me.on_link_up(link, now_, more); });
+    input(to, [&](Member& other, Effects& more) {
+      other.on_link({accepted, zab::LinkEvent::Kind::kAccepted}, now_, more);
+    });
+    input(id, [&](Member& me, Effects& more) { me.on_link({link, zab::LinkEvent::Kind::kUp}, now_, more); });
   });
 }
 
@@ -359,7 +365,9 @@ inline void Cluster::close(std::int64_t id, zab::LinkId link) {
   later(other.server, [this, other] {
     if (links_.erase(other) == 0) return;
     node(other.server).unread.erase(other.link);
-    input(other.server, [&](Member& member, Effects& more) { member.on_link_down(other.link, now_, more); });
+    input(other.server, [&](Member& member, Effects& more) {
+      member.on_link({other.link, zab::LinkEvent::Kind::kDown}, now_, more);
+    });
   });
 }
 
@@ -390,15 +398,15 @@ inline void Cluster::answer_order(std::int64_t id) {
   write(n, order);
   input(id, [&](Member& member, Effects& more) {
     if (const auto* append = std::get_if<zab::AppendTxns>(&order))
-      member.on_durable(append->batch->last, now_, more);
+      member.on_disk(zab::TxnsDurable{append->batch->last}, now_, more);
     if (const auto* save = std::get_if<zab::SaveEpoch>(&order))
-      member.on_epoch_saved(save->kind, save->epoch, now_, more);
-    if (std::holds_alternative<zab::TruncateLog>(order)) member.on_truncated(now_, more);
-    if (std::holds_alternative<zab::SaveSnapshot>(order)) member.on_state_saved(now_, more);
+      member.on_disk(zab::EpochSaved{save->kind, save->epoch}, now_, more);
+    if (std::holds_alternative<zab::TruncateLog>(order)) member.on_disk(zab::LogTruncated{}, now_, more);
+    if (std::holds_alternative<zab::SaveSnapshot>(order)) member.on_disk(zab::SnapshotSaved{}, now_, more);
     if (std::holds_alternative<zab::ReloadState>(order)) {
       MemberStart found;
       recover(n, found);
-      member.on_state_reloaded(found.exact, now_, more);
+      member.on_disk(zab::StateReloaded{found.exact}, now_, more);
     }
   });
 }
@@ -412,7 +420,7 @@ inline void Cluster::settle_disk(std::int64_t id) {
     MemberStart ignored;
     recover(n, ignored);
     n.machine->last_zxid = Zxid{0};
-    input(id, [this](Member& member, Effects& more) { member.on_history_discarded(now_, more); });
+    input(id, [this](Member& member, Effects& more) { member.on_disk(zab::HistoryDiscarded{}, now_, more); });
   }
 }
 

@@ -83,7 +83,7 @@ class Pair {
     const std::size_t given = std::exchange(given_, leader.log.size());
     for (std::size_t i = given; i < leader.log.size(); ++i) {
       learner.replica->add_unapplied(leader.log[i], learner.now);
-      learner.replica->on_durable(leader.log[i]->last, learner.now);
+      learner.replica->on_committed(leader.log[i]->last, learner.now);
     }
     return given != given_;
   }

@@ -35,7 +35,7 @@ wire::ConnectResponse answer_to(Client& c, const Hello& hello) {
   return frame ? *wire::decode_connect_response(*frame) : wire::ConnectResponse{};
 }
 
-TEST_F(ReadOnly, ClientsThatAskForItAreServedAndTold) {
+TEST_F(ReadOnly, ClientsThatAllowItAreServedAndInformed) {
   Client c(h);
   const auto response = answer_to(c, kReader);
   EXPECT_TRUE(response.read_only);
@@ -44,7 +44,7 @@ TEST_F(ReadOnly, ClientsThatAskForItAreServedAndTold) {
   EXPECT_EQ(c.error(OpCode::kExists, path_watch_body("/zookeeper")), ErrorCode::kOk);
 }
 
-TEST_F(ReadOnly, ClientsThatDoNotAskForItAreClosedWithoutAWord) {
+TEST_F(ReadOnly, ClientsThatDoNotAllowItAreDisconnected) {
   Client c(h);
   EXPECT_FALSE(c.connect());
   EXPECT_TRUE(c.closed());
@@ -53,7 +53,7 @@ TEST_F(ReadOnly, ClientsThatDoNotAskForItAreClosedWithoutAWord) {
   EXPECT_TRUE(old.closed());
 }
 
-TEST_F(ReadOnly, WhatChangesSomethingIsRefusedAndTheConnectionGoesOn) {
+TEST_F(ReadOnly, WritesAreRefusedAndTheConnectionStaysOpen) {
   h.machine.last_zxid = Zxid{0x500000003};
   Client c = connected(h, kReader);
   for (const OpCode op :
@@ -67,7 +67,7 @@ TEST_F(ReadOnly, WhatChangesSomethingIsRefusedAndTheConnectionGoesOn) {
   EXPECT_FALSE(c.closed());
 }
 
-TEST_F(ReadOnly, SessionsMakeNoTransactionAndNoneEndsThem) {
+TEST_F(ReadOnly, SessionsNeedNoTransactions) {
   Client c = connected(h, kReader);
   EXPECT_TRUE(h.machine.sessions.empty());
   EXPECT_EQ(h.replica->local_session_count(), 1u);
@@ -78,7 +78,7 @@ TEST_F(ReadOnly, SessionsMakeNoTransactionAndNoneEndsThem) {
   EXPECT_TRUE(h.log.empty());
 }
 
-TEST_F(ReadOnly, SessionsExpireHere) {
+TEST_F(ReadOnly, SessionsExpireLocally) {
   Client c = connected(h, kReader);
   h.advance(14'000);
   EXPECT_TRUE(c.closed());
@@ -87,14 +87,14 @@ TEST_F(ReadOnly, SessionsExpireHere) {
   EXPECT_EQ(answer_to(again, {.session = c.session(), .read_only = true}).timeout_ms, 0);
 }
 
-TEST_F(ReadOnly, AClientThatComesAgainKeepsItsSession) {
+TEST_F(ReadOnly, AClientThatReconnectsKeepsItsSession) {
   Client c = connected(h, kReader);
   c.vanish();
   Client again(h);
   EXPECT_EQ(answer_to(again, {.session = c.session(), .read_only = true}).session, c.session());
 }
 
-TEST_F(ReadOnly, OfAGlobalSessionNothingIsSaidSoThatItsClientKeepsIt) {
+TEST_F(ReadOnly, AGlobalSessionIsNotRejectedSoThatItsClientKeepsIt) {
   h.machine.sessions[kGlobal] = 10'000;
   Client known(h);
   EXPECT_FALSE(known.connect({.session = kGlobal, .read_only = true}));
@@ -104,13 +104,13 @@ TEST_F(ReadOnly, OfAGlobalSessionNothingIsSaidSoThatItsClientKeepsIt) {
   EXPECT_TRUE(newer_than_our_state.closed());
 }
 
-TEST_F(ReadOnly, WhoHasSeenMoreIsSentAway) {
+TEST_F(ReadOnly, AClientThatHasSeenALaterZxidIsDisconnected) {
   Client c(h);
   EXPECT_FALSE(c.connect({.last_zxid_seen = Zxid{0x100000001}, .read_only = true}));
   EXPECT_TRUE(c.closed());
 }
 
-TEST_F(ReadOnly, EverybodyIsClosedWhenALeaderIsFoundAndTheIdsAreNotGivenAgain) {
+TEST_F(ReadOnly, AllAreDisconnectedWhenALeaderIsFoundAndIdsAreNotReused) {
   Client c = connected(h, kReader);
   h.replica->end_service();
   h.settle();
@@ -122,7 +122,7 @@ TEST_F(ReadOnly, EverybodyIsClosedWhenALeaderIsFoundAndTheIdsAreNotGivenAgain) {
   EXPECT_GT(h.to_leader[0].session, c.session());
 }
 
-TEST_F(ReadOnly, WhatIsLeftOfAnEarlierServiceIsIgnored) {
+TEST_F(ReadOnly, LeftoversOfAnEarlierServiceAreIgnored) {
   ToReplica late;
   late.writes.push_back({{9, 9}, kGlobal, 1, OpCode::kCreate, 0, 0, nullptr});
   late.writes.push_back({{9, 9}, kGlobal, 2, OpCode::kCloseSession, 0, 0, nullptr});

@@ -63,7 +63,7 @@ void Replica::publish_membership(std::string_view text, std::int64_t version, Wa
 
 // --- what is logged ---
 
-void Replica::add_unapplied(LogAppendPtr batch, Instant now) {
+void Replica::add_unapplied(TxnBatchPtr batch, Instant now) {
   if (service_ == Service::kLearning && batch->size() > 0)
     count_age(stats_.ages.proposed, wire::time_of_entry(batch->entry(batch->size() - 1)), now);
   unapplied_.push_back({std::move(batch), 0});
@@ -105,7 +105,7 @@ void Replica::forget_unapplied_after(Zxid last) {
   while (!unapplied_.empty() && unapplied_.back().log->first > last) unapplied_.pop_back();
   if (unapplied_.empty() || unapplied_.back().log->last <= last) return;
   Unapplied& cut = unapplied_.back();
-  auto kept = std::make_shared<LogAppend>();
+  auto kept = std::make_shared<TxnBatch>();
   for (std::size_t i = 0; i < cut.log->size(); ++i) {
     const Zxid zxid = wire::zxid_of_entry(cut.log->entry(i));
     if (zxid <= last) kept->add(zxid, cut.log->entry(i));
@@ -115,11 +115,11 @@ void Replica::forget_unapplied_after(Zxid last) {
 
 // --- what is decided ---
 
-void Replica::on_durable(Zxid last, Instant now) {
+void Replica::on_committed(Zxid last, Instant now) {
   ENSURE(service_ != Service::kAlone || last <= last_proposed_, "only what was proposed becomes durable");
   while (!unapplied_.empty() && machine_.last_zxid < last && !divergence_) {
     Unapplied& batch = unapplied_.front();
-    const LogAppend& log = *batch.log;
+    const TxnBatch& log = *batch.log;
     while (batch.next < log.size() && !divergence_) {
       const std::string_view entry = log.entry(batch.next);
       if (wire::zxid_of_entry(entry) > last) return answer_due(now);

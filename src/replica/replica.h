@@ -109,7 +109,7 @@ class Replica {
   void on_front(FrontId front, ToReplica& batch, Instant now, WallTime wall, Effects& effects);
   // Everything up to `last` is decided. While has_answers(), call this even if nothing new is decided:
   // refused writes and syncs are answered here too.
-  void on_durable(Zxid last, Instant now);
+  void on_committed(Zxid last, Instant now);
   void on_tick(Instant now, WallTime wall, Effects& effects);
 
   // While the disk is full, writes that grow the state are refused before they become transactions. Deletes
@@ -126,7 +126,7 @@ class Replica {
   // Java.
   void publish_membership(std::string_view text, std::int64_t version, WallTime wall);
   // The batch is logged, and will be applied once decided; any server may have proposed it.
-  void add_unapplied(LogAppendPtr batch, Instant now);
+  void add_unapplied(TxnBatchPtr batch, Instant now);
   // For the monitor: our own disk has it, whatever the others say.
   void note_durable(Zxid last, Instant now);
   // Transactions logged after `last` are taken back. Applied ones are not.
@@ -205,7 +205,7 @@ class Replica {
     bool closes_local = false;  // ends a local session: no transaction, but a place in the order
   };
   struct Unapplied {
-    LogAppendPtr log;
+    TxnBatchPtr log;
     std::size_t next = 0;  // entry
   };
   struct AnsweredSync {
@@ -299,7 +299,7 @@ class Replica {
   std::vector<Instant> heard_until_;  // by front
   std::deque<InFlight> in_flight_;    // when leading or standalone: by zxid
   std::deque<Unapplied> unapplied_;
-  std::shared_ptr<LogAppend> gathering_;
+  std::shared_ptr<TxnBatch> gathering_;
   state::TreeEvents events_;  // scratch
   Zxid last_proposed_{};
   std::int64_t next_session_ = 0;

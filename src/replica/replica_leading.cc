@@ -306,7 +306,7 @@ void Replica::append_txn(InFlight waiting, Write write) {
     exhausted_ = true;
     return;
   }
-  if (!gathering_) gathering_ = std::make_shared<LogAppend>();
+  if (!gathering_) gathering_ = std::make_shared<TxnBatch>();
   const std::size_t start = gathering_->bytes.size();
   const Zxid zxid = next(last_proposed_);
   if (!write(zxid, gathering_->bytes)) return refuse_undecodable(start, waiting);

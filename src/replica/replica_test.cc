@@ -101,7 +101,7 @@ TEST(Durability, TheLogGetsEveryTransactionOnceInOrder) {
   h.settle();
   c.send(OpCode::kDelete, path_version_body("/none"));
   Zxid last{};
-  for (const LogAppendPtr& batch : h.log) {
+  for (const TxnBatchPtr& batch : h.log) {
     EXPECT_EQ(batch->first, next(last));
     std::uint64_t start = 0;
     for (const std::uint64_t end : batch->ends) {

@@ -76,7 +76,7 @@ TEST_F(WriteReply, AnErrorHasNoBody) {
   EXPECT_EQ(junk, header(-5)) << "a multi that could not be read at all";
 }
 
-TEST_F(WriteReply, OfAMultiThatSucceeded) {
+TEST_F(WriteReply, AMultiThatSucceededHasOneResultPerPart) {
   const std::string body = multi_body({{OpCode::kCreate, create_body("/a")},
                                        {OpCode::kCreate2, create_body("/b")},
                                        {OpCode::kCreateTtl, create_ttl_body("/t", 5)},
@@ -106,7 +106,7 @@ TEST_F(WriteReply, GoldenBytesOfAMultiThatFailed) {
                                        "ffffffff00 fffffffe fffffffe | ffffffff01 ffffffff")));
 }
 
-TEST_F(WriteReply, OfAnEmptyMultiIsTheEndHeader) {
+TEST_F(WriteReply, AnEmptyMultiHasOnlyTheEndHeader) {
   const std::string reply = reply_to(OpCode::kMulti, multi_body({}));
   EXPECT_EQ(to_hex(reply), to_hex(header() + from_hex("ffffffff01 ffffffff")));
 }

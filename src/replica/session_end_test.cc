@@ -39,7 +39,7 @@ void make_ephemerals(Client& c, int count) {
   }
 }
 
-std::vector<wire::TxnEntry> transactions_in(const std::vector<LogAppendPtr>& log, std::size_t from) {
+std::vector<wire::TxnEntry> transactions_in(const std::vector<TxnBatchPtr>& log, std::size_t from) {
   std::vector<wire::TxnEntry> txns;
   for (std::size_t b = from; b < log.size(); ++b) {
     for (std::size_t i = 0; i < log[b]->size(); ++i) {
@@ -61,7 +61,7 @@ void expect_end_of(SessionId session, const std::vector<wire::TxnEntry>& txns) {
   }
 }
 
-TEST(SessionEnd, ClosedByItsClientFollowersCanReadAndTheClientIsAnsweredOnce) {
+TEST(SessionEnd, IsReadableByFollowersAndAnsweredOnce) {
   Harness h(small_transactions());
   Client c = connected(h);
   make_ephemerals(c, kMany);
@@ -73,7 +73,7 @@ TEST(SessionEnd, ClosedByItsClientFollowersCanReadAndTheClientIsAnsweredOnce) {
   EXPECT_EQ(h.replica->stats().sessions_closed, 1u);
 }
 
-TEST(SessionEnd, ByExpiryIsToldToWatchersOfEveryNode) {
+TEST(SessionEnd, ByExpiryFiresTheWatchesOfEveryNode) {
   Harness h(small_transactions());
   Client c = connected(h);
   make_ephemerals(c, kMany);
@@ -88,7 +88,7 @@ TEST(SessionEnd, ByExpiryIsToldToWatchersOfEveryNode) {
   EXPECT_EQ(watcher.take().size(), static_cast<std::size_t>(kMany)) << "one event for each";
 }
 
-TEST(SessionEnd, TakesNodesAlongWhoseCreationIsStillOnItsWay) {
+TEST(SessionEnd, DeletesNodesWhoseCreationIsStillPending) {
   HarnessConfig config = small_transactions();
   config.durable_at_once = false;
   Harness h(config);
@@ -103,7 +103,7 @@ TEST(SessionEnd, TakesNodesAlongWhoseCreationIsStillOnItsWay) {
   EXPECT_FALSE(h.machine.sessions.contains(c.session()));
 }
 
-TEST(SessionEnd, LetsNothingNewInBetweenItsTransactions) {
+TEST(SessionEnd, AllowsNoNewNodesBetweenItsTransactions) {
   HarnessConfig config = small_transactions();
   config.fronts = 2;
   Harness h(config);
@@ -119,7 +119,7 @@ TEST(SessionEnd, LetsNothingNewInBetweenItsTransactions) {
   EXPECT_EQ(h.machine.tree.get(ephemeral(7))->ephemeral_owner, raw(other.session()));
 }
 
-TEST(SessionEnd, InterruptedByACrashIsWhole) {
+TEST(SessionEnd, IsCompletedAfterACrash) {
   HarnessConfig config = small_transactions();
   config.durable_at_once = false;
   Harness h(config);
@@ -139,7 +139,7 @@ TEST(SessionEnd, InterruptedByACrashIsWhole) {
   EXPECT_FALSE(h.machine.sessions.contains(c.session()));
 }
 
-TEST(SessionEnd, OfMoreNodesThanTheDefaultLimitCanListIsNoException) {
+TEST(SessionEnd, WorksForMoreNodesThanATransactionCanList) {
   Harness h;
   Client c = connected(h);
   constexpr int kNodes = 50'000;
@@ -160,7 +160,7 @@ TEST(SessionEnd, OfMoreNodesThanTheDefaultLimitCanListIsNoException) {
   }
 }
 
-TEST(TxnSize, AClientIsToldThatItsTransactionIsTooLargeWhereverItIsConnected) {
+TEST(TxnSize, ATooLargeTransactionIsReportedOnEveryServer) {
   HarnessConfig config = small_transactions();
   Harness h(config);
   Client c = connected(h);
@@ -173,7 +173,7 @@ TEST(TxnSize, AClientIsToldThatItsTransactionIsTooLargeWhereverItIsConnected) {
             ErrorCode::kOk);
 }
 
-TEST(TouchedSessions, ThatDoNotFitAPingComeWithTheNextInTheirOrder) {
+TEST(TouchedSessions, ThatDoNotFitAPingFollowInOrderWithTheNext) {
   TouchedSessions touched;
   for (int i = 1; i <= 5; ++i) touched.add(SessionId{i}, 1000 * i);
   touched.erase(SessionId{2});
@@ -206,11 +206,11 @@ class LargePackets : public ::testing::Test {
   Cluster c;
 };
 
-TEST_F(LargePackets, AStrangerMayNotAnnounceMoreThanAnIntroduction) {
+TEST_F(LargePackets, APacketTooLargeForAGreetingClosesAStrangersLink) {
   ASSERT_EQ(c.leader(), 3);
   const zab::LinkId link{4711};
   Effects effects;
-  c.member(3).on_link_accepted(link, Instant{2'000'000}, effects);
+  c.member(3).on_link({link, zab::LinkEvent::Kind::kAccepted}, Instant{2'000'000}, effects);
   std::string bytes;
   wire::append_packet(bytes, wire::PacketType::kFollowerInfo, Zxid{}, std::string(2000, 'x'));
   bytes.resize(100);

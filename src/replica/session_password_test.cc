@@ -26,7 +26,7 @@ TEST(SessionPassword, IsWhatJavaComputes) {
   EXPECT_EQ(hex(0x1000abcd1230000), "bfe6dcade00a07a535ad458629a6c6fd");
 }
 
-TEST(SessionPassword, OnlyTheRightOneOpens) {
+TEST(SessionPassword, OnlyTheRightOneIsAccepted) {
   const SessionId id{0x1000abcd1230000};
   const auto right = session_password(id);
   EXPECT_TRUE(is_session_password(id, {right.data(), right.size()}));

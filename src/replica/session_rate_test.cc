@@ -14,7 +14,7 @@ int allowed_of(SessionRate& rate, int asked, std::string_view address, Instant n
   return allowed;
 }
 
-TEST(SessionRate, OneAddressDoesNotUseUpWhatIsMeantForAll) {
+TEST(SessionRate, OneAddressCannotUseUpTheRateOfAll) {
   SessionRate rate({.per_second = 10, .per_second_per_address = 4}, HashKey{});
   const Instant now{1'000'000};
   EXPECT_EQ(allowed_of(rate, 100, "10.0.0.1", now), 4);
@@ -24,13 +24,13 @@ TEST(SessionRate, OneAddressDoesNotUseUpWhatIsMeantForAll) {
   EXPECT_EQ(allowed_of(rate, 100, "10.0.0.1", now + 3'600'000), 4) << "idle hours do not pile up";
 }
 
-TEST(SessionRate, HasNoLimitWhereNoneIsSet) {
+TEST(SessionRate, HasNoLimitByDefault) {
   SessionRate rate({}, HashKey{});
   EXPECT_EQ(allowed_of(rate, 1000, "10.0.0.1", Instant{5}), 1000);
   EXPECT_EQ(rate.remembered_addresses(), 0u);
 }
 
-TEST(SessionRate, TakesANetworkOf64BitsForOneClientInIpv6) {
+TEST(SessionRate, TreatsAnIpv6Slash64AsOneClient) {
   SessionRate rate({.per_second = 0, .per_second_per_address = 2}, HashKey{});
   const Instant now{1000};
   EXPECT_EQ(allowed_of(rate, 2, "2001:db8:0:1:0:0:0:1", now), 2);
@@ -38,7 +38,7 @@ TEST(SessionRate, TakesANetworkOf64BitsForOneClientInIpv6) {
   EXPECT_TRUE(rate.allow("2001:db8:0:2:0:0:0:1", now));
 }
 
-TEST(SessionRate, RemembersABoundedNumberOfAddressesAndOnlyBusyOnes) {
+TEST(SessionRate, RemembersALimitedNumberOfBusyAddresses) {
   SessionRate rate({.per_second = 0, .per_second_per_address = 1}, HashKey{});
   const auto crowd = [&](const std::string& prefix, Instant now) {
     for (int i = 0; i < 20'000; ++i) EXPECT_TRUE(rate.allow(prefix + std::to_string(i), now));

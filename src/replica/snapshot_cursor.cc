@@ -31,7 +31,7 @@ SnapshotBeginning SnapshotCursor::begin() {
 SnapshotCursor::Progress SnapshotCursor::step(SnapshotNodes& nodes, const SnapshotStepLimits& limits) {
   nodes.clear();
   if (finished_) return *finished_;
-  ENSURE(walk_.has_value(), "a step comes behind begin() and before end()");
+  ENSURE(walk_.has_value(), "a step comes after begin() and before end()");
   if (walk_->cut_off()) return finished(Progress::kCutOff);
   const state::Tree& tree = machine_.tree;
   while (nodes.size() < limits.nodes && nodes.bytes() < limits.bytes) {

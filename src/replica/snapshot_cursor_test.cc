@@ -71,7 +71,7 @@ class Learner {
   Zxid zxid_{};
 };
 
-TEST(SnapshotCursor, BringsSeveralLearnersToTheLeadersStateWhileItGoesOn) {
+TEST(SnapshotCursor, SyncsSeveralLearnersWhileTheLeaderKeepsWriting) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
@@ -114,7 +114,7 @@ struct Cursor : ::testing::Test {
   SnapshotNodes nodes;
 };
 
-TEST_F(Cursor, BeginsWithTheLastZxidTheSessionsAndTheAclTable) {
+TEST_F(Cursor, StartsWithTheLastZxidTheSessionsAndTheAclTable) {
   const SnapshotBeginning beginning = cursor.begin();
   EXPECT_EQ(beginning.zxid, leader.machine.last_zxid);
   ASSERT_EQ(beginning.sessions.size(), 1u);
@@ -123,7 +123,7 @@ TEST_F(Cursor, BeginsWithTheLastZxidTheSessionsAndTheAclTable) {
   EXPECT_EQ(beginning.acls[1].second->bytes, private_acl);
 }
 
-TEST_F(Cursor, CopiesNodesAsSnapshotsKnowThem) {
+TEST_F(Cursor, CopiesNodesInSnapshotForm) {
   cursor.begin();
   ASSERT_EQ(cursor.step(nodes), Progress::kEnd);
   EXPECT_EQ(paths_of(nodes), (std::vector<std::string>{"", "/a", "/b", "/zookeeper", "/zookeeper/config",
@@ -156,7 +156,7 @@ TEST_F(Cursor, StaysAtItsEnd) {
   EXPECT_EQ(nodes.size(), 0u);
 }
 
-TEST_F(Cursor, IsCutOffWhenTheTreeIsClearedSoThatNobodyTakesAPartForAll) {
+TEST_F(Cursor, ReportsAnInterruptionWhenTheTreeIsCleared) {
   cursor.begin();
   cursor.step(nodes, {.nodes = 1});
   StateBuilder(leader.machine).reset();
@@ -165,7 +165,7 @@ TEST_F(Cursor, IsCutOffWhenTheTreeIsClearedSoThatNobodyTakesAPartForAll) {
   EXPECT_EQ(cursor.step(nodes), Progress::kCutOff);
 }
 
-TEST_F(Cursor, CanBeginAgainAndCanBeGivenUp) {
+TEST_F(Cursor, CanBeRestartedAndAbandoned) {
   cursor.begin();
   cursor.step(nodes, {.nodes = 2});
   cursor.begin();

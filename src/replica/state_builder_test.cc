@@ -55,7 +55,7 @@ struct Builder : ::testing::Test {
   Leader leader{with_extended_types()};
 };
 
-TEST_F(Builder, MakesTheStateOfASnapshotAndTheTransactionsBehindIt) {
+TEST_F(Builder, BuildsTheStateOfASnapshotAndLaterTransactions) {
   leader.create("/a", {.acl = wire::testing::acl_bytes({{31, {"ip", "1.1.1.1"}}})});
   leader.run(OpCode::kCreateSession, wire::testing::written([](wire::Writer& w) { w.i32(4000); }));
   load(leader.machine);
@@ -68,7 +68,7 @@ TEST_F(Builder, MakesTheStateOfASnapshotAndTheTransactionsBehindIt) {
   EXPECT_TRUE(builder.findings().empty());
 }
 
-TEST_F(Builder, BeginsWithTheTreeOfAnEmptyServerWhenThereIsNoSnapshot) {
+TEST_F(Builder, StartsWithTheInitialTreeWithoutASnapshot) {
   // Quotas live below /zookeeper/quota, which no transaction creates.
   leader.create("/zookeeper/quota/a");
   leader.create("/zookeeper/quota/a/zookeeper_limits", {.data = "count=5,bytes=5"});
@@ -81,7 +81,7 @@ TEST_F(Builder, BeginsWithTheTreeOfAnEmptyServerWhenThereIsNoSnapshot) {
   EXPECT_TRUE(builder.findings().empty());
 }
 
-TEST_F(Builder, TellsOfEveryTransactionInOrder) {
+TEST_F(Builder, ReportsEveryTransactionInOrder) {
   leader.create("/a");
   load(leader.machine);
   const Zxid snapshot = leader.machine.last_zxid;
@@ -93,7 +93,7 @@ TEST_F(Builder, TellsOfEveryTransactionInOrder) {
   EXPECT_EQ(heard[1], std::pair(Zxid{3}, leader.applied[2]));
 }
 
-TEST_F(Builder, ForgetsEverythingAtAReset) {
+TEST_F(Builder, DiscardsEverythingOnReset) {
   leader.create("/zookeeper/quota/a");
   leader.create("/zookeeper/quota/a/zookeeper_limits", {.data = "count=5,bytes=5"});
   leader.run(OpCode::kCreateSession, wire::testing::written([](wire::Writer& w) { w.i32(4000); }));
@@ -109,7 +109,7 @@ TEST_F(Builder, ForgetsEverythingAtAReset) {
   expect_equal(empty);
 }
 
-TEST_F(Builder, RefusesNodesThatCannotBe) {
+TEST_F(Builder, RefusesInvalidNodes) {
   EXPECT_TRUE(builder.node("/a", "", -1, {}));
   EXPECT_FALSE(builder.node("/a", "", -1, {})) << "twice";
   EXPECT_FALSE(builder.node("/x/y", "", -1, {})) << "before its parent";
@@ -120,7 +120,7 @@ TEST_F(Builder, RefusesNodesThatCannotBe) {
   EXPECT_FALSE(builder.node("/b", "", std::numeric_limits<std::int64_t>::max(), {}));
 }
 
-TEST_F(Builder, RefusesAclKeysThatWouldLeaveNoNumbersForNewOnes) {
+TEST_F(Builder, RefusesAclKeysThatLeaveNoRoomForNewOnes) {
   const std::string list = wire::testing::acl_bytes({{31, {"ip", "1.1.1.1"}}});
   EXPECT_TRUE(builder.acl(1, list));
   EXPECT_FALSE(builder.acl(1, list)) << "twice";
@@ -146,12 +146,12 @@ TEST_F(Builder, ReplaysSessionsThatWereClosedWithoutTheirPaths) {
   EXPECT_EQ(machine.tree.find("/mine"), state::kNoNode);
 }
 
-TEST_F(Builder, RefusesATransactionThatIsNone) {
+TEST_F(Builder, RefusesAnInvalidTransaction) {
   EXPECT_FALSE(builder.txn(Zxid{1}, "too short"));
   EXPECT_TRUE(heard.empty());
 }
 
-TEST_F(Builder, NoticesATreeThatIsNotWhatTheSnapshotSays) {
+TEST_F(Builder, DetectsATreeThatContradictsTheSnapshotsDigest) {
   leader.create("/a");
   const Zxid zxid = leader.machine.last_zxid;
   load(leader.machine, StateBuilder::Digest{zxid, wire::kDigestVersion, 0xabc});
@@ -163,7 +163,7 @@ TEST_F(Builder, NoticesATreeThatIsNotWhatTheSnapshotSays) {
   EXPECT_NE(builder.findings()[0].find("the files say 0xabc:"), std::string::npos);
 }
 
-TEST_F(Builder, IsContradictedByTheLastDigestOnly) {
+TEST_F(Builder, IsContradictedOnlyByTheLastDigest) {
   leader.create("/a");
   leader.create("/b");
   leader.create("/c");
@@ -181,7 +181,7 @@ TEST_F(Builder, IsContradictedByTheLastDigestOnly) {
   EXPECT_EQ(builder.findings().size(), 1u);
 }
 
-TEST_F(Builder, ComparesAFuzzySnapshotOnlyWhereItsSealSays) {
+TEST_F(Builder, ComparesAFuzzySnapshotOnlyAtItsDigestsZxid) {
   leader.create("/a");
   const Zxid named = leader.machine.last_zxid;
   leader.create("/b");
@@ -195,7 +195,7 @@ TEST_F(Builder, ComparesAFuzzySnapshotOnlyWhereItsSealSays) {
   expect_equal(leader.machine);
 }
 
-TEST_F(Builder, AStateThatWasSentFromTheBeginningOnIsNotTheBeginning) {
+TEST_F(Builder, ASentStateIsNotTheInitialState) {
   // The leader had no data when it began to send, and some when it ended.
   leader.create("/a");
   leader.create("/b");
@@ -208,14 +208,14 @@ TEST_F(Builder, AStateThatWasSentFromTheBeginningOnIsNotTheBeginning) {
   expect_equal(leader.machine);
 }
 
-TEST_F(Builder, AnEmptyStateIsTheBeginning) {
+TEST_F(Builder, AnEmptyStateIsTheInitialState) {
   load(state::Machine(with_extended_types()));
   EXPECT_TRUE(builder.is_exact());
 }
 
 // As Java writes it under load: the digest belongs to the transaction before the last one that the walk has
 // met.
-TEST_F(Builder, ASnapshotMayHoldOneTransactionMoreThanItsDigestSays) {
+TEST_F(Builder, ASnapshotMayBeOneTransactionAheadOfItsDigest) {
   leader.create("/a");
   const Zxid named = leader.machine.last_zxid;
   const StateBuilder::Digest digest{named, wire::kDigestVersion, leader.machine.tree.digest()};
@@ -230,7 +230,7 @@ TEST_F(Builder, ASnapshotMayHoldOneTransactionMoreThanItsDigestSays) {
   expect_equal(leader.machine);
 }
 
-TEST_F(Builder, ATreeThatTheNextTransactionDoesNotMendIsFoundToBeWrongFromTheSnapshotOn) {
+TEST_F(Builder, AMismatchThatRemainsAfterTheNextTransactionDatesFromTheSnapshot) {
   leader.create("/a");
   const Zxid named = leader.machine.last_zxid;
   load(leader.machine, StateBuilder::Digest{named, wire::kDigestVersion, leader.machine.tree.digest() + 1});
@@ -243,7 +243,7 @@ TEST_F(Builder, ATreeThatTheNextTransactionDoesNotMendIsFoundToBeWrongFromTheSna
   EXPECT_NE(builder.findings()[0].find("zxid 0x1 "), std::string::npos);
 }
 
-TEST_F(Builder, NoticesTheFirstTransactionThatLedElsewhereAndNotItsConsequences) {
+TEST_F(Builder, ReportsOnlyTheFirstTransactionThatDiffers) {
   leader.create("/a");
   load(leader.machine,
        StateBuilder::Digest{leader.machine.last_zxid, wire::kDigestVersion, leader.machine.tree.digest()});

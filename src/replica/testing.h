@@ -73,10 +73,10 @@ class Harness : public Host {
       for (std::size_t i = 0; i < fronts.size(); ++i) more |= exchange(i);
       if (config_.durable_at_once && replica->last_proposed() > durable_upto_) {
         durable_upto_ = replica->last_proposed();
-        replica->on_durable(durable_upto_, now);
+        replica->on_committed(durable_upto_, now);
         more = true;
       } else if (replica->has_answers()) {
-        replica->on_durable(machine.last_zxid, now);
+        replica->on_committed(machine.last_zxid, now);
         more = true;
       }
     }
@@ -86,7 +86,7 @@ class Harness : public Host {
   void durable(std::optional<int> transactions = std::nullopt) {
     settle();
     const Zxid upto = transactions ? Zxid{raw(machine.last_zxid) + *transactions} : replica->last_proposed();
-    replica->on_durable(upto, now);
+    replica->on_committed(upto, now);
     settle();
   }
 
@@ -122,7 +122,7 @@ class Harness : public Host {
   state::Machine machine;
   std::vector<std::unique_ptr<Front>> fronts;
   std::unique_ptr<Replica> replica;
-  std::vector<LogAppendPtr> log;
+  std::vector<TxnBatchPtr> log;
   std::vector<ToLeader> to_leader;  // of a learner
   WallTime wall{1'700'000'000'000};
 

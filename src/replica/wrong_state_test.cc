@@ -53,7 +53,7 @@ class WrongState : public ::testing::Test {
   Cluster c;
 };
 
-TEST_F(WrongState, AFollowerThatIsOutvotedTakesTheLeadersState) {
+TEST_F(WrongState, AnOutvotedFollowerTakesTheLeadersState) {
   start_all();
   spoil(1);
   write(2, "/b");
@@ -67,7 +67,7 @@ TEST_F(WrongState, AFollowerThatIsOutvotedTakesTheLeadersState) {
   expect_equal_states();
 }
 
-TEST_F(WrongState, ALeaderThatAMajorityContradictsGoesAndTakesTheirState) {
+TEST_F(WrongState, ALeaderContradictedByAMajorityStepsDownAndTakesTheirState) {
   start_all();
   spoil(3);
   try_to_connect(1);
@@ -82,7 +82,7 @@ TEST_F(WrongState, ALeaderThatAMajorityContradictsGoesAndTakesTheirState) {
   expect_equal_states();
 }
 
-TEST_F(WrongState, OfTwoServersThatDifferNoneGivesUpItsState) {
+TEST_F(WrongState, IfTwoServersDifferBothKeepTheirState) {
   start_all();
   c.crash(1);
   spoil(3);
@@ -148,7 +148,7 @@ TEST_F(WrongState, AServerWhoseFilesContradictEachOtherIsOutvotedLikeAnyOther) {
   expect_equal_states();
 }
 
-TEST_F(WrongState, AServerThatDiffersAgainSoonStopsAndKeepsItsFiles) {
+TEST_F(WrongState, AServerThatSoonDiffersAgainStopsAndKeepsItsFiles) {
   start_all();
   spoil(1);
   write(2, "/b");

@@ -55,7 +55,7 @@ void Core::post(replica::FrontId front, replica::ToReplica batch) {
   wake_();
 }
 
-void Core::post_done(const LogAnswer& answer) {
+void Core::post_done(const zab::DiskAnswer& answer) {
   {
     std::lock_guard lock(inbox_mutex_);
     answers_.push_back(answer);
@@ -86,7 +86,7 @@ bool Core::run(Instant now) {
   std::lock_guard running(replica_mutex_);
   if (disk_full) replica_.set_disk_full(*disk_full);
   // First the answers, then the new requests: those are then judged against fewer pending changes.
-  for (const LogAnswer& answer : answers_working_) give_answer(answer, now);
+  for (const zab::DiskAnswer& answer : answers_working_) give_answer(answer, now);
   answers_working_.clear();
   settle(now);
   count_waiting();
@@ -124,22 +124,13 @@ void Core::work_on(Posted& posted, Instant now, WallTime wall) {
   stats_.hand_over_ms.add(ms_between(prepared_ns, read_clock_ns(CLOCK_MONOTONIC)));
 }
 
-void Core::give_answer(const LogAnswer& answer, Instant now) {
+void Core::give_answer(const zab::DiskAnswer& answer, Instant now) {
   if (!member_) {
-    if (answer.last > applied_) apply_durable(answer.last, now);
+    if (const Zxid last = std::get<zab::TxnsDurable>(answer).last; last > applied_) apply_durable(last, now);
     return;
   }
-  using Kind = LogAnswer::Kind;
   replica::Effects effects;
-  switch (answer.kind) {
-    case Kind::kDurable: member_->on_durable(answer.last, now, effects, answer.orders); break;
-    case Kind::kEpochSaved: member_->on_epoch_saved(answer.epoch_kind, answer.epoch, now, effects); break;
-    case Kind::kTruncated: member_->on_truncated(now, effects); break;
-    case Kind::kNotTruncated: member_->on_truncate_failed(now, effects); break;
-    case Kind::kStateSaved: member_->on_state_saved(now, effects); break;
-    case Kind::kReloaded: member_->on_state_reloaded(answer.exact, now, effects); break;
-    case Kind::kDiscarded: member_->on_history_discarded(now, effects); break;
-  }
+  member_->on_disk(answer, now, effects);
   carry_out(effects);
 }
 
@@ -235,7 +226,7 @@ void Core::apply_with_writer_lock(Change change) {
 }
 
 void Core::apply_durable(Zxid last, Instant now) {
-  apply_with_writer_lock([&] { replica_.on_durable(last, now); });
+  apply_with_writer_lock([&] { replica_.on_committed(last, now); });
   applied_ = last;
 }
 
@@ -252,9 +243,9 @@ void Core::carry_out(replica::Effects& effects) {
     // truncated or moved away.
     if (!member_->is_state_exact()) may_snapshot_.store(false, std::memory_order_relaxed);
     for (zab::DiskOrder& order : effects.zab.disk) {
-      std::visit([&](auto& each) { log_->submit(LogOrder{std::move(each)}); }, order);
+      std::visit([&](auto& each) { log_->submit(host::DiskOrder{std::move(each)}); }, order);
     }
-    if (effects.zab.discard_history) log_->submit(LogOrder{DiscardHistory{}});
+    if (effects.zab.discard_history) log_->submit(host::DiskOrder{host::DiscardHistory{}});
   }
   if (effects.answers.empty()) return;
   with_writer_lock([&] {

@@ -69,7 +69,7 @@ class Core {
 
   // --- from any thread ---
   void post(replica::FrontId front, replica::ToReplica batch);
-  void post_done(const LogAnswer& answer);
+  void post_done(const zab::DiskAnswer& answer);
   void post_disk_full(bool full);
 
   // --- on the core's thread ---
@@ -111,7 +111,7 @@ class Core {
   void work_on(Posted& posted, Instant now, WallTime wall);
   void count_waiting();
   void apply_durable(Zxid last, Instant now);
-  void give_answer(const LogAnswer& answer, Instant now);
+  void give_answer(const zab::DiskAnswer& answer, Instant now);
   // Applies committed transactions until nothing is left to do.
   void settle(Instant now);
   void carry_out(replica::Effects& effects);
@@ -136,11 +136,11 @@ class Core {
   Zxid applied_{};
   CoreStats stats_;
   std::vector<Posted> working_;
-  std::vector<LogAnswer> answers_working_;
+  std::vector<zab::DiskAnswer> answers_working_;
 
   std::mutex inbox_mutex_;
   std::vector<Posted> inbox_;
-  std::vector<LogAnswer> answers_;
+  std::vector<zab::DiskAnswer> answers_;
   std::optional<bool> disk_full_;
   std::atomic<bool> may_snapshot_{true};
 };

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "monitor/metric_values.h"
-
 namespace drover::server {
 namespace {
 
@@ -50,11 +48,6 @@ ServerId leader_of(const zab::Peer& peer) {
   return peer.learner() ? peer.learner()->leader() : ServerId{-1};
 }
 
-std::int64_t count_learners(const zab::Leader& leader, bool (*counts)(const zab::LearnerLink&)) {
-  return std::count_if(leader.learners().begin(), leader.learners().end(),
-                       [&](const auto& each) { return counts(each.second); });
-}
-
 // The number of our transactions that a learner has not acknowledged. Observers do not acknowledge.
 std::int64_t lag_of(const zab::Leader& leader, const zab::LearnerLink& learner, const zab::History& history) {
   if (learner.observer || history.last() <= learner.acked) return 0;
@@ -69,33 +62,57 @@ ProposalSizes sizes_of(const zab::Leader& leader) {
           static_cast<std::int64_t>(sizes.max)};
 }
 
-void append_leader_metrics(const zab::Leader& leader, const zab::History& history,
-                           std::vector<Metric>& metrics) {
-  const auto count = [&](std::string_view name, bool (*counts)(const zab::LearnerLink&)) {
-    metrics.push_back({std::string(name), count_learners(leader, counts)});
-  };
-  using Link = zab::LearnerLink;
-  count("learners", [](const Link& l) { return l.stage >= Stage::kSyncing; });
-  count("synced_followers", [](const Link& l) { return l.stage == Stage::kActive && l.voter; });
-  count("synced_non_voting_followers",
-        [](const Link& l) { return l.stage == Stage::kActive && !l.voter && !l.observer; });
-  count("synced_observers", [](const Link& l) { return l.stage == Stage::kActive && l.observer; });
-  metrics.push_back({"proposals_outstanding", static_cast<std::int64_t>(leader.outstanding())});
-  metrics.push_back({"pending_syncs", static_cast<std::int64_t>(leader.pending_syncs())});
-  const ProposalSizes sizes = sizes_of(leader);
-  metrics.push_back({"last_proposal_size", sizes.last});
-  metrics.push_back({"max_proposal_size", sizes.max});
-  metrics.push_back({"min_proposal_size", sizes.min});
+using Link = zab::LearnerLink;
+using zab::Leader;
+constexpr MetricKind kGauge = MetricKind::kGauge;
+
+template <auto kCounts>
+std::int64_t learners_that(const Leader& leader) {
+  return std::ranges::count_if(leader.learners(), [](const auto& each) { return kCounts(each.second); });
+}
+
+constexpr MetricOf<Leader> kLeadingMetrics[] = {
+    {"learners", &learners_that<[](const Link& l) { return l.stage >= Stage::kSyncing; }>, kGauge},
+    {"synced_followers", &learners_that<[](const Link& l) { return l.stage == Stage::kActive && l.voter; }>,
+     kGauge},
+    {"synced_non_voting_followers",
+     &learners_that<[](const Link& l) { return l.stage == Stage::kActive && !l.voter && !l.observer; }>,
+     kGauge},
+    {"synced_observers",
+     &learners_that<[](const Link& l) { return l.stage == Stage::kActive && l.observer; }>, kGauge},
+    {"proposals_outstanding", [](const Leader& leader) { return leader.outstanding(); }, kGauge},
+    {"pending_syncs", [](const Leader& leader) { return leader.pending_syncs(); }, kGauge},
+    {"last_proposal_size", [](const Leader& leader) { return sizes_of(leader).last; }, kGauge},
+    {"max_proposal_size", [](const Leader& leader) { return sizes_of(leader).max; }, kGauge},
+    {"min_proposal_size", [](const Leader& leader) { return sizes_of(leader).min; }, kGauge},
+};
+
+void append_learner_metrics(const Leader& leader, const zab::History& history, std::vector<Metric>& metrics) {
   for (const auto& [link, learner] : leader.learners()) {
     if (learner.stage < Stage::kPromised) continue;
-    const auto prefix = fmt::format("learner_{}", raw(learner.server));
-    metrics.push_back({prefix + "_state", std::string(name_of(learner.stage))});
-    metrics.push_back({prefix + "_lag", lag_of(leader, learner, history)});
+    const std::int64_t id = raw(learner.server);
+    metrics.push_back({fmt::format("learner_{}_state", id), std::string(name_of(learner.stage))});
+    metrics.push_back({fmt::format("learner_{}_lag", id), lag_of(leader, learner, history)});
     // Java's packets wait for the thread of their learner. Here they go directly to the link's output.
-    metrics.push_back({fmt::format("{}_learner_handler_qp_size", raw(learner.server)), Summary{}});
-    metrics.push_back({fmt::format("{}_learner_handler_qp_time_ms", raw(learner.server)), Percentiles{}});
+    metrics.push_back({fmt::format("{}_learner_handler_qp_size", id), Extremes{}});
+    metrics.push_back({fmt::format("{}_learner_handler_qp_time_ms", id), Percentiles{}});
   }
 }
+
+using zab::Peer;
+constexpr MetricOf<Peer> kMemberMetrics[] = {
+    {"quorum_size", [](const Peer& peer) { return peer.membership().voters.size(); }, kGauge},
+    {"leader_id", [](const Peer& peer) { return raw(leader_of(peer)); }, kGauge},
+    {"learner_greetings_rejected", [](const Peer& peer) { return peer.counts().led.greetings_refused; }},
+    {"accepted_epoch", [](const Peer& peer) { return std::uint64_t{peer.accepted_epoch()}; }, kGauge},
+    {"current_epoch", [](const Peer& peer) { return std::uint64_t{peer.current_epoch()}; }, kGauge},
+    {"election_round", [](const Peer& peer) { return peer.election().round(); }, kGauge},
+    {"last_logged_zxid", [](const Peer& peer) { return fmt::format("{:#x}", raw(peer.history().last())); }},
+    {"last_committed_zxid",
+     [](const Peer& peer) { return fmt::format("{:#x}", raw(peer.history().committed())); }},
+    {"knows_history", [](const Peer& peer) { return std::int64_t{peer.knows_history() ? 1 : 0}; }, kGauge},
+    {"last_election_reason", [](const Peer& peer) { return std::string(peer.why_looking()); }},
+};
 
 }  // namespace
 
@@ -113,23 +130,6 @@ void add_role(const replica::Member& member, Facts& facts) {
     facts.peer_state.clear();  // as in Java: only a server with a leader reports it
   }
   if (peer.leader()) facts.proposal_bytes = sizes_of(*peer.leader());
-}
-
-void append_peer_counts(const zab::PeerCounts& counts, std::vector<Metric>& metrics) {
-  metrics.insert(metrics.end(), {counter_metric("looking_count", counts.looking),
-                                 counter_metric("proposal_count", counts.led.proposals),
-                                 counter_metric("commit_count", counts.led.commits),
-                                 counter_metric("diff_count", counts.led.diffs),
-                                 counter_metric("snap_count", counts.led.snaps),
-                                 counter_metric("learner_proposal_received_count", counts.learned.proposals),
-                                 counter_metric("learner_commit_received_count", counts.learned.commits),
-                                 {"election_time", summary_of(counts.election_ms)},
-                                 {"unavailable_time", summary_of(counts.unavailable_ms)},
-                                 {"leader_unavailable_time", summary_of(counts.leader_unavailable_ms)},
-                                 {"follower_sync_time", summary_of(counts.follower_sync_ms)},
-                                 {"observer_sync_time", summary_of(counts.observer_sync_ms)},
-                                 {"inflight_diff_count", summary_of(counts.led.diffs_under_way)},
-                                 {"inflight_snap_count", summary_of(counts.led.snaps_under_way)}});
 }
 
 EnsembleFacts ensemble_facts(const replica::Member& member, const LinkLook& look, Instant now,
@@ -173,39 +173,28 @@ ConfFacts::Quorum quorum_of(const EnsembleConfig& config) {
 }
 
 void append_refusals(const PortRefusals& refusals, std::vector<Metric>& metrics) {
-  using net::Refusal;
   if (!refusals.quorum || !refusals.election) return;
-  const net::PeerRefusals& quorum = *refusals.quorum;
-  const net::PeerRefusals& election = *refusals.election;
-  metrics.push_back(counter_metric("quorum_port_rejected", quorum.total()));
-  metrics.push_back(counter_metric("election_port_rejected", election.total()));
-  constexpr std::pair<const char*, Refusal> kReasons[] = {
-      {"peer_rejected_no_greeting", Refusal::kNoGreeting}, {"peer_rejected_late", Refusal::kLate},
-      {"peer_rejected_crowded", Refusal::kCrowded},        {"peer_rejected_no_member", Refusal::kNoMember},
-      {"peer_rejected_address", Refusal::kWrongAddress},   {"peer_rejected_handshake", Refusal::kHandshake},
+  const auto add = [&](std::string_view name, std::uint64_t count) {
+    metrics.push_back({std::string(name), metric_value(count), MetricKind::kCounter});
   };
-  for (const auto& [name, reason] : kReasons)
-    metrics.push_back(counter_metric(name, quorum.of(reason) + election.of(reason)));
+  add("quorum_port_rejected", refusals.quorum->total());
+  add("election_port_rejected", refusals.election->total());
+  for (std::size_t i = 0; i < net::kRefusalMetrics.size(); ++i) {
+    const auto reason = static_cast<net::Refusal>(i);
+    add(net::kRefusalMetrics[i], refusals.quorum->of(reason) + refusals.election->of(reason));
+  }
 }
 
 void append_ensemble_metrics(const replica::Member& member, Instant now, std::vector<Metric>& metrics) {
-  const zab::Peer& peer = member.peer();
-  metrics.push_back({"quorum_size", static_cast<std::int64_t>(peer.membership().voters.size())});
-  if (const zab::Leader* leader = peer.leader()) {
-    append_leader_metrics(*leader, peer.history(), metrics);
+  const Peer& peer = member.peer();
+  append_metrics(kMemberMetrics, peer, metrics);
+  if (const Leader* leader = peer.leader()) {
+    append_metrics(kLeadingMetrics, *leader, metrics);
+    append_learner_metrics(*leader, peer.history(), metrics);
     metrics.push_back({"leader_uptime", now - peer.led_since()});
   }
-  metrics.push_back({"leader_id", raw(leader_of(peer))});
   // An observer can only follow the leader.
   if (peer.role() == zab::Role::kObserving) metrics.push_back({"observer_master_id", raw(leader_of(peer))});
-  metrics.push_back(counter_metric("learner_greetings_rejected", peer.counts().led.greetings_refused));
-  metrics.push_back({"accepted_epoch", static_cast<std::int64_t>(peer.accepted_epoch())});
-  metrics.push_back({"current_epoch", static_cast<std::int64_t>(peer.current_epoch())});
-  metrics.push_back({"election_round", peer.election().round()});
-  metrics.push_back({"last_logged_zxid", fmt::format("{:#x}", raw(peer.history().last()))});
-  metrics.push_back({"last_committed_zxid", fmt::format("{:#x}", raw(peer.history().committed()))});
-  metrics.push_back({"knows_history", std::int64_t{peer.knows_history() ? 1 : 0}});
-  metrics.push_back({"last_election_reason", peer.why_looking()});
 }
 
 }  // namespace drover::server

@@ -34,9 +34,7 @@ struct PortRefusals {
 };
 void append_refusals(const PortRefusals& refusals, std::vector<Metric>& metrics);
 
-// Counters of a member's past; a standalone server has none.
-void append_peer_counts(const zab::PeerCounts& counts, std::vector<Metric>& metrics);
-// Java's metrics for a leader and for a member, then our own.
+// Metrics that only a member has; some only a leader.
 void append_ensemble_metrics(const replica::Member& member, Instant now, std::vector<Metric>& metrics);
 
 }  // namespace drover::server

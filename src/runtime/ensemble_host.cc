@@ -8,7 +8,6 @@
 
 #include "log/log.h"
 #include "runtime/settings.h"
-#include "storage/snapshot_stream.h"
 #include "wire/quorum.h"
 
 namespace drover::server {
@@ -159,7 +158,7 @@ void EnsembleHost::send(zab::LinkSend& send) {
   Link& link = found->second;
   if (send.snapshot) return begin_stream(link);
   if (link.stream) {
-    link.stream->behind.append(send.bytes);
+    link.stream->keep_behind(send.bytes);
   } else {
     link.link->output().append(send.bytes);
     link.dirty = true;
@@ -168,7 +167,7 @@ void EnsembleHost::send(zab::LinkSend& send) {
 }
 
 std::size_t EnsembleHost::queued_bytes(const Link& link) {
-  return link.link->queued_bytes() + (link.stream ? link.stream->behind.size() : 0);
+  return link.link->queued_bytes() + (link.stream ? link.stream->bytes_behind() : 0);
 }
 
 void EnsembleHost::check_queue(Link& link) {
@@ -189,6 +188,12 @@ void EnsembleHost::flush() {
     if (link.shown) link.shown->queued_bytes.store(queued_bytes(link), std::memory_order_relaxed);
   }
   graveyard_.clear();
+}
+
+void EnsembleHost::tell(const zab::LinkEvent& event) {
+  const Instant now = parts_.loop.now();
+  parts_.core.input(
+      now, [&](replica::Member& member, replica::Effects& effects) { member.on_link(event, now, effects); });
 }
 
 void EnsembleHost::dial(const zab::Dial& dial) {
@@ -217,47 +222,34 @@ void EnsembleHost::close(zab::LinkId id) {
 // --- sending the state to a learner ---
 
 void EnsembleHost::begin_stream(Link& link) {
-  link.stream = std::make_unique<StateStream>(parts_.machine);
+  link.stream = std::make_unique<host::StateStream>(parts_.machine);
   TreeLock::Reading reading(parts_.lock, parts_.slot);
-  const replica::SnapshotBeginning b = link.stream->cursor.begin();
-  std::string& out = link.link->output();
-  storage::append_snapshot_count(out, b.sessions.size());
-  for (const auto& [session, timeout_ms] : b.sessions)
-    storage::append_snapshot_session(out, session, timeout_ms);
-  storage::append_snapshot_count(out, b.acls.size());
-  for (const auto& [key, list] : b.acls) storage::append_snapshot_acl(out, key, list->bytes);
+  link.stream->begin(link.link->output());
   link.dirty = true;
   link.link->ask_writable();
 }
 
 void EnsembleHost::pump(Link& link) {
-  using Progress = replica::SnapshotCursor::Progress;
-  std::string& out = link.link->output();
-  replica::SnapshotNodes nodes;
-  auto progress = Progress::kMore;
-  while (progress == Progress::kMore && link.link->queued_bytes() < kStreamAheadBytes) {
+  using host::WalkProgress;
+  auto progress = WalkProgress::kMore;
+  while (progress == WalkProgress::kMore && link.link->queued_bytes() < kStreamAheadBytes) {
     {
       TreeLock::Reading reading(parts_.lock, parts_.slot);
-      progress = link.stream->cursor.step(nodes);
+      progress = link.stream->step();
     }
-    nodes.for_each([&](const auto&... node) { storage::append_snapshot_node(out, node...); });
+    link.stream->append_to(link.link->output());
   }
-  if (progress == Progress::kCutOff) {
+  if (progress == WalkProgress::kCutOff) {
     broken_.push_back(link.id);
     return;
   }
-  if (progress == Progress::kMore) {
+  if (progress == WalkProgress::kMore) {
     link.link->ask_writable();
     return link.link->flush();
   }
-  storage::append_snapshot_stream_end(out);
-  out.append(link.stream->behind);
   end_stream(link);
   link.dirty = true;
-  const Instant now = parts_.loop.now();
-  parts_.core.input(now, [&, id = link.id](replica::Member& member, replica::Effects& effects) {
-    member.on_state_sent(id, now, effects);
-  });
+  tell({link.id, zab::LinkEvent::Kind::kStateSent});
 }
 
 void EnsembleHost::end_stream(Link& link) {
@@ -285,10 +277,7 @@ void EnsembleHost::on_accepted(net::Stream stream, const net::Address& peer) {
   link.is_up = true;
   link.greeting_deadline = parts_.loop.now() + greeting_timeout_ms();
   show(link, peer);
-  const Instant now = parts_.loop.now();
-  parts_.core.input(now, [&](replica::Member& member, replica::Effects& effects) {
-    member.on_link_accepted(id, now, effects);
-  });
+  tell({id, zab::LinkEvent::Kind::kAccepted});
 }
 
 void EnsembleHost::on_refused(const net::Address& peer, const std::string& reason) {
@@ -300,10 +289,7 @@ void EnsembleHost::on_connected(net::PeerLink& link) {
   Link* found = find(link);
   if (!found) return;
   found->is_up = true;
-  const Instant now = parts_.loop.now();
-  parts_.core.input(now, [&, id = found->id](replica::Member& member, replica::Effects& effects) {
-    member.on_link_up(id, now, effects);
-  });
+  tell({found->id, zab::LinkEvent::Kind::kUp});
 }
 
 // --- strangers ---
@@ -348,9 +334,7 @@ void EnsembleHost::turn_away(zab::LinkId id, net::Refusal kind, const std::strin
              links_.at(id).link->peer().to_text(), reason);
   }
   close(id);
-  parts_.core.input(now, [&](replica::Member& member, replica::Effects& effects) {
-    member.on_link_down(id, now, effects);
-  });
+  tell({id, zab::LinkEvent::Kind::kDown});
 }
 
 std::size_t EnsembleHost::on_bytes(net::PeerLink& link, std::string_view bytes) {
@@ -371,9 +355,7 @@ void EnsembleHost::on_taken(net::PeerLink& link) {
   const Instant now = parts_.loop.now();
   if (!found || !found->shown || now - found->taken_told < kTakenToldEveryMs) return;
   found->taken_told = now;
-  parts_.core.input(now, [id = found->id, now](replica::Member& member, replica::Effects&) {
-    member.on_link_taken(id, now);
-  });
+  tell({found->id, zab::LinkEvent::Kind::kTaken});
 }
 
 void EnsembleHost::on_closed(net::PeerLink& link, const std::string& reason) {
@@ -387,14 +369,7 @@ void EnsembleHost::on_closed(net::PeerLink& link, const std::string& reason) {
   end_stream(*found);
   graveyard_.push_back(std::move(found->link));
   forget(id);
-  const Instant now = parts_.loop.now();
-  parts_.core.input(now, [&](replica::Member& member, replica::Effects& effects) {
-    if (was_up) {
-      member.on_link_down(id, now, effects);
-    } else {
-      member.on_dial_failed(id, now, effects);
-    }
-  });
+  tell({id, was_up ? zab::LinkEvent::Kind::kDown : zab::LinkEvent::Kind::kDialFailed});
 }
 
 // --- time ---
@@ -414,9 +389,7 @@ void EnsembleHost::on_time(Instant now) {
   }
   for (const zab::LinkId id : std::exchange(broken_, {})) {
     close(id);
-    parts_.core.input(now, [&](replica::Member& member, replica::Effects& effects) {
-      member.on_link_down(id, now, effects);
-    });
+    tell({id, zab::LinkEvent::Kind::kDown});
   }
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "host/state_walk.h"
 #include "net/election_link.h"
 #include "net/event_loop.h"
 #include "net/peer_link.h"
@@ -25,7 +26,6 @@
 #include "net/peer_refusals.h"
 #include "net/resolver.h"
 #include "net/tls_context_holder.h"
-#include "replica/snapshot_cursor.h"
 #include "runtime/core.h"
 #include "runtime/ensemble_facts.h"
 #include "runtime/tree_lock.h"
@@ -61,12 +61,6 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   PortRefusals refusals() const { return {&refusals_, &election_->refusals()}; }
 
  private:
-  // A state that is being sent to a learner, and the bytes that must follow it.
-  struct StateStream {
-    explicit StateStream(state::Machine& machine) : cursor(machine) {}
-    replica::SnapshotCursor cursor;
-    std::string behind;
-  };
   // The public facts of a link.
   struct ShownLink {
     std::string peer;
@@ -77,7 +71,7 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
     // Set until an accepted link has identified its server and the greeting is accepted.
     std::optional<Instant> greeting_deadline = {};
     std::unique_ptr<net::PeerLink> link;
-    std::unique_ptr<StateStream> stream;
+    std::unique_ptr<host::StateStream> stream;
     bool is_up = false;  // connected, not only dialled
     bool dirty = false;
     Instant taken_told{};              // when the core was last told that the peer takes data
@@ -106,6 +100,8 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   void turn_away(zab::LinkId id, net::Refusal kind, const std::string& reason);
   int greeting_timeout_ms() const;
 
+  // Tells the member what has happened to a link.
+  void tell(const zab::LinkEvent& event);
   void dial(const zab::Dial& dial);
   void send(zab::LinkSend& send);
   void begin_stream(Link& link);

@@ -145,7 +145,7 @@ void IoLoop::feed(ClientConnection& c, std::string_view bytes) {
 
 void IoLoop::greet(ClientConnection& c) {
   if (c.in.size() < 4) return;
-  const auto word = recognise(c.in);
+  const Word* word = recognise(c.in);
   if (!word) return begin_client(c);
   begin_word(c, *word);
 }
@@ -168,14 +168,13 @@ void IoLoop::begin_client(ClientConnection& c) {
   index_of_slot_[c.id.slot] = c.index;
 }
 
-void IoLoop::begin_word(ClientConnection& c, Word word) {
+void IoLoop::begin_word(ClientConnection& c, const Word& word) {
   std::string_view behind = std::string_view(c.in).substr(4);
   // The only word with an argument waits for the argument, unless the word is not allowed.
-  const bool allowed = config_.words.allows(word);
-  if (word == Word::kStmk && allowed && behind.size() < kTraceMaskBytes) return;
-  ++stats_.words;
+  const bool allowed = config_.words.allows(word.name);
+  if (word.action == Word::Action::kSetTraceMask && allowed && behind.size() < kTraceMaskBytes) return;
   c.phase = ClientConnection::Phase::kWord;
-  asking_.push_back({c.index, word, std::string(behind.substr(0, kTraceMaskBytes))});
+  asking_.push_back({c.index, &word, std::string(behind.substr(0, kTraceMaskBytes))});
 }
 
 // Called without any lock, because the answer takes all of them.
@@ -185,9 +184,9 @@ void IoLoop::answer_words() {
   for (const Asking& ask : asking) {
     if (!connections_[ask.index]) continue;
     ClientConnection& c = *connections_[ask.index];
-    c.word = config_.words.allows(ask.word)
-                 ? host_.answer_word(ask.word, ask.bytes_behind, c.peer.to_text().substr(1))
-                 : refusal(ask.word);
+    c.word = config_.words.allows(ask.word->name)
+                 ? host_.answer_word(*ask.word, ask.bytes_behind, c.peer.to_text().substr(1))
+                 : refusal(*ask.word);
     c.deadline = loop_->now() + config_.first_frame_ms;
     flush_word(c);
   }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/metric.h"
 #include "base/time.h"
 #include "monitor/four_letter_words.h"
 #include "net/event_loop.h"
@@ -45,18 +46,26 @@ class IoLoopHost {
  public:
   virtual ~IoLoopHost() = default;
   // Returns the answer to an allowed word. Called without any lock held. `remote` is the client.
-  virtual std::string answer_word(Word word, std::string_view bytes_behind, const std::string& remote) = 0;
+  virtual std::string answer_word(const Word& word, std::string_view bytes_behind,
+                                  const std::string& remote) = 0;
 };
 
 struct IoLoopStats {
   std::atomic<std::uint64_t> tls_failures{0};
   std::atomic<std::uint64_t> sessionless_expired{0};
-  std::atomic<std::uint64_t> words{0};
   std::atomic<std::uint64_t> paused{0};         // times a connection was paused for its outstanding requests
   std::atomic<std::int64_t> tls_handshakes{0};  // in progress
   // Plain connections to a port that supports TLS.
   std::atomic<std::int64_t> plain_from_here{0};
   std::atomic<std::int64_t> plain_from_elsewhere{0};
+};
+inline constexpr MetricOf<IoLoopStats> kIoLoopMetrics[] = {
+    {"unsuccessful_handshake", &IoLoopStats::tls_failures},
+    {"sessionless_connections_expired", &IoLoopStats::sessionless_expired},
+    {"request_throttle_wait_count", &IoLoopStats::paused},
+    {"outstanding_tls_handshake", &IoLoopStats::tls_handshakes, MetricKind::kGauge},
+    {"non_mtls_local_conn_count", &IoLoopStats::plain_from_here, MetricKind::kGauge},
+    {"non_mtls_remote_conn_count", &IoLoopStats::plain_from_elsewhere, MetricKind::kGauge},
 };
 
 class IoLoop {
@@ -102,7 +111,7 @@ class IoLoop {
   // A connection that waits for the answer to a word.
   struct Asking {
     std::uint32_t index;
-    Word word;
+    const Word* word;
     std::string bytes_behind;
   };
 
@@ -112,7 +121,7 @@ class IoLoop {
   void feed(ClientConnection& c, std::string_view bytes);
   void greet(ClientConnection& c);
   void begin_client(ClientConnection& c);
-  void begin_word(ClientConnection& c, Word word);
+  void begin_word(ClientConnection& c, const Word& word);
   void begin_protocol(ClientConnection& c);
   void answer_words();
   void detect(ClientConnection& c);

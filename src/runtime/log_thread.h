@@ -20,19 +20,14 @@
 #include <vector>
 
 #include "base/measures.h"
-#include "base/random.h"
-#include "replica/effects.h"
-#include "runtime/log_orders.h"
+#include "host/disk_orders.h"
 #include "storage/journal.h"
 
 namespace drover::server {
 
 struct LogThreadOptions {
-  std::int64_t snap_count = 100'000;
-  std::int64_t snap_bytes = 0;           // 0: no trigger by size
-  storage::SnapshotOptions snapshots{};  // how a leader's state is saved
+  host::DiskOptions disk;
   std::int64_t fsync_warning_ms = 1000;
-  std::uint64_t seed = 1;
   // submit() may write and sync on the caller's thread while the disk is quick. Only for a caller that has
   // nothing better to do than to wait.
   bool sync_on_caller = false;
@@ -42,7 +37,7 @@ struct LogThreadOptions {
 class LogThread {
  public:
   struct Callbacks {
-    std::function<void(const LogAnswer&)> done;
+    std::function<void(const zab::DiskAnswer&)> done;
     std::function<void(bool)> disk_full;  // true: full; false: no longer full
     // The log has grown enough for a new snapshot. False: one is being written, ask again.
     std::function<bool()> want_snapshot;
@@ -51,21 +46,20 @@ class LogThread {
     std::function<std::uint64_t()> snapshot_bytes;
     std::function<void(const IoError&)> fatal;  // does not return
 
-    // Only for an ensemble. Each callback takes the tree's lock itself.
-    std::function<IoResult<void>(storage::SnapshotWriter&)> write_state = {};
-    std::function<IoResult<bool>()> reload_state = {};  // returns whether the state is exact
-    std::function<void()> clear_state = {};
+    // Only for an ensemble.
     std::function<void()> pause_snapshots = {};  // returns when none is being written
     std::function<void()> resume_snapshots = {};
   };
 
-  LogThread(storage::Journal journal, const LogThreadOptions& options, Callbacks callbacks);
+  // The state outlives it, and takes the tree's lock itself.
+  LogThread(storage::Journal journal, host::StateInMemory& state, const LogThreadOptions& options,
+            Callbacks callbacks);
   // Writes everything submitted, then ends.
   ~LogThread();
 
   // Called by one thread at a time.
-  void submit(replica::LogAppendPtr append);
-  void submit(LogOrder order);
+  void submit(wire::TxnBatchPtr append);
+  void submit(host::DiskOrder order);
   struct Stats {
     std::uint64_t syncs = 0;
     std::uint64_t txns = 0;
@@ -91,38 +85,29 @@ class LogThread {
     std::uint64_t syncing = 0;
   };
   void run();
-  bool take(std::vector<LogOrder>& orders);
-  void append(const std::vector<LogOrder>& orders, std::size_t first, std::size_t end);
-  void carry_out(const LogOrder& order);
+  bool take(std::vector<host::DiskOrder>& orders);
+  void append(const std::vector<host::DiskOrder>& orders, std::size_t first, std::size_t end);
+  void carry_out(const host::DiskOrder& order);
   template <class T>
   T must(IoResult<T> result);
-  bool may_borrow(const replica::LogAppend& append);
-  void make_durable(const storage::LogBatch& batch, std::size_t orders, std::uint64_t submitted_ns);
-  void write(const storage::LogBatch& batch);
-  void look_for_space(std::uint64_t bytes, std::uint64_t entries);
-  void wait_for_space(const storage::LogBatch& batch);
-  void set_full(bool full);
+  bool may_borrow(const wire::TxnBatch& append);
+  void make_durable(const wire::TxnBatch& batch, std::size_t orders, std::uint64_t submitted_ns);
+  void write(const wire::TxnBatch& batch);
+  void wait_for_space(const wire::TxnBatch& batch);
+  void tell_if_full();
   std::uint64_t sync();
-  void count_towards_snapshot(const storage::LogBatch& batch);
-  void count(const storage::LogBatch& batch, const Moments& moments);
-  void count_queue(const std::vector<LogOrder>& orders);
-  void choose_next_snapshot();
+  void count(const wire::TxnBatch& batch, const Moments& moments);
+  void count_queue(const std::vector<host::DiskOrder>& orders);
 
-  storage::Journal journal_;
-  storage::LogBatch batch_;  // scratch
+  host::DiskOrders disk_;
+  wire::TxnBatch batch_;  // scratch
   LogThreadOptions options_;
   Callbacks callbacks_;
-  Random random_;
-  std::int64_t txns_since_snapshot_ = 0;
-  std::int64_t bytes_since_snapshot_ = 0;
-  std::int64_t snapshot_after_txns_ = 0;
-  std::int64_t snapshot_after_bytes_ = 0;
-  bool full_ = false;
-  bool refusing_ = false;  // a truncation failed: later orders must not be appended to the existing log
+  bool told_full_ = false;
 
   mutable std::mutex mutex_;
   std::condition_variable work_;
-  std::vector<LogOrder> queue_;
+  std::vector<host::DiskOrder> queue_;
   std::uint64_t oldest_ns_ = 0;  // when the first order in the queue was submitted
   std::uint64_t taken_ns_ = 0;   // the same for the orders that were taken
   bool waiting_ = false;         // this thread sleeps and uses no member above
@@ -130,7 +115,6 @@ class LogThread {
   bool stopping_ = false;
   int quick_syncs_ = 0;  // in a row
   std::uint64_t borrow_after_ns_ = 0;
-  storage::LogBatch borrowed_batch_;  // only submit() uses it
   Stats stats_;
   std::thread thread_;  // last: it uses all of the above
 };

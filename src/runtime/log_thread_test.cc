@@ -23,10 +23,33 @@ namespace {
 using storage::testing::Store;
 using storage::testing::zx;
 
-replica::LogAppendPtr append_of(Zxid zxid) {
-  const std::string bytes = storage::testing::entry(zxid);
-  return std::make_shared<replica::LogAppend>(
-      replica::LogAppend{bytes, {static_cast<std::uint32_t>(bytes.size())}, zxid, zxid});
+wire::TxnBatchPtr append_of(Zxid zxid) {
+  auto batch = std::make_shared<wire::TxnBatch>();
+  batch->add(zxid, storage::testing::entry(zxid));
+  return batch;
+}
+
+// The name of an answer.
+template <class Answer>
+constexpr std::size_t kKindOf = zab::DiskAnswer(Answer{}).index();
+
+class NoState final : public host::StateInMemory {
+  IoResult<void> write_state(storage::SnapshotWriter&) override { return {}; }
+  IoResult<bool> reload_state() override { return true; }
+  void clear_state() override {}
+};
+
+LogThreadOptions snapshot_after(std::int64_t txns) {
+  LogThreadOptions options;
+  options.disk.snapshot_after.txns = txns;
+  return options;
+}
+
+LogThreadOptions sync_on_caller(std::int64_t snapshot_after_txns, std::uint64_t quick_sync_ns) {
+  LogThreadOptions options = snapshot_after(snapshot_after_txns);
+  options.sync_on_caller = true;
+  options.quick_sync_ns = quick_sync_ns;
+  return options;
 }
 
 // On a busy machine any sync can be delayed; these tests are not about that.
@@ -43,8 +66,8 @@ class Log {
     auto journal = storage::Journal::open(store_.disk, store_.dirs, tail, store_.options);
     ENSURE(journal.has_value(), "a disk in memory opens");
     thread_ = std::make_unique<LogThread>(
-        *std::move(journal), options,
-        LogThread::Callbacks{.done = [this](const LogAnswer& answer) { on_answer(answer); },
+        *std::move(journal), state_, options,
+        LogThread::Callbacks{.done = [this](const zab::DiskAnswer& answer) { on_answer(answer); },
                              .disk_full = [](bool) {},
                              .want_snapshot =
                                  [this] {
@@ -54,7 +77,6 @@ class Log {
                                  },
                              .snapshot_bytes = [] { return std::uint64_t{0}; },
                              .fatal = [](const IoError& error) { ENSURE(false, error.what.c_str()); },
-                             .clear_state = [] {},
                              .pause_snapshots = [] {},
                              .resume_snapshots = [] {}});
   }
@@ -75,9 +97,9 @@ class Log {
     for (next_ = first; on_caller == 0 && next_ < 100'000;) append_next();
   }
 
-  void submit(LogOrder order) { thread_->submit(std::move(order)); }
+  void submit(host::DiskOrder order) { thread_->submit(std::move(order)); }
   // All answers up to and including the first of `kind`.
-  std::vector<LogAnswer::Kind> answers_until(LogAnswer::Kind kind) {
+  std::vector<std::size_t> answers_until(std::size_t kind) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return std::ranges::find(answers_, kind) != answers_.end(); });
     return std::exchange(answers_, {});
@@ -103,10 +125,13 @@ class Log {
   std::atomic<int> on_caller{0};  // batches that submit() made durable by itself
 
  private:
-  void on_answer(const LogAnswer& answer) {
-    if (answer.kind == LogAnswer::Kind::kDurable) return on_durable(answer.last);
+  void on_answer(const zab::DiskAnswer& answer) {
+    if (const auto* durable = std::get_if<zab::TxnsDurable>(&answer)) return on_durable(durable->last);
+    if (const auto* cut = std::get_if<zab::LogTruncated>(&answer)) {
+      EXPECT_FALSE(cut->done);
+    }
     std::lock_guard lock(mutex_);
-    answers_.push_back(answer.kind);
+    answers_.push_back(answer.index());
     changed_.notify_one();
   }
   void on_durable(Zxid last) {
@@ -117,40 +142,41 @@ class Log {
     }
     std::lock_guard lock(mutex_);
     durable_ = last;
-    answers_.push_back(LogAnswer::Kind::kDurable);
+    answers_.push_back(kKindOf<zab::TxnsDurable>);
     changed_.notify_one();
   }
 
   const std::thread::id submitter_ = std::this_thread::get_id();
   Store store_;
+  NoState state_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::atomic<bool> file_begins_{false};
   Zxid durable_{};
-  std::vector<LogAnswer::Kind> answers_;
+  std::vector<std::size_t> answers_;
   std::uint32_t next_ = 1;
   std::unique_ptr<LogThread> thread_;
 };
 
 TEST(LogThread, DoesNothingMoreAfterATruncationThatFailedUntilTheHistoryIsDiscarded) {
-  using Kind = LogAnswer::Kind;
-  Log log({.snap_count = 1000});
+  Log log(snapshot_after(1000));
   log.append(1, 3);
-  log.answers_until(Kind::kDurable);
+  log.answers_until(kKindOf<zab::TxnsDurable>);
   log.submit(zab::TruncateLog{zx(1, 9)});  // never logged
   // These continue a history that is missing here; a server that claims to have reached the epoch could lead.
   log.submit(zab::AppendTxns{append_of(zx(1, 10))});
   log.submit(zab::SaveEpoch{zab::EpochKind::kCurrent, 7});
   log.submit(zab::ReloadState{});
-  log.submit(DiscardHistory{});
+  log.submit(host::DiscardHistory{});
   log.submit(zab::SaveEpoch{zab::EpochKind::kAccepted, 7});
-  EXPECT_EQ(log.answers_until(Kind::kEpochSaved),
-            (std::vector{Kind::kNotTruncated, Kind::kDiscarded, Kind::kEpochSaved}));
+  EXPECT_EQ(
+      log.answers_until(kKindOf<zab::EpochSaved>),
+      (std::vector{kKindOf<zab::LogTruncated>, kKindOf<zab::HistoryDiscarded>, kKindOf<zab::EpochSaved>}));
   EXPECT_NE(log.current_epoch_after_end(), 7u);
 }
 
 TEST(LogThread, EndsAFileWhereASnapshotBegins) {
-  Log log({.snap_count = 20});
+  Log log(snapshot_after(20));
   log.append(1, 21);
   EXPECT_EQ(log.files_after_end().size(), 2u);
   EXPECT_EQ(log.asked, 1);
@@ -159,7 +185,7 @@ TEST(LogThread, EndsAFileWhereASnapshotBegins) {
 TEST(LogThread, DoesNotEndFilesWhileASnapshotIsBeingWritten) {
   // Ending a file costs several syncs. With a large tree and a small limit there would be thousands of files,
   // and every write would wait for their syncs.
-  Log log({.snap_count = 20});
+  Log log(snapshot_after(20));
   log.snapshots_start = false;
   log.append(1, 100);
   log.snapshots_start = true;
@@ -169,7 +195,7 @@ TEST(LogThread, DoesNotEndFilesWhileASnapshotIsBeingWritten) {
 }
 
 TEST(LogThread, SyncsOnTheCallersThreadOnlyAfterARowOfQuickSyncs) {
-  Log log({.snap_count = 1'000'000, .sync_on_caller = true, .quick_sync_ns = kAlwaysQuick});
+  Log log(sync_on_caller(1'000'000, kAlwaysQuick));
   log.append(1, 64);
   EXPECT_EQ(log.on_caller, 0);
   log.append_until_on_caller(65);
@@ -178,20 +204,20 @@ TEST(LogThread, SyncsOnTheCallersThreadOnlyAfterARowOfQuickSyncs) {
 }
 
 TEST(LogThread, DoesNotSyncOnTheCallersThreadUnlessToldTo) {
-  Log log({.snap_count = 1'000'000});
+  Log log(snapshot_after(1'000'000));
   log.append(1, 300);
   EXPECT_EQ(log.on_caller, 0);
 }
 
 TEST(LogThread, LetsOneSlowSyncEndSyncingOnTheCallersThread) {
-  Log log({.snap_count = 1'000'000, .sync_on_caller = true, .quick_sync_ns = 1});
+  Log log(sync_on_caller(1'000'000, 1));
   log.append(1, 300);
   EXPECT_EQ(log.on_caller, 0) << "no sync is that quick";
 }
 
 TEST(LogThread, LeavesTheBeginningOfAFileToItsOwnThread) {
   // A new file costs several syncs, during which the caller could not answer reads.
-  Log log({.snap_count = 200, .sync_on_caller = true, .quick_sync_ns = kAlwaysQuick});
+  Log log(sync_on_caller(200, kAlwaysQuick));
   log.append(1, 64);
   log.append_until_on_caller(65);
   while (log.asked < 5) log.append_next();

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/measures.h"
+#include "base/metric.h"
 #include "base/time.h"
 
 namespace drover::server {
@@ -56,6 +56,14 @@ class AdminCounts {
  private:
   mutable std::mutex mutex_;
   Values values_;
+};
+
+inline constexpr MetricOf<AdminCounts::Values> kAdminMetrics[] = {
+    {"snapshot_error_count", &AdminCounts::Values::snapshots_failed},
+    {"snapshot_rate_limited_count", &AdminCounts::Values::snapshots_limited},
+    {"restore_error_count", &AdminCounts::Values::restores_failed},
+    {"restore_rate_limited_count", &AdminCounts::Values::restores_limited},
+    {"restore_time", &AdminCounts::Values::restore_ms},
 };
 
 // They survive a restart of the server within the process. Otherwise every restore would allow the next one,

@@ -109,10 +109,11 @@ IoLoopConfig io_loop_config(const ServerConfig& config, std::size_t fronts) {
 
 LogThreadOptions log_thread_options(const ServerConfig& config, std::uint64_t seed, bool core_on_io_thread) {
   LogThreadOptions o;
-  o.snap_count = std::max(2, config.storage.snap_count);
-  o.snap_bytes = std::max<std::int64_t>(0, config.storage.snap_size_limit_kb) * 1024;
+  o.disk.snapshot_after = {.txns = std::max(2, config.storage.snap_count),
+                           .bytes = std::max<std::int64_t>(0, config.storage.snap_size_limit_kb) * 1024};
+  o.disk.snapshots = snapshot_options(config).writer;
+  o.disk.seed = seed;
   o.fsync_warning_ms = config.storage.fsync_warning_threshold_ms;
-  o.seed = seed;
   o.sync_on_caller = core_on_io_thread;
   return o;
 }

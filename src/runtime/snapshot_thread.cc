@@ -7,15 +7,15 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "host/state_walk.h"
 #include "log/keep_going.h"
 #include "log/log.h"
-#include "replica/snapshot_cursor.h"
 #include "runtime/clock.h"
 
 namespace drover::server {
 namespace {
 
-using Progress = replica::SnapshotCursor::Progress;
+using host::WalkProgress;
 
 // Not the lowest priority: the thread sometimes holds the reader lock, and the core waits for it.
 constexpr int kSnapshotNice = 10;
@@ -30,29 +30,38 @@ constexpr std::chrono::milliseconds kPauseMax{20};
 // The space that the log reserves, plus a large transaction.
 constexpr std::uint64_t kLeftForLogBytes = 5 << 20;
 
-// Takes the lock also to end a walk that is cancelled.
-class LockedCursor : public replica::SnapshotCursor {
+// A walk over the tree that takes a reader slot of its lock for each step, and also to end early.
+class LockedWalk {
  public:
-  LockedCursor(state::Machine& machine, TreeLock& lock, std::size_t slot)
-      : SnapshotCursor(machine), lock_(lock), slot_(slot) {}
-  ~LockedCursor() {
+  LockedWalk(state::Machine& machine, TreeLock& lock, std::size_t slot)
+      : lock_(lock), slot_(slot), walk_(machine) {
     TreeLock::Reading reading(lock_, slot_);
-    end();
+    walk_.begin();
   }
-  LockedCursor(const LockedCursor&) = delete;
-  LockedCursor& operator=(const LockedCursor&) = delete;
+  ~LockedWalk() {
+    TreeLock::Reading reading(lock_, slot_);
+    walk_.end();
+  }
+  LockedWalk(const LockedWalk&) = delete;
+  LockedWalk& operator=(const LockedWalk&) = delete;
+
+  // Copies the next nodes and writes them.
+  WalkProgress step(storage::SnapshotWriter& writer) {
+    WalkProgress progress{};
+    {
+      TreeLock::Reading reading(lock_, slot_);
+      progress = walk_.step();
+    }
+    walk_.write_nodes(writer);
+    return progress;
+  }
+  const host::SnapshotWalk& walk() const { return walk_; }
 
  private:
   TreeLock& lock_;
   std::size_t slot_;
+  host::SnapshotWalk walk_;
 };
-
-void write_beginning(storage::SnapshotWriter& writer, const replica::SnapshotBeginning& b) {
-  writer.begin_sessions(static_cast<std::uint32_t>(b.sessions.size()));
-  for (const auto& [session, timeout_ms] : b.sessions) writer.session(session, timeout_ms);
-  writer.begin_acls(static_cast<std::uint32_t>(b.acls.size()));
-  for (const auto& [key, list] : b.acls) writer.acl(key, list->bytes);
-}
 
 // False: cancel the snapshot.
 bool settle(storage::SnapshotWriter& writer, const SnapshotPace& pace) {
@@ -72,42 +81,24 @@ IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& 
                                         state::Machine& machine, TreeLock& lock, std::size_t slot,
                                         const SnapshotThreadOptions& options, const SnapshotPace& pace) {
   const std::int64_t started = monotonic_now().ms;
-  LockedCursor cursor(machine, lock, slot);
-  replica::SnapshotBeginning beginning;
-  {
-    TreeLock::Reading reading(lock, slot);
-    beginning = cursor.begin();
-  }
+  LockedWalk walk(machine, lock, slot);
   TRY_ASSIGN(storage::SnapshotWriter writer,
-             storage::SnapshotWriter::open(disk, directory, beginning.zxid, options.writer));
-  write_beginning(writer, beginning);
-
-  SnapshotResult result;
-  result.zxid = beginning.zxid;
-  storage::SnapshotSeals seals;
-  replica::SnapshotNodes nodes;
-  auto progress = Progress::kMore;
-  while (progress == Progress::kMore && !writer.failed()) {
-    {
-      TreeLock::Reading reading(lock, slot);
-      progress = cursor.step(nodes);
-      if (progress == Progress::kEnd) {
-        // The digest is that of the end of the walk: replay compares it at that point.
-        if (machine.options.digest_enabled) {
-          seals.digest =
-              storage::SnapshotDigest{machine.last_zxid, storage::kDigestVersion, machine.tree.digest()};
-        }
-        if (options.with_last_processed) seals.last_processed = machine.last_zxid;
-      }
-    }
-    nodes.for_each([&](const auto&... node) { writer.node(node...); });
-    result.nodes += nodes.size();
-    result.bytes += nodes.bytes() + nodes.size() * (wire::kStatPersistedBytes + 16);
+             storage::SnapshotWriter::open(disk, directory, walk.walk().zxid(), options.writer));
+  walk.walk().write_beginning(writer);
+  auto progress = WalkProgress::kMore;
+  while (progress == WalkProgress::kMore && !writer.failed()) {
+    progress = walk.step(writer);
     if (!settle(writer, pace)) return std::unexpected(io_error(ECANCELED, "write a snapshot"));
   }
-  if (progress == Progress::kCutOff) {
+  if (progress == WalkProgress::kCutOff) {
     return std::unexpected(data_error("a leader's state replaced the one that was being written"));
   }
+  storage::SnapshotSeals seals = walk.walk().seals();
+  if (!options.with_last_processed) seals.last_processed.reset();
+  SnapshotResult result;
+  result.zxid = walk.walk().zxid();
+  result.nodes = walk.walk().nodes();
+  result.bytes = walk.walk().bytes();
   TRY_ASSIGN(result.file, writer.finish(seals));
   result.took_ms = monotonic_now().ms - started;
   return result;
@@ -115,21 +106,12 @@ IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& 
 
 IoResult<void> write_state(storage::SnapshotWriter& writer, state::Machine& machine, TreeLock& lock,
                            std::size_t slot) {
-  LockedCursor cursor(machine, lock, slot);
-  {
-    TreeLock::Reading reading(lock, slot);
-    write_beginning(writer, cursor.begin());
-  }
-  replica::SnapshotNodes nodes;
-  auto progress = Progress::kMore;
-  while (progress == Progress::kMore && !writer.failed()) {
-    {
-      TreeLock::Reading reading(lock, slot);
-      progress = cursor.step(nodes);
-    }
-    nodes.for_each([&](const auto&... node) { writer.node(node...); });
-  }
-  if (progress == Progress::kCutOff) return std::unexpected(data_error("the state was replaced meanwhile"));
+  LockedWalk walk(machine, lock, slot);
+  walk.walk().write_beginning(writer);
+  auto progress = WalkProgress::kMore;
+  while (progress == WalkProgress::kMore && !writer.failed()) progress = walk.step(writer);
+  if (progress == WalkProgress::kCutOff)
+    return std::unexpected(data_error("the state was replaced meanwhile"));
   return {};  // finish() reports any error.
 }
 

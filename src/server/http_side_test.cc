@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <set>
+#include <sstream>
 
 #include "server/http_testing.h"
 #include "server/server.h"
@@ -130,6 +132,43 @@ TEST_F(HttpSideOfAServer, ExportsMetrics) {
   EXPECT_THAT(answer.head, HasSubstr("Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));
   EXPECT_THAT(answer.body, HasSubstr("\n# TYPE znode_count gauge\nznode_count 5\n"));
   EXPECT_THAT(answer.body, HasSubstr("\n# TYPE readlatency summary\nreadlatency{quantile=\"0.5\",} 0\n"));
+}
+
+TEST_F(HttpSideOfAServer, HasTheMetricsThatEveryDashboardReads) {
+  const std::string text = get("/commands/monitor").body;
+  for (const std::string name : {"ephemerals_count",
+                                 "min_latency",
+                                 "avg_latency",
+                                 "max_latency",
+                                 "num_alive_connections",
+                                 "outstanding_requests",
+                                 "packets_received",
+                                 "packets_sent",
+                                 "znode_count",
+                                 "watch_count",
+                                 "approximate_data_size",
+                                 "open_file_descriptor_count",
+                                 "max_file_descriptor_count",
+                                 "global_sessions",
+                                 "uptime",
+                                 "avg_fsynctime",
+                                 "p99_readlatency",
+                                 "p999_updatelatency",
+                                 "cnt_snapshottime",
+                                 "connection_rejected",
+                                 "stale_sessions_expired"})
+    EXPECT_THAT(text, HasSubstr("\n  \"" + name + "\" : "));
+}
+
+TEST_F(HttpSideOfAServer, HasNoMetricTwice) {
+  std::istringstream lines(get("/metrics").body);
+  std::set<std::string> names;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("# TYPE ")) {
+      EXPECT_TRUE(names.insert(line).second) << line;
+    }
+  }
+  EXPECT_GT(names.size(), 100U);
 }
 
 TEST_F(HttpSideOfAServer, ShedsOnlyWithANumber) {

@@ -21,7 +21,6 @@
 #include "runtime/ensemble_settings.h"
 #include "runtime/settings.h"
 #include "server/server_process.h"
-#include "storage/epoch_files.h"
 
 namespace drover::server {
 namespace {
@@ -80,7 +79,6 @@ ServerProcess::ServerProcess(const ServerConfig& config, Host host)
 
 IoResult<void> ServerProcess::open() {
   TRY(recover());
-  TRY(open_journal());
   TRY(open_log_and_threads());
   if (is_member()) TRY(join_ensemble());
   TRY(open_ports());
@@ -92,14 +90,8 @@ IoResult<void> ServerProcess::open() {
 
 IoResult<void> ServerProcess::join_ensemble() {
   const EnsembleConfig& e = config_.ensemble;
-  TRY_ASSIGN(const storage::Epochs epochs,
-             storage::load_epochs(disk_, data_dir_->dirs().snapshots, machine_.last_zxid));
-  for (const std::string& finding : epochs.findings) log_warn("recovery", "{}", finding);
-  member_start_.peer.accepted_epoch = epochs.accepted;
-  member_start_.peer.current_epoch = epochs.current;
-  member_start_.peer.history_id = epochs.history_id;
   member_start_.membership = zab_membership(e.members);
-  receiver_ = std::make_unique<ReceiveState>();
+  receiver_ = std::make_unique<host::ReceiveState>();
   replica::MemberConfig config = member_config(config_);
   config.peer.new_history_id = random_seed() | 1;
   auto member = core_->make_member(config, std::move(member_start_), *receiver_);
@@ -139,21 +131,14 @@ IoResult<void> ServerProcess::open_log_and_threads() {
 }
 
 void ServerProcess::start_log_thread() {
-  LogThreadOptions options = log_thread_options(config_, random_seed(), core_loop_ == nullptr);
-  options.snapshots = snapshot_options(config_).writer;
   log_thread_ = std::make_unique<LogThread>(
-      std::move(*journal_), options,
-      LogThread::Callbacks{.done = [this](const LogAnswer& answer) { core_->post_done(answer); },
+      std::move(*journal_), static_cast<host::StateInMemory&>(*this),
+      log_thread_options(config_, random_seed(), core_loop_ == nullptr),
+      LogThread::Callbacks{.done = [this](const zab::DiskAnswer& answer) { core_->post_done(answer); },
                            .disk_full = [this](bool full) { core_->post_disk_full(full); },
                            .want_snapshot = [this] { return core_->may_snapshot() && snapshots_->request(); },
                            .snapshot_bytes = [this] { return snapshot_bytes_.load(); },
                            .fatal = die_of_storage,
-                           .write_state =
-                               [this](storage::SnapshotWriter& writer) {
-                                 return write_state(writer, machine_, lock_, io_count_ + 1);
-                               },
-                           .reload_state = [this] { return reload_state(); },
-                           .clear_state = [this] { clear_state(); },
                            .pause_snapshots = [this] { snapshots_->pause(); },
                            .resume_snapshots = [this] { snapshots_->resume(); }});
   journal_.reset();

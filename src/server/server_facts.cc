@@ -14,11 +14,17 @@ constexpr std::size_t kGuestSlot = 3;  // after the slots of the I/O threads
 
 }  // namespace
 
-std::string ServerProcess::answer_word(Word word, std::string_view bytes_behind, const std::string& remote) {
-  if (word == Word::kStmk) trace_mask_ = trace_mask_of(bytes_behind).value_or(trace_mask_.load());
-  if (word == Word::kSrst) reset_server_stats();
-  if (word == Word::kCrst) reset_connection_stats();
-  return render(word, facts(needs(word), remote));
+std::string ServerProcess::answer_word(const Word& word, std::string_view bytes_behind,
+                                       const std::string& remote) {
+  switch (word.action) {
+    case Word::Action::kNone: break;
+    case Word::Action::kSetTraceMask:
+      trace_mask_ = trace_mask_of(bytes_behind).value_or(trace_mask_.load());
+      break;
+    case Word::Action::kResetServerStats: reset_server_stats(); break;
+    case Word::Action::kResetConnectionStats: reset_connection_stats(); break;
+  }
+  return render(word, facts(word.needs, remote));
 }
 
 void ServerProcess::reset_server_stats() {
@@ -82,6 +88,9 @@ Facts ServerProcess::facts(const Needs& needs, const std::string& remote) {
                         .links = {},
                         .refusals = {},
                         .fronts = {},
+                        .front_stats = {},
+                        .front_totals = {},
+                        .io = {},
                         .kernel = kernel,
                         .core = core_->stats(),
                         .log = log_thread_->stats(),
@@ -92,12 +101,9 @@ Facts ServerProcess::facts(const Needs& needs, const std::string& remote) {
                         .started = started_};
     for (const auto& io : io_loops_) {
       sources.fronts.push_back(&io->front());
-      sources.sessionless_expired += io->stats().sessionless_expired;
-      sources.tls_failures += io->stats().tls_failures;
-      sources.tls_handshakes += io->stats().tls_handshakes;
-      sources.pauses += io->stats().paused;
-      sources.plain_from_here += io->stats().plain_from_here;
-      sources.plain_from_elsewhere += io->stats().plain_from_elsewhere;
+      sources.front_stats.add(io->front().stats());
+      sources.front_totals.add(io->front().totals());
+      add_fields(kIoLoopMetrics, sources.io, io->stats());
     }
     sources.insecure_admin = insecure_admin_;
     if (peers_) {

@@ -13,6 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include "host/disk_orders.h"
+#include "host/receive_state.h"
+#include "host/start.h"
 #include "net/event_loop.h"
 #include "runtime/clock.h"
 #include "runtime/connection_counter.h"
@@ -20,7 +23,6 @@
 #include "runtime/ensemble_host.h"
 #include "runtime/io_loop.h"
 #include "runtime/log_thread.h"
-#include "runtime/receive_state.h"
 #include "runtime/snapshot_thread.h"
 #include "runtime/tree_lock.h"
 #include "server/acceptor.h"
@@ -35,7 +37,10 @@
 
 namespace drover::server {
 
-class ServerProcess final : public Server, public IoLoopHost {
+class ServerProcess final : public Server,
+                            public IoLoopHost,
+                            private host::StateInMemory,
+                            private host::StartHooks {
  public:
   ServerProcess(const ServerConfig& config, Host host);
   ~ServerProcess() override { shut_down(); }
@@ -54,12 +59,19 @@ class ServerProcess final : public Server, public IoLoopHost {
  private:
   bool is_member() const { return config_.ensemble.is_distributed(); }
   IoResult<void> recover();
-  IoResult<void> begin_empty();
-  IoResult<void> open_journal();
   void start_log_thread();
   IoResult<void> join_ensemble();
-  IoResult<bool> reload_state();
-  void clear_state();
+
+  // host::StartHooks
+  IoResult<storage::RecoveryReport> replay(storage::Disk& disk, const storage::DataDirs& dirs,
+                                           const storage::RecoveryOptions& options,
+                                           replica::StateBuilder& builder) override;
+  IoResult<std::string> write_first_snapshot() override;
+  // host::StateInMemory, called by the log thread
+  IoResult<void> write_state(storage::SnapshotWriter& writer) override;
+  IoResult<bool> reload_state() override;
+  void clear_state() override;
+
   IoResult<void> open_log_and_threads();
   IoResult<void> open_ports();
   IoResult<std::unique_ptr<Acceptor>> open_port(const Endpoint& endpoint, PortKind kind);
@@ -72,7 +84,8 @@ class ServerProcess final : public Server, public IoLoopHost {
   AdminLimits& limits() { return host_.limits != nullptr ? *host_.limits : own_limits_; }
   void drain();
   void shut_down();
-  std::string answer_word(Word word, std::string_view bytes_behind, const std::string& remote) override;
+  std::string answer_word(const Word& word, std::string_view bytes_behind,
+                          const std::string& remote) override;
   Facts facts(const Needs& needs, const std::string& remote);
   void reset_server_stats();
   void reset_connection_stats();
@@ -108,7 +121,7 @@ class ServerProcess final : public Server, public IoLoopHost {
   std::unique_ptr<SnapshotThread> snapshots_;
   std::unique_ptr<LogThread> log_thread_;
   std::unique_ptr<net::EventLoop> core_loop_;  // null: an I/O thread hosts the core
-  std::unique_ptr<ReceiveState> receiver_;
+  std::unique_ptr<host::ReceiveState> receiver_;
   std::unique_ptr<EnsembleHost> peers_;
   std::vector<std::thread> threads_;
   std::atomic<bool> core_stopping_{false};

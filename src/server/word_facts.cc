@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <pwd.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -11,42 +10,10 @@
 #include <filesystem>
 
 #include "drover/version.h"
-#include "monitor/metric_values.h"
-#include "monitor/uncounted_metrics.h"
-#include "runtime/ensemble_facts.h"
-#include "server/pipeline_facts.h"
+#include "server/metrics.h"
 
 namespace drover::server {
 namespace {
-
-replica::FrontStats total_of(const std::vector<const replica::Front*>& fronts) {
-  replica::FrontStats total;
-  for (const replica::Front* front : fronts) {
-    const replica::FrontStats& s = front->stats();
-    if (s.latency_count > 0) {
-      total.latency_min_ms =
-          total.latency_count == 0 ? s.latency_min_ms : std::min(total.latency_min_ms, s.latency_min_ms);
-    }
-    total.received += s.received;
-    total.sent += s.sent;
-    total.bytes_received += s.bytes_received;
-    if (s.response_bytes.count > 0) total.last_response_bytes = s.last_response_bytes;
-    total.response_bytes.add(s.response_bytes);
-    total.reads += s.reads;
-    total.writes += s.writes;
-    total.events += s.events;
-    total.frames_too_large += s.frames_too_large;
-    total.output_overflows += s.output_overflows;
-    total.silent_closed += s.silent_closed;
-    total.auth_failures += s.auth_failures;
-    total.latency_count += s.latency_count;
-    total.latency_sum_ms += s.latency_sum_ms;
-    total.latency_max_ms = std::max(total.latency_max_ms, s.latency_max_ms);
-  }
-  return total;
-}
-
-Summary once(std::int64_t value) { return {1, value, value, value}; }
 
 std::int64_t directory_bytes(const std::string& directory) {
   std::int64_t bytes = 0;
@@ -148,7 +115,7 @@ std::vector<ConnectionFacts> connections_of(const FactSources& s) {
       f.last_zxid = c.last_zxid;
       f.last_response_ms = c.last_reply.ms;
       f.last_latency_ms = c.last_latency_ms;
-      f.latency_ms = summary_of(c.latency_count, c.latency_sum_ms, c.min_latency_ms, c.max_latency_ms);
+      f.latency_ms = {c.latency_count, c.latency_sum_ms, c.min_latency_ms, c.max_latency_ms};
       out.push_back(std::move(f));
     });
   }
@@ -186,85 +153,8 @@ void add_sessions(const FactSources& s, Facts& facts) {
   if (!connected.connections.empty()) facts.connection_buckets.push_back(std::move(connected));
 }
 
-void add_front_metrics(const FactSources& s, MonitorFacts& m) {
-  replica::FrontTotals all;
-  for (const replica::Front* front : s.fronts) all.add(front->totals());
-  m.response_bytes = static_cast<std::int64_t>(all.response_bytes);
-  m.watch_bytes = static_cast<std::int64_t>(all.watch_bytes);
-  m.node_created_watch_count = summary_of(all.created_watches);
-  m.node_deleted_watch_count = summary_of(all.deleted_watches);
-  m.node_changed_watch_count = summary_of(all.changed_watches);
-  m.node_children_watch_count = summary_of(all.children_watches);
-  m.read_latency_ms = percentiles_of(all.read_latency_ms);
-  m.update_latency_ms = percentiles_of(all.update_latency_ms);
-  m.prep_processor_request_queued = static_cast<std::int64_t>(all.writes);
-}
-
-std::vector<Metric> metrics_of(const FactSources& s, const replica::FrontStats& total, const Facts& facts) {
-  MonitorFacts m;
-  rlimit descriptors{};
-  getrlimit(RLIMIT_NOFILE, &descriptors);
-  m.ephemerals_count = static_cast<std::int64_t>(s.machine.tree.ephemeral_count());
-  m.num_alive_connections = facts.alive_connections;
-  m.outstanding_requests = facts.outstanding_requests;
-  m.znode_count = facts.node_count;
-  for (const replica::Front* front : s.fronts)
-    m.watch_count += static_cast<std::int64_t>(front->watches().table_entries());
-  m.global_sessions = static_cast<std::int64_t>(s.machine.sessions.size());
-  m.local_sessions = static_cast<std::int64_t>(s.replica.local_session_count());
-  m.approximate_data_size = static_cast<std::int64_t>(s.machine.tree.data_bytes());
-  m.open_file_descriptor_count = s.kernel.open_descriptors;
-  m.max_file_descriptor_count = static_cast<std::int64_t>(descriptors.rlim_cur);
-  m.uptime_ms = facts.stats.uptime_ms;
-  m.latency_ms = facts.latency_ms;
-  m.packets_received = facts.packets_received;
-  m.packets_sent = facts.packets_sent;
-  m.auth_failed_count = facts.stats.auth_failures;
-  m.bytes_received_count = static_cast<std::int64_t>(total.bytes_received);
-  const replica::ReplicaStats& r = s.replica.stats();
-  m.connection_request_count =
-      static_cast<std::int64_t>(r.sessions_created + r.reconnects + r.reconnects_refused);
-  m.connection_revalidate_count = static_cast<std::int64_t>(r.reconnects + r.reconnects_refused);
-  m.connection_rejected = static_cast<std::int64_t>(s.connections_rejected + r.sessions_throttled);
-  m.connection_drop_count = static_cast<std::int64_t>(total.output_overflows + total.silent_closed);
-  m.sessionless_connections_expired = static_cast<std::int64_t>(s.sessionless_expired);
-  m.stale_sessions_expired = static_cast<std::int64_t>(r.sessions_expired);
-  m.large_requests_rejected = static_cast<std::int64_t>(total.frames_too_large);
-  m.unsuccessful_handshake = static_cast<std::int64_t>(s.tls_failures);
-  m.digest_mismatches_count =
-      static_cast<std::int64_t>(s.digest_mismatches + (s.member ? s.member->divergences() : 0));
-  m.fsync_ms = {summary_of(s.log.syncs, s.log.sync_ns_sum / 1'000'000, s.log.sync_ns_min / 1'000'000,
-                           s.log.sync_ns_max / 1'000'000),
-                static_cast<std::int64_t>(s.log.sync_ms.percentile(500))};
-  m.snapshot_ms = summary_of(s.snapshots.snapshots, static_cast<std::uint64_t>(s.snapshots.sum_ms),
-                             static_cast<std::uint64_t>(s.snapshots.min_ms),
-                             static_cast<std::uint64_t>(s.snapshots.max_ms));
-  m.db_init_ms = once(s.startup_ms);
-  m.startup_snap_load_ms = once(s.startup_snapshot_ms);
-  m.startup_txns_load_ms = once(s.startup_txns_ms);
-  m.startup_txns_loaded = once(static_cast<std::int64_t>(s.startup_txns));
-  m.sync_batch_size = summary_of(s.log.batch_txns);
-  m.sync_queue_and_flush_ms = percentiles_of(s.log.queue_and_flush_ms);
-  m.sync_processor_request_queued = static_cast<std::int64_t>(s.log.txns);
-  m.request_throttle_wait_count = static_cast<std::int64_t>(s.pauses);
-  m.outstanding_tls_handshake = s.tls_handshakes;
-  m.last_client_response_size = facts.stats.response_bytes_last;
-  m.min_client_response_size = facts.stats.response_bytes_min;
-  m.max_client_response_size = facts.stats.response_bytes_max;
-  add_front_metrics(s, m);
-  m.prep_processor_request_queued += static_cast<std::int64_t>(r.forwarded);
-  std::vector<Metric> metrics = monitor_metrics(m);
-  append_pipeline_metrics(s, metrics);
-  append_uncounted_metrics(metrics);
-  append_peer_counts(s.member ? s.member->peer().counts() : zab::PeerCounts{}, metrics);
-  append_refusals(s.refusals, metrics);
-  if (s.member) append_ensemble_metrics(*s.member, s.now, metrics);
-  metrics.push_back({"disk_full_refusals", static_cast<std::int64_t>(r.writes_refused_disk_full)});
-  metrics.push_back({"client_large_txns_refused", static_cast<std::int64_t>(r.txns_too_large)});
-  return metrics;
-}
-
-ServerStatFacts server_stats(const FactSources& s, const replica::FrontStats& total) {
+ServerStatFacts server_stats(const FactSources& s) {
+  const replica::FrontStats& total = s.front_stats;
   ServerStatFacts stats;
   stats.uptime_ms = s.now - s.started;
   stats.auth_failures = static_cast<std::int64_t>(total.auth_failures);
@@ -295,12 +185,10 @@ KernelFacts ask_kernel(const ServerConfig& config, const Needs& needs) {
 
 Facts collect_facts(const FactSources& s, const Needs& needs) {
   Facts facts;
-  const replica::FrontStats total = total_of(s.fronts);
   facts.version = std::string(kFullVersion);
-  facts.latency_ms =
-      summary_of(total.latency_count, total.latency_sum_ms, total.latency_min_ms, total.latency_max_ms);
-  facts.packets_received = static_cast<std::int64_t>(total.received);
-  facts.packets_sent = static_cast<std::int64_t>(total.sent);
+  facts.latency_ms = s.front_stats.latency_ms;
+  facts.packets_received = static_cast<std::int64_t>(s.front_stats.received);
+  facts.packets_sent = static_cast<std::int64_t>(s.front_stats.sent);
   facts.alive_connections = static_cast<std::int64_t>(s.connections);
   for (const replica::Front* front : s.fronts) {
     facts.outstanding_requests += static_cast<std::int64_t>(front->outstanding());
@@ -308,7 +196,7 @@ Facts collect_facts(const FactSources& s, const Needs& needs) {
   facts.last_zxid = s.machine.last_zxid;
   facts.node_count = static_cast<std::int64_t>(s.machine.tree.node_count());
   facts.trace_mask = s.trace_mask;
-  facts.stats = server_stats(s, total);
+  facts.stats = server_stats(s);
   if (s.member) {
     add_role(*s.member, facts);
     facts.ensemble = ensemble_facts(*s.member, s.links, s.now, s.wall);
@@ -324,7 +212,7 @@ Facts collect_facts(const FactSources& s, const Needs& needs) {
       facts.digests.push_back({zxid, static_cast<std::int64_t>(digest)});
     }
   }
-  if (needs.metrics) facts.metrics = metrics_of(s, total, facts);
+  if (needs.metrics) facts.metrics = collect_metrics(s, facts);
   return facts;
 }
 

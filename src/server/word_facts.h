@@ -12,12 +12,12 @@
 #include "base/time.h"
 #include "config/config.h"
 #include "monitor/four_letter_words.h"
-#include "monitor/monitor_facts.h"
 #include "replica/front.h"
 #include "replica/member.h"
 #include "replica/replica.h"
 #include "runtime/core.h"
 #include "runtime/ensemble_facts.h"
+#include "runtime/io_loop.h"
 #include "runtime/log_thread.h"
 #include "runtime/rate_limit.h"
 #include "runtime/snapshot_thread.h"
@@ -43,6 +43,9 @@ struct FactSources {
   LinkLook links;                 // empty: a standalone server
   PortRefusals refusals;
   std::vector<const replica::Front*> fronts;
+  replica::FrontStats front_stats;  // of all fronts, as the next two
+  replica::FrontTotals front_totals;
+  IoLoopStats io;
   const KernelFacts& kernel;
   CoreStats core;
   LogThread::Stats log;
@@ -54,14 +57,7 @@ struct FactSources {
   std::string asking{};         // "127.0.0.1:54321": the sender of the word; empty: not a client
   std::size_t connections = 0;  // all of them, including the asking one
   std::uint64_t connections_rejected = 0;
-  std::uint64_t sessionless_expired = 0;
-  std::uint64_t tls_failures = 0;
-  std::int64_t tls_handshakes = 0;  // in progress
-  std::uint64_t pauses = 0;         // of connections with too many outstanding requests
-  // Plain connections to a port that supports TLS: clients by origin, and connections to the HTTP port.
-  std::int64_t plain_from_here = 0;
-  std::int64_t plain_from_elsewhere = 0;
-  std::uint64_t insecure_admin = 0;
+  std::uint64_t insecure_admin = 0;  // plain connections to an HTTP port that supports TLS
   std::uint64_t digest_mismatches = 0;
   std::int64_t startup_ms = 0;
   std::uint64_t startup_txns = 0;

@@ -165,6 +165,7 @@ Plan plan_of(std::uint64_t seed) {
   if (one_in(random, 4)) plan.txn_bytes_max = pick<std::size_t>(random, {250, 500, 1000});
   choose_boot(random, plan);
   choose_intruder(random, plan);
+  if (seed % 2 == 0) plan.disk.snap_bytes = 100 * plan.disk.snap_count;
   return plan;
 }
 

@@ -28,6 +28,7 @@ struct DiskPlan {
   Micros order_low = 50;
   Micros order_high = 20 * kMillisecond;
   std::int64_t snap_count = 100;  // transactions between snapshots
+  std::int64_t snap_bytes = 0;    // the same in bytes; 0: only the count matters
   std::uint64_t preallocate_bytes = 4096;
   std::uint64_t log_size_limit_bytes = 0;
   std::size_t snapshots_kept = 3;

@@ -5,9 +5,6 @@
 #include <utility>
 
 #include "base/ensure.h"
-#include "sim/recover.h"
-#include "storage/epoch_files.h"
-#include "storage/recovery_sink_adapter.h"
 #include "wire/quorum.h"
 #include "wire/txns.h"
 
@@ -26,23 +23,6 @@ state::Options state_options(const Process::Parts& parts) {
 }
 
 }  // namespace
-
-class Process::Receiver final : public replica::StateReceiver {
- public:
-  void begin(replica::StateBuilder& builder) override {
-    sink_.emplace(builder);
-    reader_.emplace(*sink_);
-  }
-  std::optional<std::size_t> feed(std::string_view bytes) override {
-    const auto taken = reader_->feed(bytes);
-    return taken ? std::optional(*taken) : std::nullopt;
-  }
-  bool done() const override { return reader_->done(); }
-
- private:
-  std::optional<storage::RecoverySinkAdapter<replica::StateBuilder>> sink_;
-  std::optional<storage::SnapshotStreamReader> reader_;
-};
 
 Process::Process(const Parts& parts)
     : parts_(parts),
@@ -94,54 +74,25 @@ IoResult<void> Process::recover_and_join() {
   TRY_ASSIGN(auto opened, storage::DataDir::open(parts_.disk, storage::data_dirs("/data"), {}));
   data_dir_.emplace(std::move(opened));
   const storage::DataDirs& dirs = data_dir_->dirs();
-  replica::MemberStart start;
-  start.membership = parts_.plan.membership;
-  TRY_ASSIGN(Recovered found,
-             recover_state(parts_.disk, dirs, machine_, parts_.plan.window_of(parts_.id), on_known()));
-  if (found.report.outcome == storage::RecoveryOutcome::kEmpty && found.report.may_start_empty) {
-    // No mark says that the disk is meant to be empty. It is if all others are empty too; their notifications
-    // decide.
-    start.peer.fresh = !found.report.has_initialize_mark;
-    if (!start.peer.fresh) TRY(begin_empty(dirs));
-  }
-  start.peer.knows_history = !found.report.damaged() && found.report.last >= Zxid{0};
-  for (const std::string& line : found.report.findings) say(line);
-  if (found.report.damaged()) parts_.world.count(Did::kDamageFound);
-  for (const std::string& line : found.contradictions) {
-    if (!parts_.plan.spoiled_states) parts_.world.fail(line);
-  }
-  start.peer.contradicted = found.contradicted && !found.report.damaged();
-  if (found.report.damaged()) {
-    clear_state();
-    found.history.begin_at(Zxid{0});
-  }
-  // A server that cannot read its promises does not start.
-  TRY_ASSIGN(const storage::Epochs epochs,
-             storage::load_epochs(parts_.disk, dirs.snapshots, machine_.last_zxid));
-  start.peer.accepted_epoch = epochs.accepted;
-  start.peer.current_epoch = epochs.current;
-  start.peer.history_id = epochs.history_id;
-  start.history = std::move(found.history);
-  start.exact = found.exact;
-  storage::TxnLogOptions options{.preallocate_bytes = parts_.plan.disk.preallocate_bytes,
-                                 .size_limit_bytes = parts_.plan.disk.log_size_limit_bytes};
-  storage::Journal journal = storage::Journal::closed(parts_.disk, dirs, options);
-  if (!found.report.damaged()) {
-    TRY_ASSIGN(journal, storage::Journal::open(parts_.disk, dirs, found.report.tail, options));
-  }
-  if (start.peer.knows_history && !parts_.stranger)
-    parts_.observer.on_state(parts_.id, machine_, start.exact);
+  host::StartOptions options;
+  options.recovery.autocreate = true;
+  options.window = parts_.plan.window_of(parts_.id);
+  TRY_ASSIGN(host::Start start, host::recover(parts_.disk, dirs, machine_, options, *this));
+  for (const std::string& line : start.warnings) say(line);
+  if (start.report.damaged()) parts_.world.count(Did::kDamageFound);
+  check(start.contradictions);
+  start.member.membership = parts_.plan.membership;
+  const storage::TxnLogOptions log{.preallocate_bytes = parts_.plan.disk.preallocate_bytes,
+                                   .size_limit_bytes = parts_.plan.disk.log_size_limit_bytes};
+  TRY_ASSIGN(storage::Journal journal, host::open_journal(parts_.disk, dirs, start.report, log));
+  if (start.member.peer.knows_history && !parts_.stranger)
+    parts_.observer.on_state(parts_.id, machine_, start.member.exact);
   last_tick_ = parts_.clock.now();
-  make_brain(std::move(start));
+  make_brain(std::move(start.member));
   log_ = std::make_unique<LogDevice>(parts_.world, parts_.actor, parts_.plan.disk, std::move(journal),
+                                     static_cast<host::StateInMemory&>(*this),
                                      static_cast<LogDevice::Owner&>(*this), random_.next());
   return {};
-}
-
-// From here on a log without any snapshot means damage.
-IoResult<void> Process::begin_empty(const storage::DataDirs& dirs) {
-  TRY(write_whole_snapshot(dirs));
-  return storage::remove_initialize_mark(parts_.disk, dirs);
 }
 
 void Process::make_brain(replica::MemberStart start) {
@@ -167,7 +118,6 @@ void Process::make_brain(replica::MemberStart start) {
   config.local_sessions_upgrade = true;
   config.last_counter = plan.last_counter;
   replica_ = std::make_unique<replica::Replica>(config, machine_, fronts, parts_.clock.now());
-  receiver_ = std::make_unique<Receiver>();
   replica::MemberConfig member;
   member.peer.me = parts_.id;
   member.peer.observer = plan.membership.observers.contains(parts_.id);
@@ -176,7 +126,7 @@ void Process::make_brain(replica::MemberStart start) {
   member.peer.notification_max_ms = plan.timing.tick_ms * 5;
   member.peer.finalize_ms = std::max<std::int64_t>(10, plan.timing.tick_ms / 10);
   member.peer.new_history_id = random_.next() | 1;
-  member_ = std::make_unique<replica::Member>(member, std::move(start), *replica_, machine_, *receiver_);
+  member_ = std::make_unique<replica::Member>(member, std::move(start), *replica_, machine_, receiver_);
 }
 
 // --- inputs and effects ---
@@ -193,7 +143,6 @@ void Process::settle() {
     if (fronts_[i]->has_staged()) wake(i);
   }
   observe();
-  begin_snapshot();
   arm_timer();
 }
 
@@ -229,24 +178,24 @@ void Process::observe() {
   parts_.observer.on_established(parts_.id, established_, member_->peer().history().at_or_before(begin));
 }
 
-// The product logs which path it took; these lines are counted.
-void Process::count(const std::string& line) {
-  constexpr std::pair<std::string_view, Did> kSaid[] = {
-      {"elected in round", Did::kElected},
-      {"is synced with DIFF", Did::kDiff},
-      {"is synced with TRUNC", Did::kTrunc},
-      {"is synced with SNAP", Did::kSnap},
-      {"the same server has come again", Did::kSecondLink},
-      {"this epoch has no zxid left", Did::kEpochOver},
-      {"does not know its history", Did::kRecovering},
-      {"A NEW HISTORY BEGINS", Did::kBeginsAnew},
-      {"leads a history that is not the one on this disk", Did::kParted},
-      {"has promised a later epoch than ours", Did::kMadeWay},
-      {"has a wrong state", Did::kContested},
+void Process::count(zab::Event event) {
+  const auto did = [&] {
+    switch (event) {
+      case zab::Event::kElected: return Did::kElected;
+      case zab::Event::kSyncedWithDiff: return Did::kDiff;
+      case zab::Event::kSyncedWithTrunc: return Did::kTrunc;
+      case zab::Event::kSyncedWithSnap: return Did::kSnap;
+      case zab::Event::kSecondLink: return Did::kSecondLink;
+      case zab::Event::kEpochOver: return Did::kEpochOver;
+      case zab::Event::kHistoryUnknown: return Did::kRecovering;
+      case zab::Event::kHistoryBegins: return Did::kBeginsAnew;
+      case zab::Event::kTwoHistories: return Did::kParted;
+      case zab::Event::kMadeWay: return Did::kMadeWay;
+      case zab::Event::kLeaderContested: break;
+    }
+    return Did::kContested;
   };
-  for (const auto& [said, what] : kSaid) {
-    if (line.find(said) != std::string::npos) parts_.world.count(what);
-  }
+  parts_.world.count(did());
 }
 
 void Process::count_sweep(std::string_view entry) {
@@ -260,18 +209,10 @@ void Process::carry_out(replica::Effects& effects) {
   // Before any effect is sent: a server that crashes between two sends had the state that the first one
   // reports.
   parts_.observer.on_step(member_->peer());
-  for (const std::string& line : effects.zab.log) {
-    say(line);
-    count(line);
-  }
-  for (const std::string& line : effects.zab.warnings) {
-    say(line);
-    count(line);
-  }
-  if (effects.halt) {
-    count(*effects.halt);
-    return end(*effects.halt);
-  }
+  for (const std::string& line : effects.zab.log) say(line);
+  for (const std::string& line : effects.zab.warnings) say(line);
+  for (const zab::Event event : effects.zab.events) count(event);
+  if (effects.halt) return end(*effects.halt);
   for (zab::DiskOrder& order : effects.zab.disk) {
     if (const auto* append = std::get_if<zab::AppendTxns>(&order)) {
       for (std::size_t i = 0; i < append->batch->size(); ++i) {
@@ -285,14 +226,14 @@ void Process::carry_out(replica::Effects& effects) {
       spoiled_ = false;
       parts_.observer.on_state(parts_.id, machine_, false);
     }
-    std::visit([&](auto& each) { log_->submit(LogOrder{std::move(each)}); }, order);
+    std::visit([&](auto& each) { log_->submit(host::DiskOrder{std::move(each)}); }, order);
   }
   if (effects.zab.discard_history) {
     parts_.world.count(Did::kDiscard);
     if (parts_.plan.spoiled_states && !spoiled_ && parts_.life == 1)
       parts_.world.fail("server " + std::to_string(raw(parts_.id)) + " puts a right state away");
     parts_.owner.on_discard();
-    log_->submit(DiscardHistory{});
+    log_->submit(host::DiscardHistory{});
   }
   for (const zab::NotificationSend& each : effects.zab.notify) {
     if (!may_send()) return;
@@ -355,44 +296,11 @@ void Process::tick() {
 
 // --- answers of the disk ---
 
-void Process::on_durable(Zxid last, std::size_t orders) {
+void Process::on_disk(const zab::DiskAnswer& answer) {
+  if (const auto* reloaded = std::get_if<zab::StateReloaded>(&answer))
+    parts_.observer.on_state(parts_.id, machine_, reloaded->exact);
   input([&](replica::Member& member, replica::Effects& effects) {
-    member.on_durable(last, parts_.clock.now(), effects, orders);
-  });
-}
-
-void Process::on_epoch_saved(zab::EpochKind kind, std::uint32_t epoch) {
-  input([&](replica::Member& member, replica::Effects& effects) {
-    member.on_epoch_saved(kind, epoch, parts_.clock.now(), effects);
-  });
-}
-
-void Process::on_truncated(bool done) {
-  input([&](replica::Member& member, replica::Effects& effects) {
-    if (done) {
-      member.on_truncated(parts_.clock.now(), effects);
-    } else {
-      member.on_truncate_failed(parts_.clock.now(), effects);
-    }
-  });
-}
-
-void Process::on_state_saved() {
-  input([&](replica::Member& member, replica::Effects& effects) {
-    member.on_state_saved(parts_.clock.now(), effects);
-  });
-}
-
-void Process::on_state_reloaded(bool exact) {
-  parts_.observer.on_state(parts_.id, machine_, exact);
-  input([&](replica::Member& member, replica::Effects& effects) {
-    member.on_state_reloaded(exact, parts_.clock.now(), effects);
-  });
-}
-
-void Process::on_discarded() {
-  input([&](replica::Member& member, replica::Effects& effects) {
-    member.on_history_discarded(parts_.clock.now(), effects);
+    member.on_disk(answer, parts_.clock.now(), effects);
   });
 }
 

@@ -12,7 +12,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,11 +22,12 @@
 #include "base/ids.h"
 #include "base/random.h"
 #include "base/result.h"
+#include "host/receive_state.h"
+#include "host/start.h"
+#include "host/state_walk.h"
 #include "replica/front.h"
 #include "replica/member.h"
 #include "replica/replica.h"
-#include "replica/snapshot_cursor.h"
-#include "replica/state_builder.h"
 #include "sim/clock.h"
 #include "sim/election_net.h"
 #include "sim/log_device.h"
@@ -37,8 +37,6 @@
 #include "state/machine.h"
 #include "storage/data_dir.h"
 #include "storage/memory_disk.h"
-#include "storage/recovery.h"
-#include "storage/snapshot_stream.h"
 #include "storage/snapshot_writer.h"
 
 namespace drover::sim {
@@ -61,7 +59,7 @@ class ServerObserver {
   virtual void on_step(const zab::Peer& peer) = 0;
 };
 
-class Process final : private LogDevice::Owner {
+class Process final : private LogDevice::Owner, private host::StateInMemory, private host::StartHooks {
  public:
   // The machine that it runs on. Called from within the process: it must not end the process at once.
   class Owner {
@@ -119,12 +117,8 @@ class Process final : private LogDevice::Owner {
   bool is_leading() const { return replica_->service() == replica::Service::kLeading; }
 
  private:
-  // Connects the leader's stream with the state that is built from it.
-  class Receiver;
-
   // --- process.cc ---
   IoResult<void> recover_and_join();
-  IoResult<void> begin_empty(const storage::DataDirs& dirs);
   void make_brain(replica::MemberStart start);
   template <class Input>
   void input(Input give) {
@@ -137,7 +131,7 @@ class Process final : private LogDevice::Owner {
   void settle();
   void work_on_tree();
   void observe();
-  void count(const std::string& line);
+  void count(zab::Event event);
   void count_sweep(std::string_view entry);
   void carry_out(replica::Effects& effects);
   void arm_timer();
@@ -149,15 +143,10 @@ class Process final : private LogDevice::Owner {
     return random_.below(8) == 0 ? between(random_, 0, 2 * kMillisecond) : between(random_, 5, 60);
   }
   void say(const std::string& what) const;
-  std::function<void(std::string_view)> on_known() {
-    return [this](std::string_view entry) { parts_.observer.on_known(entry); };
-  }
 
   // --- process_links.cc ---
-  struct StateStream {
-    explicit StateStream(state::Machine& machine) : cursor(machine) {}
-    replica::SnapshotCursor cursor;
-    std::string behind;
+  struct StateStream : host::StateStream {
+    using host::StateStream::StateStream;
     Micros piece_time = 0;  // that each takes
     Micros time_left = 0;   // for all that are to come
   };
@@ -166,6 +155,7 @@ class Process final : private LogDevice::Owner {
     std::string in;
     std::unique_ptr<StateStream> stream;
   };
+  void tell(const zab::LinkEvent& event);
   void dial(const zab::Dial& dial);
   void send(const zab::LinkSend& send);
   void begin_stream(zab::LinkId id, Link& link);
@@ -195,33 +185,34 @@ class Process final : private LogDevice::Owner {
 
   // --- process_files.cc ---
   struct SnapshotTask {
-    SnapshotTask(state::Machine& machine, storage::SnapshotWriter w)
-        : cursor(machine), writer(std::move(w)) {}
-    replica::SnapshotCursor cursor;
-    storage::SnapshotWriter writer;
-    std::optional<storage::SnapshotSeals> seals;  // set at the walk's end
+    explicit SnapshotTask(state::Machine& machine) : walk(machine) {}
+    host::SnapshotWalk walk;
+    std::optional<storage::SnapshotWriter> writer;
+    bool walked = false;
   };
+  void begin_snapshot_later();
   void begin_snapshot();
-  void step_snapshot();
+  void step_snapshot(std::uint64_t number);
   void end_snapshot();
   void purge();
-  IoResult<void> write_whole_snapshot(const storage::DataDirs& dirs);
+  void check(const std::vector<std::string>& contradictions);
 
   // LogDevice::Owner
-  void on_durable(Zxid last, std::size_t orders) override;
-  void on_epoch_saved(zab::EpochKind kind, std::uint32_t epoch) override;
-  void on_truncated(bool done) override;
-  void on_state_saved() override;
-  void on_state_reloaded(bool exact) override;
-  void on_discarded() override;
+  void on_disk(const zab::DiskAnswer& answer) override;
   void on_fatal(const IoError& error) override;
   void on_disk_full(bool full) override;
+  void cancel_snapshot() override;
+  bool want_snapshot() override;
+  std::uint64_t snapshot_bytes() const override { return snapshot_bytes_; }
+
+  // host::StateInMemory
   IoResult<void> write_state(storage::SnapshotWriter& writer) override;
   IoResult<bool> reload_state() override;
-  void clear_state() override;
-  bool pause_snapshots() override;
-  void resume_snapshots() override;
-  void want_snapshot() override;
+  void clear_state() override { host::clear(machine_); }
+
+  // host::StartHooks
+  void on_txn(std::string_view entry) override { parts_.observer.on_known(entry); }
+  IoResult<std::string> write_first_snapshot() override;
 
   Parts parts_;
   Random random_;
@@ -230,7 +221,7 @@ class Process final : private LogDevice::Owner {
   std::vector<std::unique_ptr<replica::Front>> fronts_;
   std::vector<FrontPort> ports_;
   std::unique_ptr<replica::Replica> replica_;
-  std::unique_ptr<Receiver> receiver_;
+  host::ReceiveState receiver_;
   std::unique_ptr<replica::Member> member_;
   std::unique_ptr<LogDevice> log_;
   std::optional<std::string> why_over_;
@@ -243,7 +234,8 @@ class Process final : private LogDevice::Owner {
 
   std::unique_ptr<SnapshotTask> snapshot_;
   bool snapshot_wanted_ = false;
-  bool snapshots_paused_ = false;
+  std::uint64_t snapshots_begun_ = 0;
+  std::uint64_t snapshot_bytes_ = 0;  // of the newest
 
   std::uint64_t timer_ = 0;  // the current one
   std::optional<Instant> timer_at_;

@@ -2,103 +2,87 @@
 //
 // A server's work on its files besides logging: snapshots in small steps, purge, and reloading its state.
 #include "sim/process.h"
-#include "sim/recover.h"
 #include "storage/purge.h"
 
 namespace drover::sim {
+
 namespace {
 
-using Progress = replica::SnapshotCursor::Progress;
+using host::WalkProgress;
 
-void write_beginning(storage::SnapshotWriter& writer, const replica::SnapshotBeginning& beginning) {
-  writer.begin_sessions(static_cast<std::uint32_t>(beginning.sessions.size()));
-  for (const auto& [session, timeout_ms] : beginning.sessions) writer.session(session, timeout_ms);
-  writer.begin_acls(static_cast<std::uint32_t>(beginning.acls.size()));
-  for (const auto& [key, list] : beginning.acls) writer.acl(key, list->bytes);
-}
-
-void write_nodes(storage::SnapshotWriter& writer, replica::SnapshotCursor& cursor) {
-  replica::SnapshotNodes nodes;
-  auto progress = Progress::kMore;
-  while (progress == Progress::kMore) {
-    progress = cursor.step(nodes);
-    nodes.for_each([&](const auto&... node) { writer.node(node...); });
+void write_all(host::SnapshotWalk& walk, storage::SnapshotWriter& writer) {
+  walk.begin();
+  walk.write_beginning(writer);
+  auto progress = WalkProgress::kMore;
+  while (progress == WalkProgress::kMore) {
+    progress = walk.step();
+    walk.write_nodes(writer);
   }
-}
-
-storage::SnapshotSeals seals_of(const state::Machine& machine) {
-  return {
-      .digest = storage::SnapshotDigest{machine.last_zxid, storage::kDigestVersion, machine.tree.digest()},
-      .last_processed = machine.last_zxid};
 }
 
 }  // namespace
 
 // --- snapshots of our own ---
 
-void Process::want_snapshot() {
-  snapshot_wanted_ = true;
-  begin_snapshot();
-}
-
-void Process::begin_snapshot() {
-  if (snapshot_ || snapshots_paused_ || !snapshot_wanted_ || !member_->is_state_exact()) return;
-  snapshot_wanted_ = false;
-  parts_.world.after(hop(), parts_.actor, [this] {
-    if (snapshot_ || snapshots_paused_ || !member_->is_state_exact()) {
-      snapshot_wanted_ = true;
-      return;
-    }
-    auto writer = storage::SnapshotWriter::open(parts_.disk, data_dir_->dirs().snapshots, machine_.last_zxid);
-    if (!writer) {
-      say("no snapshot: " + writer.error().what);
-      return look_at_power();
-    }
-    snapshot_ = std::make_unique<SnapshotTask>(machine_, std::move(*writer));
-    write_beginning(snapshot_->writer, snapshot_->cursor.begin());
-    step_snapshot();
-  });
-}
-
-void Process::step_snapshot() {
-  if (!snapshot_ || why_over_) return;
-  if (snapshot_->seals) return end_snapshot();
-  replica::SnapshotNodes nodes;
-  const Progress progress = snapshot_->cursor.step(nodes, {.nodes = parts_.plan.disk.snapshot_step_nodes});
-  nodes.for_each([&](const auto&... node) { snapshot_->writer.node(node...); });
-  if (progress == Progress::kCutOff) return end_snapshot();
-  if (progress == Progress::kEnd) snapshot_->seals = seals_of(machine_);
-  parts_.world.after(hop(), parts_.actor, [this] { step_snapshot(); });
-}
-
-void Process::end_snapshot() {
-  if (snapshot_->seals) {
-    const auto name = snapshot_->writer.finish(*snapshot_->seals);
-    say(name ? "wrote " + *name : "no snapshot: " + name.error().what);
-    if (name) parts_.world.count(Did::kSnapshot);
-  }
-  snapshot_.reset();
-  look_at_power();
-  // An order that waited to rewrite history goes first.
-  log_->resume();
-  begin_snapshot();
-}
-
-bool Process::pause_snapshots() {
-  if (snapshot_) return false;
-  snapshots_paused_ = true;
+// Like the server's: one at a time, and only of a state that may be written down.
+bool Process::want_snapshot() {
+  if (snapshot_ || snapshot_wanted_ || !member_->is_state_exact()) return false;
+  begin_snapshot_later();
   return true;
 }
 
-void Process::resume_snapshots() {
-  snapshots_paused_ = false;
-  begin_snapshot();
+void Process::begin_snapshot_later() {
+  snapshot_wanted_ = true;
+  parts_.world.after(hop(), parts_.actor, [this] { begin_snapshot(); });
+}
+
+void Process::begin_snapshot() {
+  if (!std::exchange(snapshot_wanted_, false) || why_over_) return;
+  if (!member_->is_state_exact()) return;  // The log asks again when it has grown.
+  auto task = std::make_unique<SnapshotTask>(machine_);
+  task->walk.begin();
+  auto writer = storage::SnapshotWriter::open(parts_.disk, data_dir_->dirs().snapshots, task->walk.zxid());
+  if (!writer) {
+    say("no snapshot: " + writer.error().what);
+    return look_at_power();
+  }
+  task->writer.emplace(std::move(*writer));
+  task->walk.write_beginning(*task->writer);
+  snapshot_ = std::move(task);
+  step_snapshot(++snapshots_begun_);
+}
+
+void Process::step_snapshot(std::uint64_t number) {
+  if (!snapshot_ || why_over_ || number != snapshots_begun_) return;
+  if (snapshot_->walked) return end_snapshot();
+  const WalkProgress progress = snapshot_->walk.step({.nodes = parts_.plan.disk.snapshot_step_nodes});
+  snapshot_->walk.write_nodes(*snapshot_->writer);
+  if (progress == WalkProgress::kCutOff) return end_snapshot();
+  snapshot_->walked = progress == WalkProgress::kEnd;
+  parts_.world.after(hop(), parts_.actor, [this, number] { step_snapshot(number); });
+}
+
+void Process::end_snapshot() {
+  if (snapshot_->walked) {
+    const auto name = snapshot_->writer->finish(snapshot_->walk.seals());
+    say(name ? "wrote " + *name : "no snapshot: " + name.error().what);
+    if (name) parts_.world.count(Did::kSnapshot);
+    if (name) snapshot_bytes_ = snapshot_->walk.bytes();
+  }
+  snapshot_.reset();
+  look_at_power();
+}
+
+void Process::cancel_snapshot() {
+  if (!snapshot_) return;
+  snapshot_.reset();
+  begin_snapshot_later();
 }
 
 void Process::purge() {
   if (why_over_) return;
   parts_.world.after(parts_.plan.disk.purge_every, parts_.actor, [this] { purge(); });
-  if (snapshots_paused_ || snapshot_) return;
+  if (snapshot_) return;
   const auto report =
       storage::purge(parts_.disk, data_dir_->dirs(), {.retain = parts_.plan.disk.snapshots_kept});
   if (!report) say("purge: " + report.error().what);
@@ -111,35 +95,36 @@ void Process::look_at_power() {
   if (parts_.disk.is_off()) end("the power is off");
 }
 
-IoResult<void> Process::write_whole_snapshot(const storage::DataDirs& dirs) {
-  TRY_ASSIGN(auto writer, storage::SnapshotWriter::open(parts_.disk, dirs.snapshots, machine_.last_zxid));
-  replica::SnapshotCursor cursor(machine_);
-  write_beginning(writer, cursor.begin());
-  write_nodes(writer, cursor);
-  TRY(writer.finish(seals_of(machine_)));
-  return {};
+// --- for the start and the log device ---
+
+IoResult<std::string> Process::write_first_snapshot() {
+  TRY_ASSIGN(auto writer,
+             storage::SnapshotWriter::open(parts_.disk, data_dir_->dirs().snapshots, machine_.last_zxid));
+  host::SnapshotWalk walk(machine_);
+  write_all(walk, writer);
+  return writer.finish(walk.seals());
 }
 
-// --- for the log device ---
-
 IoResult<void> Process::write_state(storage::SnapshotWriter& writer) {
-  replica::SnapshotCursor cursor(machine_);
-  write_beginning(writer, cursor.begin());
-  write_nodes(writer, cursor);
+  host::SnapshotWalk walk(machine_);
+  write_all(walk, writer);
   return {};
 }
 
 IoResult<bool> Process::reload_state() {
-  TRY_ASSIGN(const Recovered found, recover_state(parts_.disk, data_dir_->dirs(), machine_,
-                                                  parts_.plan.window_of(parts_.id), on_known(),
-                                                  /*repair=*/false));
-  for (const std::string& line : found.contradictions) {
+  std::vector<std::string> contradictions;
+  TRY_ASSIGN(const bool exact,
+             host::reload(parts_.disk, data_dir_->dirs(), machine_, {.autocreate = true}, contradictions));
+  check(contradictions);
+  spoiled_ = false;
+  say("read its state anew, up to " + std::to_string(raw(machine_.last_zxid)));
+  return exact;
+}
+
+void Process::check(const std::vector<std::string>& contradictions) {
+  for (const std::string& line : contradictions) {
     if (!parts_.plan.spoiled_states) parts_.world.fail(line);
   }
-  spoiled_ = false;
-  say("read its state anew, up to " + std::to_string(raw(found.report.last)));
-  if (found.report.damaged()) return std::unexpected(data_error(found.report.damage));
-  return found.exact;
 }
 
 bool Process::spoil_state() {
@@ -153,12 +138,6 @@ bool Process::spoil_state() {
   spoiled_ = true;
   parts_.world.count(Did::kSpoiled);
   return true;
-}
-
-void Process::clear_state() {
-  replica::StateBuilder builder(machine_);
-  builder.reset();
-  builder.finish();
 }
 
 }  // namespace drover::sim

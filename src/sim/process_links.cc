@@ -4,10 +4,15 @@
 #include <algorithm>
 
 #include "sim/process.h"
-#include "storage/snapshot_body.h"
-#include "storage/snapshot_stream.h"
 
 namespace drover::sim {
+
+void Process::tell(const zab::LinkEvent& event) {
+  input([&](replica::Member& member, replica::Effects& effects) {
+    member.on_link(event, parts_.clock.now(), effects);
+  });
+}
+
 void Process::dial(const zab::Dial& dial) {
   Link& link = links_[dial.link];
   link.socket = parts_.network.dial(host_of(parts_.id), host_of(dial.server), Port::kQuorum);
@@ -20,17 +25,13 @@ void Process::on_dial_failed(SocketId socket) {
   const zab::LinkId id = found->second;
   link_of_.erase(found);
   links_.erase(id);
-  input([&](replica::Member& member, replica::Effects& effects) {
-    member.on_dial_failed(id, parts_.clock.now(), effects);
-  });
+  tell({id, zab::LinkEvent::Kind::kDialFailed});
 }
 
 void Process::on_connected(SocketId socket) {
   const auto found = link_of_.find(socket);
   if (found == link_of_.end()) return;
-  input([&, id = found->second](replica::Member& member, replica::Effects& effects) {
-    member.on_link_up(id, parts_.clock.now(), effects);
-  });
+  tell({found->second, zab::LinkEvent::Kind::kUp});
 }
 
 void Process::on_accepted(SocketId socket, Port port) {
@@ -46,9 +47,7 @@ void Process::on_accepted(SocketId socket, Port port) {
   const zab::LinkId id{++next_link_};
   links_[id].socket = socket;
   link_of_[socket] = id;
-  input([&](replica::Member& member, replica::Effects& effects) {
-    member.on_link_accepted(id, parts_.clock.now(), effects);
-  });
+  tell({id, zab::LinkEvent::Kind::kAccepted});
 }
 
 void Process::on_bytes(SocketId socket, std::string_view bytes) {
@@ -89,9 +88,7 @@ void Process::on_closed(SocketId socket) {
 // The link is gone, and the member does not know yet.
 void Process::lose(zab::LinkId id) {
   close(id);
-  input([&](replica::Member& member, replica::Effects& effects) {
-    member.on_link_down(id, parts_.clock.now(), effects);
-  });
+  tell({id, zab::LinkEvent::Kind::kDown});
 }
 
 void Process::close(zab::LinkId id) {
@@ -107,7 +104,7 @@ void Process::send(const zab::LinkSend& send) {
   if (found == links_.end() || !may_send()) return;
   if (send.snapshot) return begin_stream(send.link, found->second);
   if (found->second.stream) {
-    found->second.stream->behind.append(send.bytes);
+    found->second.stream->keep_behind(send.bytes);
   } else {
     parts_.network.send(found->second.socket, send.bytes);
   }
@@ -117,11 +114,8 @@ void Process::send(const zab::LinkSend& send) {
 
 void Process::begin_stream(zab::LinkId id, Link& link) {
   link.stream = std::make_unique<StateStream>(machine_);
-  const replica::SnapshotBeginning beginning = link.stream->cursor.begin();
-  say("sends its state from " + std::to_string(raw(beginning.zxid)) + " on");
   std::string out;
-  storage::append_snapshot_sessions(out, beginning.sessions);
-  storage::append_snapshot_acls(out, beginning.acls);
+  say("sends its state from " + std::to_string(raw(link.stream->begin(out))) + " on");
   const NetworkPlan& plan = parts_.network.plan();
   const auto pieces =
       static_cast<Micros>(1 + machine_.tree.node_count() / parts_.plan.disk.snapshot_step_nodes);
@@ -140,29 +134,24 @@ void Process::pump_later(zab::LinkId id, StateStream& stream) {
 }
 
 void Process::pump(zab::LinkId id) {
-  using Progress = replica::SnapshotCursor::Progress;
-  input([&](replica::Member& member, replica::Effects&) { member.on_link_taken(id, parts_.clock.now()); });
+  using host::WalkProgress;
+  tell({id, zab::LinkEvent::Kind::kTaken});
   const auto found = links_.find(id);
   if (found == links_.end() || !found->second.stream || !may_send()) return;
   Link& link = found->second;
-  replica::SnapshotNodes nodes;
-  const Progress progress = link.stream->cursor.step(nodes, {.nodes = parts_.plan.disk.snapshot_step_nodes});
-  if (progress == Progress::kCutOff) return lose(id);
+  const WalkProgress progress = link.stream->step({.nodes = parts_.plan.disk.snapshot_step_nodes});
+  if (progress == WalkProgress::kCutOff) return lose(id);
   std::string out;
-  nodes.for_each([&](const auto&... node) { storage::append_snapshot_node(out, node...); });
-  if (progress == Progress::kEnd) {
-    storage::append_snapshot_stream_end(out);
-    out.append(link.stream->behind);
+  link.stream->append_to(out);
+  if (progress == WalkProgress::kEnd) {
     link.stream.reset();
     say("has sent its state, at " + std::to_string(raw(machine_.last_zxid)));
   } else {
     pump_later(id, *link.stream);
   }
   parts_.network.send(link.socket, out);
-  if (progress == Progress::kEnd) {
-    input([&](replica::Member& member, replica::Effects& effects) {
-      member.on_state_sent(id, parts_.clock.now(), effects);
-    });
+  if (progress == WalkProgress::kEnd) {
+    tell({id, zab::LinkEvent::Kind::kStateSent});
   }
 }
 

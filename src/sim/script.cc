@@ -62,6 +62,7 @@ Plan with_a_snap_beyond_init_limit() {
 Plan with_small_files() {
   Plan plan = small_plan();
   plan.disk.snap_count = 6;
+  plan.disk.snap_bytes = 600;
   plan.disk.log_size_limit_bytes = 1024;
   plan.disk.preallocate_bytes = 512;
   plan.disk.purge_every = 200 * kMillisecond;

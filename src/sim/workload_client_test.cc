@@ -212,14 +212,14 @@ class Town {
     replica_.on_front(replica::FrontId{0}, batch, now, wall_, effects);
     carry_out(effects);
     if (random_.below(3) == 0) make_durable();
-    if (replica_.has_answers()) replica_.on_durable(machine_.last_zxid, now);
+    if (replica_.has_answers()) replica_.on_committed(machine_.last_zxid, now);
     front_.collect();
     for (auto& each : clients_) take_output(*each);
   }
 
   void make_durable() {
-    for (const replica::LogAppendPtr& batch : std::exchange(log_, {})) {
-      replica_.on_durable(batch->last, now);
+    for (const replica::TxnBatchPtr& batch : std::exchange(log_, {})) {
+      replica_.on_committed(batch->last, now);
       for (std::size_t i = 0; i < batch->size(); ++i) {
         const bool is_last = i + 1 == batch->size();
         oracle.on_applied(kServer, wire::zxid_of_entry(batch->entry(i)), batch->entry(i),
@@ -256,7 +256,7 @@ class Town {
   state::Machine machine_;
   replica::Front front_;
   replica::Replica replica_;
-  std::vector<replica::LogAppendPtr> log_;
+  std::vector<replica::TxnBatchPtr> log_;
   std::vector<std::unique_ptr<Resident>> clients_;
 };
 

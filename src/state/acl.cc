@@ -289,7 +289,7 @@ CodeResult<std::string> resolve_acl(std::string_view requested, const Identities
 
 std::string digest_identity(std::string_view user_password, const std::string& algorithm) {
   const EVP_MD* method = EVP_get_digestbyname(algorithm == "SHA-1" ? "SHA1" : algorithm.c_str());
-  ENSURE(method != nullptr, "the configuration admits only digests that OpenSSL knows");
+  ENSURE(method != nullptr, "the configuration accepts only digests that OpenSSL supports");
   unsigned char hash[EVP_MAX_MD_SIZE];
   unsigned hash_bytes = 0;
   EVP_Digest(user_password.data(), user_password.size(), hash, &hash_bytes, method, nullptr);

@@ -13,7 +13,7 @@ namespace {
 
 std::string list_for(const char* ip) { return wire::testing::acl_bytes({{wire::kRead, {"ip", ip}}}); }
 
-TEST(AclTable, TheOpenListIsNotInIt) {
+TEST(AclTable, TheOpenAclHasNoEntry) {
   AclTable table{HashKey{}};
   EXPECT_EQ(table.acquire(wire::open_acl_bytes()), kOpenAcl);
   EXPECT_EQ(table.size(), 0u);
@@ -35,7 +35,7 @@ TEST(AclTable, EqualListsShareOneEntryUntilTheLastUserIsGone) {
   EXPECT_NE(table.acquire(list_for("1.1.1.1")), id) << "ids are not used again";
 }
 
-TEST(AclTable, AListOutlivesItsEntryForThoseWhoStillHoldIt) {
+TEST(AclTable, AListStaysValidForItsHoldersAfterItsEntryIsRemoved) {
   AclTable table{HashKey{}};
   const AclId id = table.acquire(list_for("1.1.1.1"));
   const AclListPtr held = table.list(id);
@@ -43,10 +43,10 @@ TEST(AclTable, AListOutlivesItsEntryForThoseWhoStillHoldIt) {
   EXPECT_EQ(held->entries.at(0).who.id, "1.1.1.1");
 }
 
-TEST(AclTable, AnUnknownIdMeansNobodyMay) {
+TEST(AclTable, AnUnknownIdGrantsNothing) {
   AclTable table{HashKey{}};
   const AclListPtr& list = table.list(AclId{99});
-  ASSERT_FALSE(list->entries.empty()) << "an empty list would let everybody in";
+  ASSERT_FALSE(list->entries.empty()) << "an empty list would allow everybody";
   for (const wire::Acl& entry : list->entries) EXPECT_EQ(entry.perms, 0);
 }
 
@@ -56,7 +56,7 @@ TEST(AclTable, LoadingKeepsTheIdsOfTheSnapshot) {
   EXPECT_TRUE(table.load(3, list_for("3.3.3.3")));
   table.count_loaded_use(AclId{7});
   EXPECT_EQ(table.acquire(list_for("7.7.7.7")), AclId{7});
-  EXPECT_EQ(table.acquire(list_for("8.8.8.8")), AclId{8}) << "new ids come behind the loaded ones";
+  EXPECT_EQ(table.acquire(list_for("8.8.8.8")), AclId{8}) << "new ids follow the loaded ones";
   table.release(AclId{7});
   EXPECT_TRUE(table.knows(AclId{7})) << "the use that was loaded is still there";
   table.release(AclId{7});
@@ -72,7 +72,7 @@ TEST(AclTable, LoadingRefusesImpossibleAndRepeatedKeys) {
   }
 }
 
-TEST(AclTable, WhatNobodyUsesAfterLoadingIsDropped) {
+TEST(AclTable, UnusedEntriesAreDroppedAfterLoading) {
   AclTable table{HashKey{}};
   table.load(1, list_for("1.1.1.1"));
   table.load(2, list_for("2.2.2.2"));
@@ -83,7 +83,7 @@ TEST(AclTable, WhatNobodyUsesAfterLoadingIsDropped) {
   EXPECT_EQ(table.size(), 1u);
 }
 
-TEST(AclTable, AnIdThatALoadedNodeHasIsNeverGivenToAnotherList) {
+TEST(AclTable, AnIdUsedByALoadedNodeIsNeverGivenToAnotherList) {
   // A fuzzy snapshot writes its ACLs before its nodes, so a node may refer to a list that was added in
   // between.
   AclTable table{HashKey{}};

@@ -45,20 +45,20 @@ TEST(IsAllowed, WorldAnyoneNeedsNoIdentity) {
   EXPECT_FALSE(allowed({{wire::kAll, {"world", "bob"}}}, wire::kRead, {{"world", "bob"}}));
 }
 
-TEST(IsAllowed, AnyBitOfAMaskSuffices) {
+TEST(IsAllowed, AnyMatchingPermissionBitIsEnough) {
   EXPECT_TRUE(allowed({{wire::kAdmin, {"world", "anyone"}}}, wire::kRead | wire::kAdmin, {}));
   EXPECT_FALSE(allowed({{wire::kWrite, {"world", "anyone"}}}, wire::kRead | wire::kAdmin, {}));
   EXPECT_TRUE(allowed({{-1, {"world", "anyone"}}}, wire::kDelete, {}));
 }
 
-TEST(IsAllowed, AnEmptyListAndSkipAclLetEverybodyIn) {
+TEST(IsAllowed, AnEmptyListAndSkipAclAllowEverybody) {
   EXPECT_TRUE(allowed({}, wire::kWrite, {}));
   Options options;
   options.skip_acl = true;
   EXPECT_TRUE(allowed({{0, {"world", "anyone"}}}, wire::kWrite, {}, options));
 }
 
-TEST(IsAllowed, WhoeverHasManyIdentitiesMayWhatOneOfThemMay) {
+TEST(IsAllowed, AnyIdentityOfTheCallerCanGrantAccess) {
   Options options;
   options.x509_scheme = true;
   options.x509_super_user = "CN=2";
@@ -87,7 +87,7 @@ TEST(IsAllowed, WhoeverHasManyIdentitiesMayWhatOneOfThemMay) {
   EXPECT_LT(yes, 1800);
 }
 
-TEST(IsAllowed, SuperMayEverything) {
+TEST(IsAllowed, SuperMayDoEverything) {
   EXPECT_TRUE(allowed({{0, {"world", "anyone"}}}, wire::kAdmin, {{"super", ""}}));
 }
 
@@ -124,7 +124,7 @@ Options no_acls() {
   return options;
 }
 
-TEST(PermissionsByName, AreThoseOfEntriesThatNameTheCaller) {
+TEST(PermissionsByName, CountOnlyEntriesThatNameTheCaller) {
   const AclList acl = list_of({{wire::kAll, {"world", "anyone"}},
                                {wire::kRead, {"digest", "ann:1"}},
                                {wire::kAdmin | wire::kWrite, {"digest", "ann:1"}},
@@ -136,7 +136,7 @@ TEST(PermissionsByName, AreThoseOfEntriesThatNameTheCaller) {
   EXPECT_EQ(permissions_by_name(list_of({}), {{"digest", "ann:1"}}, {}), 0);
 }
 
-TEST(AnybodyMayChange, WhatGivesTheWorldAdminOrNamesNobody) {
+TEST(AnybodyMayChange, AListThatGrantsWorldAdminOrIsEmpty) {
   EXPECT_TRUE(anybody_may_change(list_of({{wire::kAdmin, {"world", "anyone"}}}), {}));
   EXPECT_TRUE(anybody_may_change(list_of({}), {}));
   EXPECT_TRUE(anybody_may_change(list_of({{wire::kAll, {"digest", "ann:1"}}}), no_acls()));
@@ -155,7 +155,7 @@ TEST(IpAcl, MatchesByMask) {
   EXPECT_TRUE(ip_matches("255.255.255.255", "1.2.3.4/0"));
 }
 
-TEST(IpAcl, MatchesIpv6InWhateverWayItIsWritten) {
+TEST(IpAcl, MatchesEveryNotationOfAnIpv6Address) {
   EXPECT_TRUE(ip_matches("0:0:0:0:0:0:0:1", "::1"));
   EXPECT_TRUE(ip_matches("2001:db8:0:0:0:0:0:1", "2001:db8::/32"));
   EXPECT_FALSE(ip_matches("2001:db9:0:0:0:0:0:1", "2001:db8::/32"));
@@ -190,13 +190,13 @@ TEST(ResolveAcl, AcceptsTheDigestsThatJavaAccepts) {
   }
 }
 
-TEST(ResolveAcl, RefusesUnknownSchemesAndForeignWorlds) {
+TEST(ResolveAcl, RefusesUnknownSchemesAndWorldIdsOtherThanAnyone) {
   const wire::Identity refused[] = {{"world", "bob"}, {"", ""},           {"nosuch", "x"},
                                     {"super", "x"},   {"sasl", "anyone"}, {"x509", "CN=a"}};
   for (const wire::Identity& id : refused) {
     EXPECT_EQ(resolve_error({{31, id}}), ErrorCode::kInvalidAcl) << id.scheme << ":" << id.id;
     EXPECT_EQ(resolve_error({{31, {"world", "anyone"}}, {31, id}}), ErrorCode::kInvalidAcl)
-        << "one bad entry suffices";
+        << "one bad entry is enough";
   }
 }
 
@@ -205,7 +205,7 @@ TEST(ResolveAcl, KeepsAnyPermsAndTheOrderOfEntries) {
   EXPECT_EQ(resolved(asked, {}), asked);
 }
 
-TEST(ResolveAcl, DropsRepetitionsAndKeepsTheFirst) {
+TEST(ResolveAcl, DropsDuplicatesAndKeepsTheFirst) {
   const Acl a{1, {"ip", "1.2.3.4"}};
   const Acl b{2, {"ip", "1.2.3.4"}};
   EXPECT_EQ(resolved({a, b, a, b, a}, {}), (std::vector<Acl>{a, b}));
@@ -238,7 +238,7 @@ TEST(ResolveAcl, AuthBecomesTheCallersAuthenticatedIdentities) {
   EXPECT_EQ(resolve_error({{5, {"auth", ""}}}, {{"ip", "127.0.0.1"}, {"super", ""}}), ErrorCode::kInvalidAcl);
 }
 
-TEST(ResolveAcl, NoListGrowsBeyondTheLimitEvenByExpandingAuth) {
+TEST(ResolveAcl, ExpandingAuthCannotExceedTheEntryLimit) {
   Options options;
   options.acl_entries_max = 10;
   std::vector<Acl> asked;
@@ -252,7 +252,7 @@ TEST(ResolveAcl, NoListGrowsBeyondTheLimitEvenByExpandingAuth) {
   EXPECT_EQ(resolve_error({expanding[0], expanding[1]}, who, options), ErrorCode::kOk);
 }
 
-TEST(ResolveAcl, NoListGrowsLargerThanFitsATransaction) {
+TEST(ResolveAcl, AListMustFitInATransaction) {
   // Otherwise a few entries and long user names could turn one small request into any amount of memory.
   Options options;
   options.acl_bytes_max = 10'000;
@@ -264,14 +264,14 @@ TEST(ResolveAcl, NoListGrowsLargerThanFitsATransaction) {
 
 // ---- authentication ----
 
-TEST(Authenticate, DigestVectors) {
+TEST(Authenticate, DigestsMatchKnownVectors) {
   EXPECT_EQ(digest_identity("super:admin"), "super:xQJmxLMiHGwaqBvst5y6rkB6HQs=");
   EXPECT_EQ(digest_identity("user:password"), "user:tpUq/4Pn5A64fVZyQ0gOJ8ZWqkY=");
   EXPECT_EQ(digest_identity("a:b:c").substr(0, 2), "a:");
   EXPECT_EQ(digest_identity("nocolon").substr(0, 8), "nocolon:");
 }
 
-TEST(Authenticate, DigestTakesAnyTextAndIpAddsTheAddress) {
+TEST(Authenticate, DigestAcceptsAnyTextAndIpAddsTheAddress) {
   for (const char* auth : {"", "u", ":", "a:b:c"}) {
     const auto proven = authenticate("digest", auth, "9.9.9.9", {});
     ASSERT_TRUE(proven) << auth;
@@ -292,7 +292,7 @@ TEST(Authenticate, OtherSchemesFail) {
   EXPECT_FALSE(authenticate("digest", "u:p", "9.9.9.9", off));
 }
 
-TEST(Authenticate, TheSuperDigestProvesSuperBesidesItself) {
+TEST(Authenticate, TheSuperDigestAddsSuperToItsOwnIdentity) {
   Options options;
   options.super_digest = "super:xQJmxLMiHGwaqBvst5y6rkB6HQs=";
   const auto proven = authenticate("digest", "super:admin", "9.9.9.9", options);

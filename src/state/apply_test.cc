@@ -49,10 +49,10 @@ TEST(ApplyEvents, FollowTheTriggerMatrix) {
   leader.run(OpCode::kDelete, path_version_body("/p/n"));
   EXPECT_EQ(told(leader.events), (Told{"deleted /p/n", "children /p"}));
   leader.run(OpCode::kDelete, path_version_body("/none"));
-  EXPECT_EQ(told(leader.events), Told{}) << "an error is nobody's event";
+  EXPECT_EQ(told(leader.events), Told{}) << "an error fires no event";
 }
 
-TEST(ApplyEvents, OfAMultiComePartByPart) {
+TEST(ApplyEvents, AMultiFiresEventsPartByPart) {
   Leader leader;
   leader.run(OpCode::kMulti, multi_body({{OpCode::kCreate, create_body("/a")},
                                          {OpCode::kSetData, set_data_body("/a", "x")},
@@ -62,7 +62,7 @@ TEST(ApplyEvents, OfAMultiComePartByPart) {
             (Told{"created /a", "children /", "changed /a", "deleted /a", "children /"}));
 }
 
-TEST(ApplyEvents, OfACloseSessionAreThoseOfItsDeletes) {
+TEST(ApplyEvents, ACloseSessionFiresTheEventsOfItsDeletes) {
   Leader leader;
   const Who mine{.session = SessionId{9}};
   leader.create("/p");
@@ -72,7 +72,7 @@ TEST(ApplyEvents, OfACloseSessionAreThoseOfItsDeletes) {
 }
 
 // docs/client-protocol.md, "Watches": events are dropped for clients that may not read the node.
-TEST(ApplyEvents, CarryTheAclThatDecidesWhoMayHear) {
+TEST(ApplyEvents, CarryTheAclThatDecidesWhoIsNotified) {
   Leader leader;
   const std::string of_node = acl_bytes({{31, {"ip", "1.1.1.1"}}, {31, {"world", "anyone"}}});
   const std::string of_parent = acl_bytes({{31, {"ip", "2.2.2.2"}}, {31, {"world", "anyone"}}});
@@ -85,11 +85,11 @@ TEST(ApplyEvents, CarryTheAclThatDecidesWhoMayHear) {
   leader.run(OpCode::kSetData, set_data_body("/p/n", "x"));
   EXPECT_EQ(leader.events.list[0].acl->bytes, of_node);
   leader.run(OpCode::kDelete, path_version_body("/p/n"));
-  EXPECT_EQ(leader.events.list[0].acl->bytes, of_node) << "the ACL of a node that is gone";
+  EXPECT_EQ(leader.events.list[0].acl->bytes, of_node) << "the ACL of the deleted node";
   EXPECT_EQ(leader.events.list[1].acl->bytes, of_parent);
 }
 
-TEST(ApplyResult, SaysWhatTheReplyNeeds) {
+TEST(ApplyResult, HoldsWhatTheReplyNeeds) {
   Leader leader;
   leader.prepare(OpCode::kCreate, create_body("/s-", {.data = "x", .flags = wire::kPersistentSequential}));
   const ApplyResult created = leader.apply_next();
@@ -106,7 +106,7 @@ TEST(ApplyResult, SaysWhatTheReplyNeeds) {
   EXPECT_EQ(failed.error, ErrorCode::kNoNode);
 }
 
-TEST(ApplyResult, OfAPathThatNoServerWouldHaveLoggedIsAnError) {
+TEST(ApplyResult, AnInvalidPathIsAnError) {
   Leader leader;
   leader.create("/a");
   const std::size_t nodes = leader.machine.tree.node_count();
@@ -122,7 +122,7 @@ TEST(ApplyResult, OfAPathThatNoServerWouldHaveLoggedIsAnError) {
   }
 }
 
-TEST(ApplyResult, OfAMultiHasOneForEachPart) {
+TEST(ApplyResult, AMultiHasOneResultPerPart) {
   Leader leader;
   leader.prepare(OpCode::kMulti, multi_body({{OpCode::kCreate2, create_body("/a")},
                                              {OpCode::kCheck, path_version_body("/a", 0)}}));
@@ -158,7 +158,7 @@ ApplyResult apply_record(Machine& machine, OpCode type, std::int64_t zxid, const
   return apply(machine, *txn, events);
 }
 
-TEST(ApplyOld, ACreateOfBeforeThreeFourCountsTheParentItself) {
+TEST(ApplyOld, ACreateFromBefore34IncrementsTheParentsCversion) {
   Machine machine({});
   const std::string record = written([](wire::Writer& w) {
     w.string("/a");
@@ -172,7 +172,7 @@ TEST(ApplyOld, ACreateOfBeforeThreeFourCountsTheParentItself) {
   EXPECT_EQ(machine.tree.get("/a")->ephemeral_owner, 5);
 }
 
-TEST(ApplyOld, ACloseSessionWithoutPathsDeletesWhatTheSessionOwns) {
+TEST(ApplyOld, ACloseSessionWithoutPathsDeletesTheSessionsEphemerals) {
   Machine machine({});
   machine.sessions[SessionId{5}] = 4000;
   const wire::CreateTxn create{"/a", "x", wire::open_acl_bytes(), true, 1, 0};
@@ -185,7 +185,7 @@ TEST(ApplyOld, ACloseSessionWithoutPathsDeletesWhatTheSessionOwns) {
   EXPECT_EQ(machine.tree.get("/")->pzxid, Zxid{4});
 }
 
-TEST(ApplyOld, ACreateThatIsAlreadyThereStillCountsInTheParentButNeverBackwards) {
+TEST(ApplyOld, ACreateOfAnExistingNodeRaisesButNeverLowersTheParentsCversion) {
   Machine machine({});
   const auto create = [&](std::int64_t zxid, std::int32_t parent_cversion) {
     const wire::CreateTxn txn{"/a", "x", wire::open_acl_bytes(), false, parent_cversion, 0};
@@ -203,7 +203,7 @@ TEST(ApplyOld, ACreateThatIsAlreadyThereStillCountsInTheParentButNeverBackwards)
   EXPECT_EQ(broken_invariant(machine.tree), "");
 }
 
-TEST(ApplyOdd, PathsThatNoServerWouldHaveLoggedDoNoHarm) {
+TEST(ApplyOdd, InvalidPathsDoNoHarm) {
   Machine machine({});
   const std::uint64_t digest = machine.tree.digest();
   std::int64_t zxid = 0;

@@ -16,7 +16,7 @@ TEST(EphemeralOwner, ZeroIsPersistentAndASessionIdIsEphemeral) {
   }
 }
 
-TEST(EphemeralOwner, ATtlHasFortyBitsBelowItsMark) {
+TEST(EphemeralOwner, ATtlIsInTheLowFortyBits) {
   EXPECT_EQ(static_cast<std::uint64_t>(owner_of_ttl(1)), 0xFF00000000000001u);
   EXPECT_EQ(static_cast<std::uint64_t>(owner_of_ttl(kTtlMax)), 0xFF0000FFFFFFFFFFu);
   for (const std::int64_t ttl : {std::int64_t{1}, std::int64_t{5000}, kTtlMax}) {
@@ -29,7 +29,7 @@ TEST(EphemeralOwner, WithoutExtendedTypesAMarkedOwnerIsASession) {
   EXPECT_EQ(kind_of(owner_of_ttl(5), false), NodeKind::kEphemeral);
 }
 
-TEST(EphemeralOwner, NodesOfThreeFiveThreeAreTtlOnlyWhenEmulated) {
+TEST(EphemeralOwner, NodesFrom353AreTtlNodesOnlyWhenEmulated) {
   const auto owner = static_cast<std::int64_t>(0x8000'0000'0000'0000u | 5000u);
   EXPECT_EQ(kind_of(owner, true, false), NodeKind::kEphemeral);
   EXPECT_EQ(kind_of(owner, true, true), NodeKind::kTtl);

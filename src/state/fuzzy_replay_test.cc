@@ -121,14 +121,14 @@ void check_recovery(std::uint64_t seed, const Options& options) {
   expect_equal(*recovered(options, snapshot, leader.applied), leader.machine);
 }
 
-TEST(FuzzyReplay, LeadsToTheStateThatTheServerHad) {
+TEST(FuzzyReplay, ReproducesTheServersState) {
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     check_recovery(seed, with_extended_types());
     if (::testing::Test::HasFailure()) return;
   }
 }
 
-TEST(FuzzyReplay, WorksAlsoWhenCloseSessionDoesNotListItsPaths) {
+TEST(FuzzyReplay, ReproducesTheStateWhenCloseSessionListsNoPaths) {
   Options options = with_extended_types();
   options.close_session_paths = false;
   options.digest_enabled = false;  // otherwise its bytes would read as the missing list
@@ -170,7 +170,7 @@ void check_successor_of_an_ephemeral(const Options& options) {
   EXPECT_EQ(machine->tree.get("/e")->data(), "successor");
 }
 
-TEST(FuzzyReplay, ANodeThatFollowsAnEphemeralOfTheSamePathIsNotTouchedByItsPast) {
+TEST(FuzzyReplay, ANodeThatReplacesAnEphemeralSurvivesTheEphemeralsReplay) {
   check_successor_of_an_ephemeral({});
   Options before_three_six;
   before_three_six.close_session_paths = false;
@@ -178,7 +178,7 @@ TEST(FuzzyReplay, ANodeThatFollowsAnEphemeralOfTheSamePathIsNotTouchedByItsPast)
   check_successor_of_an_ephemeral(before_three_six);
 }
 
-TEST(FuzzyReplay, AnAclThatCameDuringTheWalkEndsWithItsNode) {
+TEST(FuzzyReplay, AnAclAddedDuringTheWalkStaysWithItsNode) {
   // The node's list is not in the snapshot's table. Before replay adds it again, another list is added, which
   // must not get the id that the node still has.
   using wire::testing::acl_bytes;

@@ -25,7 +25,7 @@ class NodeStore {
     }
     if (used_ % kPage == 0) pages_.push_back(std::make_unique_for_overwrite<Node[]>(kPage));
     const NodeRef ref{used_++};
-    ENSURE(used_ != 0, "fewer than four thousand million nodes");
+    ENSURE(used_ != 0, "a tree has fewer than 2^32 nodes");
     at(ref) = Node{};
     return ref;
   }

@@ -22,7 +22,7 @@ TEST(PathIndex, FindsWhatWasInsertedAndNothingElse) {
   EXPECT_EQ(index.size(), 1u);
 }
 
-TEST(PathIndex, PathsOfOneHashAreToldApartByTheCaller) {
+TEST(PathIndex, TheCallerDistinguishesPathsWithEqualHashes) {
   PathIndex index;
   for (std::uint32_t i = 1; i <= 5; ++i) index.insert(3ull << 32, NodeRef{i});
   for (std::uint32_t i = 1; i <= 5; ++i) EXPECT_EQ(find_exact(index, 3ull << 32, NodeRef{i}), NodeRef{i});
@@ -31,7 +31,7 @@ TEST(PathIndex, PathsOfOneHashAreToldApartByTheCaller) {
   EXPECT_EQ(find_exact(index, 3ull << 32, NodeRef{5}), NodeRef{5});
 }
 
-TEST(PathIndex, ARunThatWrapsAroundTheEndSurvivesErasure) {
+TEST(PathIndex, ErasingKeepsAProbeRunThatWrapsAround) {
   PathIndex index;  // 1024 slots
   for (std::uint32_t i = 1; i <= 6; ++i) index.insert(1022ull << 32, NodeRef{i});
   index.insert(1ull << 32, NodeRef{7});  // its home is inside the run of the others
@@ -64,7 +64,7 @@ void compare_with_model(std::uint64_t seed, std::uint64_t hashes, int steps) {
   for (const auto& [node, hash] : model) ASSERT_EQ(find_exact(index, hash, NodeRef{node}), NodeRef{node});
 }
 
-TEST(PathIndex, BehavesLikeAMapWhateverCollides) {
+TEST(PathIndex, BehavesLikeAMapDespiteCollisions) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     compare_with_model(seed, 8, 300);
     compare_with_model(seed, 2000, 3000);

@@ -21,6 +21,7 @@
 
 #include "base/hash.h"
 #include "base/ids.h"
+#include "base/metric.h"
 #include "state/acl_table.h"
 #include "state/tree.h"
 #include "wire/records.h"
@@ -42,6 +43,10 @@ struct NodeFacts {
 struct ChangeCounts {
   std::uint64_t queued = 0;
   std::uint64_t removed = 0;
+};
+inline constexpr MetricOf<ChangeCounts> kChangeMetrics[] = {
+    {"outstanding_changes_queued", &ChangeCounts::queued},
+    {"outstanding_changes_removed", &ChangeCounts::removed},
 };
 
 class PendingChanges {

@@ -16,7 +16,7 @@ using wire::testing::create_body;
 using wire::testing::path_version_body;
 using wire::testing::set_data_body;
 
-TEST(PendingChanges, OfTwoPipelinedCreatesOfOnePathOneFails) {
+TEST(PendingChanges, TheSecondOfTwoPipelinedCreatesOfAPathFails) {
   Leader leader;
   EXPECT_EQ(leader.prepare(OpCode::kCreate, create_body("/a")), ErrorCode::kOk);
   EXPECT_EQ(leader.prepare(OpCode::kCreate, create_body("/a")), ErrorCode::kNodeExists);
@@ -30,7 +30,7 @@ TEST(PendingChanges, OfTwoPipelinedCreatesOfOnePathOneFails) {
   EXPECT_EQ(leader.get("/a"), nullptr);
 }
 
-TEST(PendingChanges, VersionsAreJudgedAsTheyWillBe) {
+TEST(PendingChanges, VersionsAreCheckedAgainstPendingWrites) {
   Leader leader;
   leader.create("/a");
   EXPECT_EQ(leader.prepare(OpCode::kSetData, set_data_body("/a", "1", 0)), ErrorCode::kOk);
@@ -40,7 +40,7 @@ TEST(PendingChanges, VersionsAreJudgedAsTheyWillBe) {
   EXPECT_EQ(leader.get("/a")->data(), "2");
 }
 
-TEST(PendingChanges, APermissionInFlightCounts) {
+TEST(PendingChanges, PendingAclsAreChecked) {
   Leader leader;
   leader.create("/a");
   const std::string locked = wire::testing::acl_bytes({{wire::kRead, {"world", "anyone"}}});
@@ -67,7 +67,7 @@ TEST(PendingChanges, RecordsLeaveWhenTheirTransactionIsApplied) {
   EXPECT_EQ(leader.pending.counts().removed, 3u);
 }
 
-TEST(PendingChanges, BothNamesOfTheRootAreOneRecord) {
+TEST(PendingChanges, BothNamesOfTheRootShareOneRecord) {
   Leader leader;
   leader.prepare(OpCode::kCreate, create_body("/a"));
   EXPECT_EQ(leader.pending.find("/")->stat.cversion, 1);
@@ -103,7 +103,7 @@ TEST(PendingChanges, ARollbackRestoresRecordsAndDigest) {
   leader.apply_all();
 }
 
-TEST(PendingChanges, OneRecordEndsAllNodesOfASession) {
+TEST(PendingChanges, OneRecordDeletesAllNodesOfASession) {
   Leader leader;
   const Who owner{.session = SessionId{7}};
   leader.create("/p");
@@ -127,7 +127,7 @@ TEST(PendingChanges, OneRecordEndsAllNodesOfASession) {
 
 // Any mix of requests, any number of them in flight: the predicted digest must be right (Leader checks it at
 // every step), and the accepted requests must give the same result as a sequential run.
-TEST(PendingChanges, ForeseeEveryDigestHoweverManyAreInFlight) {
+TEST(PendingChanges, PredictTheDigestAfterEveryPendingTransaction) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);

@@ -49,7 +49,7 @@ class Changes : public ::testing::Test {
   Leader leader_{with_extended_types()};
 };
 
-TEST_F(Changes, OfDeleteTheFirstViolatedCheckDecides) {
+TEST_F(Changes, DeleteReportsTheFirstFailedCheck) {
   expect(OpCode::kDelete,
          {{"session, before the path", path_version_body("/"), ErrorCode::kSessionExpired, true},
           {"null path", path_version_body(std::nullopt), ErrorCode::kMarshallingError},
@@ -72,7 +72,7 @@ TEST_F(Changes, OfDeleteTheFirstViolatedCheckDecides) {
   EXPECT_EQ(leader_.get("/p/c"), nullptr);
 }
 
-TEST_F(Changes, ADeleteShowsInTheParentsPzxidOnly) {
+TEST_F(Changes, ADeleteChangesOnlyThePzxidOfTheParent) {
   const wire::Stat before = leader_.stat("/p");
   leader_.run(OpCode::kDelete, path_version_body("/p/c"));
   const wire::Stat after = leader_.stat("/p");
@@ -83,7 +83,7 @@ TEST_F(Changes, ADeleteShowsInTheParentsPzxidOnly) {
   EXPECT_EQ(after.mzxid, before.mzxid);
 }
 
-TEST_F(Changes, OfSetDataTheFirstViolatedCheckDecides) {
+TEST_F(Changes, SetDataReportsTheFirstFailedCheck) {
   leader_.create("/readable", {.acl = acl_bytes({{wire::kRead, {"world", "anyone"}}})});
   std::vector<Case> cases = {
       {"session, before the path", set_data_body("", "x"), ErrorCode::kSessionExpired, true},
@@ -102,7 +102,7 @@ TEST_F(Changes, OfSetDataTheFirstViolatedCheckDecides) {
   expect(OpCode::kSetData, cases);
 }
 
-TEST_F(Changes, SetDataCountsItsVersionAndTouchesNothingElse) {
+TEST_F(Changes, SetDataIncrementsOnlyTheDataVersion) {
   const wire::Stat before = leader_.stat("/p/c");
   leader_.now = WallTime{99};
   leader_.run(OpCode::kSetData, set_data_body("/p/c", std::nullopt, 0));
@@ -131,7 +131,7 @@ TEST_F(Changes, VersionsWrapAndSkipMinusOne) {
   EXPECT_EQ(leader_.stat("/p/c").version, 0) << "-1 would mean any version";
 }
 
-TEST_F(Changes, OfSetAclTheFirstViolatedCheckDecides) {
+TEST_F(Changes, SetAclReportsTheFirstFailedCheck) {
   const std::string open = wire::open_acl_bytes();
   const std::string bad = acl_bytes({{31, {"nosuch", "x"}}});
   expect(OpCode::kSetAcl,
@@ -149,7 +149,7 @@ TEST_F(Changes, OfSetAclTheFirstViolatedCheckDecides) {
           {"special nodes too", set_acl_body("/zookeeper", open), ErrorCode::kOk}});
 }
 
-TEST_F(Changes, SetAclCountsItsOwnVersionOnly) {
+TEST_F(Changes, SetAclIncrementsOnlyTheAclVersion) {
   const wire::Stat before = leader_.stat("/p");
   const std::string acl = acl_bytes({{31, {"ip", "1.2.3.4"}}, {31, {"ip", "1.2.3.4"}}});
   ASSERT_EQ(leader_.run(OpCode::kSetAcl, set_acl_body("/p", acl, 0)), ErrorCode::kOk);
@@ -184,7 +184,7 @@ TEST_F(Changes, OnlyTheServerItselfDeletesContainers) {
   EXPECT_EQ(leader_.get("/box"), nullptr);
 }
 
-TEST_F(Changes, AContainerThatBecameAnotherNodeMeanwhileIsNotDeleted) {
+TEST_F(Changes, AContainerThatWasRecreatedAsAnotherKindIsNotDeleted) {
   leader_.run(OpCode::kCreateContainer, create_body("/box", {.flags = wire::kContainer}));
   const Who server{.session = SessionId{0}};
   for (const std::int32_t flags : {wire::kEphemeral, wire::kPersistent}) {
@@ -200,7 +200,7 @@ TEST_F(Changes, AContainerThatBecameAnotherNodeMeanwhileIsNotDeleted) {
 
 // ---- sessions ----
 
-TEST_F(Changes, CloseSessionDeletesWhatTheSessionOwnsAndWillOwn) {
+TEST_F(Changes, CloseSessionDeletesExistingAndPendingEphemerals) {
   const Who mine{.session = SessionId{5}};
   const Who other{.session = SessionId{6}};
   const wire::testing::CreateArgs ephemeral{.flags = wire::kEphemeral};
@@ -242,12 +242,12 @@ void expect_close_session_without_paths(bool digest) {
   EXPECT_EQ(leader.events.list.size(), 4u);
 }
 
-TEST_F(Changes, WithoutPathsInTheTransactionCloseSessionFindsThemWhenApplied) {
+TEST_F(Changes, CloseSessionWithoutPathsFindsTheNodesWhenApplied) {
   expect_close_session_without_paths(/*digest=*/false);
   expect_close_session_without_paths(/*digest=*/true);
 }
 
-TEST_F(Changes, CreateSessionEntersTheTableAndCloseSessionLeavesIt) {
+TEST_F(Changes, CreateSessionAddsTheSessionAndCloseSessionRemovesIt) {
   const Who mine{.session = SessionId{5}};
   EXPECT_EQ(leader_.run(OpCode::kCreateSession, from_hex("00007530"), mine), ErrorCode::kOk);
   ASSERT_TRUE(leader_.machine.sessions.contains(SessionId{5}));
@@ -257,7 +257,7 @@ TEST_F(Changes, CreateSessionEntersTheTableAndCloseSessionLeavesIt) {
   EXPECT_FALSE(leader_.machine.sessions.contains(SessionId{5}));
 }
 
-TEST_F(Changes, ReconfigIsDisabledUnlessEnabledAndThenNeedsAnEnsemble) {
+TEST_F(Changes, ReconfigMustBeEnabledAndNeedsAnEnsemble) {
   const std::string body = from_hex("ffffffff ffffffff ffffffff 0000000000000000");
   EXPECT_EQ(leader_.run(OpCode::kReconfig, body), ErrorCode::kReconfigDisabled);
   Options options;

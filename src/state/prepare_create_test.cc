@@ -41,7 +41,7 @@ class Create : public ::testing::Test {
 };
 
 // Each case violates one check, and some cases also later ones: the first in ZooKeeper's order wins.
-TEST_F(Create, TheFirstViolatedCheckDecides) {
+TEST_F(Create, ReportsTheFirstFailedCheck) {
   struct Case {
     const char* what;
     OpCode op;
@@ -110,13 +110,13 @@ TEST_F(Create, TtlNodesNeedExtendedTypes) {
             ErrorCode::kOk);
 }
 
-TEST_F(Create, PathsBeyondTheLimitAreRefused) {
+TEST_F(Create, PathsLongerThanTheLimitAreRefused) {
   const std::string longest = "/" + std::string(leader_.machine.options.path_bytes_max - 1, 'x');
   EXPECT_EQ(create(longest), ErrorCode::kOk);
   EXPECT_EQ(create(longest + "x"), ErrorCode::kBadArguments);
 }
 
-TEST_F(Create, EveryFailureIsATransactionOfItsOwn) {
+TEST_F(Create, EveryFailureIsLoggedAsAnErrorTransaction) {
   const Zxid before = leader_.machine.last_zxid;
   create("/p");
   EXPECT_EQ(leader_.machine.last_zxid, next(before));
@@ -126,7 +126,7 @@ TEST_F(Create, EveryFailureIsATransactionOfItsOwn) {
   EXPECT_FALSE(txn->digest) << "error transactions carry none";
 }
 
-TEST_F(Create, MakesANodeWithFreshAttributesAndCountsItInTheParent) {
+TEST_F(Create, ANewNodeHasInitialAttributesAndUpdatesItsParent) {
   leader_.now = WallTime{123456};
   ASSERT_EQ(create("/p/c", {.data = "hello"}), ErrorCode::kOk);
   const Zxid zxid = leader_.machine.last_zxid;
@@ -172,7 +172,7 @@ TEST_F(Create, StoresTheResolvedAcl) {
 
 // ---- sequence numbers ----
 
-TEST_F(Create, TheSuffixCountsEveryCreateBelowTheParentAndNeverGoesBack) {
+TEST_F(Create, TheSequenceNumberCountsEveryCreateBelowTheParentAndNeverDecreases) {
   create("/p/s-", {.flags = wire::kPersistentSequential});
   EXPECT_NE(leader_.get("/p/s-0000000000"), nullptr);
   create("/p/plain");
@@ -183,14 +183,14 @@ TEST_F(Create, TheSuffixCountsEveryCreateBelowTheParentAndNeverGoesBack) {
   EXPECT_NE(leader_.get("/p/0000000003"), nullptr) << "a path that ends in / is legal with a suffix";
 }
 
-TEST_F(Create, TheSuffixSeesCreatesInFlight) {
+TEST_F(Create, TheSequenceNumberCountsPendingCreates) {
   const std::string body = create_body("/p/s-", {.flags = wire::kPersistentSequential});
   for (int i = 0; i < 3; ++i) EXPECT_EQ(leader_.prepare(OpCode::kCreate, body), ErrorCode::kOk);
   leader_.apply_all();
   EXPECT_NE(leader_.get("/p/s-0000000002"), nullptr);
 }
 
-TEST_F(Create, TheCounterWrapsToNegativeNumbersAndGoesOn) {
+TEST_F(Create, TheSequenceNumberWrapsToNegativeNumbers) {
   Tree& tree = leader_.machine.tree;
   const auto start_at = [&](std::int32_t cversion) {
     tree.set_child_version(tree.find("/p"), "/p", cversion, leader_.machine.last_zxid);

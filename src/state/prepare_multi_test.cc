@@ -53,10 +53,10 @@ TEST(PrepareMulti, OneFailingPartUndoesAll) {
   const TreePicture before = picture_of(leader.machine.tree);
   EXPECT_EQ(multi(leader, {create("/m9"), set("/a", "x"), remove("/zzz"), create("/n")}), ErrorCode::kNoNode);
   EXPECT_EQ(picture_of(leader.machine.tree), before);
-  EXPECT_TRUE(leader.events.list.empty()) << "and nobody hears of it";
+  EXPECT_TRUE(leader.events.list.empty()) << "and no event is fired";
 }
 
-TEST(PrepareMulti, AFailureIsLoggedWithEveryPartsFate) {
+TEST(PrepareMulti, AFailureIsLoggedWithOneResultPerPart) {
   Leader leader;
   multi(leader, {create("/m9"), remove("/zzz"), set("/a", "x")});
   const auto txn = wire::decode_entry(leader.applied.back());
@@ -70,7 +70,7 @@ TEST(PrepareMulti, AFailureIsLoggedWithEveryPartsFate) {
   EXPECT_EQ(wire::testing::to_hex(parts[2].record), "fffffffe");
 }
 
-TEST(PrepareMulti, AfterAFailureOthersInFlightAreJudgedAsIfItNeverWas) {
+TEST(PrepareMulti, AFailedMultiLeavesNoPendingChanges) {
   Leader leader;
   leader.prepare(OpCode::kCreate, create_body("/first"));
   leader.prepare(OpCode::kMulti,
@@ -82,13 +82,13 @@ TEST(PrepareMulti, AfterAFailureOthersInFlightAreJudgedAsIfItNeverWas) {
   EXPECT_EQ(broken_invariant(leader.machine.tree), "");
 }
 
-TEST(PrepareMulti, AnEmptyOneSucceedsAndTakesAZxid) {
+TEST(PrepareMulti, AnEmptyMultiSucceedsAndUsesAZxid) {
   Leader leader;
   EXPECT_EQ(multi(leader, {}), ErrorCode::kOk);
   EXPECT_EQ(raw(leader.machine.last_zxid), 1);
 }
 
-TEST(PrepareMulti, WhatCannotBeDecodedFailsAsAWhole) {
+TEST(PrepareMulti, AnUndecodableMultiFailsAsAWhole) {
   Leader leader(with_extended_types());
   const std::vector<MultiPart> refused[] = {
       {{OpCode::kGetData, path_watch_body("/a")}},
@@ -104,7 +104,7 @@ TEST(PrepareMulti, WhatCannotBeDecodedFailsAsAWhole) {
   EXPECT_EQ(leader.get("/a"), nullptr);
 }
 
-TEST(PrepareMulti, EveryPartIsCheckedLikeARequestOfItsOwn) {
+TEST(PrepareMulti, EveryPartIsCheckedLikeASingleRequest) {
   Leader leader(with_extended_types());
   leader.create("/a");
   const struct {
@@ -128,7 +128,7 @@ TEST(PrepareMulti, EveryPartIsCheckedLikeARequestOfItsOwn) {
             ErrorCode::kSessionExpired);
 }
 
-TEST(PrepareMulti, ASessionThatMayNotActCannotEvenDoNothing) {
+TEST(PrepareMulti, AMovedSessionCannotSendEvenAnEmptyMulti) {
   // Otherwise a late copy of the request would be answered after the session's own later requests.
   Leader leader;
   EXPECT_EQ(multi(leader, {}), ErrorCode::kOk);
@@ -141,7 +141,7 @@ TEST(PrepareMulti, CheckNeedsReadPermission) {
   EXPECT_EQ(multi(leader, {check("/secret", 0)}), ErrorCode::kNoAuth);
 }
 
-TEST(PrepareMulti, KindsFollowFlagsInside) {
+TEST(PrepareMulti, CreateFlagsDecideTheKind) {
   Leader leader(with_extended_types());
   ASSERT_EQ(multi(leader,
                   {{OpCode::kCreate, create_body("/box", {.flags = wire::kContainer})},
@@ -156,7 +156,7 @@ TEST(PrepareMulti, KindsFollowFlagsInside) {
   EXPECT_EQ(leader.get("/eph")->ephemeral_owner, 3);
 }
 
-TEST(PrepareMulti, ATransactionThatFollowersCouldNotReadIsRefused) {
+TEST(PrepareMulti, ATransactionTooLargeForFollowersIsRefused) {
   Options options;
   options.txn_bytes_max = 1000;
   Leader leader(options);

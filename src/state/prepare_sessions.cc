@@ -3,6 +3,7 @@
 // createSession, closeSession and reconfig.
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "base/path.h"
@@ -21,7 +22,7 @@ struct ByParent {
 // harmless.
 ByParent by_parent(std::vector<std::string> paths) {
   ByParent split;
-  std::string last_parent;  // never the parent of a path
+  std::optional<std::string> last_parent;  // "" is the root
   for (std::string& path : paths) {
     const bool is_first = parent_path(path) != last_parent;
     if (is_first) last_parent = parent_path(path);

@@ -24,7 +24,7 @@ TEST(QuotaText, IsWrittenAsJavaWritesIt) {
   EXPECT_EQ(QuotaText().text(), "count=-1,bytes=-1");
 }
 
-TEST(QuotaText, HardLimitsComeBehindAStrayEqualsSign) {
+TEST(QuotaText, HardLimitsFollowAnExtraEqualsSign) {
   const std::string hard = "count=10,bytes=-1=;byteHardLimit=5;countHardLimit=7";
   const QuotaText text = QuotaText::parse(hard);
   EXPECT_EQ(text.count(), 10);
@@ -34,7 +34,7 @@ TEST(QuotaText, HardLimitsComeBehindAStrayEqualsSign) {
   EXPECT_EQ(text.text(), hard);
 }
 
-TEST(QuotaText, WhatIsMissingOrUnreadableMeansNoLimit) {
+TEST(QuotaText, MissingOrUnreadableFieldsMeanNoLimit) {
   for (const char* junk :
        {"", "junk", "count", "count=", "count=x,bytes=y", "====", ",,;;", "count=99999999999999999999"}) {
     const QuotaText text = QuotaText::parse(junk);
@@ -67,12 +67,12 @@ class QuotaOfQ : public ::testing::Test {
   Leader leader_{enforcing()};
 };
 
-TEST_F(QuotaOfQ, CreatingTheStatsCountsWhatIsThere) {
+TEST_F(QuotaOfQ, CreatingTheStatsNodeCountsExistingNodes) {
   leader_.create("/q", {.data = "12345"});
   leader_.create("/q/a", {.data = "678"});
   limit("count=10,bytes=100");
   EXPECT_EQ(usage(), "count=2,bytes=8");
-  EXPECT_EQ(leader_.stat("/zookeeper/quota/q/zookeeper_stats").version, 0) << "no transaction says so";
+  EXPECT_EQ(leader_.stat("/zookeeper/quota/q/zookeeper_stats").version, 0) << "no transaction counts it";
   EXPECT_EQ(broken_invariant(leader_.machine.tree), "");
 }
 
@@ -92,7 +92,7 @@ TEST_F(QuotaOfQ, EveryChangeBelowIsCounted) {
   EXPECT_EQ(usage(), "count=1,bytes=0") << "neighbours do not count";
 }
 
-TEST_F(QuotaOfQ, TheNearestQuotaCounts) {
+TEST_F(QuotaOfQ, OnlyTheNearestQuotaIsUpdated) {
   limit("count=10,bytes=100");
   leader_.create("/q/in");
   leader_.create("/zookeeper/quota/q/in");
@@ -104,12 +104,12 @@ TEST_F(QuotaOfQ, TheNearestQuotaCounts) {
   EXPECT_EQ(leader_.get("/zookeeper/quota/q/in/zookeeper_stats")->data(), "count=2,bytes=1");
 }
 
-TEST_F(QuotaOfQ, SoftLimitsForbidNothing) {
+TEST_F(QuotaOfQ, SoftLimitsRejectNothing) {
   limit("count=1,bytes=1");
   EXPECT_EQ(leader_.create("/q/a", {.data = "far too much"}), ErrorCode::kOk);
 }
 
-TEST_F(QuotaOfQ, AHardCountForbidsTheFirstNodeTooMany) {
+TEST_F(QuotaOfQ, AHardCountRejectsTheFirstNodeAboveTheLimit) {
   limit("count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=2");
   EXPECT_EQ(leader_.create("/q/a"), ErrorCode::kOk);
   EXPECT_EQ(leader_.create("/q/b"), ErrorCode::kQuotaExceeded);
@@ -118,7 +118,7 @@ TEST_F(QuotaOfQ, AHardCountForbidsTheFirstNodeTooMany) {
   EXPECT_EQ(leader_.create("/q/b"), ErrorCode::kOk);
 }
 
-TEST_F(QuotaOfQ, HardBytesForbidWhatWouldExceedThem) {
+TEST_F(QuotaOfQ, HardBytesRejectWritesAboveTheLimit) {
   limit("count=-1,bytes=-1=;byteHardLimit=10;countHardLimit=-1");
   EXPECT_EQ(leader_.create("/q/a", {.data = "1234567890"}), ErrorCode::kOk);
   EXPECT_EQ(leader_.create("/q/b", {.data = "1"}), ErrorCode::kQuotaExceeded);
@@ -135,7 +135,7 @@ TEST_F(QuotaOfQ, DeletingTheLimitsEndsTheQuota) {
   EXPECT_EQ(usage(), "count=1,bytes=0") << "the count is not kept any more";
 }
 
-TEST(Quota, WithoutEnforcementNothingIsForbidden) {
+TEST(Quota, WithoutEnforcementNothingIsRejected) {
   Leader leader;
   leader.create("/q");
   leader.create("/zookeeper/quota/q");
@@ -147,7 +147,7 @@ TEST(Quota, WithoutEnforcementNothingIsForbidden) {
 }
 
 // Each of these stops Java 3.8.0.
-TEST(Quota, NothingThatClientsWriteThereStopsTheServer) {
+TEST(Quota, MalformedQuotaNodesDoNotStopTheServer) {
   Leader leader(enforcing());
   EXPECT_EQ(leader.create("/zookeeper/quota/zookeeper_limits", {.data = "count=1,bytes=1=;countHardLimit=1"}),
             ErrorCode::kOk);
@@ -167,7 +167,7 @@ TEST(Quota, NothingThatClientsWriteThereStopsTheServer) {
   EXPECT_EQ(broken_invariant(leader.machine.tree), "");
 }
 
-TEST(Quota, NumbersAtTheirEndsDoNotOverflow) {
+TEST(Quota, ExtremeNumbersDoNotOverflow) {
   Leader leader(enforcing());
   leader.create("/a");
   leader.create("/zookeeper/quota/a");
@@ -184,7 +184,7 @@ TEST(Quota, NumbersAtTheirEndsDoNotOverflow) {
   EXPECT_EQ(broken_invariant(leader.machine.tree), "");
 }
 
-TEST(Quota, LoadingASnapshotCountsAnew) {
+TEST(Quota, LoadingASnapshotRecountsUsage) {
   Leader leader;
   leader.create("/q", {.data = "12"});
   leader.create("/zookeeper/quota/q");

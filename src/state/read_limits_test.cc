@@ -38,7 +38,7 @@ class ReadLimits : public ::testing::Test {
   Connection c_{leader_.machine};
 };
 
-TEST_F(ReadLimits, AMultiReadOfOneLargeNodeManyTimesIsRefused) {
+TEST_F(ReadLimits, AMultiReadThatRepeatsALargeNodeIsRefused) {
   leader_.create("/large", {.data = std::string(10'000, 'x')});
   c_.reply_bytes_max = 100'000;
   using Ops = std::vector<std::pair<OpCode, std::string>>;
@@ -57,16 +57,16 @@ TEST_F(ReadLimits, AMultiReadOfOneLargeNodeManyTimesIsRefused) {
                .watcher = c_.watcher,
                .reply_bytes_max = c_.reply_bytes_max},
               out);
-  EXPECT_LT(out.capacity(), 300'000u) << "it stops as soon as it is too large";
+  EXPECT_LT(out.capacity(), 300'000u) << "it stops as soon as the reply is too large";
 }
 
-TEST_F(ReadLimits, ASingleLargeNodeIsReadWhateverItsSize) {
+TEST_F(ReadLimits, ASingleNodeOfAnySizeCanBeRead) {
   leader_.create("/large", {.data = std::string(10'000, 'x')});
   c_.reply_bytes_max = 100;
   EXPECT_EQ(c_.error(OpCode::kGetData, path_watch_body("/large")), ErrorCode::kOk);
 }
 
-TEST_F(ReadLimits, EphemeralsBelowALongPathAreNotListedWithoutEnd) {
+TEST_F(ReadLimits, TheListOfEphemeralsIsLimitedInBytes) {
   // Small in the tree, which stores the long name once.
   const std::string parent = "/" + std::string(10'000, 'x');
   leader_.create(parent);
@@ -78,10 +78,10 @@ TEST_F(ReadLimits, EphemeralsBelowALongPathAreNotListedWithoutEnd) {
   EXPECT_EQ(c_.error(OpCode::kGetEphemerals, path_body("/other")), ErrorCode::kOk);
   c_.reply_bytes_max = 40'000;
   EXPECT_EQ(c_.error(OpCode::kGetEphemerals, path_body("/other")), ErrorCode::kQuotaExceeded)
-      << "going through all of them is work, too";
+      << "visiting all of them costs, too";
 }
 
-TEST_F(ReadLimits, TheWorkOfAReadIsWhatItLookedAt) {
+TEST_F(ReadLimits, TheCostOfAReadIsTheNumberOfNodesItVisits) {
   leader_.create("/p");
   for (int i = 0; i < 5; ++i) leader_.create("/p/" + std::to_string(i), {.flags = wire::kEphemeral});
   EXPECT_EQ(outcome(OpCode::kGetData, path_watch_body("/p")).looked_at, 0u);
@@ -93,7 +93,7 @@ TEST_F(ReadLimits, TheWorkOfAReadIsWhatItLookedAt) {
             2u);
 }
 
-TEST_F(ReadLimits, WatchesAreCountedInBytesToo) {
+TEST_F(ReadLimits, WatchesAreAlsoLimitedInBytes) {
   c_.limits.bytes_per_connection = 1000;
   const std::string path = "/" + std::string(599, 'x');
   EXPECT_EQ(c_.error(OpCode::kExists, path_watch_body(path, true)), ErrorCode::kNoNode);
@@ -112,7 +112,7 @@ TEST_F(ReadLimits, WatchesAreCountedInBytesToo) {
   EXPECT_EQ(c_.watches.path_bytes(), 0u);
 }
 
-TEST_F(ReadLimits, APathThatNoNodeCanHaveIsNotWatched) {
+TEST_F(ReadLimits, APathTooLongForANodeCannotBeWatched) {
   const std::string path = "/" + std::string(leader_.machine.options.path_bytes_max, 'x');
   EXPECT_EQ(c_.error(OpCode::kExists, path_watch_body(path)), ErrorCode::kNoNode);
   EXPECT_EQ(c_.error(OpCode::kExists, path_watch_body(path, true)), ErrorCode::kBadArguments);

@@ -54,7 +54,7 @@ TEST_F(Read, GetDataShowsDataAndStatAndKeepsNull) {
   EXPECT_EQ(to_hex(c_.ask(OpCode::kGetData, path_watch_body("/a/y")).body).substr(0, 8), "ffffffff");
 }
 
-TEST_F(Read, GetChildrenShowsNamesAndTheOtherKindTheStatToo) {
+TEST_F(Read, GetChildrenReturnsNamesAndGetChildren2AlsoTheStat) {
   for (const OpCode op : {OpCode::kGetChildren, OpCode::kGetChildren2}) {
     const Reply reply = c_.ask(op, path_watch_body("/a"));
     wire::Reader r(reply.body);
@@ -69,7 +69,7 @@ TEST_F(Read, GetChildrenShowsNamesAndTheOtherKindTheStatToo) {
   }
 }
 
-TEST_F(Read, OddPathsAreSimplyNotThere) {
+TEST_F(Read, InvalidPathsAreReportedAsMissing) {
   for (const OpCode op : kPathReads) {
     for (const std::string_view path : {"a", "//", "/x/", "/none", "\xFF\xFE"}) {
       EXPECT_EQ(c_.error(op, path_watch_body(path)), ErrorCode::kNoNode)
@@ -85,7 +85,7 @@ TEST_F(Read, OddPathsAreSimplyNotThere) {
   }
 }
 
-TEST_F(Read, ReadPermissionIsNeededByAll) {
+TEST_F(Read, EveryReadNeedsReadPermission) {
   for (const OpCode op : kPathReads) {
     EXPECT_EQ(c_.error(op, path_watch_body("/secret", true)), ErrorCode::kNoAuth) << static_cast<int>(op);
   }
@@ -94,7 +94,7 @@ TEST_F(Read, ReadPermissionIsNeededByAll) {
   for (const OpCode op : kPathReads) EXPECT_EQ(c_.error(op, path_watch_body("/secret")), ErrorCode::kOk);
 }
 
-TEST_F(Read, GetAclMasksPasswordsForThoseWhoMayNotChangeTheList) {
+TEST_F(Read, GetAclMasksPasswordsWithoutAdminPermission) {
   leader_.create("/half", {.acl = acl_bytes({{1, {"world", "anyone"}}, {31, {"digest", "bob:hash"}}})});
   const std::string masked = acl_bytes({{1, {"world", "anyone"}}, {31, {"digest", "bob:x"}}});
   const std::string shown = c_.ask(OpCode::kGetAcl, path_body("/half")).body;
@@ -125,7 +125,7 @@ TEST_F(Read, GetAllChildrenNumberCountsDescendants) {
   EXPECT_EQ(number(""), "00000009") << "Java's table holds the root twice";
 }
 
-TEST_F(Read, GetEphemeralsShowsTheSessionsOwnByPrefix) {
+TEST_F(Read, GetEphemeralsListsTheSessionsNodesByPrefix) {
   const Who mine{.session = SessionId{42}};
   leader_.create("/a/e1", {.flags = wire::kEphemeral}, mine);
   leader_.create("/b", {.flags = wire::kEphemeral}, mine);
@@ -151,7 +151,7 @@ TEST_F(Read, GetEphemeralsShowsTheSessionsOwnByPrefix) {
   EXPECT_EQ(paths("/"), std::set<std::string>{});
 }
 
-TEST_F(Read, SyncEchoesItsPathWhateverItIs) {
+TEST_F(Read, SyncEchoesAnyPath) {
   EXPECT_EQ(to_hex(c_.ask(OpCode::kSync, path_body("/none")).body), "000000052f6e6f6e65");
   EXPECT_EQ(to_hex(c_.ask(OpCode::kSync, path_body("")).body), "00000000");
   EXPECT_EQ(to_hex(c_.ask(OpCode::kSync, path_body(std::nullopt)).body), "ffffffff");
@@ -172,7 +172,7 @@ TEST_F(Read, PingHasNoBody) { EXPECT_EQ(c_.ask(OpCode::kPing, "").body, ""); }
 
 // ---- multiRead ----
 
-TEST_F(Read, MultiReadAnswersEachPartForItself) {
+TEST_F(Read, MultiReadAnswersEachPartSeparately) {
   const std::string body = multi_body({{OpCode::kGetData, path_watch_body("/a/x", true)},
                                        {OpCode::kGetData, path_watch_body("/none")},
                                        {OpCode::kGetChildren, path_watch_body("/a/x")},
@@ -187,11 +187,11 @@ TEST_F(Read, MultiReadAnswersEachPartForItself) {
   EXPECT_TRUE(c_.watches.empty()) << "the watch flag is ignored";
 }
 
-TEST_F(Read, AnEmptyMultiReadIsJustTheEnd) {
+TEST_F(Read, AnEmptyMultiReadReturnsOnlyTheEndMarker) {
   EXPECT_EQ(to_hex(c_.ask(OpCode::kMultiRead, multi_body({})).body), "ffffffff01ffffffff");
 }
 
-TEST_F(Read, MultiReadTakesReadsOnly) {
+TEST_F(Read, MultiReadAcceptsOnlyReads) {
   const std::string bodies[] = {multi_body({{OpCode::kExists, path_watch_body("/a")}}),
                                 multi_body({{OpCode::kDelete, wire::testing::path_version_body("/a")}}),
                                 multi_body({{OpCode::kGetData, path_watch_body("/a")},

@@ -41,7 +41,7 @@ class ReadWatches : public ::testing::Test {
 
 using Story = std::vector<std::string>;
 
-TEST_F(ReadWatches, RegistrationsGoToTheirTables) {
+TEST_F(ReadWatches, EachReadRegistersInTheRightTable) {
   c_.ask(OpCode::kGetData, path_watch_body("/a", true));
   EXPECT_TRUE(has("/a", WatcherType::kData));
   EXPECT_FALSE(has("/a", WatcherType::kChildren));
@@ -53,7 +53,7 @@ TEST_F(ReadWatches, RegistrationsGoToTheirTables) {
   EXPECT_TRUE(has("/", WatcherType::kChildren));
 }
 
-TEST_F(ReadWatches, OnlyExistsWatchesWhatIsNotThere) {
+TEST_F(ReadWatches, OnlyExistsCanWatchAMissingNode) {
   for (const OpCode op : {OpCode::kGetData, OpCode::kGetChildren, OpCode::kGetChildren2}) {
     EXPECT_EQ(c_.error(op, path_watch_body("/none", true)), ErrorCode::kNoNode);
   }
@@ -69,7 +69,7 @@ TEST_F(ReadWatches, NoWatchWithoutTheFlag) {
   EXPECT_TRUE(c_.watches.empty());
 }
 
-TEST_F(ReadWatches, AddWatchNeedsNeitherNodeNorPath) {
+TEST_F(ReadWatches, AddWatchAcceptsMissingNodesAndInvalidPaths) {
   const Reply reply = c_.ask(OpCode::kAddWatch, path_type_body("/none", 0));
   EXPECT_EQ(wire::testing::to_hex(reply.body), "00000000");
   EXPECT_TRUE(has("/none", WatcherType::kPersistent));
@@ -85,7 +85,7 @@ TEST_F(ReadWatches, AddWatchNeedsNeitherNodeNorPath) {
   }
 }
 
-TEST_F(ReadWatches, CheckingAndRemoving) {
+TEST_F(ReadWatches, CheckAndRemoveFindOnlyRegisteredWatches) {
   c_.ask(OpCode::kGetData, path_watch_body("/a", true));
   EXPECT_EQ(c_.error(OpCode::kCheckWatches, path_type_body("/a", 2)), ErrorCode::kOk);
   EXPECT_EQ(c_.error(OpCode::kCheckWatches, path_type_body("/a", 1)), ErrorCode::kNoWatcher);
@@ -104,7 +104,7 @@ TEST_F(ReadWatches, CheckingAndRemoving) {
 
 // ---- setWatches ----
 
-TEST_F(ReadWatches, AfterAReconnectWhatChangedIsToldAndTheRestIsWatched) {
+TEST_F(ReadWatches, AfterAReconnectMissedChangesAreReportedAndTheRestIsWatched) {
   const Zxid seen = leader_.machine.last_zxid;
   leader_.create("/old-child-of-none");
   leader_.create("/changed");
@@ -123,23 +123,23 @@ TEST_F(ReadWatches, AfterAReconnectWhatChangedIsToldAndTheRestIsWatched) {
   EXPECT_TRUE(has("/a", WatcherType::kChildren));
   EXPECT_TRUE(has("/missing", WatcherType::kData));
   for (const char* told : {"/gone-d", "/gone-c", "/changed"}) {
-    EXPECT_FALSE(has(told, WatcherType::kAny)) << told << " was told, so its one shot is spent";
+    EXPECT_FALSE(has(told, WatcherType::kAny)) << told << " got its event, so the watch is removed";
   }
 }
 
-TEST_F(ReadWatches, NobodyCatchesUpOnNodesThatTheyMayNotRead) {
+TEST_F(ReadWatches, AfterAReconnectUnreadableNodesAreNotReported) {
   // Otherwise setWatches would tell every client whether a node exists and when it changes.
   leader_.run(OpCode::kCreate, wire::testing::create_body(
                                    "/secret", {.acl = wire::testing::acl_bytes({{31, {"digest", "a:b"}}})}));
   const std::string body = set_watches_body(Zxid{0}, {{"/secret"}, {"/secret"}, {"/secret"}});
   EXPECT_EQ(set_watches(OpCode::kSetWatches, body), Story{"Ok"});
-  EXPECT_TRUE(c_.watches.empty()) << "as a watch that fired";
+  EXPECT_TRUE(c_.watches.empty()) << "like a watch that fired";
   c_.who.push_back({"digest", "a:b"});
   EXPECT_EQ(set_watches(OpCode::kSetWatches, body),
             (Story{"changed /secret", "created /secret", "children /secret", "Ok"}));
 }
 
-TEST_F(ReadWatches, PersistentWatchesComeBackWithoutCatchUp) {
+TEST_F(ReadWatches, PersistentWatchesAreRestoredWithoutMissedEvents) {
   const std::string body = set_watches_body(Zxid{0}, {{}, {}, {}, {"/a", "/none"}, {"/r"}});
   EXPECT_EQ(set_watches(OpCode::kSetWatches2, body), Story{"Ok"});
   EXPECT_TRUE(has("/a", WatcherType::kPersistent));
@@ -150,7 +150,7 @@ TEST_F(ReadWatches, PersistentWatchesComeBackWithoutCatchUp) {
   EXPECT_EQ(heard.size(), 1u) << "in both tables";
 }
 
-TEST_F(ReadWatches, SetWatchesTakesOddPathsAndRepetitionsAsTheyCome) {
+TEST_F(ReadWatches, SetWatchesAcceptsInvalidAndRepeatedPaths) {
   const std::string body = set_watches_body(Zxid{99}, {{"/x/", "/x/"}, {""}, {}});
   EXPECT_EQ(set_watches(OpCode::kSetWatches, body), (Story{"deleted /x/", "deleted /x/", "created ", "Ok"}));
   EXPECT_EQ(set_watches(OpCode::kSetWatches, from_hex("0000000000000001 ffffffff")),
@@ -159,7 +159,7 @@ TEST_F(ReadWatches, SetWatchesTakesOddPathsAndRepetitionsAsTheyCome) {
 
 // ---- limits ----
 
-TEST_F(ReadWatches, NoConnectionRegistersMoreThanItsShare) {
+TEST_F(ReadWatches, EachConnectionHasAWatchLimit) {
   c_.limits.per_connection = 2;
   EXPECT_EQ(c_.error(OpCode::kAddWatch, path_type_body("/1", 0)), ErrorCode::kOk);
   EXPECT_EQ(c_.error(OpCode::kExists, path_watch_body("/2", true)), ErrorCode::kNoNode);
@@ -171,7 +171,7 @@ TEST_F(ReadWatches, NoConnectionRegistersMoreThanItsShare) {
   EXPECT_EQ(c_.watches.watch_count(), 2u);
 }
 
-TEST_F(ReadWatches, AWatchThatIsAlreadyThereNeedsNoRoom) {
+TEST_F(ReadWatches, RegisteringAWatchAgainNeedsNoRoom) {
   c_.limits.per_connection = 1;
   EXPECT_EQ(set_watches(OpCode::kSetWatches2, set_watches_body(Zxid{0}, {{}, {}, {}, {"/p"}, {}})),
             Story{"Ok"})
@@ -182,7 +182,7 @@ TEST_F(ReadWatches, AWatchThatIsAlreadyThereNeedsNoRoom) {
   EXPECT_EQ(c_.watches.watch_count(), 1u);
 }
 
-TEST_F(ReadWatches, AllConnectionsTogetherHaveALimitToo) {
+TEST_F(ReadWatches, AllConnectionsTogetherHaveAWatchLimit) {
   c_.limits.per_table = 1;
   c_.watches.add(WatcherId{5}, "/somebody", WatchTable::kData, kStandard);
   EXPECT_EQ(c_.error(OpCode::kExists, path_watch_body("/a", true)), ErrorCode::kQuotaExceeded);

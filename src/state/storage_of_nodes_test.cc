@@ -15,7 +15,7 @@
 namespace drover::state {
 namespace {
 
-TEST(BlobArena, AReleasedBlockIsTheNextOfItsClass) {
+TEST(BlobArena, AReleasedBlockIsReusedForItsSizeClass) {
   BlobArena arena;
   char* first = arena.allocate(20);
   arena.release(first, 20);
@@ -23,13 +23,13 @@ TEST(BlobArena, AReleasedBlockIsTheNextOfItsClass) {
   EXPECT_EQ(arena.allocate(24), first) << "17 to 24 bytes are one class";
 }
 
-TEST(BlobArena, NothingNeedsNoMemory) {
+TEST(BlobArena, AnEmptyBlobNeedsNoMemory) {
   BlobArena arena;
   EXPECT_EQ(arena.allocate(0), nullptr);
   arena.release(nullptr, 0);
 }
 
-TEST(BlobArena, SameClassMeansTheBlockFits) {
+TEST(BlobArena, SizesOfOneClassFitTheSameBlock) {
   EXPECT_TRUE(BlobArena::same_class(17, 24));
   EXPECT_FALSE(BlobArena::same_class(16, 17));
   EXPECT_FALSE(BlobArena::same_class(0, 1));
@@ -65,7 +65,7 @@ TEST(BlobArena, BlocksNeverOverlap) {
   for (const Block& block : live) arena.release(block.at, block.bytes);
 }
 
-TEST(NodeStore, NodesStayWhereTheyAreWhileItGrows) {
+TEST(NodeStore, NodesDoNotMoveWhenTheStoreGrows) {
   NodeStore store;
   const NodeRef first = store.allocate();
   const Node* address = &store.at(first);
@@ -80,7 +80,7 @@ TEST(NodeStore, NodesStayWhereTheyAreWhileItGrows) {
   EXPECT_EQ(store.at(first).version, 7);
 }
 
-TEST(NodeStore, AFreedSlotComesBackClean) {
+TEST(NodeStore, AReusedSlotIsCleared) {
   NodeStore store;
   const NodeRef ref = store.allocate();
   store.at(ref).version = 7;

@@ -47,7 +47,7 @@ inline TreePicture picture_of(const Tree& tree) {
   TreePicture picture;
   tree.for_subtree_refs(tree.root(), [&](NodeRef ref) {
     const bool fresh = picture.emplace(tree.path_of(ref), picture_of(tree, tree.at(ref))).second;
-    ENSURE(fresh, "every path is met once");
+    ENSURE(fresh, "every path is visited once");
   });
   return picture;
 }
@@ -109,7 +109,7 @@ inline std::string broken_invariant(const Tree& tree) {
       below.data_bytes += static_cast<std::int64_t>(each.data_bytes());
     });
     if (tree.below(ref).nodes != below.nodes || tree.below(ref).data_bytes != below.data_bytes)
-      broken = "below() is not what is below";
+      broken = "below() does not count the descendants";
     const NodeKind kind = kind_of(node.ephemeral_owner, tree.options());
     if (kind == NodeKind::kEphemeral) {
       ++ephemerals;
@@ -117,8 +117,8 @@ inline std::string broken_invariant(const Tree& tree) {
       if (!owned || !owned->contains(ref)) broken = "an ephemeral is not listed with its session";
     }
     if (tree.containers().contains(ref) != (kind == NodeKind::kContainer))
-      broken = "containers are not listed right";
-    if (tree.ttl_nodes().contains(ref) != (kind == NodeKind::kTtl)) broken = "ttl nodes are not listed right";
+      broken = "the list of containers is wrong";
+    if (tree.ttl_nodes().contains(ref) != (kind == NodeKind::kTtl)) broken = "the list of TTL nodes is wrong";
     bytes += node.data_bytes();
     if (ref == tree.root()) return;
     ++nodes;
@@ -170,11 +170,12 @@ class Leader {
     applied.push_back(std::move(proposed.front()));
     proposed.erase(proposed.begin());
     const auto txn = wire::decode_entry(applied.back());
-    ENSURE(txn.has_value(), "what prepare wrote can be read");
+    ENSURE(txn.has_value(), "a prepared transaction can be decoded");
     events.clear();
     ApplyResult result = state::apply(machine, *txn, events);
     pending.applied(txn->header.zxid);
-    EXPECT_TRUE(!txn->digest || txn->digest->tree_digest == machine.tree.digest()) << "as prepare foresaw it";
+    EXPECT_TRUE(!txn->digest || txn->digest->tree_digest == machine.tree.digest())
+        << "the digest that prepare predicted";
     return result;
   }
   void apply_all() {

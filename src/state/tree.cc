@@ -327,7 +327,8 @@ void Tree::untrack(NodeRef ref, const Node& node) {
     case NodeKind::kTtl: ttl_nodes_.erase(ref); return;
     case NodeKind::kEphemeral: {
       const auto owned = ephemerals_.find(SessionId{node.ephemeral_owner});
-      ENSURE(owned != ephemerals_.end() && owned->second.erase(ref) == 1, "every ephemeral is listed");
+      ENSURE(owned != ephemerals_.end() && owned->second.erase(ref) == 1,
+             "every ephemeral is listed with its session");
       if (owned->second.empty()) ephemerals_.erase(owned);
       --ephemeral_count_;
       return;

@@ -25,7 +25,7 @@ NodeRef add(Tree& tree, std::string_view path, const wire::Nullable& data = "", 
 }
 
 // docs/storage-format.md, "Snapshot" and "Digest".
-TEST(Tree, AFreshOneHoldsTheSpecialNodesAndTheDigestOfJava) {
+TEST(Tree, ANewTreeHasTheSpecialNodesAndJavasDigest) {
   Tree tree({});
   EXPECT_EQ(tree.node_count(), 5u);
   EXPECT_EQ(tree.digest(), 0x51c6d660u);
@@ -57,7 +57,7 @@ TEST(Tree, OnlyExactPathsAreFound) {
   EXPECT_EQ(tree.path_of(tree.find("/a/bc")), "/a/bc");
 }
 
-TEST(Tree, ShowsCversionAsCreatesAndDeletesAndHidesOwnersThatAreNoSessions) {
+TEST(Tree, StatCountsDeletesInCversionAndShowsOnlySessionsAsOwners) {
   Tree tree(with_extended_types());
   const NodeRef parent = add(tree, "/p");
   add(tree, "/p/a");
@@ -82,7 +82,7 @@ TEST(Tree, ACversionThatWrapsIsComputedAsJavaDoes) {
   EXPECT_EQ(tree.stat(tree.at(parent)).cversion, -3);  // 2 * INT_MAX - 1 in 32 bits
 }
 
-TEST(Tree, ListsSpecialKindsByWhatTheOwnerMeans) {
+TEST(Tree, ListsEphemeralsContainersAndTtlNodes) {
   Tree tree(with_extended_types());
   const NodeRef e = add(tree, "/e", "", 77);
   const NodeRef c = add(tree, "/c", "", kContainerOwner);
@@ -123,7 +123,7 @@ TEST(Tree, AfterClearOnlyAnEmptyRootIsLeft) {
   EXPECT_EQ(tree.digest(), 0x51c6d660u);
 }
 
-TEST(Tree, RestoringTheRootTakesItsRecord) {
+TEST(Tree, RestoringTheRootReplacesItsDataAndStat) {
   Tree tree({});
   tree.clear();
   wire::StatPersisted stat;
@@ -134,7 +134,7 @@ TEST(Tree, RestoringTheRootTakesItsRecord) {
   EXPECT_EQ(tree.get("/")->cversion, 9);
   EXPECT_EQ(broken_invariant(tree), "");
   tree.set_data(tree.root(), "/", "", stat);
-  EXPECT_EQ(broken_invariant(tree), "") << "what the root's data took is given back";
+  EXPECT_EQ(broken_invariant(tree), "") << "the memory of the root's data is released";
 }
 
 // ---- a random history against a map ----
@@ -246,7 +246,7 @@ class RandomHistory {
   std::map<std::string, Model> model_;
 };
 
-TEST(Tree, BehavesLikeAMapOfPathsThroughAnyHistory) {
+TEST(Tree, BehavesLikeAMapOfPaths) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomHistory history(seed);

@@ -122,7 +122,7 @@ class Forest {
   std::vector<std::unique_ptr<Walker>> walkers_;
 };
 
-TEST(TreeWalk, MeetsEveryNodeThatStaysExactlyOnceParentsFirst) {
+TEST(TreeWalk, VisitsEveryRemainingNodeOnceParentsFirst) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Forest forest(seed);
@@ -139,7 +139,7 @@ TEST(TreeWalk, MeetsEveryNodeThatStaysExactlyOnceParentsFirst) {
   }
 }
 
-TEST(TreeWalk, MeetsEveryNodeThatStaysExactlyOnceAlsoAmongOtherWalks) {
+TEST(TreeWalk, VisitsEveryRemainingNodeOnceDespiteOtherWalks) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Forest forest(seed);
@@ -174,7 +174,7 @@ struct ThreeNodes : ::testing::Test {
   Tree tree{{}};
 };
 
-TEST_F(ThreeNodes, WalkGoesOnWhenTheNodeItStandsOnIsRemoved) {
+TEST_F(ThreeNodes, WalkContinuesAfterItsCurrentNodeIsRemoved) {
   Tree::Walk walk(tree);
   walk.advance();  // the root
   ASSERT_EQ(tree.path_of(walk.position()), "/a");
@@ -183,7 +183,7 @@ TEST_F(ThreeNodes, WalkGoesOnWhenTheNodeItStandsOnIsRemoved) {
   EXPECT_FALSE(walk.cut_off());
 }
 
-TEST_F(ThreeNodes, EveryWalkOnANodeThatIsRemovedGoesOnBehindIt) {
+TEST_F(ThreeNodes, EveryWalkAtARemovedNodeContinuesAfterIt) {
   Tree::Walk first(tree);
   Tree::Walk second(tree);
   Tree::Walk elsewhere(tree);
@@ -194,7 +194,7 @@ TEST_F(ThreeNodes, EveryWalkOnANodeThatIsRemovedGoesOnBehindIt) {
   EXPECT_EQ(rest_of(tree, elsewhere), (Paths{"/", "/b", "/c"}));
 }
 
-TEST_F(ThreeNodes, WalkDoesNotMindThatAnotherOneEnds) {
+TEST_F(ThreeNodes, WalkIsNotAffectedWhenAnotherOneEnds) {
   auto other = std::make_optional<Tree::Walk>(tree);
   Tree::Walk walk(tree);
   walk.advance();
@@ -215,7 +215,7 @@ TEST_F(ThreeNodes, WalkEndsWhenItsLastNodeIsRemoved) {
   EXPECT_FALSE(walk.cut_off()) << "the tree was seen as a whole";
 }
 
-TEST_F(ThreeNodes, WalksAreCutOffWhenTheTreeIsCleared) {
+TEST_F(ThreeNodes, WalksEndWhenTheTreeIsCleared) {
   auto walk = std::make_optional<Tree::Walk>(tree);
   auto at_its_end = std::make_optional<Tree::Walk>(tree);
   walk->advance();
@@ -223,7 +223,7 @@ TEST_F(ThreeNodes, WalksAreCutOffWhenTheTreeIsCleared) {
   tree.clear();
   tree.insert(tree.root(), {"/d", "", kOpenAcl, {}});
   for (auto* cut : {&walk, &at_its_end}) {
-    EXPECT_EQ((*cut)->position(), kNoNode) << "it does not go on in the new tree";
+    EXPECT_EQ((*cut)->position(), kNoNode) << "it does not continue in the new tree";
     EXPECT_TRUE((*cut)->cut_off());
     cut->reset();
   }
@@ -234,7 +234,7 @@ TEST_F(ThreeNodes, WalksAreCutOffWhenTheTreeIsCleared) {
 
 using TreeWalkDeathTest = ThreeNodes;
 
-TEST_F(TreeWalkDeathTest, ATreeThatGoesBeforeItsWalkIsOurBug) {
+TEST_F(TreeWalkDeathTest, DestroyingATreeBeforeItsWalkAborts) {
   EXPECT_DEATH(
       {
         auto gone = std::make_unique<Tree>(Options{});
@@ -264,13 +264,13 @@ std::vector<std::string> children_met(Change change) {
   return met;
 }
 
-TEST(ChildWalk, MeetsEachChildOnceAndNothingBelowThem) {
+TEST(ChildWalk, VisitsEachChildOnceAndNoDescendants) {
   using Names = std::vector<std::string>;
   const auto nothing = [](auto&, auto&, Tree&) {};
   EXPECT_EQ(children_met(nothing), (Names{"4", "3", "2", "1"}));
 }
 
-TEST(ChildWalk, StepsOffRemovedChildrenAndEndsWithTheLast) {
+TEST(ChildWalk, ContinuesAfterRemovedChildrenAndEndsWithTheLast) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(children_met([](auto&, auto& remove, Tree&) {
               remove("/d/2/below");

@@ -34,7 +34,7 @@ Heard fire(Watches& watches, EventType event, std::string_view path) {
 constexpr EventType kEvents[] = {EventType::kNodeCreated, EventType::kNodeDeleted,
                                  EventType::kNodeDataChanged, EventType::kNodeChildrenChanged};
 
-TEST(Watches, AOneShotWatchFiresForItsTablesEventsAndIsSpent) {
+TEST(Watches, AOneShotWatchFiresOnceForTheEventsOfItsTable) {
   for (const EventType event : kEvents) {
     Watches watches{HashKey{}};
     watches.add(kA, "/n", WatchTable::kData, kStandard);
@@ -48,7 +48,7 @@ TEST(Watches, AOneShotWatchFiresForItsTablesEventsAndIsSpent) {
   }
 }
 
-TEST(Watches, ADeletionIsHeardOnceByWhoWatchesBothTables) {
+TEST(Watches, ADeletionFiresOnceForAWatcherInBothTables) {
   Watches watches{HashKey{}};
   watches.add(kA, "/n", WatchTable::kData, kStandard);
   watches.add(kA, "/n", WatchTable::kChild, kStandard);
@@ -56,7 +56,7 @@ TEST(Watches, ADeletionIsHeardOnceByWhoWatchesBothTables) {
   EXPECT_TRUE(watches.empty());
 }
 
-TEST(Watches, SpendingInOneTableLeavesTheOther) {
+TEST(Watches, FiringInOneTableKeepsTheWatchInTheOther) {
   Watches watches{HashKey{}};
   watches.add(kA, "/n", WatchTable::kData, kStandard);
   watches.add(kA, "/n", WatchTable::kChild, kStandard);
@@ -73,11 +73,11 @@ TEST(Watches, APersistentWatchFiresEveryTimeForEveryEvent) {
   for (const EventType event : kEvents) {
     EXPECT_EQ(fire(watches, event, "/n"), Heard{kA});
     EXPECT_EQ(fire(watches, event, "/n"), Heard{kA});
-    EXPECT_EQ(fire(watches, event, "/n/below"), Heard{}) << "but not for what is below";
+    EXPECT_EQ(fire(watches, event, "/n/below"), Heard{}) << "but not for descendants";
   }
 }
 
-TEST(Watches, ARecursiveWatchHearsOfEverythingBelowButNeverOfChildrenChanged) {
+TEST(Watches, ARecursiveWatchFiresForDescendantsButNeverForChildrenChanged) {
   Watches watches{HashKey{}};
   watches.add(kA, "/n", WatchTable::kData, kPersistentRecursive);
   for (const char* path : {"/n", "/n/a", "/n/a/b/c"}) {
@@ -98,7 +98,7 @@ TEST(Watches, ARecursiveWatchOnTheRootCoversTheTree) {
   EXPECT_EQ(fire(watches, EventType::kNodeDataChanged, "/"), Heard{kA});
 }
 
-TEST(Watches, EachWatcherHearsAnEventOnceHoweverManyOfItsWatchesFit) {
+TEST(Watches, EachWatcherGetsAnEventOnceEvenIfSeveralWatchesMatch) {
   Watches watches{HashKey{}};
   watches.add(kA, "/", WatchTable::kData, kPersistentRecursive);
   watches.add(kA, "/n", WatchTable::kData, kPersistentRecursive);
@@ -108,7 +108,7 @@ TEST(Watches, EachWatcherHearsAnEventOnceHoweverManyOfItsWatchesFit) {
   EXPECT_EQ(fire(watches, EventType::kNodeCreated, "/n/x"), (Heard{kA, kB}));
 }
 
-TEST(Watches, ModesCoexistAndOnlyTheOneShotIsSpent) {
+TEST(Watches, ModesCoexistAndOnlyTheOneShotWatchIsRemoved) {
   Watches watches{HashKey{}};
   watches.add(kA, "/n", WatchTable::kData, kStandard);
   watches.add(kA, "/n", WatchTable::kData, kPersistent);
@@ -122,7 +122,7 @@ TEST(Watches, ModesCoexistAndOnlyTheOneShotIsSpent) {
 }
 
 // docs/client-protocol.md, "Watches".
-TEST(Watches, RemovingAndCheckingSpeakOfTheirTypeOnly) {
+TEST(Watches, RemoveAndCheckAffectOnlyTheirType) {
   const struct {
     WatcherType type;
     std::set<int> selects;  // indexes of the registrations below
@@ -155,7 +155,7 @@ TEST(Watches, RemovingAndCheckingSpeakOfTheirTypeOnly) {
   }
 }
 
-TEST(Watches, AConnectionThatIsGoneHearsNothingAndItsNumberStartsAfresh) {
+TEST(Watches, AClosedConnectionHasNoWatchesAndGetsNoEvents) {
   Watches watches{HashKey{}};
   watches.add(kA, "/n", WatchTable::kData, kPersistentRecursive);
   watches.add(kB, "/n", WatchTable::kData, kStandard);
@@ -168,7 +168,7 @@ TEST(Watches, AConnectionThatIsGoneHearsNothingAndItsNumberStartsAfresh) {
   EXPECT_TRUE(watches.empty());
 }
 
-TEST(Watches, AreListedForTheFourLetterWordsFromTheDataTable) {
+TEST(Watches, FourLetterWordsListTheDataTable) {
   Watches watches{HashKey{}};
   watches.add(kA, "/d", WatchTable::kData, kStandard);
   watches.add(kA, "/c", WatchTable::kChild, kStandard);
@@ -184,7 +184,7 @@ TEST(Watches, AreListedForTheFourLetterWordsFromTheDataTable) {
   EXPECT_EQ(watches.path_count(), 2u);
 }
 
-TEST(Watches, ThatHaveGoneAreListedNoMore) {
+TEST(Watches, RemovedWatchesAreNotListed) {
   Watches watches{HashKey{}};
   watches.add(kA, "/a", WatchTable::kData, kStandard);
   watches.add(kB, "/b", WatchTable::kData, kStandard);
@@ -302,7 +302,7 @@ TEST(Watches, BehaveLikeAListOfRegistrations) {
   }
 }
 
-TEST(Watches, OfOneConnectionAreListedWithTheirModes) {
+TEST(Watches, WatchesOfAConnectionAreListedWithTheirModes) {
   Watches watches{HashKey{}};
   watches.add(kA, "/n", WatchTable::kData, kStandard);
   watches.add(kA, "/n", WatchTable::kChild, kPersistent);

@@ -101,7 +101,7 @@ class GzipSource final : public ByteSource {
       if (result == Z_STREAM_END) {
         ended_ = true;
       } else if (result != Z_OK) {
-        return std::unexpected(data_error("not a whole gzip stream"));
+        return std::unexpected(data_error("invalid gzip stream"));
       }
     }
     return room - stream_.avail_out;
@@ -203,7 +203,7 @@ class SnappySource final : public ByteSource {
     if (std::string_view(header, n).substr(0, kSnappyMagicBytes) !=
             kSnappyHeader.substr(0, kSnappyMagicBytes) ||
         n != sizeof header) {
-      return std::unexpected(data_error("no snappy header"));
+      return std::unexpected(data_error("missing snappy header"));
     }
     header_read_ = true;
     return {};
@@ -217,14 +217,14 @@ class SnappySource final : public ByteSource {
     if (ended_) return {};
     const std::int32_t length = wire::load_be<std::int32_t>(length_bytes);
     if (n != sizeof length_bytes || length <= 0 || static_cast<std::size_t>(length) > kSnappyBlockBytesMax) {
-      return std::unexpected(data_error("impossible length of a snappy block"));
+      return std::unexpected(data_error("invalid length of a snappy block"));
     }
     compressed_.resize(static_cast<std::size_t>(length));
     TRY_ASSIGN(const std::size_t got, read_fully(compressed_.data(), compressed_.size()));
     std::size_t plain = 0;
     if (got != compressed_.size() || !snappy::GetUncompressedLength(compressed_.data(), got, &plain) ||
         plain > kSnappyBlockBytesMax || !snappy::Uncompress(compressed_.data(), got, &block_)) {
-      return std::unexpected(data_error("not a whole snappy block"));
+      return std::unexpected(data_error("invalid snappy block"));
     }
     at_ = 0;
     return {};

@@ -56,7 +56,7 @@ class Compressions : public ::testing::TestWithParam<Compression> {};
 INSTANTIATE_TEST_SUITE_P(All, Compressions,
                          ::testing::Values(Compression::kNone, Compression::kGzip, Compression::kSnappy));
 
-TEST_P(Compressions, GiveBackWhatTheyWereGiven) {
+TEST_P(Compressions, RoundTrip) {
   for (const std::size_t size : {0u, 1u, 32767u, 32768u, 32769u, 300000u}) {
     const std::string bytes = sample(size);
     for (const std::size_t step : {std::size_t{7}, std::size_t{100000}}) {
@@ -65,7 +65,7 @@ TEST_P(Compressions, GiveBackWhatTheyWereGiven) {
   }
 }
 
-TEST_P(Compressions, NoticeWhenTheEndIsMissing) {
+TEST_P(Compressions, DetectAMissingEnd) {
   if (GetParam() == Compression::kNone) return;
   const std::string bytes = packed(GetParam(), sample(100000), 100000);
   for (const std::size_t missing : {1u, 5u, 1000u}) {
@@ -73,14 +73,14 @@ TEST_P(Compressions, NoticeWhenTheEndIsMissing) {
   }
 }
 
-TEST(Snappy, HasTheFramingOfSnappyJava) {
+TEST(Snappy, UsesTheFramingOfSnappyJava) {
   const std::string bytes = packed(Compression::kSnappy, std::string(40000, 'a'), 40000);
   EXPECT_EQ(bytes.substr(0, 16), std::string("\x82SNAPPY\0\0\0\0\1\0\0\0\1", 16));
   // A block of 32 KiB: varint length 0x8000 first, then a literal and copies.
   EXPECT_EQ(bytes.substr(20, 3), std::string("\x80\x80\x02", 3));
 }
 
-TEST(Snappy, DoesNotBelieveALength) {
+TEST(Snappy, RejectsImpossibleLengths) {
   const std::string header("\x82SNAPPY\0\0\0\0\1\0\0\0\1", 16);
   EXPECT_FALSE(unpacked(Compression::kSnappy, header + std::string("\x7f\xff\xff\xff", 4)));
   EXPECT_FALSE(unpacked(Compression::kSnappy, header + std::string("\xff\xff\xff\xff", 4)));

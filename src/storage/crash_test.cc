@@ -92,7 +92,7 @@ class Life {
     ASSERT_FALSE(report.damaged()) << report.damage;
     EXPECT_FALSE(sink.altered);
     ASSERT_GE(sink.history.size(), acknowledged_.size()) << "something acknowledged is missing";
-    ASSERT_LE(sink.history.size(), attempted_.size()) << "something was invented";
+    ASSERT_LE(sink.history.size(), attempted_.size()) << "something appeared that was never written";
     for (std::size_t i = 0; i < sink.history.size(); ++i) ASSERT_EQ(sink.history[i], attempted_[i]);
     if (!sink.history.empty()) {
       EXPECT_EQ(report.last, sink.history.back());
@@ -145,7 +145,7 @@ void sweep(const Script& script) {
   }
 }
 
-TEST(Crash, NothingAcknowledgedIsLostByALogThatRollsAcrossEpochs) {
+TEST(Crash, ALogThatRollsAcrossEpochsLosesNothingAcknowledged) {
   sweep([](Life& l) {
     return l.start() && l.new_epoch() && l.append(3) && l.sync() && l.append(2) && l.append(4) && l.sync() &&
            l.roll() && l.append(2) && l.sync() && l.new_epoch() && l.append(5) && l.sync() && l.roll() &&
@@ -153,14 +153,14 @@ TEST(Crash, NothingAcknowledgedIsLostByALogThatRollsAcrossEpochs) {
   });
 }
 
-TEST(Crash, ASyncAlsoCoversWhatWasAppendedToAFileBeforeItWasRolled) {
+TEST(Crash, ASyncAlsoCoversAppendsToTheFileBeforeItWasRolled) {
   sweep([](Life& l) {
     return l.start() && l.new_epoch() && l.append(3) && l.roll() && l.append(2) && l.sync() && l.append(4) &&
            l.roll() && l.new_epoch() && l.append(5) && l.sync();
   });
 }
 
-TEST(Crash, NothingAcknowledgedIsLostBySnapshotsAndPurge) {
+TEST(Crash, SnapshotsAndPurgeLoseNothingAcknowledged) {
   sweep([](Life& l) {
     return l.start() && l.new_epoch() && l.append(5) && l.sync() && l.roll() && l.snapshot() && l.append(4) &&
            l.sync() && l.purge_old() && l.append(3) && l.sync() && l.snapshot() && l.roll() && l.append(2) &&
@@ -168,14 +168,14 @@ TEST(Crash, NothingAcknowledgedIsLostBySnapshotsAndPurge) {
   });
 }
 
-TEST(Crash, NothingAcknowledgedIsLostByRestarts) {
+TEST(Crash, RestartsLoseNothingAcknowledged) {
   sweep([](Life& l) {
     return l.start() && l.new_epoch() && l.append(5) && l.sync() && l.start() && l.append(4) && l.sync() &&
            l.start() && l.new_epoch() && l.append(3) && l.sync() && l.start() && l.append(8) && l.sync();
   });
 }
 
-TEST(Crash, TruncationLeavesAWholeHistoryAtEveryPoint) {
+TEST(Crash, TruncationLeavesACompleteHistoryAtEveryCrashPoint) {
   sweep([](Life& l) {
     return l.start() && l.new_epoch() && l.append(5) && l.sync() && l.roll() && l.append(4) && l.sync() &&
            l.roll() && l.append(6) && l.sync() && l.snapshot() && l.truncate_to(3) && l.new_epoch() &&
@@ -184,7 +184,7 @@ TEST(Crash, TruncationLeavesAWholeHistoryAtEveryPoint) {
 }
 
 // A failing device instead of a power loss: the writer must stop, and a restart finds a complete history.
-TEST(Crash, AFailedOperationEndsTheWriterAndNothingAcknowledgedIsLost) {
+TEST(Crash, AFailedOperationStopsTheWriterAndLosesNothingAcknowledged) {
   const Script script = [](Life& l) {
     return l.start() && l.new_epoch() && l.append(3) && l.sync() && l.roll() && l.append(4) && l.sync() &&
            l.append(5) && l.sync() && l.snapshot() && l.roll() && l.append(2) && l.sync();

@@ -61,7 +61,7 @@ class Damage : public ::testing::Test {
   Random random_{20240607};
 };
 
-TEST_F(Damage, OfALogIsSurvivedOrTold) {
+TEST_F(Damage, ToALogIsHarmlessOrReported) {
   int told = 0;
   for (int round = 0; round < kRounds; ++round) {
     restore();
@@ -77,10 +77,10 @@ TEST_F(Damage, OfALogIsSurvivedOrTold) {
     }
     ASSERT_EQ(store_.sink.history, everything_) << "round " << round;
   }
-  EXPECT_GT(told, kRounds / 2) << "the wounds are real";
+  EXPECT_GT(told, kRounds / 2) << "the damage is real";
 }
 
-TEST_F(Damage, OfTheSideFileAloneLosesNothingAndAlarmsNobody) {
+TEST_F(Damage, ToTheSideFileLosesNothingAndIsNotReported) {
   for (int round = 0; round < kRounds; ++round) {
     restore();
     store_.disk.set_contents(store_.links_path(), wound(links_));
@@ -92,7 +92,7 @@ TEST_F(Damage, OfTheSideFileAloneLosesNothingAndAlarmsNobody) {
 }
 
 // Without the side file there is less evidence, but damage followed by complete records is still detected.
-TEST_F(Damage, InTheMiddleOfALogIsToldWithoutTheSideFileToo) {
+TEST_F(Damage, InTheMiddleOfALogIsReportedEvenWithoutTheSideFile) {
   ASSERT_TRUE(store_.disk.unlink(store_.links_path()));
   for (int round = 0; round < kRounds; ++round) {
     const std::size_t which = random_.below(2);

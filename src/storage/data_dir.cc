@@ -32,7 +32,8 @@ IoResult<void> provide_directory(Disk& disk, const std::string& path, const Data
   TRY_ASSIGN(const bool there, disk.exists(path));
   if (there) return {};
   if (!options.create) {
-    return std::unexpected(io_error(ENOENT, "data directory " + path + " is missing and may not be created"));
+    return std::unexpected(io_error(
+        ENOENT, "data directory " + path + " does not exist, and zookeeper.datadir.autocreate is off"));
   }
   return disk.make_directories(path);
 }
@@ -91,12 +92,12 @@ IoResult<void> check_layout(Disk& disk, const DataDirs& dirs) {
   if (!misplaced_logs.empty()) {
     return std::unexpected(data_error(dirs.snapshots + " holds transaction logs (" +
                                       misplaced_logs.front().name +
-                                      "), but dataLogDir is elsewhere: move them there"));
+                                      "), but dataLogDir is another directory: move them there"));
   }
   TRY_ASSIGN(const auto misplaced_snapshots, list_snapshots(disk, dirs.logs));
   if (!misplaced_snapshots.empty()) {
     return std::unexpected(data_error(dirs.logs + " holds snapshots (" + misplaced_snapshots.front().name +
-                                      "), but dataDir is elsewhere: move them there"));
+                                      "), but dataDir is another directory: move them there"));
   }
   return {};
 }

@@ -10,7 +10,7 @@
 namespace drover::storage {
 namespace {
 
-TEST(DataDir, IsMadeWhenMissingUnlessThatIsForbidden) {
+TEST(DataDir, IsCreatedWhenMissingUnlessForbidden) {
   MemoryDisk disk(1);
   EXPECT_EQ(DataDir::open(disk, data_dirs("/data"), {.create = false}).error().code, ENOENT);
   EXPECT_TRUE(DataDir::open(disk, data_dirs("/data", "/logs"), {}));
@@ -18,7 +18,7 @@ TEST(DataDir, IsMadeWhenMissingUnlessThatIsForbidden) {
   EXPECT_TRUE(*disk.exists("/logs/version-2"));
 }
 
-TEST(DataDir, RefusesLogsOrSnapshotsInTheOthersPlace) {
+TEST(DataDir, RefusesLogsInDataDirAndSnapshotsInDataLogDir) {
   MemoryDisk disk(1);
   const DataDirs dirs = data_dirs("/data", "/logs");
   ASSERT_TRUE(DataDir::open(disk, dirs, {}));
@@ -29,7 +29,7 @@ TEST(DataDir, RefusesLogsOrSnapshotsInTheOthersPlace) {
   EXPECT_FALSE(DataDir::open(disk, dirs, {}));
 }
 
-TEST(DataDir, MayHoldBothWhenItIsOne) {
+TEST(DataDir, MayHoldLogsAndSnapshotsInOneDirectory) {
   MemoryDisk disk(1);
   ASSERT_TRUE(disk.make_directories("/data/version-2"));
   disk.set_contents("/data/version-2/log.1", "");
@@ -37,7 +37,7 @@ TEST(DataDir, MayHoldBothWhenItIsOne) {
   EXPECT_TRUE(DataDir::open(disk, data_dirs("/data"), {}));
 }
 
-TEST(DataDir, ClearsAwayTemporaryFilesButNotAnInterruptedEpoch) {
+TEST(DataDir, RemovesTemporaryFilesButNotAnInterruptedEpochWrite) {
   MemoryDisk disk(1);
   ASSERT_TRUE(disk.make_directories("/data/version-2"));
   disk.set_contents("/data/version-2/tmp.snapshot.5", "half");
@@ -58,7 +58,7 @@ TEST(DataDir, FindsTheInitializeMarkBesideTheLogs) {
   EXPECT_FALSE(*has_initialize_mark(disk, dirs));
 }
 
-TEST(DataDir, ForgetsTheInitializeMarkForGood) {
+TEST(DataDir, RemovesTheInitializeMarkDurably) {
   MemoryDisk disk(1);
   const DataDirs dirs = data_dirs("/data");
   ASSERT_TRUE(DataDir::open(disk, dirs, {}));
@@ -69,7 +69,7 @@ TEST(DataDir, ForgetsTheInitializeMarkForGood) {
   EXPECT_TRUE(remove_initialize_mark(disk, dirs)) << "gone already";
 }
 
-TEST(DataDir, RemembersForGoodThatItsHistoryIsBeingReplaced) {
+TEST(DataDir, RemembersDurablyThatItsHistoryIsBeingReplaced) {
   MemoryDisk disk(1);
   const DataDirs dirs = data_dirs("/data", "/logs");
   ASSERT_TRUE(DataDir::open(disk, dirs, {}));
@@ -80,7 +80,7 @@ TEST(DataDir, RemembersForGoodThatItsHistoryIsBeingReplaced) {
   }
 }
 
-TEST(DataDir, TakesAMarkThatItCannotReadForTheWorst) {
+TEST(DataDir, TreatsAnUnreadableMarkAsAnUnfinishedMove) {
   MemoryDisk disk(1);
   const DataDirs dirs = data_dirs("/data");
   ASSERT_TRUE(DataDir::open(disk, dirs, {}));

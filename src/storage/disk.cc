@@ -15,7 +15,7 @@ std::string join_path(std::string_view directory, std::string_view name) {
 IoResult<std::string> read_file(Disk& disk, const std::string& path, std::size_t bytes_max) {
   TRY_ASSIGN(const std::unique_ptr<File> file, disk.open(path, OpenMode::kRead));
   TRY_ASSIGN(const std::uint64_t size, file->size());
-  if (size > bytes_max) return std::unexpected(data_error(path + ": larger than such a file can be"));
+  if (size > bytes_max) return std::unexpected(data_error(path + ": too large for a file of this kind"));
   std::string bytes(size, '\0');
   TRY_ASSIGN(const std::size_t n, file->read_at(0, bytes.data(), bytes.size()));
   bytes.resize(n);

@@ -65,7 +65,7 @@ TEST_P(AnyDisk, AllocatesZerosAndNeverShrinks) {
   EXPECT_EQ(*read_file(*disk_, at("f"), 5000), "ab");
 }
 
-TEST_P(AnyDisk, ReplacesFilesWholeAndListsThem) {
+TEST_P(AnyDisk, ReplacesFilesAtomicallyAndListsThem) {
   ASSERT_TRUE(replace_file(*disk_, {root_, "f", "f.tmp"}, "one"));
   ASSERT_TRUE(replace_file(*disk_, {root_, "f", "f.tmp"}, "two"));
   ASSERT_TRUE(replace_file(*disk_, {root_, "a", "a.tmp"}, ""));
@@ -87,7 +87,7 @@ TEST_P(AnyDisk, RemovesADirectoryOnlyWhenNothingIsInIt) {
   EXPECT_EQ(disk_->remove_directory(at("sub")).error().code, ENOENT);
 }
 
-TEST_P(AnyDisk, SaysWhatIsMissing) {
+TEST_P(AnyDisk, ReportsWhichFileIsMissing) {
   EXPECT_EQ(disk_->open(at("none"), OpenMode::kRead).error().code, ENOENT);
   EXPECT_EQ(disk_->open(at("none"), OpenMode::kWrite).error().code, ENOENT);
   EXPECT_EQ(disk_->list(at("none")).error().code, ENOENT);
@@ -96,12 +96,12 @@ TEST_P(AnyDisk, SaysWhatIsMissing) {
   EXPECT_FALSE(*disk_->exists(at("none")));
 }
 
-TEST_P(AnyDisk, DoesNotReadAFileThatIsLargerThanExpected) {
+TEST_P(AnyDisk, DoesNotReadAFileLargerThanExpected) {
   ASSERT_TRUE(replace_file(*disk_, {root_, "f", "f.tmp"}, std::string(100, 'x')));
   EXPECT_FALSE(read_file(*disk_, at("f"), 99));
 }
 
-TEST_P(AnyDisk, LocksOnce) {
+TEST_P(AnyDisk, GrantsALockOnlyOnce) {
   auto lock = disk_->lock(at("lock"));
   ASSERT_TRUE(lock);
   EXPECT_EQ(disk_->lock(at("lock")).error().code, EWOULDBLOCK);
@@ -109,9 +109,9 @@ TEST_P(AnyDisk, LocksOnce) {
   EXPECT_TRUE(disk_->lock(at("lock")));
 }
 
-TEST_P(AnyDisk, KnowsThatThereIsRoom) { EXPECT_GT(*disk_->free_bytes(root_), 0u); }
+TEST_P(AnyDisk, ReportsFreeSpace) { EXPECT_GT(*disk_->free_bytes(root_), 0u); }
 
-TEST_P(AnyDisk, LetsOneServerIntoADataDirectory) {
+TEST_P(AnyDisk, AllowsOneServerPerDataDirectory) {
   const DataDirs dirs = data_dirs(at("data"), at("logs"));
   auto first = DataDir::open(*disk_, dirs, {});
   ASSERT_TRUE(first) << first.error().what;

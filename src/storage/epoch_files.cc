@@ -92,7 +92,7 @@ IoResult<Epochs> load_epochs(Disk& disk, const std::string& directory, Zxid last
   if (epochs.accepted < logged) TRY(write_epoch(disk, directory, EpochFile::kAccepted, logged));
   TRY(write_epoch(disk, directory, EpochFile::kCurrent, logged));
   epochs.findings.push_back("currentEpoch was " + std::to_string(epochs.current) +
-                            " and is brought up to the last transaction's epoch " + std::to_string(logged));
+                            " and is raised to the last transaction's epoch " + std::to_string(logged));
   epochs.current = logged;
   // The leader of these transactions had a history id, but the learner did not write it yet.
   epochs.history_id = 0;

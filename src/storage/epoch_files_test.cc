@@ -26,7 +26,7 @@ TEST_F(EpochFiles, HoldDecimalTextLikeJavas) {
   EXPECT_EQ(*read_epoch(disk, "/d", EpochFile::kCurrent), 5u);
 }
 
-TEST_F(EpochFiles, HoldTheHistorysIdBehindTheLineThatJavaReads) {
+TEST_F(EpochFiles, StoreTheHistoryIdAfterTheLineThatJavaReads) {
   ASSERT_TRUE(write_epoch(disk, "/d", EpochFile::kCurrent, 5, 0x5f3a'9c01'77e4'0b21));
   EXPECT_EQ(disk.contents("/d/currentEpoch"), "5\n5f3a9c0177e40b21\n");
   put("acceptedEpoch", "5");
@@ -40,14 +40,14 @@ TEST_F(EpochFiles, HoldTheHistorysIdBehindTheLineThatJavaReads) {
   }
 }
 
-TEST_F(EpochFiles, ForgetTheIdWhenTransactionsCameFromALeaderWhoseIdDidNot) {
+TEST_F(EpochFiles, DropTheIdWhenTransactionsCameFromALeaderWithoutOne) {
   put("currentEpoch", "4\n17\n");
   put("acceptedEpoch", "5");
   EXPECT_EQ(load_epochs(disk, "/d", in_epoch(5))->history_id, 0u);
   EXPECT_EQ(load_epochs(disk, "/d", in_epoch(5))->history_id, 0u);
 }
 
-TEST_F(EpochFiles, ThatHoldNoNumberAreDamage) {
+TEST_F(EpochFiles, WithoutANumberAreDamage) {
   for (const char* text : {"", "x", "-1", "1x", "99999999999", "4294967296"}) {
     put("currentEpoch", text);
     const auto epoch = read_epoch(disk, "/d", EpochFile::kCurrent);
@@ -62,7 +62,7 @@ TEST_F(EpochFiles, AreDurableWhenWritten) {
   EXPECT_EQ(*read_epoch(disk, "/d", EpochFile::kCurrent), 3u);
 }
 
-TEST_F(EpochFiles, AreMadeFromTheHistoryWhenMissing) {
+TEST_F(EpochFiles, AreDerivedFromTheHistoryWhenMissing) {
   const auto epochs = load_epochs(disk, "/d", in_epoch(4));
   ASSERT_TRUE(epochs);
   EXPECT_EQ(epochs->current, 4u);
@@ -71,7 +71,7 @@ TEST_F(EpochFiles, AreMadeFromTheHistoryWhenMissing) {
   EXPECT_EQ(load_epochs(disk, "/d", Zxid{-1})->current, 4u);
 }
 
-TEST_F(EpochFiles, MayShowAPromiseThatWasNotFulfilledYet) {
+TEST_F(EpochFiles, MayHoldAnAcceptedEpochThatIsNewerThanTheCurrentOne) {
   put("currentEpoch", "4");
   put("acceptedEpoch", "6");
   const auto epochs = load_epochs(disk, "/d", in_epoch(4));
@@ -85,7 +85,7 @@ TEST_F(EpochFiles, ThatContradictEachOtherAreDamage) {
   EXPECT_FALSE(load_epochs(disk, "/d", in_epoch(4)));
 }
 
-TEST_F(EpochFiles, FollowAHistoryThatWasMadeDurableBeforeACrash) {
+TEST_F(EpochFiles, AreRaisedToTheEpochOfADurableHistoryAfterACrash) {
   put("currentEpoch", "4");
   put("acceptedEpoch", "5");
   const auto epochs = load_epochs(disk, "/d", in_epoch(5));
@@ -95,7 +95,7 @@ TEST_F(EpochFiles, FollowAHistoryThatWasMadeDurableBeforeACrash) {
   EXPECT_EQ(disk.contents("/d/currentEpoch"), "5");
 }
 
-TEST_F(EpochFiles, FollowAnInterruptedWriteOfJavas) {
+TEST_F(EpochFiles, AreRaisedAfterAnInterruptedWriteByJava) {
   put("currentEpoch", "4");
   put("acceptedEpoch", "4");
   EXPECT_FALSE(load_epochs(disk, "/d", in_epoch(5))) << "nothing explains it";

@@ -44,7 +44,7 @@ TEST(FileNames, AreListedInOrderOfZxidNotOfName) {
   EXPECT_TRUE(list_logs(disk, "/none")->empty());
 }
 
-TEST(FileNames, OfTemporaryFilesAreNotTakenForAnythingByJava) {
+TEST(FileNames, OfTemporaryFilesAreIgnoredByJava) {
   const std::string name = temporary_name(log_name(Zxid{1}));
   EXPECT_TRUE(is_temporary(name));
   EXPECT_FALSE(name.starts_with("log."));

@@ -27,13 +27,13 @@ InputWindow::InputWindow(ByteSource& source, std::size_t record_bytes_max)
       capacity_(kWindowBytes) {}
 
 void InputWindow::consume(std::size_t n) {
-  ENSURE(n <= end_ - begin_, "only what is in the window can be consumed");
+  ENSURE(n <= end_ - begin_, "only bytes in the window are consumed");
   begin_ += n;
   position_ += n;
 }
 
 std::uint32_t InputWindow::checksum_with(std::size_t n) {
-  ENSURE(adler_ && n <= end_ - begin_, "a checksum covers what is in the window");
+  ENSURE(adler_ && n <= end_ - begin_, "a checksum covers only bytes in the window");
   fold_checksum();
   return adler32_more(*adler_, {buffer_.get() + begin_, n});
 }
@@ -44,7 +44,7 @@ void InputWindow::fold_checksum() {
 }
 
 IoResult<std::string_view> InputWindow::fill(std::size_t n) {
-  if (n > record_bytes_max_) return std::unexpected(data_error("a record longer than any can be"));
+  if (n > record_bytes_max_) return std::unexpected(data_error("a record is longer than the limit"));
   fold_checksum();
   std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
   end_ -= begin_;

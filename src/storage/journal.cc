@@ -33,7 +33,7 @@ IoResult<void> Journal::open_log(const LogTail& tail) {
 }
 
 TxnLogWriter& Journal::log() {
-  ENSURE(log_.has_value(), "a log is used only behind a history that is whole");
+  ENSURE(log_.has_value(), "a log is used only after a complete history");
   return *log_;
 }
 
@@ -42,7 +42,7 @@ IoResult<void> Journal::save_epoch(EpochFile which, std::uint32_t epoch, std::ui
 }
 
 IoResult<TruncateReport> Journal::truncate(Zxid last) {
-  if (!log_) return std::unexpected(data_error("there is no whole history here that could be truncated"));
+  if (!log_) return std::unexpected(data_error("cannot truncate: the history is not complete"));
   TRY(log_->sync());
   log_.reset();
   TRY_ASSIGN(TruncateReport report, truncate_history(*disk_, dirs_, last));
@@ -58,8 +58,7 @@ IoResult<void> Journal::discard() {
 }
 
 IoResult<std::string> Journal::replace(Zxid zxid, const WriteState& write, const SnapshotOptions& options) {
-  if (zxid < Zxid{0})
-    return std::unexpected(data_error("no state has the zxid " + std::to_string(raw(zxid))));
+  if (zxid < Zxid{0}) return std::unexpected(data_error("the new state has no zxid"));
   log_.reset();
   // The old history stays until the new one is complete. Otherwise a crash while gigabytes are written would
   // cost the ensemble a voter, and if two of three servers are synced at once, no leader could ever be

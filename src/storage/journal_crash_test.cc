@@ -175,12 +175,12 @@ bool fail_and_check(const Past& past, const Order& order, std::uint64_t k, std::
   EXPECT_TRUE(w.start());
   order.expect_found(w);
   if (told) {
-    EXPECT_EQ(w.sink.history, found) << "it has told the others that it has this";
+    EXPECT_EQ(w.sink.history, found) << "it told the others that it has this";
   }
   return !::testing::Test::HasFailure();
 }
 
-TEST(JournalCrash, AFailedOperationIsReturnedAndTheNextProcessKnowsWhatItHas) {
+TEST(JournalCrash, AFailedOperationIsReturnedAndTheNextProcessRecovers) {
   for (const Past& past : all_pasts()) {
     const Order replace = replacing(past, joined(range(1, 1, 20), range(2, 1, 4)));
     for (const Order& order : {replace, discarding(past)}) {

@@ -19,7 +19,7 @@ IoResult<void> broken_state(SnapshotWriter& writer) {
 
 // --- replace ---
 
-TEST(Journal, TheHistoryAfterReplaceIsTheStateAndWhatWasAppendedLater) {
+TEST(Journal, TheHistoryAfterReplaceIsTheStatePlusLaterAppends) {
   for (const Past& past : all_pasts()) {
     World w(data_dirs("/data", "/logs"));
     begin(w, past);
@@ -31,11 +31,12 @@ TEST(Journal, TheHistoryAfterReplaceIsTheStateAndWhatWasAppendedLater) {
     w.crash(Survival::kLose);
     ASSERT_TRUE(w.start());
     EXPECT_EQ(w.sink.history, joined(range(1, 1, 33), range(4, 1, 3))) << w.report.damage;
-    EXPECT_EQ(w.set_aside(w.dirs().snapshots), before) << "what replace() itself put away is not kept";
+    EXPECT_EQ(w.set_aside(w.dirs().snapshots), before)
+        << "the history that replace() itself put away is not kept";
   }
 }
 
-TEST(Journal, ReplaceKeepsWhatWasDiscardedBefore) {
+TEST(Journal, ReplaceKeepsHistoriesThatWereDiscardedBefore) {
   World w(data_dirs("/data", "/logs"));
   begin(w, one_epoch());
   ASSERT_TRUE(w.journal->discard());
@@ -47,7 +48,7 @@ TEST(Journal, ReplaceKeepsWhatWasDiscardedBefore) {
   EXPECT_TRUE(*w.disk.exists("/logs/version-2/set-aside.1/log.100000029"));
 }
 
-TEST(Journal, ReplacesByACompressedSnapshotToo) {
+TEST(Journal, CanReplaceWithACompressedSnapshot) {
   World w(data_dirs("/data"));
   begin(w, one_epoch());
   EXPECT_EQ(*w.journal->replace(zx(2, 4), state_of(range(2, 1, 4)), {.compression = Compression::kGzip}),
@@ -56,7 +57,7 @@ TEST(Journal, ReplacesByACompressedSnapshotToo) {
   EXPECT_EQ(w.sink.history, range(2, 1, 4));
 }
 
-TEST(Journal, AStateThatCannotBeWrittenLeavesTheHistoryThatWasThere) {
+TEST(Journal, AStateThatCannotBeWrittenKeepsTheOldHistory) {
   World w(data_dirs("/data"));
   begin(w, one_epoch());
   EXPECT_FALSE(w.journal->replace(zx(2, 4), broken_state));
@@ -68,7 +69,7 @@ TEST(Journal, AStateThatCannotBeWrittenLeavesTheHistoryThatWasThere) {
   EXPECT_TRUE(w.append(range(2, 5, 6)));
 }
 
-TEST(Journal, StatesThatCannotBeWrittenDoNotFillTheDiskWithWhatTheyWereToReplace) {
+TEST(Journal, FailedReplacesDoNotAccumulateOldHistories) {
   World w(data_dirs("/data"));
   begin(w, one_epoch());
   for (std::uint32_t epoch = 2; epoch <= 5; ++epoch) {
@@ -78,19 +79,19 @@ TEST(Journal, StatesThatCannotBeWrittenDoNotFillTheDiskWithWhatTheyWereToReplace
   }
 }
 
-TEST(Journal, AStateForANewServerUsesUpItsInitializeMark) {
+TEST(Journal, AStateForANewServerRemovesItsInitializeMark) {
   World w(data_dirs("/data"));
   w.disk.set_contents("/data/initialize", "");
   begin(w, nothing());
   const auto while_writing = [&](SnapshotWriter& writer) {
-    EXPECT_TRUE(*w.disk.exists("/data/initialize")) << "not before the state is here";
+    EXPECT_TRUE(*w.disk.exists("/data/initialize")) << "not before the state has arrived";
     return state_of(range(2, 1, 4))(writer);
   };
   ASSERT_TRUE(w.journal->replace(zx(2, 4), while_writing));
   EXPECT_FALSE(*w.disk.exists("/data/initialize"));
 }
 
-TEST(Journal, RefusesAStateWithoutAZxidBeforeAnythingIsTouched) {
+TEST(Journal, RefusesAStateWithoutAZxidAndChangesNothing) {
   World w(data_dirs("/data"));
   begin(w, one_epoch());
   EXPECT_FALSE(w.journal->replace(Zxid{-1}, state_of({})));
@@ -118,7 +119,7 @@ TEST(Journal, DiscardKeepsTheLastTwoHistories) {
   }
 }
 
-TEST(Journal, TransactionsWithoutTheStateThatWasWaitedForAreNoHistory) {
+TEST(Journal, TransactionsWithoutTheAwaitedStateAreDamage) {
   World w(data_dirs("/data"));
   begin(w, one_epoch());
   ASSERT_TRUE(w.journal->discard());
@@ -129,7 +130,7 @@ TEST(Journal, TransactionsWithoutTheStateThatWasWaitedForAreNoHistory) {
 
 // --- truncate ---
 
-TEST(Journal, GoesOnBehindATruncationWithAnotherHistory) {
+TEST(Journal, AcceptsADifferentHistoryAfterATruncation) {
   World w(data_dirs("/data"));
   begin(w, three_epochs());
   ASSERT_TRUE(w.append(range(3, 6, 8)));
@@ -143,7 +144,7 @@ TEST(Journal, GoesOnBehindATruncationWithAnotherHistory) {
   EXPECT_EQ(w.sink.history, joined(joined(range(1, 1, 20), range(2, 1, 4)), range(5, 1, 3)));
 }
 
-TEST(Journal, NoticesWhenALogLosesTheEndThatATruncationGaveIt) {
+TEST(Journal, DetectsALogThatIsShorterThanItsTruncation) {
   for (const bool went_on : {false, true}) {
     World w(data_dirs("/data"));
     begin(w, one_epoch());
@@ -167,7 +168,7 @@ TEST(Journal, DoesNotTruncateALogThatFailed) {
   EXPECT_EQ(report.error().code, EIO) << "the process has to end";
 }
 
-TEST(Journal, ATruncationThatCannotBeDoneChangesNothingAndLeavesRoomForAState) {
+TEST(Journal, AnImpossibleTruncationChangesNothingAndAStateCanReplaceTheHistory) {
   World w(data_dirs("/data"));
   begin(w, only_a_snapshot());
   const auto report = w.journal->truncate(zx(1, 3));
@@ -182,7 +183,7 @@ TEST(Journal, ATruncationThatCannotBeDoneChangesNothingAndLeavesRoomForAState) {
   ASSERT_TRUE(w.append(range(1, 4, 4)));
 }
 
-TEST(Journal, AStateThatIsAheadOfItsNameIsNoPlaceToTruncateTo) {
+TEST(Journal, CannotTruncateToASnapshotThatIsAheadOfItsName) {
   World w(data_dirs("/data"));
   begin(w, nothing());
   ASSERT_TRUE(w.journal->replace(zx(1, 10), state_of(range(1, 1, 12))));
@@ -192,7 +193,7 @@ TEST(Journal, AStateThatIsAheadOfItsNameIsNoPlaceToTruncateTo) {
 
 // --- the rest ---
 
-TEST(Journal, ThatIsClosedForDamageLeavesTheEvidenceAlone) {
+TEST(Journal, WithDamageStaysClosedAndKeepsTheEvidence) {
   World w(data_dirs("/data"));
   begin(w, one_epoch());
   w.stop();

@@ -47,7 +47,7 @@ std::optional<LogRecord> LogFileReader::next() {
   if (length == 0) return at_zero_length();
   const std::uint64_t room = size_ - std::min(size_, window_->position());
   if (length < 0 || static_cast<std::size_t>(length) < kEntryBytesMin)
-    return finish("impossible length of a record");
+    return finish("invalid length of a record");
   const std::size_t frame_bytes = static_cast<std::size_t>(length) + kFrameOverheadBytes;
   if (frame_bytes > room) return finish("a record runs past the end of the file");
 
@@ -60,11 +60,11 @@ std::optional<LogRecord> LogFileReader::next() {
 std::optional<LogRecord> LogFileReader::take(std::string_view frame) {
   const std::string_view entry = frame.substr(kFrameHeaderBytes, frame.size() - kFrameOverheadBytes);
   const std::uint32_t checksum = adler32_of(entry);
-  if (frame.back() != kEndOfRecord) return finish("a record without its end mark");
+  if (frame.back() != kEndOfRecord) return finish("a record has no end mark");
   if (wire::load_be<std::int64_t>(frame.data()) != checksum) return finish("checksum mismatch");
   const Zxid zxid = zxid_of_entry(entry);
   if (last_ == kNoLog && first_ != kNoLog && zxid != first_)
-    return finish("the first record is zxid 0x" + hex(zxid));
+    return finish("the first record has zxid 0x" + hex(zxid));
   last_ = zxid;
   chain_.add(zxid, checksum, entry.size());
   pending_ = frame.size();
@@ -80,7 +80,7 @@ bool LogFileReader::read_header() {
   }
   if (header->size() < kLogHeaderBytes || all_zero(header->substr(0, kLogHeaderBytes))) {
     end_.no_header = true;
-    finish("no file header");
+    finish("missing file header");
     return false;
   }
   if (wire::load_be<std::int32_t>(header->data()) != kLogMagic) {
@@ -98,7 +98,7 @@ std::optional<LogRecord> LogFileReader::at_zero_length() {
     const auto rest = window_->need(1);
     if (!rest) return finish("cannot be read: " + rest.error().what, rest.error().code, offset);
     if (rest->empty()) return finish("", 0, offset);
-    if (!all_zero(*rest)) return finish("a record of length 0 with more behind it", 0, offset);
+    if (!all_zero(*rest)) return finish("a record of length 0 is followed by data", 0, offset);
     window_->consume(rest->size());
   }
 }

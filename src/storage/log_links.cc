@@ -36,7 +36,7 @@ std::uint64_t load64(const char* at) {
 std::int64_t check_of(std::string_view bytes) {
   constexpr std::uint64_t k0 = 0xA0761D6478BD642Full;
   constexpr std::uint64_t k1 = 0xE7037ED1A0B428DBull;
-  ENSURE(bytes.size() >= 16 && bytes.size() % 16 == 0, "whole blocks are checked");
+  ENSURE(bytes.size() >= 16 && bytes.size() % 16 == 0, "only complete blocks are checked");
   std::uint64_t h = kCheckSeed ^ k0;
   std::size_t at = 0;
   for (; at + 16 < bytes.size(); at += 16) {

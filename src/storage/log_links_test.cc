@@ -42,21 +42,21 @@ TEST_F(LogLinksTest, AreDurableWhenAddedAndTheWatermarkIsNot) {
   EXPECT_EQ(evidence().watermark->durable, kNoLog);
 }
 
-TEST_F(LogLinksTest, PreferTheLatestForAFileThatWasBegunTwice) {
+TEST_F(LogLinksTest, UseTheLatestLinkOfAFileThatWasStartedTwice) {
   auto links = LogLinks::open(disk, "/d", {kNoLog, kNoLog});
   ASSERT_TRUE(links->add({Zxid{0x64}, {Zxid{1}, Zxid{5}, 1}}));
   ASSERT_TRUE(links->add(second));
   EXPECT_EQ(*evidence().link_of(Zxid{0x64}), second);
 }
 
-TEST_F(LogLinksTest, ForgetFilesThatAreGoneWhenOpened) {
+TEST_F(LogLinksTest, DropFilesThatNoLongerExistWhenOpened) {
   ASSERT_TRUE(LogLinks::open(disk, "/d", {kNoLog, kNoLog})->add(second));
   ASSERT_TRUE(disk.unlink("/d/log.64"));
   ASSERT_TRUE(LogLinks::open(disk, "/d", {kNoLog, kNoLog}));
   EXPECT_TRUE(evidence().links.empty());
 }
 
-TEST_F(LogLinksTest, AreNoEvidenceWhereTheyAreUnreadable) {
+TEST_F(LogLinksTest, IgnoreUnreadableEntries) {
   EXPECT_FALSE(evidence().watermark);
   ASSERT_TRUE(LogLinks::open(disk, "/d", {Zxid{1}, Zxid{9}})->add(second));
   const std::string path = "/d/drover.links";
@@ -69,7 +69,7 @@ TEST_F(LogLinksTest, AreNoEvidenceWhereTheyAreUnreadable) {
   EXPECT_TRUE(evidence().links.empty());
 }
 
-TEST_F(LogLinksTest, OfEarlierVersionsAreRead) {
+TEST_F(LogLinksTest, FromEarlierVersionsAreRead) {
   std::string bytes = "DROVERLK" + wire::testing::from_hex("00000001");
   bytes.resize(512, '\0');
   bytes += wire::testing::from_hex("0000000000000064 0000000000000070 b2c2a114ba5c1b19");

@@ -385,13 +385,13 @@ void MemoryDisk::crash(Survival survival) {
 
 void MemoryDisk::break_sector(const std::string& path, std::uint64_t offset) {
   const auto inode = find(path);
-  ENSURE(inode != nullptr, "a sector to break is in a file that exists");
+  ENSURE(inode != nullptr, "the file of a broken sector exists");
   inode->bad_sectors.insert(offset / kSectorBytes);
 }
 
 std::string MemoryDisk::contents(const std::string& path) const {
   const auto inode = find(path);
-  ENSURE(inode != nullptr, "a file to look at exists");
+  ENSURE(inode != nullptr, "an inspected file exists");
   return inode->current;
 }
 

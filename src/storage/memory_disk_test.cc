@@ -46,7 +46,7 @@ TEST_F(MemoryDiskTest, ForgetsANameWhoseDirectoryWasNotSynced) {
   EXPECT_FALSE(*disk.exists("/d/f"));
 }
 
-TEST_F(MemoryDiskTest, BringsAnUnlinkedFileBackWhoseDirectoryWasNotSynced) {
+TEST_F(MemoryDiskTest, RestoresAnUnlinkedFileWhoseDirectoryWasNotSynced) {
   make_durable_file("old");
   ASSERT_TRUE(disk.unlink("/d/f"));
   disk.crash(Survival::kLose);
@@ -71,7 +71,7 @@ TEST_F(MemoryDiskTest, TearsAWriteAtSectorsInAnyOrder) {
   EXPECT_TRUE(hole) << "a later sector must be able to survive an earlier one";
 }
 
-TEST_F(MemoryDiskTest, TellsTheSameStoryForTheSameSeed) {
+TEST_F(MemoryDiskTest, BehavesTheSameForTheSameSeed) {
   const auto story = [] {
     MemoryDisk torn(99);
     EXPECT_TRUE(torn.make_directories("/d"));
@@ -99,7 +99,7 @@ TEST_F(MemoryDiskTest, DropsThePagesOfAFailedSyncWhileReadsStillShowThem) {
   EXPECT_EQ(disk.contents("/d/f"), "old");
 }
 
-TEST_F(MemoryDiskTest, IsDeafAfterPowerOffAndItsOldHandlesAreDeadAfterwards) {
+TEST_F(MemoryDiskTest, RefusesWritesAfterPowerOffAndOldHandlesAfterTheCrash) {
   auto file = make_durable_file("old");
   disk.power_off_after(1);
   EXPECT_TRUE(file->write_at(0, "1"));

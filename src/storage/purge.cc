@@ -20,7 +20,7 @@ std::vector<SnapshotFile> verified(Disk& disk, const DataDirs& dirs, const std::
     if (const auto info = verify_snapshot(disk, dirs.snapshots, file)) {
       good.push_back(file);
     } else {
-      report.findings.push_back("not counted: " + info.error().what);
+      report.findings.push_back("snapshot not counted: " + info.error().what);
     }
   }
   return good;

@@ -41,7 +41,7 @@ TEST_F(Purge, KeepsTheNewestSnapshotsAndTheLogsTheyNeed) {
   EXPECT_EQ(store.start().last, zx(1, 50));
 }
 
-TEST_F(Purge, LeavesAHistoryThatRecoversFromTheOldestSnapshotKept) {
+TEST_F(Purge, LeavesEnoughToRecoverFromTheOldestSnapshotKept) {
   ASSERT_TRUE(purge(store.disk, store.dirs, {.retain = 2}));
   corrupt(40);
   const RecoveryReport report = store.start();
@@ -67,7 +67,7 @@ TEST_F(Purge, DeletesNothingWhenNothingIsValid) {
   EXPECT_EQ(remaining("log.").size(), 5u);
 }
 
-TEST_F(Purge, KeepsFewerButOneWhenTheyAreTooLarge) {
+TEST_F(Purge, KeepsFewerButAtLeastOneWhenTheyAreTooLarge) {
   ASSERT_TRUE(purge(store.disk, store.dirs, {.retain = 5, .bytes_max = 1}));
   EXPECT_EQ(remaining("snapshot."), (std::vector<std::string>{"snapshot.100000028"}));
   EXPECT_EQ(store.start().last, zx(1, 50));
@@ -77,7 +77,7 @@ TEST_F(Purge, KeepsAllThatFit) {
   EXPECT_TRUE(purge(store.disk, store.dirs, {.retain = 5, .bytes_max = 100 << 20})->removed.empty());
 }
 
-TEST_F(Purge, GoesUnnoticedByTheWriter) {
+TEST_F(Purge, DoesNotDisturbTheWriter) {
   store.start();
   ASSERT_TRUE(purge(store.disk, store.dirs, {.retain = 1}));
   store.log(range(1, 51, 55));

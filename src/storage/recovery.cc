@@ -28,9 +28,8 @@ class Recovery {
       replacing_ = Replacing::kNo;
     }
     if (replacing_ == Replacing::kMoving || replacing_ == Replacing::kIncoming) {
-      damaged(
-          "the history was being set aside for a leader's, and that was not finished (drover.replacing in " +
-          dirs_.snapshots + " says so)");
+      damaged("moving the old history aside was interrupted (see drover.replacing in " + dirs_.snapshots +
+              ")");
       return report_;
     }
     if (replacing_ == Replacing::kTrying) {
@@ -72,12 +71,12 @@ class Recovery {
 // to be restored, and after a crash the next start tries the new state again.
 IoResult<void> Recovery::try_sent_state() {
   TRY_ASSIGN(std::optional<SnapshotFile> file, find_incoming_snapshot(disk_, dirs_));
-  IoResult<SnapshotInfo> info = std::unexpected(data_error("its file is gone"));
+  IoResult<SnapshotInfo> info = std::unexpected(data_error("its file is missing"));
   if (file) info = read_snapshot(disk_, dirs_.snapshots, *file, sink_);
   if (!info) {
     sink_.reset();
     report_.findings.push_back("the restored state cannot be loaded (" + info.error().what +
-                               "): it is dropped, and the state before the restore is served again");
+                               "): the restore is undone, and the previous state is served again");
     TRY(set_replacing_mark(disk_, dirs_, Replacing::kNo));
     return remove_incoming(disk_, dirs_);
   }
@@ -179,13 +178,13 @@ IoResult<void> Recovery::judge_missing_snapshot() {
   if (has_history() && !options_.trust_empty) {
     report_.txns_replayed = 0;
     report_.last = Zxid{-1};
-    damaged("there are transaction logs but no snapshot that they could start from");
+    damaged("there are transaction logs, but no snapshot to replay them on");
     return {};
   }
   if (has_history()) return {};
   // A corrupt snapshot of the empty tree loses nothing; every other one held data.
   if (newest_skipped_ && *newest_skipped_ > Zxid{0}) {
-    damaged("no snapshot is whole");
+    damaged("every snapshot is corrupt");
     return {};
   }
   return judge_empty();

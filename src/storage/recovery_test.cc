@@ -19,7 +19,7 @@ struct Recovery : ::testing::Test {
   Store store;
 };
 
-TEST_F(Recovery, OfNothingIsEmptyAndMayStartOnlyWhenThatIsMeant) {
+TEST_F(Recovery, OfAnEmptyDirectoryMayStartOnlyIfTheOperatorAllowsIt) {
   remove_snapshot();
   RecoveryReport report = store.start();
   EXPECT_EQ(report.outcome, RecoveryOutcome::kEmpty);
@@ -35,21 +35,21 @@ TEST_F(Recovery, OfNothingIsEmptyAndMayStartOnlyWhenThatIsMeant) {
   EXPECT_TRUE(*store.disk.exists("/data/initialize")) << "it stays until there is a snapshot";
 }
 
-TEST_F(Recovery, OfAHistoryThatIsBeingSetAsideIsDamageHoweverWholeItLooks) {
+TEST_F(Recovery, OfAHistoryThatIsBeingSetAsideIsDamageEvenIfItLooksComplete) {
   store.log(range(1, 1, 5));
   ASSERT_TRUE(set_replacing_mark(store.disk, store.dirs, Replacing::kMoving));
   RecoveryReport report = store.start({.trust_empty = true, .autocreate = true});
   EXPECT_TRUE(report.damaged());
   EXPECT_EQ(report.last, Zxid{-1});
   EXPECT_TRUE(store.sink.history.empty());
-  EXPECT_NE(report.damage.find("drover.replacing"), std::string::npos) << "the operator may know better";
+  EXPECT_NE(report.damage.find("drover.replacing"), std::string::npos) << "the operator may decide otherwise";
 
   remove_snapshot();
   ASSERT_TRUE(store.disk.unlink(store.log_path(zx(1, 1))));
   EXPECT_FALSE(store.start({.autocreate = true}).may_start_empty);
 }
 
-TEST_F(Recovery, OfADirectoryThatWaitsForALeadersStateIsNotANewOne) {
+TEST_F(Recovery, TreatsADirectoryThatAwaitsAStateAsNotNew) {
   ASSERT_TRUE(set_replacing_mark(store.disk, store.dirs, Replacing::kAwaiting));
   remove_snapshot();
   RecoveryReport report = store.start({.autocreate = true});
@@ -58,10 +58,10 @@ TEST_F(Recovery, OfADirectoryThatWaitsForALeadersStateIsNotANewOne) {
   EXPECT_EQ(report.last, Zxid{-1});
 
   store.disk.set_contents("/data/initialize", "");
-  EXPECT_TRUE(store.start().may_start_empty) << "the operator's word, given after the waiting began";
+  EXPECT_TRUE(store.start().may_start_empty) << "the operator created the mark after the waiting began";
 }
 
-TEST_F(Recovery, OfAStateThatWasWaitedForMakesItDurableAndEndsTheWaiting) {
+TEST_F(Recovery, MakesAnAwaitedStateDurableAndStopsWaiting) {
   remove_snapshot();
   ASSERT_TRUE(set_replacing_mark(store.disk, store.dirs, Replacing::kAwaiting));
   // If a process is killed before it syncs the directory, the file's name exists only in memory.
@@ -73,10 +73,10 @@ TEST_F(Recovery, OfAStateThatWasWaitedForMakesItDurableAndEndsTheWaiting) {
   EXPECT_EQ(recover(store.disk, store.dirs, {}, store.sink)->last, zx(3, 5));
   store.disk.crash(Survival::kLose);
   EXPECT_EQ(replacing_mark(store.disk, store.dirs), Replacing::kNo);
-  EXPECT_EQ(store.start().last, zx(3, 5)) << "somebody was already told that it is here";
+  EXPECT_EQ(store.start().last, zx(3, 5)) << "the server already claimed to have it";
 }
 
-TEST_F(Recovery, OfASentStateThatCannotBeLoadedIsTheOldHistory) {
+TEST_F(Recovery, FallsBackToTheOldHistoryIfARestoredStateCannotBeLoaded) {
   store.log(range(1, 1, 5));
   const auto incoming = write_snapshot(store.disk, store.dirs, range(3, 1, 2), {.incoming = true});
   ASSERT_TRUE(incoming);
@@ -90,7 +90,7 @@ TEST_F(Recovery, OfASentStateThatCannotBeLoadedIsTheOldHistory) {
   EXPECT_FALSE(*store.disk.exists(join_path(store.dirs.snapshots, *incoming)));
 }
 
-TEST_F(Recovery, OfASentStateThatLoadsIsThatState) {
+TEST_F(Recovery, UsesARestoredStateThatCanBeLoaded) {
   store.log(range(4, 1, 5));
   ASSERT_TRUE(write_snapshot(store.disk, store.dirs, range(3, 1, 2), {.incoming = true}));
   ASSERT_TRUE(set_replacing_mark(store.disk, store.dirs, Replacing::kTrying));
@@ -102,7 +102,7 @@ TEST_F(Recovery, OfASentStateThatLoadsIsThatState) {
   EXPECT_FALSE(*store.disk.exists(store.log_path(zx(4, 1))));
 }
 
-TEST_F(Recovery, OfLogsWithoutASnapshotIsDamageUnlessTheEmptyTreeIsTrusted) {
+TEST_F(Recovery, TreatsLogsWithoutASnapshotAsDamageUnlessTheEmptyTreeIsTrusted) {
   store.log(range(1, 1, 5));
   remove_snapshot();
   RecoveryReport report = store.start({.autocreate = true});
@@ -124,13 +124,13 @@ TEST_F(Recovery, DoesNotTrustTheEmptyTreeForALogThatBeginsLater) {
   EXPECT_TRUE(store.start({.trust_empty = true}).damaged());
 }
 
-TEST_F(Recovery, OfABrokenSnapshotOfNothingIsEmpty) {
+TEST_F(Recovery, TreatsACorruptSnapshotAtZxidZeroAsEmpty) {
   // Java crashed while it wrote its first snapshot.
   empty_snapshot(Zxid{0});
   EXPECT_EQ(store.start({.autocreate = true}).outcome, RecoveryOutcome::kEmpty);
 }
 
-TEST_F(Recovery, OfABrokenSnapshotAndNoLogIsDamage) {
+TEST_F(Recovery, TreatsACorruptSnapshotWithoutALogAsDamage) {
   ASSERT_TRUE(write_snapshot(store.disk, store.dirs, range(1, 1, 5)));
   remove_snapshot();
   corrupt_snapshot(zx(1, 5));
@@ -139,7 +139,7 @@ TEST_F(Recovery, OfABrokenSnapshotAndNoLogIsDamage) {
   EXPECT_TRUE(store.start({.autocreate = true}).damaged());
 }
 
-TEST_F(Recovery, OfABrokenSnapshotAndALogIsDamageUnlessTheEmptyTreeIsTrusted) {
+TEST_F(Recovery, TreatsACorruptSnapshotWithALogAsDamageUnlessTheEmptyTreeIsTrusted) {
   store.log(range(1, 1, 5));
   for (const bool empty : {true, false}) {
     empty ? empty_snapshot(Zxid{0}) : corrupt_snapshot(Zxid{0});
@@ -149,7 +149,7 @@ TEST_F(Recovery, OfABrokenSnapshotAndALogIsDamageUnlessTheEmptyTreeIsTrusted) {
   }
 }
 
-TEST_F(Recovery, PrefersTheNewestSnapshotAndReplaysOnlyWhatFollowsIt) {
+TEST_F(Recovery, UsesTheNewestSnapshotAndReplaysOnlyLaterTransactions) {
   store.log(range(1, 1, 10));
   ASSERT_TRUE(write_snapshot(store.disk, store.dirs, range(1, 1, 7)));
   const RecoveryReport report = store.start();
@@ -160,7 +160,7 @@ TEST_F(Recovery, PrefersTheNewestSnapshotAndReplaysOnlyWhatFollowsIt) {
   EXPECT_EQ(store.sink.digest->tree, 42u);
 }
 
-TEST_F(Recovery, FallsBackToAnOlderSnapshotAndSaysSoWhenTheLogCoversTheGap) {
+TEST_F(Recovery, FallsBackToAnOlderSnapshotAndReportsItIfTheLogCoversTheGap) {
   store.log(range(1, 1, 10));
   ASSERT_TRUE(write_snapshot(store.disk, store.dirs, range(1, 1, 7)));
   corrupt_snapshot(zx(1, 7));
@@ -192,12 +192,12 @@ TEST_F(Recovery, DoesNotFallBackWhenTheLogEndsBeforeTheCorruptSnapshot) {
   EXPECT_EQ(report.last, zx(1, 10));
 }
 
-TEST_F(Recovery, OfASnapshotAloneKnowsItsZxid) {
+TEST_F(Recovery, TakesTheZxidFromASnapshotWithoutALog) {
   ASSERT_TRUE(write_snapshot(store.disk, store.dirs, range(7, 1, 5)));
   EXPECT_EQ(store.start().last, zx(7, 5));
 }
 
-TEST_F(Recovery, TellsWhenATransactionCannotBeApplied) {
+TEST_F(Recovery, ReportsATransactionThatCannotBeApplied) {
   class Picky final : public RecoverySink {
    public:
     void reset() override {}
@@ -217,7 +217,7 @@ TEST_F(Recovery, TellsWhenATransactionCannotBeApplied) {
   EXPECT_NE(report->damage.find("0x100000004"), std::string::npos);
 }
 
-TEST_F(Recovery, MakesWhatItFoundDurableBeforeAnybodyCountsOnIt) {
+TEST_F(Recovery, MakesTheLogDurableBeforeItIsUsed) {
   // A killed process leaves an unsynced batch in the page cache. Recovery finds it, so it must not be lost
   // later.
   store.start();
@@ -228,7 +228,7 @@ TEST_F(Recovery, MakesWhatItFoundDurableBeforeAnybodyCountsOnIt) {
   EXPECT_EQ(store.start().last, zx(1, 3));
 }
 
-TEST_F(Recovery, MakesASnapshotsNameDurableBeforeAnybodyCountsOnIt) {
+TEST_F(Recovery, MakesASnapshotsNameDurableBeforeItIsUsed) {
   remove_snapshot();
   store.disk.inject({.error = EIO, .only = DiskOperation::kSyncDirectory});
   ASSERT_FALSE(write_snapshot(store.disk, store.dirs, range(3, 1, 5)));
@@ -237,7 +237,7 @@ TEST_F(Recovery, MakesASnapshotsNameDurableBeforeAnybodyCountsOnIt) {
   EXPECT_EQ(store.start().last, zx(3, 5));
 }
 
-TEST_F(Recovery, LeavesNoTearThatWouldLookLikeDamageWithoutTheSideFile) {
+TEST_F(Recovery, RepairsATornTailSoThatItIsNotDamageWithoutTheSideFile) {
   // Sectors of a torn batch survive in any order, so complete records may follow the tear. Our watermark says
   // that they were never synced; Java, or Drover without the watermark, cannot know that.
   int torn = 0;
@@ -257,7 +257,7 @@ TEST_F(Recovery, LeavesNoTearThatWouldLookLikeDamageWithoutTheSideFile) {
   EXPECT_GT(torn, 20);
 }
 
-TEST_F(Recovery, ThatOnlyLooksChangesNothing) {
+TEST_F(Recovery, WithoutRepairChangesNothing) {
   store.log(range(1, 1, 3));
   store.disk.set_contents(store.log_path(zx(2, 1)), "");
   const std::uint64_t before = store.disk.operations();

@@ -107,7 +107,7 @@ void crash_everywhere(const std::string& reject_path) {
 
 TEST(RestoreCrash, LeavesTheOldStateOrTheNewOneAtEveryPoint) { crash_everywhere("\n"); }
 
-TEST(RestoreCrash, LeavesTheOldStateAtEveryPointIfTheNewOneCannotBeLoaded) {
+TEST(RestoreCrash, LeavesTheOldStateAtEveryPointIfTheNewOneIsCorrupt) {
   crash_everywhere("/" + hex(kNew.back()));
 }
 

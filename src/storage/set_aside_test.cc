@@ -30,7 +30,7 @@ struct SetAside : ::testing::Test {
   Store store;
 };
 
-TEST_F(SetAside, HistoryLeavesADirectoryThatDoesNotStartOnItsOwn) {
+TEST_F(SetAside, TheRemainingDirectoryDoesNotStartEmpty) {
   ASSERT_TRUE(set_aside_history(store.disk, store.dirs));
   store.disk.crash(Survival::kLose);
   RecoveryReport report = store.start({.autocreate = true});
@@ -48,7 +48,7 @@ TEST_F(SetAside, HistoryLeavesADirectoryThatDoesNotStartOnItsOwn) {
   EXPECT_TRUE(*store.disk.exists("/data/version-2/set-aside.2/snapshot.300000005"));
 }
 
-TEST_F(SetAside, NothingMakesNoDirectoryButTheWaitingIsRemembered) {
+TEST_F(SetAside, AnEmptyHistoryCreatesNoDirectoryButIsNotNew) {
   Store empty;
   ASSERT_TRUE(empty.disk.unlink(empty.snapshot_path(Zxid{0})));
   EXPECT_FALSE(*has_history(empty.disk, empty.dirs));
@@ -56,7 +56,7 @@ TEST_F(SetAside, NothingMakesNoDirectoryButTheWaitingIsRemembered) {
   EXPECT_FALSE(empty.start({.autocreate = true}).may_start_empty);
 }
 
-TEST_F(SetAside, LogsAndSnapshotsThatLiveApartGoUnderTheSameNumber) {
+TEST_F(SetAside, SeparateLogAndSnapshotDirectoriesUseTheSameNumber) {
   const DataDirs apart = data_dirs("/apart", "/logs");
   for (const std::string& directory : {apart.snapshots, apart.logs}) {
     ASSERT_TRUE(store.disk.make_directories(directory));
@@ -70,7 +70,7 @@ TEST_F(SetAside, LogsAndSnapshotsThatLiveApartGoUnderTheSameNumber) {
   EXPECT_EQ(listed("/logs/version-2/set-aside.5"), Names{"log.100000006"});
 }
 
-TEST_F(SetAside, ADirectoryWithoutLogsIsNotNewAfterwardsEither) {
+TEST_F(SetAside, ADirectoryWithoutLogsIsNotNewAfterwards) {
   // What Java leaves right after a leader's snapshot: nothing is moved in the log directory.
   const DataDirs apart = data_dirs("/apart", "/logs");
   for (const std::string& directory : {apart.snapshots, apart.logs}) {
@@ -81,16 +81,16 @@ TEST_F(SetAside, ADirectoryWithoutLogsIsNotNewAfterwardsEither) {
   EXPECT_FALSE(recover(store.disk, apart, {.autocreate = true}, store.sink)->may_start_empty);
 }
 
-TEST_F(SetAside, AnInitializeMarkIsUsedUpUnlessTheOperatorMakesItAgain) {
+TEST_F(SetAside, TheInitializeMarkIsRemovedUnlessTheOperatorCreatesItAgain) {
   store.disk.set_contents("/data/initialize", "");
   ASSERT_TRUE(set_aside_history(store.disk, store.dirs));
   store.disk.crash(Survival::kLose);
-  EXPECT_FALSE(store.start({.autocreate = true}).may_start_empty) << "it spoke of another time";
+  EXPECT_FALSE(store.start({.autocreate = true}).may_start_empty) << "the mark was older than the history";
   store.disk.set_contents("/data/initialize", "");
   EXPECT_TRUE(store.start().may_start_empty);
 }
 
-TEST_F(SetAside, HistoryMayBeDeletedByAnybodyWithoutMakingTheDirectoryNew) {
+TEST_F(SetAside, DeletingASetAsideHistoryDoesNotMakeTheDirectoryNew) {
   const std::string directory = set_aside_history(store.disk, store.dirs)->front();
   ASSERT_TRUE(remove_set_aside(store.disk, directory));
   EXPECT_FALSE(*store.disk.exists(directory));
@@ -110,7 +110,7 @@ TEST_F(SetAside, OnlyTheNewestAreKept) {
   EXPECT_EQ(set_aside_history(store.disk, store.dirs)->front(), "/data/version-2/set-aside.5");
 }
 
-TEST_F(SetAside, WhatSomebodyElsePutThereStays) {
+TEST_F(SetAside, FilesOfOthersAreKept) {
   const std::string directory = set_aside_history(store.disk, store.dirs)->front();
   store.disk.set_contents(join_path(directory, "notes.txt"), "why");
   ASSERT_TRUE(store.disk.make_directories("/data/version-2/set-aside.copy"));

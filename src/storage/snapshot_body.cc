@@ -16,7 +16,7 @@ constexpr std::size_t kSessionBytes = 12;
 constexpr std::size_t kAclHeadBytes = 12;        // key, number of elements
 constexpr std::size_t kAclElementBytesMin = 12;  // permissions, two empty strings
 constexpr std::size_t kNodeTailBytes = 8 + wire::kStatPersistedBytes;
-constexpr const char* kTooLong = "a record longer than any can be";
+constexpr const char* kTooLong = "a record is longer than the limit";
 
 std::int32_t length_at(std::string_view bytes, std::size_t offset) {
   return wire::load_be<std::int32_t>(bytes.substr(offset, kLengthBytes).data());
@@ -29,7 +29,8 @@ Zxid newest_of(const wire::StatPersisted& stat) { return std::max({stat.czxid, s
 }  // namespace
 
 void append_snapshot_count(std::string& out, std::size_t count) {
-  ENSURE(count <= std::numeric_limits<std::int32_t>::max(), "a snapshot counts sessions and ACLs in an int");
+  ENSURE(count <= std::numeric_limits<std::int32_t>::max(),
+         "a snapshot stores the number of sessions and ACLs as an int");
   wire::Writer(out).i32(static_cast<std::int32_t>(count));
 }
 
@@ -64,7 +65,7 @@ SnapshotBodyParser::SnapshotBodyParser(SnapshotSink& sink, const SnapshotLimits&
 }
 
 IoResult<std::size_t> SnapshotBodyParser::feed(std::string_view bytes) {
-  if (part_ == Part::kFailed) return corrupt("nothing is read behind an error");
+  if (part_ == Part::kFailed) return corrupt("nothing is read after an error");
   std::size_t taken = 0;
   // Every iteration takes a record, or finds that it needs more bytes than there are.
   while (!done() && bytes.size() - taken >= needed_) {
@@ -85,7 +86,7 @@ IoResult<std::size_t> SnapshotBodyParser::take(std::string_view bytes) {
     case Part::kDone:
     case Part::kFailed: break;
   }
-  ENSURE(false, "nothing is taken at the end");
+  ENSURE(false, "nothing is parsed after the end");
   return 0;
 }
 
@@ -127,7 +128,7 @@ IoResult<std::size_t> SnapshotBodyParser::take_count(std::string_view bytes) {
 IoResult<std::size_t> SnapshotBodyParser::take_session(std::string_view bytes) {
   wire::Reader r(bytes);
   const SessionId id{r.i64()};
-  if (!sink_.session(id, r.i32())) return corrupt("a session is rejected");
+  if (!sink_.session(id, r.i32())) return corrupt("a session was rejected");
   ++info_.sessions;
   --records_left_;
   begin_record();
@@ -143,7 +144,7 @@ IoResult<std::size_t> SnapshotBodyParser::take_acl(std::string_view bytes) {
   if (!whole) return 0;
   const std::string_view list = bytes.substr(8, scanned_ - 8);
   if (!sink_.acl(wire::load_be<std::int64_t>(bytes.data()), list)) {
-    return corrupt("an access control list is rejected");
+    return corrupt("an ACL was rejected");
   }
   ++info_.acls;
   --records_left_;
@@ -189,7 +190,7 @@ IoResult<std::size_t> SnapshotBodyParser::take_node(std::string_view bytes) {
     return 0;
   }
   if (r.position() > record_bytes_max_) return corrupt(kTooLong);
-  if (!sink_.node(*path, data, acl, stat)) return corrupt("a node is rejected");
+  if (!sink_.node(*path, data, acl, stat)) return corrupt("a node was rejected");
   ++info_.nodes;
   info_.newest = std::max(info_.newest, newest_of(stat));
   begin_record();
@@ -200,7 +201,7 @@ IoResult<std::size_t> SnapshotBodyParser::take_node(std::string_view bytes) {
 IoResult<void> SnapshotBodyParser::measure_node(std::string_view bytes) {
   if (bytes.size() < kLengthBytes) return wait_for(kLengthBytes);
   const std::int32_t path_length = length_at(bytes, 0);
-  if (path_length < 0) return corrupt("a node without a path");
+  if (path_length < 0) return corrupt("a node has no path");
   const std::size_t path_end = kLengthBytes + not_negative(path_length);
   if (bytes.size() < path_end) return wait_for(path_end);  // It may be the end marker.
   if (bytes.size() < path_end + kLengthBytes) return wait_for(path_end + kLengthBytes);

@@ -73,7 +73,7 @@ struct Link {
     }
     buffer.erase(0, *taken);
     if (!reader.done()) {
-      EXPECT_GT(reader.needed(), buffer.size()) << "what is whole is taken at once";
+      EXPECT_GT(reader.needed(), buffer.size()) << "complete records are parsed at once";
     }
     held_max = std::max(held_max, buffer.size());
     return true;
@@ -92,12 +92,12 @@ void expect_same(const RecordingSink& left, const RecordingSink& right) {
   EXPECT_EQ(left.nodes, right.nodes);
 }
 
-TEST(SnapshotStream, BringsEverythingAndLeavesThePacketsBehindIt) {
+TEST(SnapshotStream, DeliversEverythingAndLeavesThePacketsThatFollow) {
   Link link;
   ASSERT_TRUE(link.arrive(stream_of(200) + std::string(kPacketsBehind))) << link.error;
   EXPECT_TRUE(link.reader.done());
   EXPECT_EQ(link.buffer, kPacketsBehind);
-  EXPECT_TRUE(link.arrive("more")) << "whatever comes behind it is not judged";
+  EXPECT_TRUE(link.arrive("more")) << "bytes after it are not checked";
   EXPECT_EQ(link.sink.sessions.at(-5), 4000);
   EXPECT_EQ(link.sink.acls.at(2), acl_list(300));
   ASSERT_EQ(link.sink.nodes.size(), 201u);
@@ -109,7 +109,7 @@ TEST(SnapshotStream, BringsEverythingAndLeavesThePacketsBehindIt) {
   EXPECT_EQ(link.reader.info().newest, Zxid{199});
 }
 
-TEST(SnapshotStream, BringsTheSameInPiecesOfAnySize) {
+TEST(SnapshotStream, DeliversTheSameInPiecesOfAnySize) {
   const std::string bytes = stream_of(200) + std::string(kPacketsBehind);
   Link whole;
   ASSERT_TRUE(whole.arrive(bytes));
@@ -128,7 +128,7 @@ TEST(SnapshotStream, BringsTheSameInPiecesOfAnySize) {
   }
 }
 
-TEST(SnapshotStream, IsDoneOnlyWithItsLastByte) {
+TEST(SnapshotStream, IsCompleteOnlyWithItsLastByte) {
   const std::string bytes = stream_of(3);
   Link link;
   ASSERT_TRUE(link.arrive(std::string_view(bytes).substr(0, bytes.size() - 1)));
@@ -137,7 +137,7 @@ TEST(SnapshotStream, IsDoneOnlyWithItsLastByte) {
   EXPECT_TRUE(link.reader.done());
 }
 
-TEST(SnapshotStream, EndsAsJavaEndsIt) {
+TEST(SnapshotStream, EndsLikeJavas) {
   std::string end;
   append_snapshot_stream_end(end);
   EXPECT_EQ(end, std::string("\0\0\0\1/\0\0\0\x0a"
@@ -157,7 +157,7 @@ TEST(SnapshotStream, WithoutItsSignatureIsRefusedAtTheFirstWrongByte) {
   }
 }
 
-TEST(SnapshotStream, TakesNothingMoreAfterAnError) {
+TEST(SnapshotStream, AcceptsNothingAfterAnError) {
   Link link;
   link.sink.reject_path = "/n1";
   const std::string bytes = stream_of(9);
@@ -178,7 +178,7 @@ std::string empty_tables() {
   return out;
 }
 
-TEST(SnapshotStream, RefusesLengthsThatCannotBeWithoutWaitingForTheirBytes) {
+TEST(SnapshotStream, RefusesImpossibleLengthsWithoutWaitingForTheirBytes) {
   for (const std::int32_t length : {-2, -1, 0x7FFFFFFF}) {
     std::string path = empty_tables();
     wire::Writer(path).i32(length);
@@ -214,7 +214,7 @@ TEST(SnapshotStream, RefusesAnAclThatClaimsMoreElementsThanARecordCanHold) {
   EXPECT_FALSE(Link().arrive(acl));
 }
 
-TEST(SnapshotStream, HoldsNoRecordBeyondTheLimitHoweverItArrives) {
+TEST(SnapshotStream, NeverBuffersARecordAboveTheLimit) {
   const std::size_t node_overhead = 4 + 2 + 4 + 8 + wire::kStatPersistedBytes;
   for (const std::size_t excess : {0u, 1u}) {
     const std::string data(1000 + excess, 'd');
@@ -239,14 +239,14 @@ TEST(SnapshotStream, HoldsNoRecordBeyondTheLimitHoweverItArrives) {
   }
 }
 
-TEST(SnapshotStream, TakesANodeOfALeaderWithALargerJuteMaxbuffer) {
+TEST(SnapshotStream, AcceptsANodeFromALeaderWithALargerJuteMaxbuffer) {
   std::string bytes = empty_tables();
   append_snapshot_node(bytes, "/a", std::string(20 << 20, 'd'), -1, {});
   append_snapshot_stream_end(bytes);
   EXPECT_TRUE(Link().arrive(bytes));
 }
 
-TEST(SnapshotStream, CountsBelowZeroAreNoneAsInJava) {
+TEST(SnapshotStream, NegativeCountsAreEmptyAsInJava) {
   std::string bytes;
   wire::Writer w(bytes);
   w.i32(-1);
@@ -257,7 +257,7 @@ TEST(SnapshotStream, CountsBelowZeroAreNoneAsInJava) {
   EXPECT_TRUE(link.reader.done());
 }
 
-TEST(SnapshotStream, NeverCrashesAndNeverHoldsMoreThanItsLimitOnGarbage) {
+TEST(SnapshotStream, GarbageNeverCrashesItOrExceedsItsBufferLimit) {
   const std::string bytes = stream_of(20);
   const SnapshotLimits limits{.record_bytes_max = 8 << 10};
   for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
@@ -307,7 +307,7 @@ struct FakeBuilder {
   bool refuses = false;
 };
 
-TEST(RecoverySinkAdapter, GivesABuilderWhatRecoveryReads) {
+TEST(RecoverySinkAdapter, PassesToTheBuilderWhatRecoveryReads) {
   Store store;
   store.log(range(1, 1, 2));
   FakeBuilder builder;
@@ -316,7 +316,7 @@ TEST(RecoverySinkAdapter, GivesABuilderWhatRecoveryReads) {
   EXPECT_EQ(builder.calls, "reset session acl node loaded:0:0:2:42 txn:100000001 txn:100000002 ");
 }
 
-TEST(RecoverySinkAdapter, PassesOnWhatTheBuilderRefuses) {
+TEST(RecoverySinkAdapter, ReturnsTheBuildersRefusal) {
   FakeBuilder builder{.calls = "", .refuses = true};
   RecoverySinkAdapter sink(builder);
   EXPECT_FALSE(sink.session(SessionId{1}, 1));

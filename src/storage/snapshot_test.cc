@@ -102,12 +102,12 @@ std::string unzip(std::string_view bytes) {
   return out;
 }
 
-TEST_F(Snapshots, AreWrittenByteForByteAsJavaWritesThem) {
+TEST_F(Snapshots, AreByteForByteThoseOfJava) {
   EXPECT_EQ(unzip(kJavaGzip).size(), 457u);
   EXPECT_EQ(write_empty_tree(), unzip(kJavaGzip));
 }
 
-TEST_F(Snapshots, OfJavaAreReadInEveryCompression) {
+TEST_F(Snapshots, FromJavaAreReadInEveryCompression) {
   disk.set_contents("/data/version-2/snapshot.0.gz", kJavaGzip);
   disk.set_contents("/data/version-2/snapshot.0.snappy", kJavaSnappy);
   for (const char* name : {"snapshot.0.gz", "snapshot.0.snappy"}) {
@@ -120,7 +120,7 @@ TEST_F(Snapshots, OfJavaAreReadInEveryCompression) {
   }
 }
 
-TEST_F(Snapshots, ComeBackAsTheyWereInEveryCompression) {
+TEST_F(Snapshots, RoundTripInEveryCompression) {
   for (const Compression compression : {Compression::kNone, Compression::kGzip, Compression::kSnappy}) {
     const auto info = read_file_named(write_large({.compression = compression}));
     ASSERT_TRUE(info) << info.error().what;
@@ -156,7 +156,7 @@ TEST_F(Snapshots, MayHaveTheThirdSealWithoutTheSecond) {
   EXPECT_EQ(info->last_processed, Zxid{6});
 }
 
-TEST_F(Snapshots, AreCorruptWhateverBitIsFlipped) {
+TEST_F(Snapshots, AreCorruptIfAnyBitIsFlipped) {
   const std::string whole = write_empty_tree();
   for (std::size_t bit = 32; bit < whole.size() * 8; ++bit) {
     std::string bytes = whole;
@@ -167,7 +167,7 @@ TEST_F(Snapshots, AreCorruptWhateverBitIsFlipped) {
   }
 }
 
-TEST_F(Snapshots, AreCorruptWhereverTheyAreCutExceptBetweenSeals) {
+TEST_F(Snapshots, AreCorruptIfCutAnywhereExceptBetweenSeals) {
   const std::string whole = write_empty_tree();
   for (std::size_t size = 0; size < whole.size(); ++size) {
     EXPECT_EQ(read(whole.substr(0, size)).has_value(), size == whole.size() - 33) << size;
@@ -181,7 +181,7 @@ TEST_F(Snapshots, AreCorruptWhenTheSinkRejectsThem) {
   EXPECT_FALSE(read_snapshot(source, sink));
 }
 
-TEST_F(Snapshots, DoNotMakeTheReaderAllocateWhatTheyClaim) {
+TEST_F(Snapshots, DoNotMakeTheReaderAllocateClaimedLengths) {
   std::string bytes;
   wire::Writer w(bytes);
   w.i32(kSnapshotMagic);
@@ -205,17 +205,17 @@ TEST_F(Snapshots, DoNotMakeTheReaderAllocateWhatTheyClaim) {
   EXPECT_FALSE(read(acls));
 }
 
-TEST_F(Snapshots, HaveNoNameBeforeTheyAreWhole) {
+TEST_F(Snapshots, HaveNoNameBeforeTheyAreComplete) {
   auto writer = SnapshotWriter::open(disk, dirs.snapshots, Zxid{5});
   writer->begin_sessions(0);
   EXPECT_TRUE(list_snapshots(disk, dirs.snapshots)->empty());
   {
     auto dropped = *std::move(writer);
   }
-  EXPECT_TRUE(disk.list(dirs.snapshots)->empty()) << "what was given up is removed";
+  EXPECT_TRUE(disk.list(dirs.snapshots)->empty()) << "an abandoned file is removed";
 }
 
-TEST_F(Snapshots, AreGivenUpWhenTheDiskFails) {
+TEST_F(Snapshots, AreAbandonedWhenTheDiskFails) {
   for (const int error : {ENOSPC, EIO}) {
     for (const DiskOperation operation :
          {DiskOperation::kWrite, DiskOperation::kSync, DiskOperation::kRename}) {

@@ -103,21 +103,21 @@ void SnapshotWriter::begin_sessions(std::uint32_t count) {
 }
 
 void SnapshotWriter::session(SessionId id, std::int32_t timeout_ms) {
-  ENSURE(state_->sessions_due > 0, "as many sessions follow as were announced");
+  ENSURE(state_->sessions_due > 0, "the sessions match the announced count");
   --state_->sessions_due;
   append_snapshot_session(state_->buffer, id, timeout_ms);
   flush_if_large();
 }
 
 void SnapshotWriter::begin_acls(std::uint32_t count) {
-  ENSURE(state_->sessions_due == 0, "as many sessions follow as were announced");
+  ENSURE(state_->sessions_due == 0, "the sessions match the announced count");
   state_->acls_due = count;
   state_->acls_begun = true;
   append_snapshot_count(state_->buffer, count);
 }
 
 void SnapshotWriter::acl(std::int64_t key, std::string_view jute_list) {
-  ENSURE(state_->acls_due > 0, "as many ACLs follow as were announced");
+  ENSURE(state_->acls_due > 0, "the ACLs match the announced count");
   --state_->acls_due;
   append_snapshot_acl(state_->buffer, key, jute_list);
   flush_if_large();

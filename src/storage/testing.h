@@ -43,9 +43,9 @@ inline std::string entry(Zxid zxid, std::size_t payload_max = 700) {
   return bytes;
 }
 
-inline LogBatch batch(const std::vector<Zxid>& zxids, std::size_t payload_max = 700) {
-  LogBatch b;
-  for (const Zxid zxid : zxids) b.add(entry(zxid, payload_max));
+inline wire::TxnBatch batch(const std::vector<Zxid>& zxids, std::size_t payload_max = 700) {
+  wire::TxnBatch b;
+  for (const Zxid zxid : zxids) b.add(zxid, entry(zxid, payload_max));
   return b;
 }
 

@@ -100,13 +100,14 @@ IoResult<void> cut_logs(Disk& disk, const DataDirs& dirs, Zxid zxid, TruncateRep
 IoResult<TruncateReport> truncate_history(Disk& disk, const DataDirs& dirs, Zxid zxid) {
   TRY_ASSIGN(const SnapshotPlan plan, plan_snapshots(disk, dirs, zxid));
   if (!plan.base) {
-    return std::unexpected(data_error("no snapshot from before zxid 0x" + hex(zxid) + " to truncate to"));
+    return std::unexpected(
+        data_error("cannot truncate to zxid 0x" + hex(zxid) + ": no snapshot is old enough"));
   }
   TruncateReport report;
   TRY_ASSIGN(report.last, check_kept_history(disk, dirs, *plan.base, zxid));
   // The leader's next transactions follow `zxid` and no other.
   if (report.last != zxid)
-    return std::unexpected(data_error("no transaction 0x" + hex(zxid) + " to truncate to"));
+    return std::unexpected(data_error("cannot truncate to zxid 0x" + hex(zxid) + ": it is not in the log"));
   for (const SnapshotFile& file : plan.to_remove) {
     TRY(remove_durably(disk, dirs.snapshots, file.name, report));
   }

@@ -23,7 +23,7 @@ struct Truncate : ::testing::Test {
   Store store;
 };
 
-TEST_F(Truncate, CutsTheLogBehindTheTransaction) {
+TEST_F(Truncate, CutsTheLogAfterTheTransaction) {
   for (const std::uint32_t to : {45u, 40u, 33u, 20u, 5u, 1u}) {
     const auto report = truncate_history(store.disk, store.dirs, zx(1, to));
     ASSERT_TRUE(report) << report.error().what;
@@ -35,14 +35,14 @@ TEST_F(Truncate, CutsTheLogBehindTheTransaction) {
   }
 }
 
-TEST_F(Truncate, IsFollowedByAnotherHistory) {
+TEST_F(Truncate, ADifferentHistoryCanFollow) {
   ASSERT_TRUE(truncate_history(store.disk, store.dirs, zx(1, 33)));
   store.log(range(2, 1, 5));
   EXPECT_EQ(store.start().last, zx(2, 5));
   EXPECT_EQ(store.sink.history, joined(range(1, 1, 33), range(2, 1, 5)));
 }
 
-TEST_F(Truncate, RemovesSnapshotsFromAfterThePoint) {
+TEST_F(Truncate, RemovesLaterSnapshots) {
   // ZOOKEEPER-4837: a reload would bring back what was truncated.
   ASSERT_TRUE(write_snapshot(store.disk, store.dirs, range(1, 1, 10)));
   ASSERT_TRUE(write_snapshot(store.disk, store.dirs, range(1, 1, 42)));
@@ -53,7 +53,7 @@ TEST_F(Truncate, RemovesSnapshotsFromAfterThePoint) {
   EXPECT_EQ(*recovered.snapshot, zx(1, 10));
 }
 
-TEST_F(Truncate, RemovesASnapshotFromBeforeThatShowsWhatCameAfter) {
+TEST_F(Truncate, RemovesAnEarlierFuzzySnapshotThatShowsLaterTransactions) {
   auto writer = SnapshotWriter::open(store.disk, store.dirs.snapshots, zx(1, 30));
   writer->begin_sessions(0);
   writer->begin_acls(0);
@@ -75,13 +75,13 @@ TEST_F(Truncate, ChangesNothingWhenNoSnapshotIsOldEnough) {
   EXPECT_EQ(store.start().last, zx(1, 50));
 }
 
-TEST_F(Truncate, ChangesNothingWhenWhatWouldBeKeptIsDamaged) {
+TEST_F(Truncate, ChangesNothingWhenTheKeptPartIsDamaged) {
   store.disk.flip_bit(store.log_path(zx(1, 1)), 2000 * 8);
   EXPECT_FALSE(truncate_history(store.disk, store.dirs, zx(1, 41)));
   EXPECT_TRUE(*store.disk.exists(store.log_path(zx(1, 41))));
 }
 
-TEST_F(Truncate, ChangesNothingWhenThePointWasNeverLogged) {
+TEST_F(Truncate, ChangesNothingWhenTheTransactionWasNeverLogged) {
   store.log(range(3, 1, 2));
   store.writer.reset();
   for (const Zxid point : {zx(1, 51), zx(2, 3), zx(3, 3)}) {

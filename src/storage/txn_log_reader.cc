@@ -14,7 +14,7 @@ std::string in_hex(Zxid zxid) { return "0x" + hex(zxid); }
 
 std::string LogDamage::describe() const {
   std::string text = file.empty() ? "transaction log" : file + " at byte " + std::to_string(offset);
-  return text + ": " + reason + " (the history is whole up to zxid " + in_hex(last_good) + ")";
+  return text + ": " + reason + " (the history is complete up to zxid " + in_hex(last_good) + ")";
 }
 
 TxnLogReader::TxnLogReader(Disk& disk, std::string directory, const LogReadOptions& options)
@@ -75,17 +75,17 @@ IoResult<void> TxnLogReader::check_link(const LogFile& file) {
   const LogTail& before = link->predecessor;
   if (before.last > known_) {
     return fail(
-        "written when the log reached zxid " + in_hex(before.last) + ", but what is before it ends earlier",
+        "written when the log reached zxid " + in_hex(before.last) + ", but the files before it end earlier",
         0);
   }
   if (before.file != tail_.file || tail_.file == kNoLog) return {};  // not read, or not written by us
   if (tail_.last > options_.after && before.last != tail_.last) {
     return fail("written when " + log_name(before.file) + " ended at zxid " + in_hex(before.last) +
-                    ", but that file goes on to " + in_hex(tail_.last),
+                    ", but that file continues to " + in_hex(tail_.last),
                 0);
   }
   if (before.last == tail_.last && before.chain != tail_.chain) {
-    return fail("what " + log_name(before.file) + " holds is not what it held when this file was begun", 0);
+    return fail(log_name(before.file) + " has changed since this file was started", 0);
   }
   return {};
 }
@@ -114,31 +114,31 @@ IoResult<void> TxnLogReader::judge_older_break(const LogFileEnd& end) {
     return IoResult<void>{};
   };
   if (end.no_header) return fail(end.broken, end.offset, end.read_error);
-  if (successor.first == drover::next(known_)) return accept("the next file continues right there");
+  if (successor.first == drover::next(known_)) return accept("the next file continues from there");
   if (const LogLink* link = evidence_.link_of(successor.first)) {
     // check_link() compares all of it when the successor is opened.
-    if (link->predecessor.last <= known_) return accept("it did so when the next file was begun");
+    if (link->predecessor.last <= known_) return accept("it already did when the next file was started");
     return fail(end.broken, end.offset, end.read_error);
   }
   if (end.read_error != 0 || end.beyond > known_) return fail(end.broken, end.offset, end.read_error);
-  return accept("nothing behind it is a record");
+  return accept("no record follows");
 }
 
 IoResult<void> TxnLogReader::judge_last_break(const LogFileEnd& end) {
   const bool beyond = end.beyond > known_;
   if (end.read_error != 0) return fail(end.broken, end.offset, end.read_error);
   if (beyond && !(watermark_applies() && evidence_.watermark->durable <= known_)) {
-    return fail(end.broken + ", and whole records follow up to zxid " + in_hex(*end.beyond), end.offset);
+    return fail(end.broken + ", and complete records follow up to zxid " + in_hex(*end.beyond), end.offset);
   }
   if (end.no_header && !beyond) {
     leftover_ = current_file().name;
-    findings_.push_back(current_file().name + " is empty: left by a crash when it had just been made");
+    findings_.push_back(current_file().name + " is empty: a crash happened right after it was created");
     return {};
   }
   if (end.offset == 0) return fail(end.broken, end.offset);
   torn_ = TornTail{current_file().name, end.offset, beyond};
   findings_.push_back(current_file().name + " has a torn tail at byte " + std::to_string(end.offset) + " (" +
-                      end.broken + "): what a crash cut off was never acknowledged");
+                      end.broken + "): the lost bytes were never acknowledged");
   return {};
 }
 

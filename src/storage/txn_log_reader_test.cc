@@ -64,7 +64,7 @@ class OneFile : public ::testing::TestWithParam<bool> {
 INSTANTIATE_TEST_SUITE_P(Writer, OneFile, ::testing::Values(false, true),
                          [](const auto& p) { return p.param ? "Java" : "Drover"; });
 
-TEST_P(OneFile, IsReadWholeWhenNothingIsWrong) {
+TEST_P(OneFile, IsReadCompletelyWhenIntact) {
   const RecoveryReport report = store_.start();
   EXPECT_EQ(report.outcome, RecoveryOutcome::kRecovered);
   EXPECT_FALSE(report.torn_tail);
@@ -111,12 +111,12 @@ TEST_P(OneFile, M1HeaderIsDamage) {
   flip(2);
   EXPECT_TRUE(store_.start().damaged());
 }
-TEST_P(OneFile, M1ZeroedHeaderWithRecordsBehindItIsDamage) {
+TEST_P(OneFile, M1ZeroedHeaderWithRecordsAfterItIsDamage) {
   damage(0, std::string(kLogHeaderBytes, '\0'));
   EXPECT_TRUE(store_.start().damaged());
 }
 
-TEST_P(OneFile, M1CutIsDamageOnceItWasKnownToBeLonger) {
+TEST_P(OneFile, M1CutIsDamageIfTheWatermarkIsBeyondIt) {
   cut(offset(150));
   if (java()) {
     // Nothing contradicts a log that ends here: a truncation by a leader would leave the same.
@@ -125,7 +125,7 @@ TEST_P(OneFile, M1CutIsDamageOnceItWasKnownToBeLonger) {
     expect_damage_after(149);
   }
 }
-TEST_P(OneFile, M1CutInsideARecordIsDamageOnceItWasKnownToBeLonger) {
+TEST_P(OneFile, M1CutInsideARecordIsDamageIfTheWatermarkIsBeyondIt) {
   cut(offset(150) + 20);
   java() ? expect_torn_after(149) : expect_damage_after(149);
 }
@@ -137,7 +137,7 @@ TEST_P(OneFile, AMissingEndMarkOfTheLastRecordIsATornTailUnlessItWasAcknowledged
   damage(end_ - 1, std::string(1, '\0'));
   java() ? expect_torn_after(299) : expect_damage_after(299);
 }
-TEST_P(OneFile, GarbageBehindTheLastRecordIsATornTail) {
+TEST_P(OneFile, GarbageAfterTheLastRecordIsATornTail) {
   damage(end_ + 100, "garbage that was never a record");
   expect_torn_after(300);
 }
@@ -176,22 +176,22 @@ TEST_F(TwoFiles, M2HoleInTheOlderFileIsDamage) {
   zero_sector(old_log, old_size() / 2);
   const RecoveryReport report = store.start();
   EXPECT_TRUE(report.damaged());
-  EXPECT_EQ(epoch_of(report.last), 1u) << "nothing behind the hole was applied";
+  EXPECT_EQ(epoch_of(report.last), 1u) << "nothing after the hole was applied";
 }
 
-TEST_F(TwoFiles, M2HoleInTheOlderFileIsDamageInADirectoryOfJavaToo) {
+TEST_F(TwoFiles, M2HoleInTheOlderFileIsDamageAlsoInAJavaDirectory) {
   forget_links();
   zero_sector(old_log, old_size() / 2);
   EXPECT_TRUE(store.start().damaged());
   EXPECT_EQ(epoch_of(store.sink.history.back()), 1u);
 }
 
-TEST_F(TwoFiles, ALostTailOfTheOlderFileIsDamageBecauseTheNextFileRemembersIt) {
+TEST_F(TwoFiles, ALostTailOfTheOlderFileIsDamageBecauseTheLinkRecordsIt) {
   zero_sector(old_log, old_size() - 1);
   EXPECT_TRUE(store.start().damaged());
 }
 
-TEST_F(TwoFiles, AnOlderFileCutAtARecordIsDamageBecauseTheNextFileRemembersIt) {
+TEST_F(TwoFiles, AnOlderFileCutAtARecordIsDamageBecauseTheLinkRecordsIt) {
   const std::size_t last = entry(zx(1, 100)).size() + kFrameOverheadBytes;
   store.disk.set_contents(old_log, store.disk.contents(old_log).substr(0, old_size() - last));
   const RecoveryReport report = store.start();
@@ -199,7 +199,7 @@ TEST_F(TwoFiles, AnOlderFileCutAtARecordIsDamageBecauseTheNextFileRemembersIt) {
   EXPECT_EQ(report.last, zx(1, 99));
 }
 
-TEST_F(TwoFiles, AnOlderFileWithOtherContentIsDamage) {
+TEST_F(TwoFiles, AnOlderFileWithDifferentContentIsDamage) {
   // The same zxids with valid checksums, but other content: a file restored from elsewhere.
   std::string other;
   append_log_header(other);
@@ -209,12 +209,12 @@ TEST_F(TwoFiles, AnOlderFileWithOtherContentIsDamage) {
   EXPECT_TRUE(store.start().damaged());
 }
 
-TEST_F(TwoFiles, AVanishedOlderFileIsDamage) {
+TEST_F(TwoFiles, AMissingOlderFileIsDamage) {
   ASSERT_TRUE(store.disk.unlink(old_log));
   EXPECT_TRUE(store.start().damaged());
 }
 
-TEST_F(TwoFiles, AVanishedNewestFileIsDamage) {
+TEST_F(TwoFiles, AMissingNewestFileIsDamage) {
   ASSERT_TRUE(store.disk.unlink(store.log_path(zx(2, 1))));
   const RecoveryReport report = store.start();
   EXPECT_TRUE(report.damaged());
@@ -232,7 +232,7 @@ TEST_F(TwoFiles, AHoleThatASnapshotCoversIsNotDamage) {
   zero_sector(old_log, old_size() / 2);
   const RecoveryReport report = store.start();
   EXPECT_FALSE(report.damaged()) << report.damage;
-  EXPECT_FALSE(report.findings.empty()) << "but it is told";
+  EXPECT_FALSE(report.findings.empty()) << "but it is reported";
   EXPECT_EQ(store.sink.history, joined(range(1, 1, 100), range(2, 1, 50)));
 }
 
@@ -258,7 +258,7 @@ TEST_F(TwoFiles, AStaleSideFileDoesNotDisturbADirectoryThatJavaContinued) {
   EXPECT_EQ(store.sink.history, joined(joined(range(1, 1, 100), range(2, 1, 20)), range(3, 1, 8)));
 }
 
-TEST_F(TwoFiles, AHoleInAFileThatJavaAddedIsDamageWhateverAnOldSideFileSays) {
+TEST_F(TwoFiles, AHoleInAFileThatJavaAddedIsDamageDespiteAStaleSideFile) {
   // The watermark is older than the gap, but does not cover this file: so the gap is not a torn tail.
   std::string java;
   append_log_header(java);
@@ -269,7 +269,7 @@ TEST_F(TwoFiles, AHoleInAFileThatJavaAddedIsDamageWhateverAnOldSideFileSays) {
   EXPECT_TRUE(store.start().damaged());
 }
 
-TEST_F(TwoFiles, ATornTailInAnOlderFileOfJavaIsNoHole) {
+TEST_F(TwoFiles, ATornTailInAnOlderJavaFileIsNotDamage) {
   forget_links();
   std::string torn = store.disk.contents(old_log);
   torn.append("half a record that a crash left").append(1000, '\0');
@@ -303,7 +303,7 @@ TEST_F(TwoFiles, AGapInsideAnEpochIsDamage) {
   EXPECT_EQ(report.last, zx(2, 50));
 }
 
-TEST(TxnLogReader, StopsWhereItIsToldToAndLooksNoFurther) {
+TEST(TxnLogReader, StopsAtTheRequestedZxid) {
   Store store;
   store.log(range(1, 1, 20));
   store.disk.flip_bit(store.log_path(zx(1, 1)), store.writer->bytes_since_roll() * 8);  // in the last record
@@ -319,7 +319,7 @@ TEST(TxnLogReader, StopsWhereItIsToldToAndLooksNoFurther) {
   EXPECT_EQ(read, range(1, 6, 15));
 }
 
-TEST(TxnLogReader, ReportsDamageAsAnErrorThatNamesFileOffsetZxidAndReason) {
+TEST(TxnLogReader, DamageErrorsNameFileOffsetZxidAndReason) {
   Store store;
   store.log(range(1, 1, 20));
   store.disk.flip_bit(store.log_path(zx(1, 1)), (kLogHeaderBytes + kFrameHeaderBytes + 25) * 8);
@@ -333,7 +333,7 @@ TEST(TxnLogReader, ReportsDamageAsAnErrorThatNamesFileOffsetZxidAndReason) {
   EXPECT_NE(record.error().what.find("checksum mismatch"), std::string::npos) << record.error().what;
 }
 
-TEST(TxnLogReader, DoesNotSearchForeverBehindABreak) {
+TEST(TxnLogReader, LimitsTheSearchAfterABreak) {
   // Every sixteenth byte looks like the start of a record of 1 MiB with an end mark. To try them all would
   // take 200,000 checksums of a megabyte each.
   Store store;
@@ -344,7 +344,7 @@ TEST(TxnLogReader, DoesNotSearchForeverBehindABreak) {
   append_log_header(hostile);
   for (int i = 0; i < 200'000; ++i) hostile += unit;
   store.disk.set_contents(store.log_path(zx(1, 1)), hostile);
-  EXPECT_TRUE(store.start().damaged()) << "what cannot be searched is not known to be a torn tail";
+  EXPECT_TRUE(store.start().damaged()) << "if the search is cut short, it may not be a torn tail";
 }
 
 }  // namespace

@@ -27,14 +27,6 @@ std::uint64_t round_up(std::uint64_t n, std::uint64_t unit) { return (n + unit -
 
 }  // namespace
 
-void LogBatch::add(std::string_view entry) {
-  ENSURE(entry.size() >= kEntryBytesMin, "an entry begins with a transaction header");
-  last = zxid_of_entry(entry);
-  if (ends.empty()) first = last;
-  bytes.append(entry);
-  ends.push_back(bytes.size());
-}
-
 TxnLogWriter::TxnLogWriter(Disk& disk, std::string directory, const LogTail& tail,
                            const TxnLogOptions& options, LogLinks links)
     : disk_(&disk),
@@ -54,7 +46,7 @@ IoResult<TxnLogWriter> TxnLogWriter::open(Disk& disk, const std::string& directo
   return TxnLogWriter(disk, directory, tail, options, std::move(links));
 }
 
-IoResult<void> TxnLogWriter::append(const LogBatch& batch) {
+IoResult<void> TxnLogWriter::append(const wire::TxnBatch& batch) {
   TRY(dead());
   if (batch.empty()) return {};
   ENSURE(batch.ends.back() == batch.bytes.size(), "a batch's ends cover its bytes");
@@ -63,7 +55,7 @@ IoResult<void> TxnLogWriter::append(const LogBatch& batch) {
   return write_batch(batch);
 }
 
-IoResult<void> TxnLogWriter::write_batch(const LogBatch& batch) {
+IoResult<void> TxnLogWriter::write_batch(const wire::TxnBatch& batch) {
   buffer_.clear();
   std::uint64_t start = 0;
   for (const std::uint64_t end : batch.ends) {
@@ -215,7 +207,7 @@ LogTail TxnLogWriter::tail() const {
 
 IoResult<void> TxnLogWriter::dead() const {
   if (!failed_) return {};
-  return std::unexpected(io_error(EIO, "the transaction log failed before and may not be used again"));
+  return std::unexpected(io_error(EIO, "the transaction log failed earlier and must not be used again"));
 }
 
 template <class T>

@@ -19,23 +19,9 @@
 #include "storage/disk.h"
 #include "storage/log_format.h"
 #include "storage/log_links.h"
+#include "wire/txn_batch.h"
 
 namespace drover::storage {
-
-// Concatenated entries; ends[i] is where entry i ends.
-struct LogBatch {
-  std::string bytes;
-  std::vector<std::uint64_t> ends;
-  Zxid first{};
-  Zxid last{};
-
-  bool empty() const { return ends.empty(); }
-  void clear() {
-    bytes.clear();
-    ends.clear();
-  }
-  void add(std::string_view entry);
-};
 
 struct TxnLogOptions {
   std::uint64_t preallocate_bytes = std::uint64_t{64} << 20;  // preAllocSize; 0: only what a batch needs
@@ -50,7 +36,7 @@ class TxnLogWriter {
                                      const TxnLogOptions& options);
 
   // One write. ENOSPC while failed() is false: nothing was written, retry later.
-  IoResult<void> append(const LogBatch& batch);
+  IoResult<void> append(const wire::TxnBatch& batch);
   // One fdatasync. Everything appended so far survives power loss.
   IoResult<void> sync();
   // The next append starts a new file, named after its first zxid.
@@ -81,7 +67,7 @@ class TxnLogWriter {
   IoResult<void> name_file(Zxid first);       // links it, names it, makes the name durable
   IoResult<void> finish_file();               // syncs and trims the file that roll() ended
   IoResult<void> grow(std::uint64_t needed);  // allocates blocks for `needed` bytes in all
-  IoResult<void> write_batch(const LogBatch& batch);
+  IoResult<void> write_batch(const wire::TxnBatch& batch);
   void add_zeros_behind_small_batch();
   IoResult<void> dead() const;
   template <class T>

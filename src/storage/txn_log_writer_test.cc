@@ -21,8 +21,8 @@ TEST(TxnLogWriter, WritesTheBytesThatZooKeeperWrites) {
   w.i64(1700000000000);
   w.i32(-10);
   w.i32(30000);
-  LogBatch b;
-  b.add(bytes);
+  wire::TxnBatch b;
+  b.add(zxid_of_entry(bytes), bytes);
   ASSERT_TRUE(store.writer->append(b));
   ASSERT_TRUE(store.writer->sync());
 
@@ -48,7 +48,7 @@ TEST(TxnLogWriter, NeedsOneWriteAndOneSyncForABatch) {
   EXPECT_EQ(store.writer->last_durable(), zx(1, 5));
 }
 
-TEST(TxnLogWriter, KeepsZerosBehindTheLastRecordWhileItGrows) {
+TEST(TxnLogWriter, KeepsZerosAfterTheLastRecordWhileItGrows) {
   Store store;
   for (std::uint32_t c = 1; c <= 60; ++c) store.log({zx(1, c)});
   const std::string file = store.disk.contents(store.log_path(zx(1, 1)));
@@ -57,7 +57,7 @@ TEST(TxnLogWriter, KeepsZerosBehindTheLastRecordWhileItGrows) {
   EXPECT_EQ(store.start().last, zx(1, 60));
 }
 
-TEST(TxnLogWriter, WritesZerosAheadOfSmallBatchesSoThatTheNextSyncsAreOfDataOnly) {
+TEST(TxnLogWriter, PreallocatesForSmallBatchesSoThatSyncsWriteOnlyData) {
   Store store;
   store.options.preallocate_bytes = std::uint64_t{1} << 20;
   store.log({zx(1, 1)});
@@ -68,7 +68,7 @@ TEST(TxnLogWriter, WritesZerosAheadOfSmallBatchesSoThatTheNextSyncsAreOfDataOnly
   EXPECT_EQ(store.start().last, zx(1, 50));
 }
 
-TEST(TxnLogWriter, HasRoomForWhatNeedsNeitherGrowthNorANewFile) {
+TEST(TxnLogWriter, HasRoomForABatchThatNeedsNoGrowthAndNoNewFile) {
   Store store;
   store.start();
   EXPECT_FALSE(store.writer->has_room(100, 1)) << "there is no file yet";
@@ -79,7 +79,7 @@ TEST(TxnLogWriter, HasRoomForWhatNeedsNeitherGrowthNorANewFile) {
   EXPECT_FALSE(store.writer->has_room(100, 1));
 }
 
-TEST(TxnLogWriter, NamesARolledFileByItsFirstZxidAndGivesTheOldOnesSpareBlocksBack) {
+TEST(TxnLogWriter, NamesARolledFileByItsFirstZxidAndTrimsTheOldOne) {
   Store store;
   store.log(range(1, 1, 3));
   const std::uint64_t used = store.writer->bytes_since_roll();
@@ -93,7 +93,7 @@ TEST(TxnLogWriter, NamesARolledFileByItsFirstZxidAndGivesTheOldOnesSpareBlocksBa
   EXPECT_EQ(store.start().last, zx(1, 5));
 }
 
-TEST(TxnLogWriter, RollsByItselfAtTheSizeLimit) {
+TEST(TxnLogWriter, RollsAtTheSizeLimit) {
   Store store;
   store.options.size_limit_bytes = 1000;
   for (std::uint32_t c = 1; c <= 12; ++c) store.log({zx(1, c)});
@@ -101,7 +101,7 @@ TEST(TxnLogWriter, RollsByItselfAtTheSizeLimit) {
   EXPECT_EQ(store.start().last, zx(1, 12));
 }
 
-TEST(TxnLogWriter, IsDeadAfterAFailedSync) {
+TEST(TxnLogWriter, IsUnusableAfterAFailedSync) {
   Store store;
   store.log(range(1, 1, 2));
   store.disk.inject({.error = EIO, .only = DiskOperation::kSync, .path_contains = "log."});
@@ -116,7 +116,7 @@ TEST(TxnLogWriter, IsDeadAfterAFailedSync) {
   EXPECT_EQ(store.writer->last_durable(), zx(1, 2));
 }
 
-TEST(TxnLogWriter, IsDeadAfterAFailedWrite) {
+TEST(TxnLogWriter, IsUnusableAfterAFailedWrite) {
   Store store;
   store.log(range(1, 1, 2));
   store.disk.inject({.error = EIO, .only = DiskOperation::kWrite, .path_contains = "log."});
@@ -125,7 +125,7 @@ TEST(TxnLogWriter, IsDeadAfterAFailedWrite) {
   EXPECT_FALSE(store.writer->append(batch({zx(1, 3)})));
 }
 
-TEST(TxnLogWriter, RefusesABatchOnAFullDiskAndTakesItWhenThereIsRoom) {
+TEST(TxnLogWriter, RefusesABatchOnAFullDiskAndAcceptsItWhenThereIsRoom) {
   Store store;
   store.log(range(1, 1, 2));
   store.disk.set_capacity(0);
@@ -144,7 +144,7 @@ TEST(TxnLogWriter, RefusesABatchOnAFullDiskAndTakesItWhenThereIsRoom) {
   EXPECT_EQ(store.start().last, zx(1, c));
 }
 
-TEST(TxnLogWriter, SurvivesAFullDiskWhenAFileHasToBeBegun) {
+TEST(TxnLogWriter, SurvivesAFullDiskWhenItStartsAFile) {
   Store store;
   store.log(range(1, 1, 2));
   store.writer->roll();
@@ -158,7 +158,7 @@ TEST(TxnLogWriter, SurvivesAFullDiskWhenAFileHasToBeBegun) {
   EXPECT_EQ(store.start().last, zx(1, 3));
 }
 
-TEST(TxnLogWriter, TakesASmallBatchWhereTheWholePreallocationNoLongerFits) {
+TEST(TxnLogWriter, AcceptsASmallBatchWhenThePreallocationDoesNotFit) {
   Store store;
   store.options.preallocate_bytes = 1 << 20;
   store.disk.set_capacity(64 << 10);
@@ -167,7 +167,7 @@ TEST(TxnLogWriter, TakesASmallBatchWhereTheWholePreallocationNoLongerFits) {
   EXPECT_EQ(store.start().last, zx(1, 5));
 }
 
-TEST(TxnLogWriter, LeavesTheWatermarkAloneWithoutForceSync) {
+TEST(TxnLogWriter, DoesNotMoveTheWatermarkWithoutForceSync) {
   // Without force_sync nothing is durable, and a watermark ahead of the disk would turn a power loss into
   // damage.
   Store store;

@@ -11,7 +11,7 @@ constexpr std::string_view kVersionDirectory = "version-2";
 // version-2 of `path`, or `path` itself if the files are there.
 IoResult<std::string> version_directory(storage::Disk& disk, const std::string& path) {
   TRY_ASSIGN(const bool directory, is_directory(disk, path));
-  if (!directory) return std::unexpected(data_error(path + " is a file; a data directory is wanted here"));
+  if (!directory) return std::unexpected(data_error(path + " is a file; expected a data directory"));
   const std::string below = storage::join_path(path, kVersionDirectory);
   TRY_ASSIGN(const bool there, disk.exists(below));
   return there ? below : path;

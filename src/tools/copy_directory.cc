@@ -43,8 +43,7 @@ IoResult<std::uint64_t> directory_bytes(storage::Disk& disk, const std::string& 
 
 IoResult<void> copy_directory(const Context& context, const std::string& from, const std::string& to) {
   TRY_ASSIGN(const bool there, context.disk.exists(to));
-  if (there)
-    return std::unexpected(io_error(EEXIST, to + " is there already; the copy needs a place of its own"));
+  if (there) return std::unexpected(io_error(EEXIST, to + " already exists; the copy needs a new directory"));
   TRY(context.disk.make_directories(to));
   TRY_ASSIGN(const auto names, context.disk.list(from));
   for (const std::string& name : names) {

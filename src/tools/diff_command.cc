@@ -171,7 +171,7 @@ Outcome Difference::run() {
   TRY_ASSIGN(const auto sources, sources_of(context_, command_));
   if (!sources) {
     context_.notes.print(
-        "drover inspect: --log-dir is said once for each of A and B that is a directory; it may be the same "
+        "drover inspect: give --log-dir once for each of A and B that is a directory; it may be the same "
         "directory again\n");
     return kUsage;
   }

@@ -70,7 +70,7 @@ class HistoryListing {
 
 Outcome HistoryListing::run() {
   if (!is_valid_path(command_.path)) {
-    return std::unexpected(data_error("'" + printable(command_.path) + "' is no path of a node: " +
+    return std::unexpected(data_error("'" + printable(command_.path) + "' is not the path of a node: " +
                                       std::string(invalid_path_reason(command_.path))));
   }
   TRY_ASSIGN(const storage::DataDirs dirs, find_directories(context_.disk, command_.directories));
@@ -86,8 +86,7 @@ Outcome HistoryListing::run() {
     progress.reached(bytes += (*record)->entry.size());
     const auto txn = wire::decode_entry((*record)->entry);
     if (!txn)
-      return std::unexpected(
-          data_error("transaction " + zxid_text((*record)->zxid) + " is none that is known"));
+      return std::unexpected(data_error("transaction " + zxid_text((*record)->zxid) + " cannot be decoded"));
     for (const NodeChange& change : history_.apply(*txn)) show(change);
   }
   if (changes_ == 0 && !history_.now()) {
@@ -101,7 +100,7 @@ IoResult<void> HistoryListing::begin(const storage::DataDirs& dirs, const Replay
     context_.notes.print("from the first transaction on\n");
     return {};
   }
-  context_.notes.print("from {} on; what was before it is not known here\n", base.snapshot->name);
+  context_.notes.print("from {} on; earlier changes are not in these files\n", base.snapshot->name);
   OneNode sink(command_.path);
   TRY_ASSIGN(const SnapshotPlace place, snapshot_at(context_.disk, dirs.snapshots, base.snapshot->name));
   TRY(read_snapshot(context_, place, sink));

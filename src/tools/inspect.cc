@@ -141,7 +141,7 @@ void CommandLine::add_log() {
            const auto op = op_of_name(name);
            if (!op)
              throw CLI::ValidationError(
-                 "--type", "'" + name + "' is no type: create, setData, delete, multi, closeSession, …");
+                 "--type", "'" + name + "' is not a type: create, setData, delete, multi, closeSession, …");
            log_.types.insert(*op);
          }
        },

@@ -31,7 +31,7 @@ IoResult<void> replay_until(storage::TxnLogReader& log, Zxid zxid, replica::Stat
   while (state.last < zxid) {
     TRY_ASSIGN(const auto record, log.next());
     if (!record) {
-      return std::unexpected(data_error(fmt::format("there is no zxid {} here: the history ends at {}",
+      return std::unexpected(data_error(fmt::format("zxid {} is not in these files: the history ends at {}",
                                                     zxid_text(zxid), zxid_text(state.last))));
     }
     if (record->zxid > zxid) return {};
@@ -57,14 +57,14 @@ IoResult<ReplayBase> oldest_base(storage::Disk& disk, const storage::DataDirs& d
   TRY_ASSIGN(const auto logs, storage::list_logs(disk, dirs.logs));
   if (!logs.empty() && begins_history(logs.front().first)) return ReplayBase{};
   TRY_ASSIGN(const auto snapshots, storage::list_snapshots(disk, dirs.snapshots));
-  std::string why = snapshots.empty() ? "there is none" : "the log does not go on behind any of them";
+  std::string why = snapshots.empty() ? "there is none" : "the log does not continue after any of them";
   for (const SnapshotFile& file : snapshots) {
     if (!log_continues(logs, file.zxid)) continue;
     const auto info = storage::verify_snapshot(disk, dirs.snapshots, file);
     if (info) return ReplayBase{file, file.zxid};
     why = info.error().what;
   }
-  return std::unexpected(data_error("no snapshot in " + dirs.snapshots + " to begin with: " + why));
+  return std::unexpected(data_error("no snapshot in " + dirs.snapshots + " to start from: " + why));
 }
 
 IoResult<ReplayBase> base_before(storage::Disk& disk, const storage::DataDirs& dirs, Zxid zxid) {
@@ -76,7 +76,7 @@ IoResult<ReplayBase> base_before(storage::Disk& disk, const storage::DataDirs& d
   }
   TRY_ASSIGN(const auto logs, storage::list_logs(disk, dirs.logs));
   if (!logs.empty() && begins_history(logs.front().first)) return ReplayBase{};
-  std::string error = fmt::format("no whole snapshot in {} shows the state at or before zxid {}",
+  std::string error = fmt::format("no intact snapshot in {} shows the state at or before zxid {}",
                                   dirs.snapshots, zxid_text(zxid));
   if (!snapshots.empty()) error += "; the oldest is " + snapshots.front().name;
   return std::unexpected(data_error(error + ". A backup from that time is needed"));

@@ -92,7 +92,7 @@ IoResult<void> LogListing::read(const storage::LogFile& file, bool is_last) {
 void LogListing::show(const storage::LogRecord& record) {
   const auto txn = wire::decode_entry(record.entry);
   if (!txn) {
-    wrong(fmt::format("at byte {}: zxid {} has a right checksum but is no transaction that is known here",
+    wrong(fmt::format("at byte {}: zxid {} has a correct checksum but is not a known transaction",
                       record.offset, zxid_text(record.zxid)));
     return;
   }
@@ -120,15 +120,16 @@ void LogListing::judge_end(const storage::LogFile& file, const storage::LogFileE
   const bool beyond = end.beyond && (!last_ || *end.beyond > *last_);
   if (beyond) {
     wrong(fmt::format(
-        "{}. Whole records follow, up to zxid {}: this is damage; `drover inspect verify` tells what a "
-        "server makes of it",
+        "{}. Complete records follow, up to zxid {}: this is damage; `drover inspect verify` shows what a "
+        "server would do with it",
         where, zxid_text(*end.beyond)));
   } else if (end.read_error != 0 || (!end.no_header && end.offset == 0)) {
     wrong(where);
   } else if (is_last) {
-    note(where + ". Nothing whole follows: the torn tail of a crash, or the place where it is being written");
+    note(where +
+         ". No complete record follows: this is the torn tail of a crash, or a server is writing here now");
   } else {
-    note(where + ". Nothing whole follows; the next file shows whether anything is missing");
+    note(where + ". No complete record follows; the next file shows whether anything is missing");
   }
 }
 

@@ -56,8 +56,8 @@ Outcome Repair::run() {
   if (plan.is_empty()) return before.is_fine() ? kFine : kWrong;
   if (plan.loss && !command_.accept_loss) {
     say("refused",
-        "This loses transactions that may have been acknowledged. Where there is another server or a backup, "
-        "use that; with --accept-loss it is done all the same. Nothing was changed");
+        "This loses transactions that may have been acknowledged. If there is another server or a backup, "
+        "use that; otherwise repeat with --accept-loss. Nothing was changed");
     return kWrong;
   }
   if (!command_.yes && !world_.confirm()) {
@@ -83,13 +83,13 @@ void Repair::say(std::string_view event, const std::string& text) {
 
 void Repair::tell(const RepairPlan& plan) {
   if (!plan.impossible.empty()) return say("impossible", "Cannot be repaired: " + plan.impossible);
-  if (plan.is_empty()) say("nothing", "There is nothing that a repair could mend");
+  if (plan.is_empty()) say("nothing", "There is nothing to repair");
   for (const std::string& step : plan.describe()) say("step", "To do: " + step);
   if (plan.loss) {
     say("loss", fmt::format("LOST: zxids after {} up to {}", zxid_text(plan.loss->after),
                             zxid_text(plan.loss->up_to)));
   }
-  for (const std::string& advice : plan.advice) say("advice", "Stays as it is: " + advice);
+  for (const std::string& advice : plan.advice) say("advice", "Not repaired: " + advice);
   context_.out.flush();
 }
 
@@ -112,8 +112,9 @@ IoResult<void> Repair::check_space(const std::string& backup) {
   if (room >= bytes + kSpareBytes) return {};
   return std::unexpected(io_error(
       ENOSPC,
-      fmt::format("the copy needs {} and {} has {}; --backup DIR puts it elsewhere. Nothing was changed",
-                  bytes_text(bytes + kSpareBytes), split_path(backup).directory, bytes_text(room))));
+      fmt::format(
+          "the copy needs {} and {} has {}; choose another place with --backup DIR. Nothing was changed",
+          bytes_text(bytes + kSpareBytes), split_path(backup).directory, bytes_text(room))));
 }
 
 IoResult<std::string> Repair::make_backup() {

@@ -15,8 +15,7 @@ constexpr const char* kRestore =
 
 std::string why_impossible(const Survey& survey) {
   if (survey.replacing != storage::Replacing::kNo) {
-    return "another state was taking the place of this history, and that was interrupted: start the "
-           "server, which goes on with it";
+    return "a replacement of this history was interrupted: start the server, which completes it";
   }
   for (const SnapshotVerdict& snapshot : survey.snapshots) {
     if (snapshot.read_error != 0)
@@ -49,18 +48,19 @@ void plan_advice(const Survey& survey, RepairPlan& plan) {
     const bool cut =
         plan.truncate_to && (!log.last || log.first > *plan.truncate_to || *log.last >= *plan.truncate_to);
     if (log.verdict == Verdict::kBad && !cut) {
-      plan.advice.push_back(
-          log.name + " is damaged, but no server needs it: a snapshot spans it. Purging removes it in time");
+      plan.advice.push_back(log.name +
+                            " is damaged, but no server needs it: a snapshot covers it. It will be purged");
     }
   }
   for (const FileVerdict& file : survey.others) {
     if (file.verdict == Verdict::kBad) {
-      plan.advice.push_back(file.note + ": a promise to other servers, which cannot be guessed. " + kRestore);
+      plan.advice.push_back(file.note +
+                            ": it holds a promise to other servers and cannot be reconstructed. " + kRestore);
     }
   }
   for (const Finding& finding : survey.findings) {
     if (finding.verdict == Verdict::kBad && finding.text.find("digest") != std::string::npos) {
-      plan.advice.push_back(finding.text + ". No repair can tell which of them is right. " + kRestore);
+      plan.advice.push_back(finding.text + ". A repair cannot decide which of them is right. " + kRestore);
     }
   }
 }
@@ -87,10 +87,10 @@ RepairPlan plan_repair(const Survey& survey) {
 std::vector<std::string> RepairPlan::describe() const {
   std::vector<std::string> steps;
   for (const std::string& name : snapshots) steps.push_back("set " + name + " aside: it does not verify");
-  if (truncate_to) steps.push_back("cut the history off behind zxid " + zxid_text(*truncate_to));
+  if (truncate_to) steps.push_back("truncate the history after zxid " + zxid_text(*truncate_to));
   if (tail)
-    steps.push_back(fmt::format("cut the torn tail of {} at byte {}: it was never acknowledged", tail->file,
-                                tail->offset));
+    steps.push_back(fmt::format("truncate the torn tail of {} at byte {}: it was never acknowledged",
+                                tail->file, tail->offset));
   if (leftover) steps.push_back("delete " + *leftover + ", which is empty");
   return steps;
 }

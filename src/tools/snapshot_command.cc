@@ -16,7 +16,7 @@ namespace {
 
 std::string_view explain(std::string_view digest) {
   if (digest == "fuzzy")
-    return "of a later state than the nodes here; replay of the log shows whether it is right";
+    return "of a later state than these nodes; a replay of the log shows whether it is correct";
   return digest == "none" ? "says nothing" : digest;
 }
 
@@ -145,10 +145,10 @@ void SnapshotListing::show_summary(const SnapshotPlace& place, const storage::Sn
     return;
   }
   Output& out = context_.out;
-  out.print("snapshot {} ({}), checksums right\n", storage::join_path(place.directory, place.file.name),
+  out.print("snapshot {} ({}), checksums correct\n", storage::join_path(place.directory, place.file.name),
             bytes_text(place.bytes));
   if (place.has_zxid)
-    out.print("begun at zxid {}, holds changes up to {}\n", zxid_text(place.file.zxid),
+    out.print("started at zxid {}, contains changes up to {}\n", zxid_text(place.file.zxid),
               zxid_text(info.newest));
   out.print("{} nodes with {} of data, {} sessions, {} access control lists\n", info.nodes,
             bytes_text(stats_.data_bytes()), info.sessions, info.acls);

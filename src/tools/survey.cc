@@ -140,7 +140,7 @@ void Surveyor::look_at_sessions(const state::Machine& machine) {
   }
   if (sessions == 0) return;
   find(Verdict::kNote,
-       fmt::format("{} ephemeral nodes belong to {} sessions that do not exist: whoever leads removes them",
+       fmt::format("{} ephemeral nodes belong to {} sessions that do not exist: the next leader removes them",
                    nodes, sessions));
 }
 
@@ -178,16 +178,16 @@ IoResult<void> Surveyor::replay_older_history() {
 void Surveyor::tell_start() {
   const storage::RecoveryReport& r = survey_.recovery;
   if (survey_.replacing == Replacing::kIncoming) {
-    survey_.start = "completes the replacement of its history by a leader's state, which was interrupted";
+    survey_.start = "completes the interrupted replacement of its history by a leader's state";
   } else if (survey_.replacing == Replacing::kTrying) {
-    survey_.start = "takes the state that was sent with `restore`, or this history if that cannot be loaded";
+    survey_.start = "loads the state that was uploaded with `restore`, or this history if that fails";
   } else if (r.damaged()) {
     survey_.start =
         "standalone: does not start. In an ensemble: asks the leader for its state, and does not vote until "
         "it has it";
   } else if (r.outcome == RecoveryOutcome::kEmpty) {
-    survey_.start = r.may_start_empty ? "begins with an empty tree"
-                                      : "is empty but was not new: asks a leader for its state";
+    survey_.start =
+        r.may_start_empty ? "starts with an empty tree" : "is empty but not new: asks a leader for its state";
   } else {
     survey_.start =
         fmt::format("starts at zxid {} with {} nodes and {} sessions, from {} and {} transactions",

@@ -123,7 +123,7 @@ void LogSurvey::read(storage::LogFileReader& reader, LogVerdict& verdict) {
     if (!verdict.last) check_start(verdict, record->zxid);
     if (!wire::decode_entry(record->entry)) {
       mark(verdict, Verdict::kBad,
-           fmt::format("at byte {}: zxid {} has a right checksum but is no transaction that is known",
+           fmt::format("at byte {}: zxid {} has a correct checksum but is not a known transaction",
                        record->offset, zxid_text(record->zxid)));
     }
     verdict.last = record->zxid;
@@ -138,7 +138,7 @@ void LogSurvey::check_start(LogVerdict& verdict, Zxid zxid) {
       fmt::format("zxid {} does not follow {}, where {} ends: transactions are missing", zxid_text(zxid),
                   zxid_text(before_.last), storage::log_name(before_.file));
   if (is_spanned(zxid)) {
-    mark(verdict, Verdict::kNote, gap + "; a snapshot spans the gap, so no server needs them");
+    mark(verdict, Verdict::kNote, gap + "; a snapshot covers the gap, so no server needs them");
   } else {
     mark(verdict, Verdict::kBad, gap);
   }
@@ -149,12 +149,11 @@ void LogSurvey::check_link(LogVerdict& verdict) {
   const storage::LogLink* link = evidence_.link_of(verdict.first);
   if (!link || before_.file == storage::kNoLog || link->predecessor.file != before_.file) return;
   if (link->predecessor == before_) return;
-  std::string what = fmt::format("{} ended at zxid {} when this file was begun, and ends at {} now",
+  std::string what = fmt::format("{} ended at zxid {} when this file was started, but ends at {} now",
                                  storage::log_name(before_.file), zxid_text(link->predecessor.last),
                                  zxid_text(before_.last));
   if (link->predecessor.last == before_.last) {
-    what = fmt::format("{} does not hold what it held when this file was begun",
-                       storage::log_name(before_.file));
+    what = fmt::format("{} has changed since this file was started", storage::log_name(before_.file));
   }
   mark(verdict, is_spanned(verdict.first) ? Verdict::kNote : Verdict::kBad, std::move(what));
 }
@@ -165,12 +164,12 @@ void LogSurvey::judge_end(LogVerdict& verdict, bool is_last) {
   const std::string where = fmt::format("breaks off at byte {}: {}", end.offset, end.broken);
   if (end.beyond && (!verdict.last || *end.beyond > *verdict.last)) {
     mark(verdict, Verdict::kBad,
-         fmt::format("{}, and whole records follow up to zxid {}", where, zxid_text(*end.beyond)));
+         fmt::format("{}, and complete records follow up to zxid {}", where, zxid_text(*end.beyond)));
   } else if (end.read_error != 0 || (!end.no_header && end.offset == 0)) {
     mark(verdict, Verdict::kBad, where);
   } else if (end.no_header) {
     mark(verdict, is_last ? Verdict::kNote : Verdict::kBad,
-         "has no header: a crash came when it had just been made");
+         "has no header: a crash happened right after it was created");
   } else {
     mark(verdict, Verdict::kNote, (is_last ? "torn tail: " : "") + where);
   }

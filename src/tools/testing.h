@@ -105,8 +105,8 @@ struct Directory {
     ASSERT_TRUE(report.has_value());
     auto writer = storage::TxnLogWriter::open(disk, dirs.logs, report->tail, {.preallocate_bytes = 4096});
     ASSERT_TRUE(writer.has_value());
-    storage::LogBatch batch;
-    for (const std::string& bytes : entries) batch.add(bytes);
+    wire::TxnBatch batch;
+    for (const std::string& bytes : entries) batch.add(wire::zxid_of_entry(bytes), bytes);
     ASSERT_TRUE(writer->append(batch).has_value());
     ASSERT_TRUE(writer->sync().has_value());
   }

@@ -64,12 +64,12 @@ void print_result(const Context& context, const Survey& s) {
   for (const Finding& finding : s.findings) out.print("{:<5} {}\n", word_of(finding.verdict), finding.text);
   if (s.recovery.outcome == storage::RecoveryOutcome::kRecovered) {
     out.print("{:<5} digest {} at zxid {}{}\n", "", hex_text(s.digest), zxid_text(s.recovery.last),
-              s.digests_compared ? ", as the log foretold" : "; not compared with what the files say");
+              s.digests_compared ? ", as the log predicted" : "; not compared with the digests in the files");
   }
   out.print("A server here: {}.\n", s.start);
   for (const std::string& action : s.actions) out.print("  It would {}.\n", action);
   out.write(s.is_fine() ? "Nothing is wrong.\n"
-                        : "Something is wrong. `drover inspect repair --help` tells what can be done.\n");
+                        : "Something is wrong. `drover inspect repair --help` describes what can be done.\n");
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ TEST(JuteWriter, WritesBigEndianIntegersAndPrefixedStrings) {
             "21");
 }
 
-TEST(JuteFrame, PrefixesTheLengthOfWhatWasAppendedDuringItsLife) {
+TEST(JuteFrame, WritesTheLengthOfWhatWasAppended) {
   std::string out = "before";
   {
     Frame frame(out);
@@ -89,7 +89,7 @@ TEST(JuteReader, AnyNonZeroByteIsTrue) {
   EXPECT_TRUE(r.boolean());
 }
 
-TEST(JuteReader, ImpossibleLengthsAreErrorsAndNeverReadOutside) {
+TEST(JuteReader, ImpossibleLengthsAreErrorsAndNeverReadOutOfBounds) {
   for (const char* hex : {"fffffffe", "80000000", "7fffffff 2f", "00000003 2f61", "00000001", "0000"}) {
     const std::string bytes = from_hex(hex);
     Reader r(bytes);
@@ -98,7 +98,7 @@ TEST(JuteReader, ImpossibleLengthsAreErrorsAndNeverReadOutside) {
   }
 }
 
-TEST(JuteReader, ALengthOfExactlyWhatIsLeftIsFine) {
+TEST(JuteReader, ALengthOfExactlyTheRemainingBytesIsAccepted) {
   const std::string bytes = from_hex("00000002 2f61");
   Reader r(bytes);
   EXPECT_EQ(r.string(), "/a");
@@ -106,7 +106,7 @@ TEST(JuteReader, ALengthOfExactlyWhatIsLeftIsFine) {
   EXPECT_TRUE(r.at_end());
 }
 
-TEST(JuteReader, TheFirstErrorSticksAndLaterFieldsReadAsNothing) {
+TEST(JuteReader, AfterTheFirstErrorLaterFieldsReadAsEmpty) {
   const std::string bytes = from_hex("0000ffff 00000001");
   Reader r(bytes);
   r.buffer();  // longer than the remaining bytes
@@ -120,7 +120,7 @@ TEST(JuteReader, TheFirstErrorSticksAndLaterFieldsReadAsNothing) {
   EXPECT_FALSE(r.ok());
 }
 
-TEST(JuteReader, ACountThatTheBytesCannotHoldIsAnErrorBeforeAnythingIsAllocated) {
+TEST(JuteReader, AnImpossibleCountIsAnErrorBeforeAnythingIsAllocated) {
   for (const std::int32_t count : {3, 1 << 30, std::numeric_limits<std::int32_t>::max()}) {
     const std::string bytes = written([&](Writer& w) {
       w.i32(count);
@@ -148,7 +148,7 @@ TEST(JuteReader, NullAndNegativeCountsAreEmptyAsInJava) {
   }
 }
 
-TEST(JuteReader, SinceGivesTheBytesPassed) {
+TEST(JuteReader, SinceReturnsTheBytesReadSinceAPosition) {
   const std::string bytes = from_hex("00000001 00000002 00000003");
   Reader r(bytes);
   r.i32();
@@ -157,7 +157,7 @@ TEST(JuteReader, SinceGivesTheBytesPassed) {
   EXPECT_EQ(to_hex(r.since(start)), "00000002");
 }
 
-TEST(JuteReader, NoBytesMakeItReadOutside) {
+TEST(JuteReader, NoInputMakesItReadOutOfBounds) {
   // The sanitizers check this: a view outside the buffer would trip them.
   Random random(77);
   std::size_t sum = 0;

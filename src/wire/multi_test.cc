@@ -36,13 +36,13 @@ TEST(Multi, ReadsEveryKindOfWrite) {
   EXPECT_EQ(std::get<CheckRequest>((*ops)[4].request).version, 5);
 }
 
-TEST(Multi, AnEmptyOneIsLegal) {
+TEST(Multi, MayBeEmpty) {
   const auto ops = decoded(multi_body({}));
   ASSERT_TRUE(ops);
   EXPECT_TRUE(ops->empty());
 }
 
-TEST(Multi, AnyHeaderThatIsDoneEndsTheList) {
+TEST(Multi, AnyHeaderWithDoneSetEndsTheList) {
   // The end header may have any type and any non-zero `done` byte.
   for (const char* end : {"ffffffff 01 ffffffff", "00000001 02 00000000"}) {
     const auto ops = decoded(from_hex(end));
@@ -74,7 +74,7 @@ TEST(Multi, ReadsAndWritesDoNotMix) {
   EXPECT_FALSE(decoded(multi_body({write, read})));
 }
 
-TEST(Multi, BringsNoMoreThanTheLimit) {
+TEST(Multi, HasALimitedNumberOfParts) {
   std::vector<MultiPart> parts(10, {OpCode::kDelete, path_version_body("/a")});
   EXPECT_TRUE(decoded(multi_body(parts), 10));
   EXPECT_FALSE(decoded(multi_body(parts), 9));
@@ -132,12 +132,12 @@ TEST(MultiHeader, IsNineBytes) {
   EXPECT_EQ(header.error, -1);
 }
 
-TEST(CreatesEphemeral, TellsARequestThatNeedsAGlobalSession) {
+TEST(CreatesEphemeral, DetectsARequestThatNeedsAGlobalSession) {
   const auto create = [](std::int32_t flags) { return testing::create_body("/a", {.flags = flags}); };
   EXPECT_TRUE(creates_ephemeral(OpCode::kCreate, create(kEphemeral), 10));
   EXPECT_TRUE(creates_ephemeral(OpCode::kCreate2, create(kEphemeralSequential), 10));
   EXPECT_FALSE(creates_ephemeral(OpCode::kCreate, create(kPersistent), 10));
-  EXPECT_FALSE(creates_ephemeral(OpCode::kCreate, "x", 10)) << "what cannot be read asks for nothing";
+  EXPECT_FALSE(creates_ephemeral(OpCode::kCreate, "x", 10)) << "an undecodable request needs nothing";
   EXPECT_FALSE(creates_ephemeral(OpCode::kSetData, create(kEphemeral), 10));
   const auto multi = [&](std::int32_t second) {
     return testing::written([&](Writer& w) {
@@ -154,17 +154,18 @@ TEST(CreatesEphemeral, TellsARequestThatNeedsAGlobalSession) {
   };
   EXPECT_TRUE(creates_ephemeral(OpCode::kMulti, multi(kEphemeral), 10));
   EXPECT_FALSE(creates_ephemeral(OpCode::kMulti, multi(kPersistent), 10));
-  EXPECT_FALSE(creates_ephemeral(OpCode::kMulti, multi(kEphemeral), 1)) << "more than one request may bring";
+  EXPECT_FALSE(creates_ephemeral(OpCode::kMulti, multi(kEphemeral), 1))
+      << "more than one request may contain";
 }
 
-TEST(Multi, ANullAclSpoilsAllOfIt) {
+TEST(Multi, ANullAclInvalidatesTheWholeMulti) {
   const std::string null_list = from_hex("ffffffff");
   for (const OpCode op : {OpCode::kCreate, OpCode::kCreate2, OpCode::kCreateContainer}) {
     const MultiPart part{op, create_body("/a", {.acl = null_list})};
     EXPECT_FALSE(decoded(multi_body({{OpCode::kCheck, path_version_body("/a")}, part})));
     EXPECT_EQ(flaw_of_multi(multi_body({part}), 100), MultiFlaw::kNullAcl);
     EXPECT_EQ(flaw_of_multi(multi_body({part, {OpCode::kSetAcl, ""}}), 100), MultiFlaw::kNullAcl)
-        << "the first flaw counts";
+        << "the first error is reported";
     EXPECT_EQ(flaw_of_multi(multi_body({{OpCode::kSetAcl, ""}, part}), 100), MultiFlaw::kMalformed);
   }
   const MultiPart impossible{OpCode::kCreate, create_body("/a", {.acl = null_list, .flags = 9})};

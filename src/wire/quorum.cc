@@ -324,7 +324,7 @@ void append_hello(std::string& out, const ElectionHello& hello) {
   }
   Writer w(out);
   if (joined.empty()) {
-    ENSURE(raw(hello.server) >= 0, "a greeting without addresses is a server's id, which is not negative");
+    ENSURE(raw(hello.server) >= 0, "a greeting without addresses is a server id, which is not negative");
     w.i64(raw(hello.server));
     return;
   }

@@ -93,7 +93,7 @@ TEST(QuorumPacket, NullSchemeAndIdReadAsEmpty) {
   EXPECT_EQ(packet.identities, std::vector<Identity>(1));
 }
 
-TEST(QuorumPacket, CutAnywhereItAsksForMoreAndTouchesNothing) {
+TEST(QuorumPacket, ATruncatedPacketAsksForMoreBytesAndConsumesNothing) {
   std::string request;
   append_request_packet(request, "body", {{"ip", "10.0.0.1"}, {"digest", "u:p"}});
   for (const std::string& whole : {from_hex(kInformHex), request}) {
@@ -107,7 +107,7 @@ TEST(QuorumPacket, CutAnywhereItAsksForMoreAndTouchesNothing) {
   }
 }
 
-TEST(QuorumPacket, PacketsFollowEachOtherWithoutAnythingBetween) {
+TEST(QuorumPacket, PacketsFollowEachOtherWithoutSeparators) {
   std::string bytes = packet_bytes(PacketType::kProposal, Zxid{1}, "txn");
   append_packet(bytes, PacketType::kCommit, Zxid{1});
   QuorumPacket packet;
@@ -118,7 +118,7 @@ TEST(QuorumPacket, PacketsFollowEachOtherWithoutAnythingBetween) {
   EXPECT_EQ(first.bytes + second.bytes, bytes.size());
 }
 
-TEST(QuorumPacket, AnImpossibleLengthIsRefusedBeforeAByteOfItIsWaitedFor) {
+TEST(QuorumPacket, AnImpossibleLengthIsRefusedImmediately) {
   const PacketLimits limits{.data_bytes_max = 16, .identities_max = 2, .identities_bytes_max = 8};
   // Data: too long, negative but not null.
   EXPECT_EQ(decode_hex("00000002 0000000000000001 00000010", limits), Decoded::kNeedMore);
@@ -138,7 +138,7 @@ TEST(QuorumPacket, AnImpossibleLengthIsRefusedBeforeAByteOfItIsWaitedFor) {
             Decoded::kBad);
 }
 
-TEST(QuorumPacket, ALargestTransactionWithTheMostIdentitiesFitsALink) {
+TEST(QuorumPacket, TheLargestTransactionWithTheMostIdentitiesFits) {
   // Every identity has two length fields besides its bytes.
   constexpr PacketLimits limits;
   constexpr std::size_t kFixedFields = 4 + 8 + 4 + 4;
@@ -151,7 +151,7 @@ TEST(QuorumPacket, ALargestTransactionWithTheMostIdentitiesFitsALink) {
   static_assert(txn_bytes_max(0xfffff, 0xfffff) == 2 * 0xfffff, "what Java reads by default");
 }
 
-TEST(QuorumPacket, ManyShortIdentitiesAreAsGoodAsFewLongOnes) {
+TEST(QuorumPacket, ManyShortIdentitiesFitLikeFewLongOnes) {
   // maxAuthIdsPerConnection=0 does not limit the number of identities, so only their bytes count.
   const std::vector<Identity> identities(20'000, Identity{"digest", "u:p"});
   std::string bytes;
@@ -176,7 +176,7 @@ TEST(QuorumPacket, AnUnknownTypeIsAPacketWithoutAName) {
 // --- data of packets ---
 
 // Java's servers ignore bytes after the fields they know, so only our servers read the rest.
-TEST(LearnerInfo, NamesTheHistoryItHoldsBehindWhatJavaReads) {
+TEST(LearnerInfo, CarriesTheHistoryIdAfterTheFieldsThatJavaReads) {
   const std::string bytes = encode(LearnerInfo{.server = ServerId{3}, .history = 0x5f3a'9c01'77e4'0b21});
   EXPECT_EQ(bytes, from_hex("0000000000000003"
                             "00010000"
@@ -186,7 +186,7 @@ TEST(LearnerInfo, NamesTheHistoryItHoldsBehindWhatJavaReads) {
   EXPECT_EQ(decode_learner_info(bytes.substr(0, 27))->history, 0u);
 }
 
-TEST(LeaderInfo, NamesTheLeadersHistoryBehindWhatJavaReads) {
+TEST(LeaderInfo, CarriesTheHistoryIdAfterTheFieldsThatJavaReads) {
   LeaderInfo info;
   info.history = {.id = 0x5f3a'9c01'77e4'0b21, .empty = false, .agreed = true};
   const std::string bytes = encode(info);
@@ -226,7 +226,7 @@ TEST(EpochData, IsOneInt) {
   EXPECT_FALSE(decode_int(from_hex("000000")));
 }
 
-TEST(ForwardedRequest, IsTheClientsBytesBehindWhoSentThem) {
+TEST(ForwardedRequest, IsTheClientsIdentityFollowedByItsBytes) {
   std::string bytes;
   append_forwarded(bytes, {SessionId{0x0100001a93bb0000}, 7, OpCode::kCreateSession, "body"});
   EXPECT_EQ(bytes, from_hex("0100001a93bb0000 00000007 fffffff6 626f6479"));
@@ -243,7 +243,7 @@ TEST(ForwardedRequest, IsTheClientsBytesBehindWhoSentThem) {
   EXPECT_FALSE(decode_forwarded(std::nullopt));
 }
 
-TEST(TouchedSessions, AreAWholeNumberOfEntries) {
+TEST(TouchedSessions, MustBeCompleteEntries) {
   std::string bytes;
   append_touched(bytes, {SessionId{1}, 4000});
   append_touched(bytes, {SessionId{-2}, 30000});
@@ -287,7 +287,7 @@ TEST(Notification, IsWrittenAndReadAsZooKeeperDoes) {
   EXPECT_EQ(again, bytes);
 }
 
-TEST(Notification, TwentyEightBytesTakeTheEpochFromTheZxid) {
+TEST(Notification, With28BytesTakesTheEpochFromTheZxid) {
   const auto n = decode_notification(from_hex("00000000 0000000000000002 0000000500000007 0000000000000003"));
   ASSERT_TRUE(n);
   EXPECT_EQ(n->peer_epoch, 5);
@@ -297,7 +297,7 @@ TEST(Notification, TwentyEightBytesTakeTheEpochFromTheZxid) {
             -1);
 }
 
-TEST(Notification, FortyBytesHaveVersionZeroWhateverTheySay) {
+TEST(Notification, With40BytesAlwaysHasVersionZero) {
   const auto n = decode_notification(
       from_hex("00000002 0000000000000002 0000000500000007 0000000000000003 0000000000000004 00000002"));
   ASSERT_TRUE(n);
@@ -313,7 +313,7 @@ TEST(Notification, VersionOneHasNoConfig) {
   EXPECT_TRUE(n->config.empty());
 }
 
-TEST(Notification, CutAnywhereButAtTheOldLengthsItIsNone) {
+TEST(Notification, ATruncatedOneIsRejectedExceptAtTheOldLengths) {
   const std::string bytes = from_hex(kNotificationHex) + kConfig;
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     const bool old_form = length == 28 || length == 40;
@@ -321,7 +321,7 @@ TEST(Notification, CutAnywhereButAtTheOldLengthsItIsNone) {
   }
 }
 
-TEST(Notification, AConfigLengthThatLiesIsRefused) {
+TEST(Notification, AWrongConfigLengthIsRefused) {
   const std::string head =
       from_hex("00000000 0000000000000002 0000000000000000 0000000000000001 0000000000000001 00000002");
   EXPECT_TRUE(decode_notification(head + from_hex("00000001 61")));
@@ -332,7 +332,7 @@ TEST(Notification, AConfigLengthThatLiesIsRefused) {
   EXPECT_FALSE(decode_notification(std::string(kNotificationBytesMax + 1, '\0')));
 }
 
-TEST(Notification, AStateThatDoesNotExistIsNone) {
+TEST(Notification, AnUnknownStateIsRejected) {
   const std::string rest =
       from_hex("0000000000000002 0000000000000000 0000000000000001 0000000000000001 00000002 00000000");
   EXPECT_EQ(decode_notification(from_hex("00000003") + rest)->state, PeerState::kObserving);
@@ -352,7 +352,7 @@ std::string hello_of(std::string_view addresses) {
   return from_hex("ffffffffffff0001 0000000000000003") + written([&](Writer& w) { w.string(addresses); });
 }
 
-TEST(ElectionHello, ItsFormFollowsTheNumberOfAddresses) {
+TEST(ElectionHello, ItsFormDependsOnTheNumberOfAddresses) {
   EXPECT_EQ(hello_bytes({ServerId{3}, {}}), from_hex("0000000000000003"));
   EXPECT_EQ(hello_bytes({ServerId{3}, {"a:1"}}),
             from_hex("ffffffffffff0000 0000000000000003 00000003 613a31"));
@@ -360,7 +360,7 @@ TEST(ElectionHello, ItsFormFollowsTheNumberOfAddresses) {
             from_hex("ffffffffffff0001 0000000000000003 0000000b 613a317c5b3a3a315d3a32"));
 }
 
-TEST(ElectionHello, RoundTripsAndSaysWhereTheFramesBegin) {
+TEST(ElectionHello, RoundTripsAndReportsWhereTheFramesBegin) {
   for (const std::vector<std::string>& addresses :
        {std::vector<std::string>{}, {"zk1.example.org:3888"}, {"10.0.0.1:3888", "[fe80::1]:3888"}}) {
     const std::string bytes = hello_bytes({ServerId{3}, addresses});
@@ -376,7 +376,7 @@ TEST(ElectionHello, RoundTripsAndSaysWhereTheFramesBegin) {
   }
 }
 
-TEST(ElectionHello, AnUnknownVersionOrAnImpossibleLengthIsRefusedAtOnce) {
+TEST(ElectionHello, AnUnknownVersionOrAnImpossibleLengthIsRefusedImmediately) {
   ElectionHello hello;
   for (const char* hex :
        {"ffffffffffffffff", "fffffffffffeffff", "8000000000000000",
@@ -388,7 +388,7 @@ TEST(ElectionHello, AnUnknownVersionOrAnImpossibleLengthIsRefusedAtOnce) {
             Decoded::kNeedMore);
 }
 
-TEST(ElectionHello, WhatIsNoAddressIsRefused) {
+TEST(ElectionHello, AnInvalidAddressIsRefused) {
   ElectionHello hello;
   for (const char* text : {"a", "a:", ":1", "a:x", "a:65536", "a:-1", "a:000001", "::1:3888", "[::1]", "[]:1",
                            "a:1||b:2", "|a:1", "a:1|b", "a:1 "}) {
@@ -399,7 +399,7 @@ TEST(ElectionHello, WhatIsNoAddressIsRefused) {
   }
 }
 
-TEST(ElectionHello, AddressesBeyondTheLimitAreLeftOut) {
+TEST(ElectionHello, AddressesBeyondTheLimitAreOmitted) {
   const std::string exact = std::string(kHelloBytesMax - 2, 'a') + ":1";
   EXPECT_EQ(hello_bytes({ServerId{3}, {exact, "b:1"}}).size(), 20 + kHelloBytesMax);
   const std::string longest = std::string(1500, 'a') + ":1";

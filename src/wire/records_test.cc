@@ -42,7 +42,7 @@ TEST(Stat, PersistedFormHasNoLengthAndNoChildren) {
   EXPECT_TRUE(r.ok() && r.at_end());
 }
 
-TEST(Stat, AShortOneIsNotOne) {
+TEST(Stat, ATruncatedStatIsRejected) {
   const std::string bytes = from_hex(kStatHex);
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     Reader r(std::string_view(bytes).substr(0, length));
@@ -51,7 +51,7 @@ TEST(Stat, AShortOneIsNotOne) {
   }
 }
 
-TEST(AclList, TheOpenListIsWorldAnyoneAll) {
+TEST(AclList, TheOpenAclIsWorldAnyoneAll) {
   EXPECT_EQ(to_hex(open_acl_bytes()),
             "00000001"
             "0000001f"
@@ -59,7 +59,7 @@ TEST(AclList, TheOpenListIsWorldAnyoneAll) {
             "00000006616e796f6e65");
 }
 
-TEST(AclList, RoundTripsThroughItsBytes) {
+TEST(AclList, RoundTrips) {
   const std::vector<Acl> list = {{1, {"digest", "u:p"}}, {-1, {"", ""}}, {kAll, {"ip", "1.2.3.4/8"}}};
   const std::string bytes = acl_bytes(list);
   Reader r(bytes);
@@ -94,7 +94,7 @@ TEST(AclList, HostileCountsFailWithoutAllocating) {
   }
 }
 
-TEST(AclList, TellsNullSchemesFromNullIds) {
+TEST(AclList, DistinguishesNullSchemesFromNullIds) {
   const auto nulls = [](const char* hex) {
     const std::string bytes = from_hex(hex);
     return first_null_in_acl_list(Reader(bytes));
@@ -126,7 +126,7 @@ TEST(Reply, GoldenBytesOfACreate) {
   EXPECT_EQ(out, from_hex("00000016 00000001 0000000000000003 00000000 000000022f61"));
 }
 
-TEST(Reply, AnErrorIsAHeaderAlone) {
+TEST(Reply, AnErrorIsOnlyAHeader) {
   std::string out;
   append_bare_reply(out, {7, Zxid{9}, ErrorCode::kNoNode});
   EXPECT_EQ(out, from_hex("00000010 00000007 0000000000000009 ffffff9b"));

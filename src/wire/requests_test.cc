@@ -54,7 +54,7 @@ TEST(ConnectRequest, TheReadOnlyByteIsOptional) {
   EXPECT_EQ(client->password, "0123456789abcdef");
 }
 
-TEST(ConnectRequest, ANullOrShortPasswordIsFineAndAnImpossibleOneIsNot) {
+TEST(ConnectRequest, ANullOrShortPasswordIsAcceptedAndAnImpossibleLengthIsNot) {
   const std::string head = from_hex("00000000 0000000000000000 00007530 0000000000000000");
   EXPECT_TRUE(decode_connect_request(head + from_hex("ffffffff 00")));
   EXPECT_TRUE(decode_connect_request(head + from_hex("00000003 616263 00")));
@@ -98,7 +98,7 @@ TEST(Create, ReadsEveryField) {
   EXPECT_EQ(create->ttl_ms, -1) << "only createTTL has one";
 }
 
-TEST(Create, CreateTtlHasATtlBehindTheFlags) {
+TEST(Create, CreateTtlHasATtlAfterTheFlags) {
   const std::string body = create_ttl_body("/a", 5000);
   Reader r(body);
   const auto create = decode_create(r, OpCode::kCreateTtl);
@@ -118,7 +118,7 @@ TEST(Create, NullPathAndNullDataAreKept) {
   EXPECT_EQ(create->data, std::nullopt);
 }
 
-TEST(Delete, ReadsPathAndVersionAndWantsAPath) {
+TEST(Delete, ReadsPathAndVersionAndRequiresAPath) {
   const std::string body = path_version_body("/a/b", 7);
   Reader r(body);
   const auto request = decode_delete(r);
@@ -148,7 +148,7 @@ TEST(SetDataAndSetAcl, ANullPathReadsAsAnEmptyOneBecauseJavaCallsBothInvalid) {
   EXPECT_EQ(acl->version, 4);
 }
 
-TEST(PathWatch, ReadsTheWatchFlagAndWantsAPath) {
+TEST(PathWatch, ReadsTheWatchFlagAndRequiresAPath) {
   const std::string body = path_watch_body("", true);
   Reader r(body);
   const auto request = decode_path_watch(r);
@@ -160,7 +160,7 @@ TEST(PathWatch, ReadsTheWatchFlagAndWantsAPath) {
   EXPECT_FALSE(decode_path_watch(null_path));
 }
 
-TEST(PathType, KeepsNullPathsForTheOpToJudge) {
+TEST(PathType, KeepsNullPathsForTheOperationToCheck) {
   const std::string body = path_type_body(std::nullopt, 3);
   Reader r(body);
   const auto request = decode_path_type(r);
@@ -205,7 +205,7 @@ TEST(SetWatches, NullListsAndNullElementsAreErrorsButOtherNegativeCountsAreEmpty
   EXPECT_FALSE(decodes("0000000000000001 40000000 00000000 00000000"));
 }
 
-TEST(Auth, KeepsNullsForTheSchemeToJudge) {
+TEST(Auth, KeepsNullsForTheSchemeToCheck) {
   const std::string body = from_hex("00000007 ffffffff ffffffff");
   Reader r(body);
   const auto auth = decode_auth(r);
@@ -255,7 +255,7 @@ TEST(EveryBody, IsRefusedWhenAnyOfItsBytesIsMissing) {
   }
 }
 
-TEST(EveryBody, MayHaveBytesBehindItThatAreIgnored) {
+TEST(EveryBody, MayBeFollowedByBytesThatAreIgnored) {
   for (const Decoder& d : every_decoder()) {
     const std::string longer = d.body + "more";
     Reader r(longer);

@@ -36,7 +36,7 @@ inline constexpr std::size_t kRecordBytesMax = kTxnBytesMax + kEnvelopeBytes;
 
 // Schemes and ids of a client, which a learner sends with every write. Java's learners have no limit.
 inline constexpr std::size_t kIdentitiesBytesMax = std::size_t{4} << 20;
-static_assert(client_limits::kIdentityBytes <= kIdentitiesBytesMax, "what we forward can be read");
+static_assert(client_limits::kIdentityBytes <= kIdentitiesBytesMax, "forwarded requests can be read");
 
 inline constexpr std::size_t kPacketBytesMax = kRecordBytesMax + 2 * kIdentitiesBytesMax;
 

@@ -61,13 +61,13 @@ TEST(TxnHeader, Is32BytesAndTheZxidIsFoundWithoutDecoding) {
   EXPECT_EQ(zxid_of_entry(bytes), Zxid{0x500000002});
 }
 
-TEST(LikelyPathOfEntry, IsThePathOfARecordThatBeginsWithOne) {
+TEST(LikelyPathOfEntry, IsThePathAtTheStartOfTheRecord) {
   EXPECT_EQ(likely_path_of_entry(entry_of(OpCode::kDelete, DeleteTxn{"/a/b"})), "/a/b");
   EXPECT_EQ(likely_path_of_entry(entry_of(OpCode::kCreate, CreateTxn{"/c", "d", open_acl_bytes()})), "/c");
   EXPECT_EQ(likely_path_of_entry(entry_of(OpCode::kCreateSession, CreateSessionTxn{30'000})), "");
 }
 
-TEST(LikelyPathOfEntry, IsEmptyWhereTheEntryEndsBeforeIt) {
+TEST(LikelyPathOfEntry, IsEmptyIfTheEntryIsTruncated) {
   const std::string entry = entry_of(OpCode::kDelete, DeleteTxn{"/a/b"});
   for (std::size_t n = 0; n < entry.size(); ++n)
     EXPECT_EQ(likely_path_of_entry(std::string_view(entry).substr(0, n)), "") << n;
@@ -94,7 +94,7 @@ TEST(CreateTxn, NullDataStaysNull) {
   EXPECT_EQ(round_trip<CreateTxn>(OpCode::kCreate, entry).data, std::nullopt);
 }
 
-TEST(CreateTxn, OfBeforeThreeFourHasNoParentVersion) {
+TEST(CreateTxn, FromBefore34HasNoParentVersion) {
   const std::string full = entry_of(OpCode::kCreate, CreateTxn{"/a", "x", open_acl_bytes(), true, 9, 0});
   const auto old = decode_entry(std::string_view(full).substr(0, full.size() - 4));
   ASSERT_TRUE(old);
@@ -143,7 +143,7 @@ TEST(SessionTxns, RoundTrip) {
   EXPECT_EQ(round_trip<CloseSessionTxn>(OpCode::kCloseSession, close).paths, (PathList{"/e1", "/e2"}));
 }
 
-TEST(SessionTxns, ACloseSessionOfBeforeThreeSixHasNoRecord) {
+TEST(SessionTxns, ACloseSessionFromBefore36HasNoRecord) {
   const std::string entry = written([](Writer& w) { encode(w, header_of(OpCode::kCloseSession)); });
   const auto decoded = decode_entry(entry);
   ASSERT_TRUE(decoded);

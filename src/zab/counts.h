@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counters of a server since it started, for the monitor. Nothing here decides anything.
+// Counters of a server since it started, and the metrics that show them. Nothing here decides anything.
 #pragma once
 
 #include <cstdint>
 
-#include "base/measures.h"
+#include "base/metric.h"
 
 namespace drover::zab {
 
@@ -20,27 +20,31 @@ struct LeaderCounts {
   Extremes diffs_under_way;
   Extremes snaps_under_way;
 
-  void add(const LeaderCounts& other) {
-    proposals += other.proposals;
-    commits += other.commits;
-    diffs += other.diffs;
-    snaps += other.snaps;
-    greetings_refused += other.greetings_refused;
-    diffs_under_way.add(other.diffs_under_way);
-    snaps_under_way.add(other.snaps_under_way);
-  }
+  void add(const LeaderCounts& other);
 };
+inline constexpr MetricOf<LeaderCounts> kLeaderMetrics[] = {
+    {"proposal_count", &LeaderCounts::proposals},
+    {"commit_count", &LeaderCounts::commits},
+    {"diff_count", &LeaderCounts::diffs},
+    {"snap_count", &LeaderCounts::snaps},
+    {"", &LeaderCounts::greetings_refused},  // learner_greetings_rejected, only shown by members
+    {"inflight_diff_count", &LeaderCounts::diffs_under_way},
+    {"inflight_snap_count", &LeaderCounts::snaps_under_way},
+};
+inline void LeaderCounts::add(const LeaderCounts& other) { add_fields(kLeaderMetrics, *this, other); }
 
 // Counters of the times that this server followed or observed, synced with its leader.
 struct LearnerCounts {
   std::uint64_t proposals = 0;  // an observer gets none
   std::uint64_t commits = 0;
 
-  void add(const LearnerCounts& other) {
-    proposals += other.proposals;
-    commits += other.commits;
-  }
+  void add(const LearnerCounts& other);
 };
+inline constexpr MetricOf<LearnerCounts> kLearnerMetrics[] = {
+    {"learner_proposal_received_count", &LearnerCounts::proposals},
+    {"learner_commit_received_count", &LearnerCounts::commits},
+};
+inline void LearnerCounts::add(const LearnerCounts& other) { add_fields(kLearnerMetrics, *this, other); }
 
 struct PeerCounts {
   std::uint64_t looking = 0;       // elections begun
@@ -52,6 +56,14 @@ struct PeerCounts {
   Extremes observer_sync_ms;
   LeaderCounts led;
   LearnerCounts learned;
+};
+inline constexpr MetricOf<PeerCounts> kPeerMetrics[] = {
+    {"looking_count", &PeerCounts::looking},
+    {"election_time", &PeerCounts::election_ms},
+    {"unavailable_time", &PeerCounts::unavailable_ms},
+    {"leader_unavailable_time", &PeerCounts::leader_unavailable_ms},
+    {"follower_sync_time", &PeerCounts::follower_sync_ms},
+    {"observer_sync_time", &PeerCounts::observer_sync_ms},
 };
 
 }  // namespace drover::zab

@@ -10,10 +10,13 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "wire/txn_batch.h"
 #include "zab/election.h"
-#include "zab/txn_batch.h"
 
 namespace drover::zab {
+
+using wire::TxnBatch;
+using wire::TxnBatchPtr;
 
 // A connection on the quorum port. The host numbers the accepted ones, Peer numbers the dialled ones.
 enum class LinkId : std::uint64_t {};
@@ -25,27 +28,49 @@ inline constexpr std::uint64_t kDialledLinks = std::uint64_t{1} << 63;  // the b
 // earlier ones are durable.
 
 struct AppendTxns {
-  TxnBatchPtr batch;  // answered by on_durable(batch->last)
+  TxnBatchPtr batch;
 };
 enum class EpochKind { kAccepted, kCurrent };
 struct SaveEpoch {
   EpochKind kind{};
-  std::uint32_t epoch = 0;       // answered by on_epoch_saved()
+  std::uint32_t epoch = 0;
   std::uint64_t history_id = 0;  // the history that the current epoch belongs to; 0: unknown
 };
 struct TruncateLog {
-  Zxid last{};  // answered by on_truncated(), or by on_truncate_failed(), which cancels all orders after it
+  Zxid last{};
 };
-// The state received from the leader replaces everything older. Answered by on_snapshot_saved().
+// The state received from the leader replaces everything older.
 struct SaveSnapshot {
   Zxid zxid{};
 };
 // The state in memory holds more than the files, or is half of another state. This order reads it again from
-// what the files hold when its turn comes. Answered by on_state_reloaded(). It is queued like the other
-// orders, because transactions logged after it may never be committed and must not get into the state (TRUNC,
-// then proposals).
+// what the files hold when its turn comes. It is queued like the other orders, because transactions logged
+// after it may never be committed and must not get into the state (TRUNC, then proposals).
 struct ReloadState {};
 using DiskOrder = std::variant<AppendTxns, SaveEpoch, TruncateLog, SaveSnapshot, ReloadState>;
+
+// --- the answers of the disk, in the sequence of the orders
+
+struct TxnsDurable {
+  Zxid last{};
+  std::size_t orders = 1;  // how many AppendTxns this answers at once
+};
+struct EpochSaved {
+  EpochKind kind{};
+  std::uint32_t epoch = 0;
+};
+// Not done: the files cannot be cut there, and are unchanged. Later orders are not carried out, and not
+// answered, until the history is discarded.
+struct LogTruncated {
+  bool done = true;
+};
+struct SnapshotSaved {};
+struct StateReloaded {
+  bool exact = true;  // the state matches the history exactly
+};
+struct HistoryDiscarded {};  // answers Effects::discard_history
+using DiskAnswer =
+    std::variant<TxnsDurable, EpochSaved, LogTruncated, SnapshotSaved, StateReloaded, HistoryDiscarded>;
 
 // --- links ---
 
@@ -55,11 +80,25 @@ struct LinkSend {
   // Stream the state as it is now here, before what follows. `bytes` is empty then.
   bool snapshot = false;
 };
-// One attempt; answered by on_link_up() or on_dial_failed().
+// One attempt; answered by kUp or kDialFailed.
 struct Dial {
   LinkId link{};
   ServerId server{};
   std::int64_t timeout_ms = 0;
+};
+
+// What happens to a link.
+struct LinkEvent {
+  enum class Kind : std::uint8_t {
+    kAccepted,
+    kUp,  // a dialled one is connected
+    kDialFailed,
+    kDown,
+    kTaken,     // some of what was sent on it has left
+    kStateSent  // the state that `LinkSend::snapshot` asked for has been written to it
+  };
+  LinkId link{};
+  Kind kind{};
 };
 
 // --- for the replica ---
@@ -74,6 +113,21 @@ struct PeerMessage {
   Zxid zxid{};
   std::string data;
   std::vector<wire::Identity> identities;
+};
+
+// What happened, for those who count it; log lines say it in words.
+enum class Event : std::uint8_t {
+  kElected,  // this server or another one
+  kSyncedWithDiff,
+  kSyncedWithTrunc,
+  kSyncedWithSnap,
+  kSecondLink,  // a learner connected again before its old link was gone
+  kEpochOver,   // no zxid is left in it
+  kHistoryUnknown,
+  kHistoryBegins,
+  kTwoHistories,
+  kMadeWay,  // for a promise of a later epoch
+  kLeaderContested,
 };
 
 struct Effects {
@@ -93,6 +147,7 @@ struct Effects {
   std::optional<std::string> halt;
   std::vector<std::string> log;       // lines for the operator
   std::vector<std::string> warnings;  // lines that the operator must not miss
+  std::vector<Event> events;
 
   std::string& to(LinkId link) {
     if (send.empty() || send.back().link != link || send.back().snapshot) send.push_back({link, {}, false});

@@ -156,7 +156,7 @@ void Election::answer_stranger(ServerId from, const Notification& n,
 // --- deciding ---
 
 Instant Election::decision_time() const {
-  ENSURE(quorum_since_.has_value(), "only what a quorum wants is decided");
+  ENSURE(quorum_since_.has_value(), "an election is decided by a quorum");
   return everybody_agrees() ? *quorum_since_ : *quorum_since_ + config_.finalize_ms;
 }
 
@@ -173,7 +173,7 @@ void Election::consider(Instant now) {
 void Election::decide(const Vote& vote) {
   ENSURE(looking_, "an election is decided once");
   ENSURE(membership_.is_voter(vote.leader), "a leader is a voter");
-  ENSURE(vote.leader != config_.me || can_lead(), "who has no history or no weight does not lead");
+  ENSURE(vote.leader != config_.me || can_lead(), "a leader has a history and a weight");
   joined_ = false;
   vote_ = vote;
   round_ = vote.round;

@@ -235,11 +235,11 @@ TEST(Agreement, ThreeServers) { expect_agreement({.membership = voters(3)}); }
 
 TEST(Agreement, FiveServers) { expect_agreement({.membership = voters(5)}); }
 
-TEST(Agreement, FourServersOfWhichSomeRestart) {
+TEST(Agreement, FourServersSomeRestarting) {
   expect_agreement({.membership = voters(4), .some_restart = true});
 }
 
-TEST(Agreement, FiveServersOfWhichSomeAreDownAndSomeRestart) {
+TEST(Agreement, FiveServersSomeDownAndSomeRestarting) {
   expect_agreement({.membership = voters(5), .some_are_down = true, .some_restart = true});
 }
 
@@ -247,7 +247,7 @@ TEST(Agreement, ServersAndObservers) {
   expect_agreement({.membership = voters(3, 2), .some_are_down = true, .some_restart = true});
 }
 
-TEST(Agreement, FiveServersOfWhichOneDoesNotKnowItsHistory) {
+TEST(Agreement, FiveServersOneWithoutAKnownHistory) {
   expect_agreement({.membership = voters(5), .one_is_recovering = true, .some_restart = true});
 }
 
@@ -260,7 +260,7 @@ TEST(Agreement, GroupsWithMixedWeights) {
   expect_agreement({.membership = m, .some_restart = true});
 }
 
-TEST(Agreement, AServerThatComesBackJoinsTheLeaderThatIsThere) {
+TEST(Agreement, AServerThatReturnsJoinsTheExistingLeader) {
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     World world({.membership = voters(5, 1)}, seed);
     ASSERT_TRUE(world.run_to_agreement()) << "seed " << seed;

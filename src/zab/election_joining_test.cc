@@ -37,7 +37,7 @@ TEST(Refusing, ARefusedCandidateGetsNoVote) {
   EXPECT_EQ(s.wait(10'000).leader(), 0);
 }
 
-TEST(Refusing, ARefusedLeaderIsJoinedWhenAQuorumOfTheOthersStillFollowsItLater) {
+TEST(Refusing, ARefusedLeaderIsJoinedIfAQuorumOfTheOthersStillFollowsIt) {
   Server s(1, voters(3));
   s.election.refuse(ServerId{3}, 1000);
   s.look({.zxid = 4});
@@ -52,14 +52,14 @@ TEST(Refusing, ARefusedLeaderIsJoinedWhenAQuorumOfTheOthersStillFollowsItLater) 
   EXPECT_EQ(s.leader(), 3);
 }
 
-TEST(Refusing, ARefusedLeaderDoesNotGetTheQuorumFromUs) {
+TEST(Refusing, ARefusedLeaderDoesNotGetOurVoteForItsQuorum) {
   Server s(1, voters(3));
   s.election.refuse(ServerId{3}, 0);
   s.look({.epoch = 8}).hear(3, {.state = kLeading, .leader = 3, .epoch = 8});
   EXPECT_EQ(s.wait(10'000).leader(), 0);
 }
 
-TEST(Refusing, AReignThatHasOnlyBegunIsNotJoined) {
+TEST(Refusing, ANewReignOfARefusedLeaderIsNotJoinedAtOnce) {
   // Its followers have not compared anything yet.
   Server s(1, voters(3));
   s.election.refuse(ServerId{3}, 1000);
@@ -73,7 +73,7 @@ TEST(Refusing, AReignThatHasOnlyBegunIsNotJoined) {
   EXPECT_EQ(s.leader(), 3);
 }
 
-TEST(Refusing, AVoteForARefusedLeaderIsNotAFollower) {
+TEST(Refusing, AVoteForARefusedLeaderDoesNotCountAsAFollower) {
   Server s(1, voters(3));
   s.election.refuse(ServerId{3}, 0);
   s.look({.zxid = 4});
@@ -84,21 +84,21 @@ TEST(Refusing, AVoteForARefusedLeaderIsNotAFollower) {
   EXPECT_EQ(s.leader(), 0);
 }
 
-TEST(Refusing, WhoMayNotLeadBringsOthersIntoItsRound) {
+TEST(Refusing, AServerThatMayNotLeadBringsOthersToItsRound) {
   Server s(3, voters(3));
   s.election.set_may_lead(false);
   s.look().look({.zxid = 4}).hear(1, {.leader = 1, .zxid = 4, .round = 1});
   EXPECT_EQ(vote_of(s.sent().back().notification), (Vote{ServerId{1}, Zxid{4}, 2, 1}));
 }
 
-TEST(Refusing, WhoMayNotLeadVotesForNobodyWithLessHistory) {
+TEST(Refusing, AServerThatMayNotLeadDoesNotVoteForAShorterHistory) {
   Server s(3, voters(3));
   s.election.set_may_lead(false);
   s.look({.zxid = 4}).hear(1, {.leader = 1, .zxid = 3}).hear(2, {.leader = 1, .zxid = 3});
   EXPECT_EQ(s.wait(1000).leader(), 0);
 }
 
-TEST(Refusing, WhoMayNotLeadVotesForOthers) {
+TEST(Refusing, AServerThatMayNotLeadVotesForOthers) {
   Server s(3, voters(3));
   s.election.set_may_lead(false);
   s.look({.zxid = 4});
@@ -208,7 +208,7 @@ TEST(Joining, ObserversDoNotCount) {
 
 // --- servers that do not know their history ---
 
-TEST(Recovering, ServersAloneElectNobody) {
+TEST(Recovering, ServersElectNoLeaderAmongThemselves) {
   Server s(1, voters(3));
   s.look({.zxid = -1});
   s.hear(2, {.leader = 2, .zxid = -1}).hear(3, {.leader = 3, .zxid = -1});
@@ -216,7 +216,7 @@ TEST(Recovering, ServersAloneElectNobody) {
   EXPECT_EQ(s.wait(100'000).leader(), 0);
 }
 
-TEST(Recovering, AServerDoesNotTakePartWithOneThatKnowsIts) {
+TEST(Recovering, AServerTakesNoPartInTheElectionOfOthers) {
   Server recovering(1, voters(3));
   recovering.look({.zxid = -1}).sent();
   recovering.hear(2, {.leader = 2, .zxid = 9, .round = 4});
@@ -238,7 +238,7 @@ TEST(Recovering, AServerFollowsAnEstablishedLeader) {
   EXPECT_EQ(s.leader(), 3);
 }
 
-TEST(Recovering, AServerDoesNotLeadThoughItsFollowersHaveNotNoticed) {
+TEST(Recovering, AFormerLeaderDoesNotLeadEvenIfItsFollowersHaveNotNoticed) {
   // It led round 1, lost its disk, and came back before the others gave up on it.
   Server s(3, voters(3));
   s.look({.zxid = -1});
@@ -249,7 +249,7 @@ TEST(Recovering, AServerDoesNotLeadThoughItsFollowersHaveNotNoticed) {
 
 // --- observers ---
 
-TEST(Observers, ProposeNobodyAndFindTheLeader) {
+TEST(Observers, ProposeNoCandidateAndFindTheLeader) {
   Server s(4, voters(3, 1), true);
   s.look({.epoch = 9, .zxid = 99});
   const auto sent = s.sent();
@@ -263,7 +263,7 @@ TEST(Observers, ProposeNobodyAndFindTheLeader) {
   EXPECT_EQ(s.sent().at(0).notification.state, PeerState::kObserving);
 }
 
-TEST(Observers, FollowAnElectionOfOthersWithoutAVoteOfTheirOwn) {
+TEST(Observers, FollowAnElectionWithoutVoting) {
   Server s(4, voters(3, 1), true);
   s.look().hear(1, {.leader = 3}).wait(10'000);
   EXPECT_EQ(s.leader(), 0) << "one vote of three";
@@ -290,7 +290,7 @@ Server settled_follower() {
   return s;
 }
 
-TEST(Answers, WhoLooksIsToldTheVoteThatWonWithItsRoundAndTheNewEpoch) {
+TEST(Answers, ALookingServerGetsTheWinningVoteWithItsRoundAndTheNewEpoch) {
   Server s = settled_follower();
   for (const std::int64_t asking : {3, 4, 99}) {  // a voter, an observer, a stranger
     s.hear(asking, {.leader = asking, .zxid = 99, .round = 8});
@@ -304,13 +304,13 @@ TEST(Answers, WhoLooksIsToldTheVoteThatWonWithItsRoundAndTheNewEpoch) {
   EXPECT_EQ(s.leader(), 2);
 }
 
-TEST(Answers, WhoDoesNotLookDidNotAsk) {
+TEST(Answers, AServerThatIsNotLookingGetsNoAnswer) {
   Server s = settled_follower();
   for (const std::int64_t from : {3, 4, 99}) s.hear(from, {.state = kFollowing, .leader = 3, .round = 8});
   EXPECT_TRUE(s.sent().empty());
 }
 
-TEST(Answers, WhileLookingAnObserverHearsTheCandidate) {
+TEST(Answers, ALookingServerTellsAnObserverItsCandidate) {
   Server s(1, voters(3, 1));
   s.look({.zxid = 5}).sent();
   s.hear(4, {.leader = kNone, .zxid = kNone, .epoch = kNone});
@@ -321,7 +321,7 @@ TEST(Answers, WhileLookingAnObserverHearsTheCandidate) {
   EXPECT_EQ(vote_of(sent[0].notification), (Vote{ServerId{1}, Zxid{5}, 1, 1}));
 }
 
-TEST(Answers, TwoThatTakeEachOtherForStrangersDoNotAnswerForEver) {
+TEST(Answers, TwoServersUnknownToEachOtherDoNotAnswerForEver) {
   Membership only_1 = voters(1), only_2 = voters(1);
   only_1.voters = {ServerId{1}, ServerId{3}};
   only_2.voters = {ServerId{2}, ServerId{3}};
@@ -348,7 +348,7 @@ TEST(Answers, BeforeTheFirstElectionThereAreNone) {
   EXPECT_FALSE(s.election.next_time());
 }
 
-TEST(Answers, WhatComesBackFromOneselfIsIgnored) {
+TEST(Answers, AServersOwnNotificationsAreIgnored) {
   Server s(1, voters(3));
   s.look().hear(1, {.leader = 3, .zxid = 99});
   EXPECT_EQ(s.election.proposal().leader, ServerId{1});
@@ -369,7 +369,7 @@ TEST(Repetition, DoublesUpToItsLimit) {
   EXPECT_EQ(interval, 60'000);
 }
 
-TEST(Repetition, OfWhoHasNoVoteStaysPrompt) {
+TEST(Repetition, StaysFastForServersWithoutAVote) {
   // No server tells an observer, or a server that does not know its history, that there is a leader now.
   Server observer(4, voters(3, 1), true);
   Server recovering(1, voters(3));
@@ -382,7 +382,7 @@ TEST(Repetition, OfWhoHasNoVoteStaysPrompt) {
   }
 }
 
-TEST(Repetition, IsPromptAgainForNews) {
+TEST(Repetition, IsFastAgainAfterNews) {
   Server s(1, voters(3));
   s.look().wait(200).wait(400).wait(800).sent();
   s.hear(3, {.leader = 3, .round = 2});

@@ -54,7 +54,7 @@ TEST(Candidates, ALaterEpochBeatsALongerHistoryBeatsALargerId) {
   EXPECT_EQ(proposal(), 4) << "a later epoch wins over history";
 }
 
-TEST(Candidates, ABetterOneIsPassedOnAtOnce) {
+TEST(Candidates, ABetterOneIsForwardedImmediately) {
   Server s(1, voters(3));
   s.look().sent();
   s.hear(3, {.leader = 3, .zxid = 9});
@@ -65,7 +65,7 @@ TEST(Candidates, ABetterOneIsPassedOnAtOnce) {
   EXPECT_TRUE(s.sent().empty()) << "a worse one is not worth a word";
 }
 
-TEST(Candidates, AServerWithoutWeightIsNone) {
+TEST(Candidates, AServerWithoutWeightIsNotACandidate) {
   Membership m = voters(3);
   m.groups = {{1, {ServerId{1}, ServerId{2}, ServerId{3}}}};
   m.weights = {{ServerId{3}, 0}};
@@ -78,7 +78,7 @@ TEST(Candidates, AServerWithoutWeightIsNone) {
   EXPECT_EQ(weightless.leader(), 0);
 }
 
-TEST(Candidates, OnlyVotersAreAndOnlyVotersNameThem) {
+TEST(Candidates, OnlyVotersAreCandidatesAndOnlyVotersProposeThem) {
   Server s(1, voters(3, 1));
   s.look().sent();
   s.hear(2, {.leader = 4, .zxid = 99}).hear(2, {.leader = 99, .zxid = 99}).hear(4, {.leader = 3, .zxid = 99});
@@ -87,7 +87,7 @@ TEST(Candidates, OnlyVotersAreAndOnlyVotersNameThem) {
 
 // --- decisions ---
 
-TEST(Decision, AQuorumIsGivenAMomentForBetterCandidates) {
+TEST(Decision, AQuorumWaitsAMomentForBetterCandidates) {
   Server s(1, voters(3));
   s.look().hear(2, {.leader = 2});
   EXPECT_EQ(s.election.next_time(), s.now + 200);
@@ -97,7 +97,7 @@ TEST(Decision, AQuorumIsGivenAMomentForBetterCandidates) {
   EXPECT_FALSE(s.election.next_time());
 }
 
-TEST(Decision, ABetterCandidateInThatMomentStartsItAnew) {
+TEST(Decision, ABetterCandidateRestartsTheWait) {
   Server s(1, voters(5));
   s.look().hear(2, {.leader = 2}).hear(3, {.leader = 2}).wait(150);
   s.hear(4, {.leader = 4}).wait(100);
@@ -107,7 +107,7 @@ TEST(Decision, ABetterCandidateInThatMomentStartsItAnew) {
   EXPECT_EQ(s.wait(1).leader(), 4);
 }
 
-TEST(Decision, ABetterCandidateWithAQuorumAlreadyStartsItAnewToo) {
+TEST(Decision, ABetterCandidateWithAQuorumAlsoRestartsTheWait) {
   Server s(1, voters(3));
   s.look().hear(2, {.leader = 2}).wait(150);
   s.hear(3, {.leader = 3});
@@ -115,7 +115,7 @@ TEST(Decision, ABetterCandidateWithAQuorumAlreadyStartsItAnewToo) {
   EXPECT_EQ(s.wait(1).leader(), 3);
 }
 
-TEST(Decision, IsAtOnceWhenEverybodyAgrees) {
+TEST(Decision, IsImmediateWhenAllAgree) {
   Server s(2, voters(3));
   s.look({.zxid = 5}).hear(1, {.leader = 2, .zxid = 5});
   EXPECT_EQ(s.leader(), 0);
@@ -130,20 +130,20 @@ TEST(Decision, DoesNotWaitForVotersThatAreDown) {
   EXPECT_EQ(s.leader(), 2);
 }
 
-TEST(Decision, WaitsForAVoterThatSpokeThoughItsLinkIsDownNow) {
+TEST(Decision, WaitsForAVoterThatVotedEvenIfItsLinkIsDownNow) {
   Server s(2, voters(3));
   s.look().hear(3, {.leader = 3, .round = 0}).unreachable(3).hear(1, {.leader = 2});
   EXPECT_EQ(s.leader(), 0);
   EXPECT_EQ(s.wait(200).leader(), 2);
 }
 
-TEST(Decision, WhoSpokeInAnEarlierElectionIsNotWaitedForInThis) {
+TEST(Decision, DoesNotWaitForVotersOfAnEarlierElection) {
   Server s(2, voters(3));
   s.look().hear(3, {.leader = 3}).unreachable(3).look().hear(1, {.leader = 2, .round = 2});
   EXPECT_EQ(s.leader(), 2);
 }
 
-TEST(Decision, ALinkThatBreaksInTheMomentEndsIt) {
+TEST(Decision, ALinkThatBreaksEndsTheWait) {
   Server s(2, voters(3));
   s.look().hear(1, {.leader = 2}).unreachable(3);
   EXPECT_LE(s.election.next_time(), s.now);
@@ -156,7 +156,7 @@ TEST(Decision, ALinkThatWorksAgainIsWaitedFor) {
   EXPECT_EQ(s.look().hear(1, {.leader = 2}).leader(), 0);
 }
 
-TEST(Decision, DoesNotWaitForWhoCannotLead) {
+TEST(Decision, DoesNotWaitForServersThatCannotLead) {
   Server with_recovering(2, voters(3));
   with_recovering.look().hear(3, {.leader = 3, .zxid = -1}).hear(1, {.leader = 2});
   EXPECT_EQ(with_recovering.leader(), 2);
@@ -184,7 +184,7 @@ TEST(Decision, NeedsAQuorumOfGroups) {
   EXPECT_EQ(s.hear(4, {.leader = 5}).leader(), 5);
 }
 
-TEST(Decision, AVoteForTheSameLeaderWithAnotherHistoryIsAnotherVote) {
+TEST(Decision, AVoteForTheSameLeaderWithADifferentHistoryIsADifferentVote) {
   Server s(1, voters(3));
   s.look().hear(2, {.leader = 2, .zxid = 5}).hear(2, {.leader = 2, .zxid = 4});
   EXPECT_EQ(s.wait(10'000).leader(), 0);
@@ -192,13 +192,13 @@ TEST(Decision, AVoteForTheSameLeaderWithAnotherHistoryIsAnotherVote) {
 
 // --- rounds ---
 
-TEST(Rounds, EachElectionHasTheNext) {
+TEST(Rounds, EachElectionUsesTheNextRound) {
   Server s(1, voters(1));
   EXPECT_EQ(s.look().election.round(), 1);
   EXPECT_EQ(s.look().election.round(), 2);
 }
 
-TEST(Rounds, ALaterOneForgetsTheVotesOfTheEarlier) {
+TEST(Rounds, ALaterRoundDiscardsTheVotesOfTheEarlierOne) {
   Server s(1, voters(5));
   s.look({.zxid = 7}).hear(2, {.leader = 1, .zxid = 7}).hear(3, {.leader = 1, .zxid = 7}).sent();
   s.hear(4, {.leader = 4, .zxid = 3, .round = 6});
@@ -208,13 +208,13 @@ TEST(Rounds, ALaterOneForgetsTheVotesOfTheEarlier) {
   EXPECT_EQ(s.wait(10'000).leader(), 0) << "the two votes were of round 1";
 }
 
-TEST(Rounds, ALaterOneForgetsTheCandidateOfTheEarlier) {
+TEST(Rounds, ALaterRoundDiscardsTheCandidateOfTheEarlierOne) {
   Server s(1, voters(3));
   s.look().hear(3, {.leader = 3, .zxid = 9}).hear(2, {.leader = 2, .zxid = 1, .round = 2});
   EXPECT_EQ(s.election.proposal(), (Vote{ServerId{2}, Zxid{1}, 2, 1})) << "3 may be gone";
 }
 
-TEST(Rounds, AnEarlierOneIsToldOfThisOneAndNotCounted) {
+TEST(Rounds, AVoteOfAnEarlierRoundIsAnsweredAndNotCounted) {
   Server s(1, voters(3));
   s.look().look().sent();
   s.hear(2, {.leader = 2, .zxid = 99, .round = 1});
@@ -225,7 +225,7 @@ TEST(Rounds, AnEarlierOneIsToldOfThisOneAndNotCounted) {
   EXPECT_EQ(s.wait(10'000).leader(), 0);
 }
 
-TEST(Rounds, ThatNobodyCanHaveReachedAreIgnored) {
+TEST(Rounds, ImpossibleRoundsAreIgnored) {
   // There is no round after the last one: the votes of the last round would count for ever.
   constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kFar = std::int64_t{1} << 33;

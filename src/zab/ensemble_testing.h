@@ -343,11 +343,13 @@ inline void Ensemble::send(std::int64_t id, const LinkSend& send, Story& did) {
     did.push_back("the state" + where);
     later(to.server, [this, to] {
       if (!links_.contains(to) || isolated_.contains(to.server)) return;
-      input(to.server, "has the leader's state",
+      input(to.server, "has the leader's snapshot",
             [this](Peer& peer, Effects& more) { peer.on_snapshot_received(now_, more); });
     });
     later(id, [this, id, link = send.link] {
-      input(id, "state has left", [&](Peer& peer, Effects& more) { peer.on_state_sent(link, now_, more); });
+      input(id, "snapshot is sent", [&](Peer& peer, Effects& more) {
+        peer.on_link({link, LinkEvent::Kind::kStateSent}, now_, more);
+      });
     });
     return;
   }
@@ -382,16 +384,17 @@ inline void Ensemble::dial(std::int64_t id, const Dial& dial) {
     if (!peer.learner() || peer.learner()->link() != link) return;
     if (!nodes_[to].peer || lost(id, to)) {
       input(id, "link to " + std::to_string(to) + " fails",
-            [&](Peer& me, Effects& more) { me.on_dial_failed(link, now_, more); });
+            [&](Peer& me, Effects& more) { me.on_link({link, LinkEvent::Kind::kDialFailed}, now_, more); });
       return;
     }
     const LinkId accepted{++nodes_[to].accepted_links};
     links_[{id, link}] = {to, accepted};
     links_[{to, accepted}] = {id, link};
-    input(to, "link from " + std::to_string(id),
-          [&](Peer& other, Effects& more) { other.on_link_accepted(accepted, now_, more); });
+    input(to, "link from " + std::to_string(id), [&](Peer& other, Effects& more) {
+      other.on_link({accepted, LinkEvent::Kind::kAccepted}, now_, more);
+    });
     input(id, "link to " + std::to_string(to),
-          [&](Peer& me, Effects& more) { me.on_link_up(link, now_, more); });
+          [&](Peer& me, Effects& more) { me.on_link({link, LinkEvent::Kind::kUp}, now_, more); });
   });
 }
 
@@ -404,7 +407,7 @@ inline void Ensemble::close(std::int64_t id, LinkId link) {
   later(other.server, [this, other, id] {
     if (links_.erase(other) == 0) return;
     input(other.server, "link of " + std::to_string(id) + " is lost",
-          [&](Peer& peer, Effects& more) { peer.on_link_down(other.link, now_, more); });
+          [&](Peer& peer, Effects& more) { peer.on_link({other.link, LinkEvent::Kind::kDown}, now_, more); });
   });
 }
 
@@ -429,8 +432,8 @@ inline void Ensemble::write(Disk& disk, const DiskOrder& order) {
 
 inline std::string done(const DiskOrder& order) {
   if (std::holds_alternative<AppendTxns>(order)) return text(order).substr(7) + " is on disk";
-  if (std::holds_alternative<TruncateLog>(order)) return "log is cut" + text(order).substr(8);
-  if (std::holds_alternative<ReloadState>(order)) return "state is read again";
+  if (std::holds_alternative<TruncateLog>(order)) return "log is truncated" + text(order).substr(8);
+  if (std::holds_alternative<ReloadState>(order)) return "state is reloaded";
   return text(order) + " is on disk";
 }
 
@@ -440,14 +443,14 @@ inline void Ensemble::answer_order(std::int64_t id) {
   write(nodes_[id].disk, order);
   input(id, done(order), [&](Peer& peer, Effects& more) {
     if (const auto* append = std::get_if<AppendTxns>(&order))
-      peer.on_durable(append->batch->last, now_, more);
+      peer.on_disk(TxnsDurable{append->batch->last}, now_, more);
     if (const auto* save = std::get_if<SaveEpoch>(&order))
-      peer.on_epoch_saved(save->kind, save->epoch, now_, more);
-    if (std::holds_alternative<TruncateLog>(order)) peer.on_truncated(now_, more);
-    if (std::holds_alternative<SaveSnapshot>(order)) peer.on_snapshot_saved(now_, more);
+      peer.on_disk(EpochSaved{save->kind, save->epoch}, now_, more);
+    if (std::holds_alternative<TruncateLog>(order)) peer.on_disk(LogTruncated{}, now_, more);
+    if (std::holds_alternative<SaveSnapshot>(order)) peer.on_disk(SnapshotSaved{}, now_, more);
     if (std::holds_alternative<ReloadState>(order)) {
       peer.set_applied(nodes_[id].disk.last());
-      peer.on_state_reloaded(now_, more);
+      peer.on_disk(StateReloaded{}, now_, more);
     }
   });
 }
@@ -459,8 +462,8 @@ inline void Ensemble::settle_disk(std::int64_t id) {
   if (std::exchange(node.discard, false)) {
     node.disk.log.clear();
     node.disk.snapshot = Zxid{0};
-    input(id, "history is put away",
-          [this](Peer& peer, Effects& more) { peer.on_history_discarded(now_, more); });
+    input(id, "history is set aside",
+          [this](Peer& peer, Effects& more) { peer.on_disk(HistoryDiscarded{}, now_, more); });
   }
 }
 

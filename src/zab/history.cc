@@ -39,8 +39,8 @@ void History::set_durable(Zxid zxid) {
 }
 
 void History::set_committed(Zxid zxid) {
-  ENSURE(zxid <= last_, "only what was logged is committed");
-  ENSURE(zxid >= committed_, "what is committed stays committed");
+  ENSURE(zxid <= last_, "only logged transactions are committed");
+  ENSURE(zxid >= committed_, "committed transactions stay committed");
   committed_ = zxid;
   forget_old();
 }
@@ -56,7 +56,7 @@ void History::keep_after(std::optional<Zxid> zxid) {
 }
 
 void History::truncate(Zxid last) {
-  ENSURE(last >= window_begin_, "what is cut off is at hand");
+  ENSURE(last >= window_begin_, "truncation stays within the window");
   while (!batches_.empty() && batches_.back()->last > last) {
     const TxnBatchPtr cut = batches_.back();
     batches_.pop_back();

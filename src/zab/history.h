@@ -19,9 +19,12 @@
 #include <optional>
 
 #include "base/ids.h"
-#include "zab/txn_batch.h"
+#include "wire/txn_batch.h"
 
 namespace drover::zab {
+
+using wire::TxnBatch;
+using wire::TxnBatchPtr;
 
 struct WindowLimits {
   std::size_t txns = 500;           // zookeeper.commitLogCount

@@ -17,7 +17,7 @@ using testing::text;
 using testing::zx;
 using testing::zxids_in;
 
-TEST(History, ATransactionFollowsTheOneBeforeItOrBeginsALaterEpoch) {
+TEST(History, ATransactionFollowsThePreviousOneOrBeginsALaterEpoch) {
   EXPECT_TRUE(follows(zx(5, 2), zx(5, 1)));
   EXPECT_TRUE(follows(zx(6, 1), zx(5, 7)));
   EXPECT_TRUE(follows(zx(9, 4), zx(5, 7)));  // It may be the first of an epoch that we got.
@@ -27,20 +27,20 @@ TEST(History, ATransactionFollowsTheOneBeforeItOrBeginsALaterEpoch) {
   EXPECT_FALSE(follows(Zxid{-1}, zx(0, 1)));
 }
 
-TEST(HistoryDeath, AHoleIsRefusedWhereItWouldBegin) {
+TEST(HistoryDeath, AHoleAborts) {
   zab::History h = history(zx(5, 1), {zx(5, 2)});
   EXPECT_DEATH(h.append(batch({zx(5, 4)})), "a history has no holes");
   EXPECT_DEATH(h.append(batch({zx(5, 2)})), "a history has no holes");
   EXPECT_DEATH(h.append(batch({})), "a history has no holes");
 }
 
-TEST(HistoryDeath, WhatIsCommittedStaysCommittedAndWasLogged) {
+TEST(HistoryDeath, CommittedTransactionsStayCommittedAndWereLogged) {
   zab::History h = history(zx(5, 0), {zx(5, 1), zx(5, 2)});
-  EXPECT_DEATH(h.set_committed(zx(5, 3)), "only what was logged is committed");
-  EXPECT_DEATH(h.set_committed(zx(5, 1)), "what is committed stays committed");
+  EXPECT_DEATH(h.set_committed(zx(5, 3)), "only logged transactions are committed");
+  EXPECT_DEATH(h.set_committed(zx(5, 1)), "committed transactions stay committed");
 }
 
-TEST(History, AppendedIsNeitherDurableNorCommittedUntilSaidSo) {
+TEST(History, AppendedTransactionsAreNeitherDurableNorCommittedYet) {
   zab::History h = history(zx(5, 0), {zx(5, 1)});
   h.append(batch({zx(5, 2), zx(5, 3)}));
   EXPECT_EQ(h.last(), zx(5, 3));
@@ -56,7 +56,7 @@ TEST(History, AppendedIsNeitherDurableNorCommittedUntilSaidSo) {
   EXPECT_EQ(h.durable(), zx(5, 2));
 }
 
-TEST(History, ASyncThatWasUnderWayForWhatWasCutOffMakesNothingDurable) {
+TEST(History, APendingSyncOfTruncatedTransactionsMakesNothingDurable) {
   zab::History h = history(zx(5, 0), {zx(5, 1)});
   h.append(batch({zx(5, 2), zx(5, 3)}));
   h.truncate(zx(5, 1));
@@ -84,12 +84,12 @@ TEST(History, TruncationCutsInsideABatchAndLowersEveryMark) {
   EXPECT_EQ(zxids_in(h), Story{"6.1"});
 }
 
-TEST(HistoryDeath, NothingIsCutOffThatIsNotAtHand) {
+TEST(HistoryDeath, TruncationBeforeTheWindowAborts) {
   zab::History h = history(zx(5, 3), {zx(5, 4)});
-  EXPECT_DEATH(h.truncate(zx(5, 2)), "what is cut off is at hand");
+  EXPECT_DEATH(h.truncate(zx(5, 2)), "truncation stays within the window");
 }
 
-TEST(History, AWindowContainsItsTransactionsAndTheOneRightBeforeThem) {
+TEST(History, AWindowContainsItsTransactionsAndItsPredecessor) {
   zab::History h(WindowLimits{});
   h.begin_at(zx(5, 3));
   h.append(batch({zx(5, 4), zx(5, 5), zx(7, 1), zx(7, 2)}));  // one batch, two epochs
@@ -104,7 +104,7 @@ TEST(History, AWindowContainsItsTransactionsAndTheOneRightBeforeThem) {
   EXPECT_EQ(h.at_or_before(zx(1, 1)), zx(5, 3));
 }
 
-TEST(History, TheFirstOfAnEpochIsKnownByWhatComesRightBeforeIt) {
+TEST(History, FindsThePredecessorOfTheFirstTransactionOfAnEpoch) {
   const zab::History h = history(zx(5, 3), {zx(5, 4), zx(7, 1), zx(7, 2)});
   Zxid before{};
   EXPECT_TRUE(h.first_of_epoch(7, before));
@@ -125,7 +125,7 @@ TEST(History, OldTransactionsAreForgottenByCountAndByBytes) {
   EXPECT_EQ(zxids_in(small), Story{"5.3"});
 }
 
-TEST(History, WhatIsNotCommittedDurableAndAppliedIsNeverForgotten) {
+TEST(History, OnlyCommittedDurableAndAppliedTransactionsAreForgotten) {
   zab::History h = history(zx(5, 0), {}, {.txns = 1, .bytes = 1 << 20});
   for (std::uint32_t i = 1; i <= 5; ++i) h.append(batch({zx(5, i)}));
   EXPECT_EQ(h.window_begin(), zx(5, 0));
@@ -138,7 +138,7 @@ TEST(History, WhatIsNotCommittedDurableAndAppliedIsNeverForgotten) {
   EXPECT_EQ(h.window_begin(), zx(5, 4));
 }
 
-TEST(History, WhatALearnerStillNeedsIsKeptWhateverTheLimitsSay) {
+TEST(History, TransactionsThatALearnerNeedsAreKeptDespiteTheLimits) {
   zab::History h = history(zx(5, 0), {zx(5, 1)}, {.txns = 1, .bytes = 1 << 20});
   h.keep_after(zx(5, 1));
   for (std::uint32_t i = 2; i <= 6; ++i) h.replay(zx(5, i), entry(zx(5, i)));
@@ -175,7 +175,7 @@ Zxid random_next(Zxid last, Random& random) {
   return zx(epoch_of(last) + 1 + static_cast<std::uint32_t>(random.below(2)), 1);
 }
 
-TEST(History, AnswersLikeAPlainListOfWhatWasLogged) {
+TEST(History, BehavesLikeAPlainListOfTransactions) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);

@@ -5,16 +5,14 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "wire/txns.h"
 #include "zab/invariants_check.h"
 
 namespace drover::zab {
 namespace {
 
-std::string text_of(Zxid zxid) {
-  if (raw(zxid) <= 0) return std::to_string(raw(zxid));
-  return std::to_string(epoch_of(zxid)) + "." + std::to_string(counter_of(zxid));
-}
+std::string text_of(Zxid zxid) { return raw(zxid) < 0 ? "none" : hex_text(zxid); }
 
 const char* name_of(Role role) {
   switch (role) {
@@ -53,36 +51,38 @@ void Invariants::look_at(const Peer& peer, Check& check) {
 
 void Invariants::look_at_roles(const Peer& peer, Check& check) {
   const PeerStart& epochs = peer.epochs_;
-  check.expect((peer.role_ == Role::kLeading) == (peer.leader_ != nullptr), "who leads is a leader");
+  check.expect((peer.role_ == Role::kLeading) == (peer.leader_ != nullptr),
+               "a server leads exactly while it has a Leader");
   const bool follows = peer.role_ == Role::kFollowing || peer.role_ == Role::kObserving;
-  check.expect(follows == (peer.learner_ != nullptr), "who follows is a learner");
+  check.expect(follows == (peer.learner_ != nullptr), "a server follows exactly while it has a Learner");
   check.expect(!peer.leader_ || peer.membership_.is_voter(peer.config_.me), "only voters lead");
-  check.expect(!peer.leader_ || epochs.knows_history, "who leads knows its history");
+  check.expect(!peer.leader_ || epochs.knows_history, "a leader knows its history");
   check.expect(!peer.leader_ || peer.may_lead(),
-               "a state that its own history contradicts is the last to lead");
+               "a server whose state contradicts its log leads only as a last resort");
   check.expect(!peer.learner_ || !peer.election_.refuses(peer.learner_->leader()),
-               "nobody follows a leader whose state contradicts its own");
+               "no server follows a leader whose state contradicts its own");
   check.expect(peer.role_ != Role::kFollowing || !peer.config_.observer, "an observer only observes");
 
   check.expect(epochs.current_epoch <= epochs.accepted_epoch, "an epoch is accepted before it is current");
   check.expect(!epochs.knows_history || epoch_of(peer.history_.last()) <= epochs.accepted_epoch,
-               "nobody logs transactions of an epoch that it did not accept");
-  check.expect(peer.rewinds_.size() <= peer.orders_open_, "whatever takes the history back is under way");
+               "no server logs transactions of an epoch that it did not accept");
+  check.expect(peer.rewinds_.size() <= peer.orders_open_,
+               "every rewind of the history has an open disk order");
 
   const bool votes = peer.role_ == Role::kLooking && !peer.election_due_;
   check.expect(!votes || (peer.orders_open_ == 0 && peer.history_.durable() == peer.history_.last()),
-               "a vote speaks of what is on the disk");
-  check.expect(!votes || !peer.discarding_, "who votes has its state");
+               "a vote names the last durable transaction");
+  check.expect(!votes || !peer.discarding_, "a server does not vote while it discards its history");
   check.expect(!votes || peer.election_.proposal().round == peer.election_.round(),
-               "a vote is of this round");
+               "a vote belongs to the current round");
 }
 
 void Invariants::look_at_history(const History& history, Check& check) {
-  check.expect(history.durable_ <= history.last_, "what is durable was logged");
-  check.expect(history.committed_ <= history.last_, "what is committed was logged");
-  check.expect(history.applied_ <= history.committed_, "what is applied is committed");
+  check.expect(history.durable_ <= history.last_, "durable transactions were logged");
+  check.expect(history.committed_ <= history.last_, "committed transactions were logged");
+  check.expect(history.applied_ <= history.committed_, "applied transactions are committed");
   check.expect(history.window_begin_ <= std::min(history.durable_, history.committed_),
-               "what is forgotten was durable and committed");
+               "forgotten transactions were durable and committed");
   // A gap begins at the end: where the last batch was appended.
   Zxid before = history.batches_.size() < 2 ? history.window_begin_ : history.batches_.end()[-2]->last;
   if (!history.batches_.empty()) {
@@ -102,7 +102,7 @@ void Invariants::look_at_leader(const Peer& peer, const Leader& leader, Check& c
   using Phase = Leader::Phase;
   const History& history = leader.history_;
   const bool established = leader.phase_ == Phase::kBroadcast;
-  check.expect(!leader.over(), "who leads has not given up");
+  check.expect(!leader.over(), "a leading server has not given up");
   check.expect((leader.phase_ != Phase::kDiscovery) == leader.epoch_promised_,
                "discovery ends when a quorum has promised");
   check.expect(!leader.epoch_chosen_ || leader.epoch_ > leader.began_with_.accepted,
@@ -113,7 +113,8 @@ void Invariants::look_at_leader(const Peer& peer, const Leader& leader, Check& c
                "a leader acknowledges its own history when its epoch is current, on disk");
   check.expect(!established || leader.history_current_here_, "a leader serves in its current epoch");
 
-  check.expect(history.committed() >= leader.began_with_last_, "what a leader begins with is decided");
+  check.expect(history.committed() >= leader.began_with_last_,
+               "the history that a leader starts with is committed");
   check.expect(established || history.last() == leader.began_with_last_,
                "only an established leader proposes");
   check.expect(history.last() == leader.began_with_last_ || epoch_of(history.last()) == leader.epoch_,
@@ -122,7 +123,7 @@ void Invariants::look_at_leader(const Peer& peer, const Leader& leader, Check& c
 
   ServerSet linked;
   for (const auto& [id, link] : leader.learners_) {
-    check.expect(id == link.link, "a link is found under its own number");
+    check.expect(id == link.link, "a link is stored under its own id");
     look_at_link(leader, link, check);
     if (link.stage == LearnerLink::Stage::kGreeting) continue;
     check.expect(linked.insert(link.server).second, "a learner has one link");
@@ -153,12 +154,14 @@ void Invariants::look_at_link(const Leader& leader, const LearnerLink& link, Che
                "a learner is synchronised when a quorum has promised");
   check.expect(link.stage != Stage::kActive || established,
                "a learner serves when its leader is established");
-  check.expect(!established || link.stage != Stage::kSynced, "whoever is level with its leader serves");
-  check.expect(link.stage == Stage::kGreeting || link.server != leader.config_.me, "nobody follows itself");
+  check.expect(!established || link.stage != Stage::kSynced,
+               "a synced learner of an established leader is active");
+  check.expect(link.stage == Stage::kGreeting || link.server != leader.config_.me,
+               "no server follows itself");
   check.expect(!link.voter || (!link.observer && leader.membership_.is_voter(link.server)),
                "only voters are counted");
-  check.expect(link.acked <= leader.history_.last(), "what is acknowledged was proposed");
-  check.expect(link.sent <= leader.history_.last(), "a state that is sent is the leader's");
+  check.expect(link.acked <= leader.history_.last(), "acknowledged transactions were proposed");
+  check.expect(link.sent <= leader.history_.last(), "a sent snapshot is not ahead of the leader");
   check.expect(link.pings_answered <= link.pings_sent, "a ping is answered once");
 }
 
@@ -166,7 +169,7 @@ void Invariants::look_at_link(const Leader& leader, const LearnerLink& link, Che
 
 void Invariants::look_at_learner(const Peer& peer, const Learner& learner, Check& check) {
   using Phase = Learner::Phase;
-  check.expect(!learner.over(), "who follows has not given up");
+  check.expect(!learner.over(), "a following server has not given up");
   check.expect(peer.membership_.is_voter(learner.leader()) && learner.leader() != peer.config_.me,
                "a learner follows another server, which votes");
   if (learner.phase_ < Phase::kSync) return;
@@ -174,15 +177,15 @@ void Invariants::look_at_learner(const Peer& peer, const Learner& learner, Check
   check.expect(learner.config_.looks_on || accepted == learner.epoch_,
                "an epoch is promised when it is on disk");
   check.expect(!learner.config_.looks_on || (learner.config_.observer && accepted > learner.epoch_),
-               "who may follow does not only look on");
+               "a learner that may follow does not look on");
   look_at_sync(peer, learner, check);
   if (learner.phase_ < Phase::kSynced) return;
   check.expect(peer.epochs_.current_epoch == learner.epoch_,
                "NEWLEADER is acknowledged when the epoch is current, on disk");
-  check.expect(peer.epochs_.knows_history, "NEWLEADER is acknowledged by who knows its history");
-  check.expect(learner.acked_ <= peer.history_.durable(), "what is acknowledged is on disk");
+  check.expect(peer.epochs_.knows_history, "NEWLEADER is acknowledged only with a known history");
+  check.expect(learner.acked_ <= peer.history_.durable(), "acknowledged transactions are on disk");
   check.expect((learner.phase_ == Phase::kBroadcast) == learner.level_at_.has_value(),
-               "who serves knows where it became level");
+               "a serving learner knows at which zxid it was synced");
 }
 
 void Invariants::look_at_sync(const Peer& peer, const Learner& learner, Check& check) {
@@ -190,14 +193,15 @@ void Invariants::look_at_sync(const Peer& peer, const Learner& learner, Check& c
   const bool acked = learner.phase_ >= Phase::kSynced;
   check.expect(learner.new_leader_acked_ == acked,
                "a learner is synchronised once NEWLEADER is acknowledged");
-  check.expect(!acked || learner.new_leader_seen_, "NEWLEADER is acknowledged after it came");
-  check.expect(!learner.new_leader_seen_ || learner.sync_begun_, "NEWLEADER comes behind the history");
+  check.expect(!acked || learner.new_leader_seen_, "NEWLEADER is acknowledged after it arrived");
+  check.expect(!learner.new_leader_seen_ || learner.sync_begun_, "NEWLEADER comes after the history");
   check.expect(!learner.receiving_snapshot_ || (learner.sync_begun_ && !learner.new_leader_seen_),
                "the leader's state comes before NEWLEADER");
   if (!learner.sync_begun_ || learner.receiving_snapshot_) return;
-  check.expect(learner.received_ >= peer.history_.last(), "what is logged was received");
-  check.expect(learner.committed_ <= learner.received_, "what is committed was received");
-  check.expect(peer.history_.committed() <= learner.committed_, "a learner commits what its leader does");
+  check.expect(learner.received_ >= peer.history_.last(), "logged transactions were received");
+  check.expect(learner.committed_ <= learner.received_, "committed transactions were received");
+  check.expect(peer.history_.committed() <= learner.committed_,
+               "a learner commits only what its leader committed");
 }
 
 }  // namespace drover::zab

@@ -34,7 +34,7 @@ void Invariants::look_at_reign(const Peer& moved, Check& check) {
   if (moved.learner_) {
     const auto found = reigns_.find(moved.learner_->epoch());
     check.expect(found != reigns_.end() && found->second == moved.learner_->leader(),
-                 "who serves follows an established leader");
+                 "a serving learner follows an established leader");
     return;
   }
   const bool newest = reigns_.empty() || moved.leader_->epoch() > reigns_.rbegin()->first;
@@ -43,7 +43,7 @@ void Invariants::look_at_reign(const Peer& moved, Check& check) {
   if (!is_new || !newest) return;  // A leader that hears late of its quorum is behind, and harmless.
   const History& history = moved.history_;
   const bool has_all = history.window_begin() > last_agreed_ || history.contains(last_agreed_);
-  check.expect(history.last() >= last_agreed_ && has_all, "a new leader has everything that was committed");
+  check.expect(history.last() >= last_agreed_ && has_all, "a new leader has all committed transactions");
 }
 
 // --- what is committed ---
@@ -58,11 +58,11 @@ void Invariants::look_at_commits(const Peer& moved, Check& check) {
   Zxid& seen = found->second.committed;
   if (is_new) seen = history.window_begin();
   if (!is_new && seen == history.committed()) return;
-  check.expect(seen <= history.committed(), "what is committed stays committed");
+  check.expect(seen <= history.committed(), "committed transactions stay committed");
   // What a leader began with was acknowledged with NEWLEADER; later commits are acknowledged one by one.
   if (moved.leader_ && !is_new)
     check.expect(is_on_quorum(*moved.leader_, history.committed()),
-                 "what is committed is on a quorum of disks");
+                 "committed transactions are on a quorum of disks");
   Zxid before = std::max(seen, history.window_begin());
   history.for_each(before, history.committed(), [&](Zxid zxid, std::string_view entry) {
     agree(before, zxid, entry, check);
@@ -74,11 +74,11 @@ void Invariants::look_at_commits(const Peer& moved, Check& check) {
 // One order: every transaction is the same on every server, and so is the one after it.
 void Invariants::agree(Zxid before, Zxid zxid, std::string_view entry, Check& check) {
   std::optional<Zxid>& next = order_[raw(before)].next;
-  check.expect(!next || *next == zxid, "what is committed comes in one order");
+  check.expect(!next || *next == zxid, "transactions are committed in one order");
   next = zxid;
   std::optional<std::uint64_t>& hash = order_[raw(zxid)].hash;
   const std::uint64_t here = hash_bytes(entry, kHashKey);
-  check.expect(!hash || *hash == here, "a zxid is one transaction");
+  check.expect(!hash || *hash == here, "a zxid names one transaction");
   hash = here;
   last_agreed_ = std::max(last_agreed_, zxid);
 }
@@ -110,7 +110,7 @@ void Invariants::look_at_acks(const Leader& leader, const Peer& other, Check& ch
     if (link.server != other.config_.me || link.stage < LearnerLink::Stage::kSynced) continue;
     // Another process under its name, which is not counted.
     if (link.observer != other.config_.observer) continue;
-    check.expect(link.acked <= other.history_.durable(), "what a leader was told to be on disk is");
+    check.expect(link.acked <= other.history_.durable(), "transactions acknowledged to a leader are on disk");
     check.expect(other.history_.committed() <= leader.history_.committed(),
                  "a learner commits nothing before its leader");
   }

@@ -114,7 +114,7 @@ std::ostream& operator<<(std::ostream& out, const Case& each) { return out << ea
 
 class BrokenInvariant : public ::testing::TestWithParam<Case> {};
 
-TEST_P(BrokenInvariant, IsTold) {
+TEST_P(BrokenInvariant, IsReported) {
   Well well;
   GetParam().harm(well);
   const std::string told = well.look(GetParam().server);
@@ -122,15 +122,16 @@ TEST_P(BrokenInvariant, IsTold) {
 }
 
 const std::vector<Case> kRoles = {
-    {"who leads is a leader", 1, [](Well& w) { w.server(1).role() = Role::kLeading; }},
-    {"who follows is a learner", 1, [](Well& w) { w.server(1).role() = Role::kLooking; }},
+    {"a server leads exactly while it has a Leader", 1, [](Well& w) { w.server(1).role() = Role::kLeading; }},
+    {"a server follows exactly while it has a Learner", 1,
+     [](Well& w) { w.server(1).role() = Role::kLooking; }},
     {"only voters lead", 3, [](Well& w) { w.server(3).membership().voters.erase(ServerId{3}); }},
-    {"who leads knows its history", 3, [](Well& w) { w.server(3).epochs.knows_history = false; }},
+    {"a leader knows its history", 3, [](Well& w) { w.server(3).epochs.knows_history = false; }},
     {"an observer only observes", 4, [](Well& w) { w.server(4).role() = Role::kFollowing; }},
     {"an epoch is accepted before it is current", 1, [](Well& w) { w.server(1).epochs.current_epoch = 6; }},
-    {"nobody logs transactions of an epoch that it did not accept", 1,
+    {"no server logs transactions of an epoch that it did not accept", 1,
      [](Well& w) { w.server(1).epochs.accepted_epoch = w.server(1).epochs.current_epoch = 4; }},
-    {"whatever takes the history back is under way", 1,
+    {"every rewind of the history has an open disk order", 1,
      [](Well& w) { w.server(1).rewinds().push_back(zx(4, 1)); }},
 };
 
@@ -142,17 +143,17 @@ void let_it_look(Well& w) {
   ASSERT_EQ(w.look(3), "");
 }
 const std::vector<Case> kVotes = {
-    {"a vote speaks of what is on the disk", 3,
+    {"a vote names the last durable transaction", 3,
      [](Well& w) {
        let_it_look(w);
        w.server(3).orders_open() = 1;
      }},
-    {"a vote is of this round", 3,
+    {"a vote belongs to the current round", 3,
      [](Well& w) {
        let_it_look(w);
        ++w.server(3).round();
      }},
-    {"who votes has its state", 3,
+    {"a server does not vote while it discards its history", 3,
      [](Well& w) {
        let_it_look(w);
        w.server(3).discarding() = true;
@@ -160,10 +161,10 @@ const std::vector<Case> kVotes = {
 };
 
 const std::vector<Case> kHistory = {
-    {"what is durable was logged", 1, [](Well& w) { w.server(1).durable() = zx(5, 3); }},
-    {"what is committed was logged", 1, [](Well& w) { w.server(1).committed() = zx(5, 3); }},
-    {"what is applied is committed", 1, [](Well& w) { w.server(1).applied() = zx(5, 3); }},
-    {"what is forgotten was durable and committed", 1,
+    {"durable transactions were logged", 1, [](Well& w) { w.server(1).durable() = zx(5, 3); }},
+    {"committed transactions were logged", 1, [](Well& w) { w.server(1).committed() = zx(5, 3); }},
+    {"applied transactions are committed", 1, [](Well& w) { w.server(1).applied() = zx(5, 3); }},
+    {"forgotten transactions were durable and committed", 1,
      [](Well& w) {
        w.server(1).batches().clear();
        w.server(1).window_begin() = w.server(1).last() = zx(5, 3);
@@ -177,7 +178,7 @@ const std::vector<Case> kHistory = {
 };
 
 const std::vector<Case> kLeader = {
-    {"who leads has not given up", 3, [](Well& w) { w.server(3).phase() = Leader::Phase::kOver; }},
+    {"a leading server has not given up", 3, [](Well& w) { w.server(3).phase() = Leader::Phase::kOver; }},
     {"discovery ends when a quorum has promised", 3, [](Well& w) { w.server(3).epoch_promised() = false; }},
     {"a leader's epoch is one that it never accepted before", 3,
      [](Well& w) { w.server(3).began_with().accepted = 5; }},
@@ -185,7 +186,7 @@ const std::vector<Case> kLeader = {
     {"a leader acknowledges its own history when its epoch is current, on disk", 3,
      [](Well& w) { w.server(3).epochs.current_epoch = 4; }},
     {"a leader serves in its current epoch", 3, [](Well& w) { w.server(3).history_current_here() = false; }},
-    {"what a leader begins with is decided", 3,
+    {"the history that a leader starts with is committed", 3,
      [](Well& w) { w.server(3).committed() = w.server(3).applied() = zx(4, 2); }},
     {"only an established leader proposes", 3,
      [](Well& w) { w.server(3).phase() = Leader::Phase::kSynchronisation; }},
@@ -198,7 +199,7 @@ const std::vector<Case> kLeader = {
     {"an epoch is chosen when a quorum has reported", 3, [](Well& w) { w.server(3).reported().clear(); }},
     {"a leader synchronises when a quorum has promised", 3,
      [](Well& w) { w.server(3).promised() = {ServerId{4}}; }},
-    {"a link is found under its own number", 3, [](Well& w) { w.server(3).link(1).link = LinkId{99}; }},
+    {"a link is stored under its own id", 3, [](Well& w) { w.server(3).link(1).link = LinkId{99}; }},
     {"a learner has one link", 3, [](Well& w) { w.server(3).link(1).server = ServerId{2}; }},
 };
 
@@ -216,36 +217,38 @@ const std::vector<Case> kLinks = {
        w.server(3).phase() = Leader::Phase::kSynchronisation;
        w.server(3).began_with_last() = w.server(3).last();
      }},
-    {"whoever is level with its leader serves", 3,
+    {"a synced learner of an established leader is active", 3,
      [](Well& w) { w.server(3).link(1).stage = Stage::kSynced; }},
-    {"nobody follows itself", 3, [](Well& w) { w.server(3).link(1).server = ServerId{3}; }},
+    {"no server follows itself", 3, [](Well& w) { w.server(3).link(1).server = ServerId{3}; }},
     {"only voters are counted", 3, [](Well& w) { w.server(3).link(4).voter = true; }},
-    {"what is acknowledged was proposed", 3, [](Well& w) { w.server(3).link(1).acked = zx(5, 3); }},
-    {"a state that is sent is the leader's", 3, [](Well& w) { w.server(3).link(1).sent = zx(5, 3); }},
+    {"acknowledged transactions were proposed", 3, [](Well& w) { w.server(3).link(1).acked = zx(5, 3); }},
+    {"a sent snapshot is not ahead of the leader", 3, [](Well& w) { w.server(3).link(1).sent = zx(5, 3); }},
     {"a ping is answered once", 3,
      [](Well& w) { w.server(3).link(1).pings_answered = w.server(3).link(1).pings_sent + 1; }},
 };
 
 const std::vector<Case> kLearner = {
-    {"who follows has not given up", 1, [](Well& w) { w.server(1).learning() = Learner::Phase::kOver; }},
+    {"a following server has not given up", 1,
+     [](Well& w) { w.server(1).learning() = Learner::Phase::kOver; }},
     {"a learner follows another server, which votes", 1,
      [](Well& w) { w.server(1).learner_start().leader = ServerId{4}; }},
     {"an epoch is promised when it is on disk", 1, [](Well& w) { w.server(1).epochs.accepted_epoch = 6; }},
     {"NEWLEADER is acknowledged when the epoch is current, on disk", 1,
      [](Well& w) { w.server(1).epochs.current_epoch = 4; }},
-    {"NEWLEADER is acknowledged by who knows its history", 1,
+    {"NEWLEADER is acknowledged only with a known history", 1,
      [](Well& w) { w.server(1).epochs.knows_history = false; }},
-    {"what is acknowledged is on disk", 1, [](Well& w) { w.server(1).durable() = zx(5, 1); }},
-    {"who serves knows where it became level", 1, [](Well& w) { w.server(1).level_at().reset(); }},
+    {"acknowledged transactions are on disk", 1, [](Well& w) { w.server(1).durable() = zx(5, 1); }},
+    {"a serving learner knows at which zxid it was synced", 1,
+     [](Well& w) { w.server(1).level_at().reset(); }},
     {"a learner is synchronised once NEWLEADER is acknowledged", 1,
      [](Well& w) { w.server(1).new_leader_acked() = false; }},
-    {"NEWLEADER is acknowledged after it came", 1, [](Well& w) { w.server(1).new_leader_seen() = false; }},
-    {"NEWLEADER comes behind the history", 1, [](Well& w) { w.server(1).sync_begun() = false; }},
+    {"NEWLEADER is acknowledged after it arrived", 1, [](Well& w) { w.server(1).new_leader_seen() = false; }},
+    {"NEWLEADER comes after the history", 1, [](Well& w) { w.server(1).sync_begun() = false; }},
     {"the leader's state comes before NEWLEADER", 1,
      [](Well& w) { w.server(1).receiving_snapshot() = true; }},
-    {"what is logged was received", 1, [](Well& w) { w.server(1).received() = zx(5, 1); }},
-    {"what is committed was received", 1, [](Well& w) { w.server(1).learner_committed() = zx(5, 3); }},
-    {"a learner commits what its leader does", 1,
+    {"logged transactions were received", 1, [](Well& w) { w.server(1).received() = zx(5, 1); }},
+    {"committed transactions were received", 1, [](Well& w) { w.server(1).learner_committed() = zx(5, 3); }},
+    {"a learner commits only what its leader committed", 1,
      [](Well& w) { w.server(1).learner_committed() = zx(5, 1); }},
 };
 
@@ -261,11 +264,11 @@ void receive(Breaker server, Zxid zxid) {
 
 const std::vector<Case> kEnsemble = {
     {"an epoch has one leader", 3, [](Well& w) { w.server(3).config().me = ServerId{2}; }},
-    {"who serves follows an established leader", 1,
+    {"a serving learner follows an established leader", 1,
      [](Well& w) {
        w.server(1).learner_epoch() = w.server(1).epochs.accepted_epoch = w.server(1).epochs.current_epoch = 6;
      }},
-    {"a new leader has everything that was committed", 3,
+    {"a new leader has all committed transactions", 3,
      [](Well& w) {
        // Epoch 7 begins without 5.2.
        w.server(3).epoch() = w.server(3).epochs.accepted_epoch = w.server(3).epochs.current_epoch = 7;
@@ -273,22 +276,22 @@ const std::vector<Case> kEnsemble = {
        w.server(3).began_with_last() = zx(5, 1);
        for (auto& [id, link] : w.server(3).links()) link.acked = zx(5, 1);
      }},
-    {"what is committed stays committed", 1,
+    {"committed transactions stay committed", 1,
      [](Well& w) {
        EXPECT_EQ(w.look(1), "");
        w.server(1).committed() = w.server(1).applied() = zx(5, 1);
      }},
-    {"what is committed is on a quorum of disks", 3,
+    {"committed transactions are on a quorum of disks", 3,
      [](Well& w) { append(w.server(3), zx(5, 3), "payload"); }},
-    {"what is committed comes in one order", 1,
+    {"transactions are committed in one order", 1,
      [](Well& w) {
        auto& batches = w.server(1).batches();
        ASSERT_EQ(batches[2]->first, zx(4, 3));
        batches.erase(batches.begin() + 2);  // The first of epoch 5 may follow anything, but not here.
      }},
-    {"a zxid is one transaction", 1,
+    {"a zxid names one transaction", 1,
      [](Well& w) { w.server(1).batches().back() = batch({zx(5, 2)}, "another"); }},
-    {"what a leader was told to be on disk is", 3,
+    {"transactions acknowledged to a leader are on disk", 3,
      [](Well& w) {
        w.server(1).durable() = w.server(1).acked() = zx(5, 1);
        w.server(1).committed() = w.server(1).applied() = zx(5, 1);

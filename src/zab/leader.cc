@@ -70,7 +70,8 @@ void Leader::on_link_accepted(LinkId link, Instant now, Effects& effects) {
   // honest learner greets at once, so the oldest such link is dropped. Links are numbered in the order in
   // which they come.
   if (std::ranges::count_if(learners_, is_stranger) >= kStrangersMax)
-    drop(std::ranges::find_if(learners_, is_stranger)->first, "others wait to greet", effects);
+    drop(std::ranges::find_if(learners_, is_stranger)->first, "too many connections are waiting to greet",
+         effects);
   LearnerLink learner;
   learner.link = link;
   learner.stage_began = learner.last_heard = learner.expected_since = learner.traffic.since = now;
@@ -114,6 +115,7 @@ bool Leader::begins_history() const {
 void Leader::say_that_history_begins(Effects& effects) const {
   std::string servers = std::to_string(raw(config_.me));
   for (const ServerId server : promised_) servers += ", " + std::to_string(raw(server));
+  effects.events.push_back(Event::kHistoryBegins);
   effects.warnings.push_back("A NEW HISTORY BEGINS: servers " + servers +
                              " hold no data, are a quorum, and have heard of no voter that holds any. If "
                              "this ensemble had data, stop "
@@ -129,7 +131,7 @@ void Leader::choose_epoch(Instant now, Effects& effects) {
     epoch_ = std::max(epoch_, accepted + 1);
   }
   if (!membership_.is_quorum(reported)) return;
-  if (epoch_ > kEpochMax) return end("no epoch is left");
+  if (epoch_ > kEpochMax) return end("the epochs are exhausted");
   epoch_chosen_ = true;
   phase_began_ = now;
   effects.disk.emplace_back(SaveEpoch{EpochKind::kAccepted, epoch_});
@@ -177,7 +179,7 @@ void Leader::count_new_leader_acks(Instant now, Effects& effects) {
   next_ping_ = now;
   next_check_ = now + config_.timing.tick_ms;
   effects.log.push_back("leading epoch " + std::to_string(epoch_) + " with " + std::to_string(synced.size()) +
-                        " synchronised voters besides this one");
+                        " synced voters besides this one");
   // Only now may a follower serve: before, the next leader could still truncate what it shows.
   for (auto& [link, learner] : learners_) {
     if (learner.stage == Stage::kSynced) welcome(learner, now, effects);
@@ -189,11 +191,11 @@ void Leader::count_new_leader_acks(Instant now, Effects& effects) {
 void Leader::on_time(Instant now, Effects& effects) {
   if (over()) return;
   if (phase_ == Phase::kDiscovery) {
-    if (now >= next_time()) end("no quorum of followers came within initLimit");
+    if (now >= next_time()) end("no quorum of followers connected within initLimit");
     return;
   }
   if (phase_ == Phase::kSynchronisation && now >= synchronised_until())
-    return end("no quorum was synchronised within initLimit");
+    return end("no quorum was synced within initLimit");
   if (now >= next_ping_) {
     next_ping_ = now + config_.timing.ping_ms();
     reassure_synchronising(effects);
@@ -223,7 +225,8 @@ void Leader::check_kept_history(Effects& effects) {
   for (const auto& [link, learner] : learners_) {
     if (learner.stage == Stage::kSending && (!slowest || learner.sent < slowest->sent)) slowest = &learner;
   }
-  if (slowest) drop(slowest->link, "it takes our state more slowly than new transactions come", effects);
+  if (slowest)
+    drop(slowest->link, "it receives the snapshot more slowly than new transactions arrive", effects);
 }
 
 void Leader::check_liveness(Instant now, Effects& effects) {
@@ -237,7 +240,7 @@ void Leader::check_liveness(Instant now, Effects& effects) {
       learner.expected_since = now;
     }
     if (now - learner.last_heard >= patience) {
-      lost.emplace_back(link, "nothing was heard of it for " + std::to_string(patience) + " ms");
+      lost.emplace_back(link, "no packet from it for " + std::to_string(patience) + " ms");
     } else if (active && now - learner.expected_since >= patience) {
       lost.emplace_back(link, "it does not acknowledge proposals");
     } else if (learner.voter && learner.stage >= Stage::kSynced) {
@@ -245,7 +248,7 @@ void Leader::check_liveness(Instant now, Effects& effects) {
     }
   }
   for (auto& [link, why] : lost) drop(link, std::move(why), effects);
-  if (!is_quorum_with_me(alive)) end("a quorum of followers was not heard of within syncLimit");
+  if (!is_quorum_with_me(alive)) end("no packets from a quorum of followers within syncLimit");
 }
 
 Instant Leader::next_time() const {

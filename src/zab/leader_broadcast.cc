@@ -49,7 +49,8 @@ void Leader::on_ack(LearnerLink& learner, Zxid zxid, Instant now, Effects& effec
   if (learner.observer) return drop(learner.link, "an observer acknowledges proposals", effects);
   if (zxid <= learner.acked) return;  // Late: others have decided without it.
   if (!was_proposed(zxid))
-    return drop(learner.link, "it acknowledges what was never proposed, so it follows another history",
+    return drop(learner.link,
+                "it acknowledged a transaction that was never proposed, so it follows another history",
                 effects);
   learner.acked = zxid;
   commit_ready(now, effects);
@@ -146,7 +147,7 @@ void Leader::reassure_synchronising(Effects& effects) {
 
 void Leader::on_ping_reply(LearnerLink& learner, const wire::QuorumPacket& packet, Effects& effects) {
   if (learner.pings_answered == learner.pings_sent)
-    return drop(learner.link, "it answers pings that were not sent", effects);
+    return drop(learner.link, "it answered a ping that was never sent", effects);
   ++learner.pings_answered;
   if (packet.data && !packet.data->empty()) {
     effects.messages.push_back(

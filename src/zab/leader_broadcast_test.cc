@@ -19,7 +19,7 @@ using Phase = Leader::Phase;
 
 // --- commits ---
 
-TEST(LeaderBroadcast, CommitsWhatAQuorumHasOnDisk) {
+TEST(LeaderBroadcast, CommitsTransactionsThatAreOnAQuorumOfDisks) {
   Leading l({.membership = voters(5)});
   l.with({2, 3}).propose(1);
   EXPECT_EQ(l.sent(2), Story{"PROPOSAL 5.1"});
@@ -31,7 +31,7 @@ TEST(LeaderBroadcast, CommitsWhatAQuorumHasOnDisk) {
   EXPECT_EQ(l.sent(3), Story{"COMMIT 5.1"});
 }
 
-TEST(LeaderBroadcast, ItsOwnVoteCountsOnlyOnceItIsOnItsDisk) {
+TEST(LeaderBroadcast, ItsOwnVoteCountsOnlyOnceTheTransactionIsOnItsDisk) {
   Leading l({.disk_answers_at_once = false});
   l.connect(2).greet(2).saved(EpochKind::kAccepted, 5).promise(2, zx(4, 3)).saved(EpochKind::kCurrent, 5);
   l.ack(2, zx(5, 0)).forget().propose(1).ack(2, zx(5, 1));
@@ -40,7 +40,7 @@ TEST(LeaderBroadcast, ItsOwnVoteCountsOnlyOnceItIsOnItsDisk) {
   EXPECT_EQ(l.h.committed(), zx(5, 1));
 }
 
-TEST(LeaderBroadcast, AQuorumOfOthersCommitsWhatItsOwnDiskDoesNotHaveYet) {
+TEST(LeaderBroadcast, AQuorumOfOthersCommitsBeforeItsOwnDiskIsDone) {
   Leading l({.disk_answers_at_once = false});
   for (const std::int64_t server : {2, 3}) l.connect(server).greet(server);
   l.saved(EpochKind::kAccepted, 5).promise(2, zx(4, 3)).promise(3, zx(4, 3)).saved(EpochKind::kCurrent, 5);
@@ -61,7 +61,7 @@ TEST(LeaderBroadcast, CommitsInOrderAndOneByOne) {
   EXPECT_EQ(l.sent(2), Story{"COMMIT 5.3"});
 }
 
-TEST(LeaderBroadcast, WhoAcknowledgesWhatWasNeverProposedFollowsAnotherHistory) {
+TEST(LeaderBroadcast, AnAckOfAnUnknownTransactionClosesTheLink) {
   Leading l;
   l.with({2}).propose(1).ack(2, zx(5, 2));
   EXPECT_TRUE(l.closed(2));
@@ -69,7 +69,7 @@ TEST(LeaderBroadcast, WhoAcknowledgesWhatWasNeverProposedFollowsAnotherHistory) 
   EXPECT_FALSE(l.leader.over());  // A confused follower cannot stop a leader.
 }
 
-TEST(LeaderBroadcast, WhatLiesBetweenTwoEpochsWasNeverProposedEither) {
+TEST(LeaderBroadcast, AnAckOfAZxidBetweenTwoEpochsClosesTheLink) {
   // 4.9 is after what is committed and before what is proposed; it does not exist.
   Leading after;
   after.with({2}).propose(1).ack(2, zx(4, 9));
@@ -82,7 +82,7 @@ TEST(LeaderBroadcast, WhatLiesBetweenTwoEpochsWasNeverProposedEither) {
   EXPECT_FALSE(after.leader.over() || before.leader.over());
 }
 
-TEST(LeaderBroadcast, AnObserverIsInformedAndNeverCounted) {
+TEST(LeaderBroadcast, AnObserverGetsInformAndIsNeverCounted) {
   Leading l;
   l.with({2}).join_observer(4).forget().propose(1);
   EXPECT_EQ(l.sent(4), Story{});
@@ -93,7 +93,7 @@ TEST(LeaderBroadcast, AnObserverIsInformedAndNeverCounted) {
   EXPECT_EQ(l.sent(4), Story{"INFORM 5.1"});
 }
 
-TEST(LeaderBroadcast, AcknowledgementsBeforeThatOfNewLeaderCountOnceThatCame) {
+TEST(LeaderBroadcast, EarlyAcksCountOnceNewLeaderIsAcknowledged) {
   // ZOOKEEPER-4685: servers of 3.8 log on another thread, which may overtake the handshake.
   Leading l;
   l.with({2}).propose(1).bring(3);
@@ -104,7 +104,7 @@ TEST(LeaderBroadcast, AcknowledgementsBeforeThatOfNewLeaderCountOnceThatCame) {
   EXPECT_EQ(l.sent(3), (Story{"UPTODATE", "COMMIT 5.1"}));
 }
 
-TEST(LeaderBroadcast, ALinkThatBrokeNoLongerVouchesForWhatItAcknowledged) {
+TEST(LeaderBroadcast, AcksOfABrokenLinkNoLongerCount) {
   Leading l({.membership = voters(5)});
   l.with({2, 3}).propose(1).ack(2, zx(5, 1));
   l.leader.on_link_down(Leading::link(2), l.now, l.effects);
@@ -120,7 +120,7 @@ TEST(LeaderBroadcastDeath, ProposesOnlyWhenEstablishedAndInItsOwnEpoch) {
   EXPECT_DEATH(l.leader.propose(batch({zx(4, 4)}), l.now, l.effects), "a leader proposes in its own epoch");
 }
 
-TEST(LeaderBroadcast, KnowsHowMuchIsOutstanding) {
+TEST(LeaderBroadcast, CountsOutstandingProposals) {
   Leading l;
   l.with({2});
   EXPECT_EQ(l.leader.outstanding(), 0);
@@ -161,7 +161,7 @@ TEST(LeaderBroadcast, AnObserversAnswerConfirmsNothing) {
   EXPECT_LT(l.leader.released_syncs(), ticket);
 }
 
-TEST(LeaderBroadcast, ASyncComesAfterWhatWasProposedBeforeItAndBeforeWhatCameLater) {
+TEST(LeaderBroadcast, ASyncIsOrderedBetweenEarlierAndLaterProposals) {
   Leading l;
   l.with({2}).propose(1);
   l.leader.sync(Leading::link(2), l.now, l.effects);
@@ -171,7 +171,7 @@ TEST(LeaderBroadcast, ASyncComesAfterWhatWasProposedBeforeItAndBeforeWhatCameLat
   EXPECT_EQ(l.sent(2), (Story{"COMMIT 5.1", "SYNC", "COMMIT 5.2"}));
 }
 
-TEST(LeaderBroadcast, WhatIsProposedAfterASyncWaitsUntilThatIsConfirmed) {
+TEST(LeaderBroadcast, ProposalsAfterASyncWaitUntilItIsConfirmed) {
   Leading l;
   l.with({2});
   l.leader.sync(Leading::link(2), l.now, l.effects);
@@ -181,7 +181,7 @@ TEST(LeaderBroadcast, WhatIsProposedAfterASyncWaitsUntilThatIsConfirmed) {
   EXPECT_EQ(l.sent(2), (Story{"SYNC", "COMMIT 5.1"}));
 }
 
-TEST(LeaderBroadcast, QuestionsDuringARoundWaitForTheNextRound) {
+TEST(LeaderBroadcast, SyncsDuringARoundWaitForTheNextRound) {
   Leading l;
   l.with({2});
   const std::uint64_t first = l.leader.sync(std::nullopt, l.now, l.effects);
@@ -192,7 +192,7 @@ TEST(LeaderBroadcast, QuestionsDuringARoundWaitForTheNextRound) {
   EXPECT_EQ(l.leader.released_syncs(), second);
 }
 
-TEST(LeaderBroadcast, AFollowerThatComesDuringARoundCanConfirmItByALaterPing) {
+TEST(LeaderBroadcast, AFollowerThatJoinsDuringARoundCanConfirmItWithALaterPing) {
   Leading l;
   l.with({2});
   const std::uint64_t ticket = l.leader.sync(std::nullopt, l.now, l.effects);
@@ -213,7 +213,7 @@ TEST(LeaderBroadcast, PingsTwiceATick) {
   EXPECT_EQ(l.sent(2), Story{"PING 4.3"});
 }
 
-TEST(LeaderBroadcast, WhoAnswersPingsThatWereNotSentLosesItsLink) {
+TEST(LeaderBroadcast, AnAnswerToAPingThatWasNotSentClosesTheLink) {
   Leading l;
   l.with({2}).answer_ping(2);
   EXPECT_TRUE(l.closed(2));
@@ -229,7 +229,7 @@ void pass(Leading& l, std::int64_t ms, const std::vector<std::int64_t>& alive) {
   }
 }
 
-TEST(LeaderBroadcast, ALearnerThatIsNotHeardOfForSyncLimitIsDropped) {
+TEST(LeaderBroadcast, ALearnerThatIsSilentForSyncLimitIsDropped) {
   Leading l;
   l.with({2, 3});
   pass(l, kShort.sync_ms() - kShort.tick_ms, {2});
@@ -239,14 +239,14 @@ TEST(LeaderBroadcast, ALearnerThatIsNotHeardOfForSyncLimitIsDropped) {
   EXPECT_FALSE(l.leader.over());
 }
 
-TEST(LeaderBroadcast, StepsDownWhenNoQuorumIsHeardOf) {
+TEST(LeaderBroadcast, StepsDownWhenAQuorumIsSilent) {
   Leading l;
   l.with({2, 3});
   pass(l, kShort.sync_ms() + kShort.tick_ms, {});
-  EXPECT_EQ(l.leader.why_over(), "a quorum of followers was not heard of within syncLimit");
+  EXPECT_EQ(l.leader.why_over(), "no packets from a quorum of followers within syncLimit");
 }
 
-TEST(LeaderBroadcast, ObserversAreNoQuorumHoweverManyAnswer) {
+TEST(LeaderBroadcast, AnyNumberOfObserversIsNoQuorum) {
   Leading l;
   l.with({2}).join_observer(4);
   pass(l, kShort.sync_ms() + kShort.tick_ms, {4});
@@ -262,7 +262,7 @@ TEST(LeaderBroadcast, AFollowerThatAnswersPingsButDoesNotAcknowledgeIsDropped) {
   EXPECT_FALSE(l.leader.over());
 }
 
-TEST(LeaderBroadcast, WhoKeepsAcknowledgingUnderLoadIsNotSlow) {
+TEST(LeaderBroadcast, AFollowerThatKeepsAcknowledgingUnderLoadIsNotDropped) {
   Leading l;
   l.with({2});
   for (std::uint32_t i = 1; i <= 40; ++i) {

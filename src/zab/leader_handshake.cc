@@ -46,7 +46,7 @@ void Leader::on_packet(LinkId link, const wire::QuorumPacket& packet, Instant no
     case Stage::kActive: return on_active_packet(learner, packet, now, effects);
     case Stage::kWaiting:
     case Stage::kPromised:
-    case Stage::kSending: return drop(link, "it speaks out of turn", effects);
+    case Stage::kSending: return drop(link, "it sent a packet out of turn", effects);
   }
 }
 
@@ -55,15 +55,15 @@ void Leader::on_info(LearnerLink& learner, const wire::QuorumPacket& packet, Ins
   if (!observer && packet.type != PacketType::kFollowerInfo)
     return drop(learner.link, "its first packet is neither FOLLOWERINFO nor OBSERVERINFO", effects);
   const auto info = wire::decode_learner_info(packet.data);
-  if (!info) return drop(learner.link, "its greeting does not name it", effects);
+  if (!info) return drop(learner.link, "its greeting has no server id", effects);
   learner.server = info->server;
   if (info->protocol_version < wire::kQuorumProtocolVersion)
-    return drop(learner.link, "it speaks the protocol before 3.4, which cannot synchronise safely", effects);
+    return drop(learner.link, "it uses the protocol from before 3.4, which cannot sync safely", effects);
   // A learner gets the whole tree, whatever its ACLs say. So only members may join.
   if (!membership_.is_member(info->server) || info->server == config_.me)
     return drop(learner.link, "it is not a member of this ensemble", effects);
   if (info->config_version > membership_.version)
-    return drop(learner.link, "it knows a later membership than we", effects);
+    return drop(learner.link, "it has a later membership than this server", effects);
   if (!is_believable_epoch(epoch_of(packet.zxid), known_epoch()))
     return drop(learner.link,
                 "it claims to have promised epoch " + std::to_string(epoch_of(packet.zxid)) +
@@ -78,8 +78,9 @@ void Leader::on_info(LearnerLink& learner, const wire::QuorumPacket& packet, Ins
   // Each server has one link: the newer one is the one that it still knows of.
   for (auto other = learners_.begin(); other != learners_.end();) {
     const auto& [link, rival] = *other++;
-    if (link != learner.link && rival.server == learner.server && rival.stage != Stage::kGreeting)
-      drop(link, "the same server has come again", effects);
+    if (link == learner.link || rival.server != learner.server || rival.stage == Stage::kGreeting) continue;
+    effects.events.push_back(Event::kSecondLink);
+    drop(link, "the same server has come again", effects);
   }
   const std::uint32_t accepted = epoch_of(packet.zxid);
   if (epoch_chosen_ && accepted > epoch_) return make_way(learner, accepted, effects);
@@ -101,6 +102,7 @@ void Leader::on_info(LearnerLink& learner, const wire::QuorumPacket& packet, Ins
 // this way: an epoch is chosen, and so promised, only where a quorum has reported.
 void Leader::make_way(const LearnerLink& learner, std::uint32_t accepted, Effects& effects) {
   effects.disk.emplace_back(SaveEpoch{EpochKind::kAccepted, accepted});
+  effects.events.push_back(Event::kMadeWay);
   end("server " + std::to_string(raw(learner.server)) +
       " has promised a later epoch than ours: " + std::to_string(accepted));
 }
@@ -123,12 +125,12 @@ void Leader::send_leader_info(const LearnerLink& learner, Effects& effects) cons
 bool Leader::parted_from(const LearnerLink& learner, const wire::LearnerInfo& info, Effects& effects) {
   if (info.history == 0 || info.history == history_id_) return false;
   if (begins_history() && !epoch_promised_ && membership_.is_voter(info.server)) {
-    end("server " + std::to_string(raw(info.server)) + " has a history, and this server has none");
+    end("server " + std::to_string(raw(info.server)) + " has a history, but this server has none");
     return true;
   }
   if (history_id_ == 0) return false;
   if (is_history_agreed()) send_leader_info(learner, effects);
-  drop(learner.link, "its history is not ours: one of the two began anew", effects);
+  drop(learner.link, "it has a different history: one of the two was started from scratch", effects);
   return true;
 }
 
@@ -146,8 +148,8 @@ void Leader::on_epoch_ack(LearnerLink& learner, const wire::QuorumPacket& packet
     const auto theirs = std::pair{static_cast<std::uint32_t>(*current), packet.zxid};
     if (theirs > std::pair{began_with_.current, began_with_last_}) {
       if (learner.voter && began_empty())
-        end("server " + std::to_string(raw(learner.server)) + " has a history, and this server has none");
-      return drop(learner.link, "it has a later history than we: it should lead", effects);
+        end("server " + std::to_string(raw(learner.server)) + " has a history, but this server has none");
+      return drop(learner.link, "it has a later history than this server and should lead", effects);
     }
   }
   // A learner that does not know its own history may follow, but its promise proves nothing about what was
@@ -162,22 +164,23 @@ void Leader::synchronise(LearnerLink& learner, Instant now, Effects& effects) {
   const SyncPlan plan = plan_sync(history_, {.learner_last = learner.reported_last,
                                              .our_epoch = began_with_.current,
                                              .force_snapshot = config_.force_snapshot});
-  const auto told = [&](const char* how) {
+  const auto tell = [&](const char* how, Event event) {
+    effects.events.push_back(event);
     effects.log.push_back("learner " + std::to_string(raw(learner.server)) + " is synced with " + how);
   };
   count_sync(plan.kind);
   ++learner.traffic.packets_sent;
   switch (plan.kind) {
     case SyncPlan::Kind::kDiff:
-      told("DIFF");
+      tell("DIFF", Event::kSyncedWithDiff);
       wire::append_packet(effects.to(learner.link), PacketType::kDiff, history_.committed());
       return send_history(learner, plan.from, now, effects);
     case SyncPlan::Kind::kTrunc:
-      told("TRUNC");
+      tell("TRUNC", Event::kSyncedWithTrunc);
       wire::append_packet(effects.to(learner.link), PacketType::kTrunc, plan.from);
       return send_history(learner, plan.from, now, effects);
     case SyncPlan::Kind::kSnap:
-      told("SNAP");
+      tell("SNAP", Event::kSyncedWithSnap);
       learner.sent = history_.applied();  // The state in memory is what is sent.
       enter(learner, Stage::kSending, now);
       keep_for_learners();
@@ -243,7 +246,7 @@ void Leader::on_new_leader_ack(LearnerLink& learner, const wire::QuorumPacket& p
     // Servers of 3.8 log on another thread, which may be faster (ZOOKEEPER-4685). This ACK counts once
     // NEWLEADER is acknowledged, and not before.
     if (packet.zxid > learner.acked && !was_proposed(packet.zxid))
-      return drop(learner.link, "it acknowledges what was never proposed", effects);
+      return drop(learner.link, "it acknowledged a transaction that was never proposed", effects);
     learner.early_acked = std::max(learner.early_acked, packet.zxid);
     return;
   }
@@ -268,12 +271,13 @@ void Leader::on_active_packet(LearnerLink& learner, const wire::QuorumPacket& pa
     case PacketType::kPing: on_ping_reply(learner, packet, effects); return check_confirmation(now, effects);
     case PacketType::kRequest:
     case PacketType::kRevalidate:
-      if (learner.stage != Stage::kActive) return drop(learner.link, "it sends requests too early", effects);
+      if (learner.stage != Stage::kActive)
+        return drop(learner.link, "it sent a request before it was active", effects);
       if (packet.type == PacketType::kRequest) ++learner.traffic.requests;
       effects.messages.push_back({learner.link, learner.server, packet.type, packet.zxid,
                                   std::string(packet.data.value_or("")), packet.identities});
       return;
-    default: return drop(learner.link, "it sends what a learner does not send", effects);
+    default: return drop(learner.link, "it sent a packet that learners do not send", effects);
   }
 }
 

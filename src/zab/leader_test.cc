@@ -25,7 +25,7 @@ using Stage = LearnerLink::Stage;
 
 // --- discovery ---
 
-TEST(Leader, ChoosesAnEpochThatNobodyOfAQuorumHasPromised) {
+TEST(Leader, ChoosesAnEpochThatNoMemberOfAQuorumHasPromised) {
   Leading l;
   EXPECT_EQ(l.orders(), Story{});
   l.connect(2).greet(2, 7);
@@ -52,7 +52,7 @@ TEST(Leader, AnObserversEpochIsRespectedButMakesNoQuorum) {
   EXPECT_EQ(l.leader.epoch(), 10u);
 }
 
-TEST(Leader, AnEpochAfterWhichNoneCanComeIsNotBelieved) {
+TEST(Leader, TheLastPossibleEpochIsRefused) {
   // Zxids of the next epoch would be negative. One confused server must not use up the ensemble's epochs.
   for (const std::uint32_t claimed : {0x7fff'ffffU, 0x8000'0000U, 0xffff'ffffU}) {
     Leading l;
@@ -65,7 +65,7 @@ TEST(Leader, AnEpochAfterWhichNoneCanComeIsNotBelieved) {
 
 // --- learners that have promised a later epoch than ours ---
 
-TEST(Leader, MakesWayForWhoHasPromisedALaterEpoch) {
+TEST(Leader, StepsDownForAServerThatHasPromisedALaterEpoch) {
   // It promised to a candidate that never led. It may not follow us, and must not be left out for ever.
   for (const auto type : {PacketType::kFollowerInfo, PacketType::kObserverInfo}) {
     Leading l;
@@ -76,7 +76,7 @@ TEST(Leader, MakesWayForWhoHasPromisedALaterEpoch) {
   }
 }
 
-TEST(Leader, MakesWayAlsoBeforeItIsEstablished) {
+TEST(Leader, StepsDownForALaterPromiseEvenBeforeItIsEstablished) {
   Leading l({.membership = voters(5)});
   l.connect(2).greet(2).connect(3).greet(3);
   ASSERT_EQ(l.leader.epoch(), 5u);
@@ -84,21 +84,21 @@ TEST(Leader, MakesWayAlsoBeforeItIsEstablished) {
   EXPECT_TRUE(l.leader.over());
 }
 
-TEST(Leader, MakesNoWayForThePromiseOfItsOwnEpoch) {
+TEST(Leader, DoesNotStepDownForAPromiseOfItsOwnEpoch) {
   Leading l;
   l.with({2}).connect(3).greet(3, 5);
   EXPECT_FALSE(l.leader.over());
   EXPECT_EQ(l.sent(3), Story{"LEADERINFO 5.0"});
 }
 
-TEST(Leader, MakesNoWayForAStrangerOrAnEpochThatIsNotBelieved) {
+TEST(Leader, DoesNotStepDownForAStrangerOrAnUnbelievableEpoch) {
   Leading l;
   l.with({2}).connect(9).greet(9, 7).connect(3).greet(3, kEpochMax);
   EXPECT_FALSE(l.leader.over());
   EXPECT_TRUE(l.closed(9) && l.closed(3));
 }
 
-TEST(Leader, DoesNotLeadWithoutAnEpochThatIsLeft) {
+TEST(Leader, DoesNotLeadWhenTheEpochsAreExhausted) {
   const Membership alone = voters(1);
   zab::History log = testing::history(zx(4, 0), {});
   Effects effects;
@@ -108,7 +108,7 @@ TEST(Leader, DoesNotLeadWithoutAnEpochThatIsLeft) {
   EXPECT_TRUE(effects.disk.empty());
 }
 
-TEST(Leader, SynchronisesNobodyBeforeAQuorumHasPromised) {
+TEST(Leader, SyncsNoLearnerBeforeAQuorumHasPromised) {
   Leading l({.membership = voters(5)});
   l.connect(2).greet(2).connect(3).greet(3).promise(2, zx(4, 3));
   EXPECT_EQ(l.leader.phase(), Phase::kDiscovery);
@@ -119,7 +119,7 @@ TEST(Leader, SynchronisesNobodyBeforeAQuorumHasPromised) {
   EXPECT_EQ(l.sent(3), (Story{"LEADERINFO 5.0", "DIFF 4.3", "PROPOSAL 4.3", "COMMIT 4.3", "NEWLEADER 5.0"}));
 }
 
-TEST(Leader, APromiseMadeBeforeDoesNotCountAgain) {
+TEST(Leader, AnEarlierPromiseDoesNotCountAgain) {
   // -1: it may have promised this epoch to another candidate, so two could be established in one epoch.
   Leading l;
   l.connect(2).greet(2).promise(2, zx(4, 3), -1);
@@ -129,7 +129,7 @@ TEST(Leader, APromiseMadeBeforeDoesNotCountAgain) {
   EXPECT_EQ(l.leader.find(Leading::link(2))->stage, Stage::kSyncing);  // It is synced all the same.
 }
 
-TEST(Leader, ThePromiseOfWhoDoesNotKnowItsHistoryProvesNothing) {
+TEST(Leader, APromiseOfAServerWithoutAKnownHistoryDoesNotCount) {
   Leading l;
   l.bring(2, Zxid{-1});
   EXPECT_EQ(l.leader.phase(), Phase::kDiscovery);
@@ -143,13 +143,13 @@ TEST(Leader, AnObserversPromiseDoesNotCount) {
   EXPECT_EQ(l.leader.phase(), Phase::kDiscovery);
 }
 
-TEST(Leader, AVoterThatComesAsObserverIsNotCounted) {
+TEST(Leader, AVoterThatConnectsAsAnObserverIsNotCounted) {
   Leading l;
   l.connect(2).greet(2, 4, PacketType::kObserverInfo);
   EXPECT_EQ(l.orders(), Story{});
 }
 
-TEST(Leader, DoesNotLeadWhoHasALaterHistory) {
+TEST(Leader, DropsALearnerThatHasALaterHistory) {
   for (const auto& [last, current] : {std::pair{zx(4, 4), 4}, std::pair{zx(4, 1), 5}}) {
     Leading l;
     l.connect(2).greet(2).promise(2, last, current);
@@ -158,14 +158,14 @@ TEST(Leader, DoesNotLeadWhoHasALaterHistory) {
   }
 }
 
-TEST(Leader, ATailThatComesAfterAQuorumHasPromisedIsCutOffInsteadOfRefused) {
+TEST(Leader, ALongerHistoryIsTruncatedOnceAQuorumHasPromised) {
   Leading l;
   l.with({2}).bring(3, zx(4, 9));
   EXPECT_FALSE(l.closed(3));
   EXPECT_EQ(l.sent(3), (Story{"LEADERINFO 5.0", "TRUNC 4.3", "NEWLEADER 5.0"}));
 }
 
-TEST(Leader, APromiseOutlivesItsLink) {
+TEST(Leader, APromiseCountsEvenIfItsLinkBreaks) {
   Leading l({.membership = voters(5)});
   l.connect(2).greet(2).connect(3).greet(3).promise(2, zx(4, 3));
   l.leader.on_link_down(Leading::link(2), l.now, l.effects);
@@ -184,7 +184,7 @@ TEST(Leader, StrangersGetNothing) {
   EXPECT_TRUE(l.closed(1));
 }
 
-TEST(Leader, GreetingsThatAreNoneCloseTheLink) {
+TEST(Leader, InvalidGreetingsCloseTheLink) {
   Leading l;
   l.connect(2).say(2, PacketType::kAck, zx(5, 0));
   EXPECT_TRUE(l.closed(2));
@@ -192,7 +192,7 @@ TEST(Leader, GreetingsThatAreNoneCloseTheLink) {
   EXPECT_TRUE(l.closed(3));
 }
 
-TEST(Leader, WhoKnowsALaterMembershipOrAnOlderProtocolIsRefused) {
+TEST(Leader, ALaterMembershipOrAnOlderProtocolIsRefused) {
   Leading l;
   const wire::LearnerInfo later{.server = ServerId{2}, .config_version = 7};
   l.connect(2).say(2, PacketType::kFollowerInfo, zx(4, 0), wire::encode(later));
@@ -202,7 +202,7 @@ TEST(Leader, WhoKnowsALaterMembershipOrAnOlderProtocolIsRefused) {
   EXPECT_TRUE(l.closed(3));
 }
 
-TEST(Leader, OfThoseWhoDoNotSayWhoTheyAreTheOldestMakesRoom) {
+TEST(Leader, TheOldestConnectionWithoutAGreetingIsDroppedForANewOne) {
   Leading l;
   l.connect(2).greet(2);
   for (std::int64_t link = 100; link < 164; ++link) l.connect(link);
@@ -217,7 +217,7 @@ TEST(Leader, OfThoseWhoDoNotSayWhoTheyAreTheOldestMakesRoom) {
 }
 
 // Promises are durable, so one false claim could use up all epochs, for good.
-TEST(Leader, DoesNotBelieveAClaimFarAboveEveryEpochItKnows) {
+TEST(Leader, RefusesAnEpochFarAboveEveryKnownEpoch) {
   for (const PacketType type : {PacketType::kFollowerInfo, PacketType::kObserverInfo}) {
     for (const std::uint32_t claimed : {4 + kEpochJumpMax + 1, kEpochMax - 1, kEpochMax, ~std::uint32_t{0}}) {
       Leading l;
@@ -232,13 +232,13 @@ TEST(Leader, DoesNotBelieveAClaimFarAboveEveryEpochItKnows) {
   }
 }
 
-TEST(Leader, LeadsWithAnEpochAboveEveryClaimThatItBelieves) {
+TEST(Leader, LeadsWithAnEpochAboveEveryAcceptedClaim) {
   Leading l;
   l.connect(2).greet(2, 4 + kEpochJumpMax);
   EXPECT_EQ(l.leader.epoch(), 4 + kEpochJumpMax + 1);
 }
 
-TEST(Leader, ClaimsDoNotCarryEachOther) {
+TEST(Leader, AClaimedEpochDoesNotMakeALaterOneBelievable) {
   Leading l({.membership = voters(5)});
   l.connect(2).greet(2, 4 + kEpochJumpMax);
   l.connect(3).greet(3, 4 + 2 * kEpochJumpMax);
@@ -256,7 +256,7 @@ TEST(Leader, ASecondLinkOfAServerReplacesTheFirst) {
   EXPECT_EQ(l.leader.find(Leading::link(2)), nullptr);
 }
 
-TEST(Leader, WhoSpeaksOutOfTurnLosesItsLink) {
+TEST(Leader, APacketOutOfTurnClosesTheLink) {
   Leading l({.membership = voters(5)});
   l.connect(2).greet(2).ack(2, zx(5, 0));  // waits for an epoch
   EXPECT_TRUE(l.closed(2));
@@ -276,7 +276,7 @@ TEST(Leader, IsEstablishedByAQuorumThatHasItsHistoryOnDisk) {
   EXPECT_EQ(l.sent(3), Story{"UPTODATE"});
 }
 
-TEST(Leader, ItsOwnEpochIsDurableBeforeItCountsItself) {
+TEST(Leader, CountsItselfOnlyOnceItsEpochIsDurable) {
   Leading l({.disk_answers_at_once = false});
   l.connect(2).greet(2).saved(EpochKind::kAccepted, 5).promise(2, zx(4, 3));
   EXPECT_EQ(l.orders(), (Story{"acceptedEpoch 5", "currentEpoch 5"}));
@@ -286,7 +286,7 @@ TEST(Leader, ItsOwnEpochIsDurableBeforeItCountsItself) {
   EXPECT_EQ(l.leader.phase(), Phase::kBroadcast);
 }
 
-TEST(Leader, AnObserverThatIsSynchronisedEstablishesNobody) {
+TEST(Leader, ASyncedObserverDoesNotEstablishALeader) {
   Leading l;
   l.bring(2).join_observer(4);
   EXPECT_EQ(l.leader.phase(), Phase::kSynchronisation);
@@ -294,7 +294,7 @@ TEST(Leader, AnObserverThatIsSynchronisedEstablishesNobody) {
   EXPECT_EQ(l.leader.phase(), Phase::kBroadcast);
 }
 
-TEST(Leader, AServerAloneLeadsAsSoonAsItsDiskHasTheEpoch) {
+TEST(Leader, AnEnsembleOfOneLeadsAsSoonAsTheEpochIsOnDisk) {
   Leading l({.membership = voters(1)});
   EXPECT_EQ(l.leader.phase(), Phase::kBroadcast);
   EXPECT_EQ(l.orders(), (Story{"acceptedEpoch 5", "currentEpoch 5"}));
@@ -302,7 +302,7 @@ TEST(Leader, AServerAloneLeadsAsSoonAsItsDiskHasTheEpoch) {
   EXPECT_EQ(l.h.committed(), zx(5, 1));
 }
 
-TEST(Leader, TheStateGoesFirstThenWhatWasCommittedMeanwhileThenNewLeader) {
+TEST(Leader, SendsTheSnapshotThenLaterCommitsThenNewLeader) {
   // ZOOKEEPER-3104: if NEWLEADER came before the last transaction of the state, the learner could serve
   // without it.
   Leading l({.log = history(zx(4, 2), {zx(4, 3)}, {.txns = 1})});
@@ -319,7 +319,7 @@ TEST(Leader, TheStateGoesFirstThenWhatWasCommittedMeanwhileThenNewLeader) {
                               "PROPOSAL 5.3"}));
 }
 
-TEST(Leader, WhoJoinsLateGetsWhatIsUndecidedAfterNewLeader) {
+TEST(Leader, ALateLearnerGetsOutstandingProposalsAfterNewLeader) {
   Leading l;
   l.with({2}).propose(1).forget();
   l.bring(3);
@@ -328,7 +328,7 @@ TEST(Leader, WhoJoinsLateGetsWhatIsUndecidedAfterNewLeader) {
   EXPECT_EQ(l.sent(3), Story{"UPTODATE"});
 }
 
-TEST(Leader, AnObserverIsNotToldWhatIsUndecided) {
+TEST(Leader, AnObserverGetsNoOutstandingProposals) {
   Leading l;
   l.with({2}).propose(1).forget().join_observer(4);
   EXPECT_EQ(l.sent(4), (Story{"LEADERINFO 5.0", "DIFF 4.3", "NEWLEADER 5.0", "UPTODATE"}));
@@ -338,16 +338,16 @@ TEST(Leader, AnObserverIsNotToldWhatIsUndecided) {
 
 // --- time ---
 
-TEST(Leader, GivesUpWhenNoQuorumComesOrIsSynchronisedWithinInitLimit) {
+TEST(Leader, GivesUpIfNoQuorumConnectsOrIsSyncedWithinInitLimit) {
   Leading alone;
   alone.wait(kShort.init_ms() - 1);
   EXPECT_FALSE(alone.leader.over());
   alone.wait(1);
-  EXPECT_EQ(alone.leader.why_over(), "no quorum of followers came within initLimit");
+  EXPECT_EQ(alone.leader.why_over(), "no quorum of followers connected within initLimit");
 
   Leading unsynced;
   unsynced.bring(2).wait(kShort.init_ms());
-  EXPECT_EQ(unsynced.leader.why_over(), "no quorum was synchronised within initLimit");
+  EXPECT_EQ(unsynced.leader.why_over(), "no quorum was synced within initLimit");
 }
 
 // Servers that are further behind than the window get the state.
@@ -355,7 +355,7 @@ LeadingOptions without_a_window(std::size_t kept_bytes_max = LeaderConfig{}.kept
   return {.log = history(zx(4, 3), {}), .kept_bytes_max = kept_bytes_max};
 }
 
-TEST(Leader, AStateThatIsTakenSlowlyMayTakeLongerThanInitLimit) {
+TEST(Leader, ASlowButSteadySnapshotMayTakeLongerThanInitLimit) {
   Leading first(without_a_window());
   first.bring(2, zx(4, 1));
   for (int i = 0; i < 30; ++i) {
@@ -364,10 +364,10 @@ TEST(Leader, AStateThatIsTakenSlowlyMayTakeLongerThanInitLimit) {
     ASSERT_FALSE(first.leader.over()) << "nobody else could make the quorum";
   }
   first.wait(1);
-  EXPECT_EQ(first.leader.why_over(), "no quorum was synchronised within initLimit");
+  EXPECT_EQ(first.leader.why_over(), "no quorum was synced within initLimit");
 }
 
-TEST(Leader, OfOneThatIsSynchronisedLaterTakingIsEnoughToo) {
+TEST(Leader, ASlowButSteadySnapshotKeepsALateLearnerToo) {
   Leading l(without_a_window());
   l.connect(2).greet(2).promise(2, zx(4, 3)).ack(2, zx(5, 0)).bring(3, zx(4, 1));
   const auto live_for = [&](std::int64_t ms, bool taking) {
@@ -383,7 +383,7 @@ TEST(Leader, OfOneThatIsSynchronisedLaterTakingIsEnoughToo) {
   EXPECT_FALSE(l.closed(2));
 }
 
-TEST(Leader, AServingFollowerIsNotAliveBecauseItsSocketTakesBytes) {
+TEST(Leader, ProgressOfItsSocketDoesNotKeepAServingFollowerAlive) {
   Leading l;
   l.with({2, 3});
   for (int i = 0; i < 20 && !l.closed(3); ++i) {
@@ -393,7 +393,7 @@ TEST(Leader, AServingFollowerIsNotAliveBecauseItsSocketTakesBytes) {
   EXPECT_TRUE(l.closed(3));
 }
 
-TEST(Leader, LearnersThatWaitForOthersHearThatItIsThere) {
+TEST(Leader, PingsLearnersThatWaitForAQuorum) {
   Leading l({.membership = voters(5)});
   l.connect(2).greet(2).connect(3).greet(3).promise(2, zx(4, 3)).promise(3, zx(4, 3)).ack(2, zx(5, 0));
   l.forget().wait(kShort.ping_ms());
@@ -403,7 +403,7 @@ TEST(Leader, LearnersThatWaitForOthersHearThatItIsThere) {
   EXPECT_TRUE(l.closed(2)) << "it has nothing to answer";
 }
 
-TEST(Leader, MoreThanItsMemoryHoldsDoesNotWaitBehindAState) {
+TEST(Leader, DropsALearnerIfKeptTransactionsExceedTheMemoryLimit) {
   Leading l(without_a_window(1000));
   l.connect(2).greet(2).promise(2, zx(4, 3)).ack(2, zx(5, 0)).bring(3, zx(4, 1)).forget();
   for (std::uint32_t i = 1; l.h.window_bytes() <= 1000; ++i) {
@@ -416,7 +416,7 @@ TEST(Leader, MoreThanItsMemoryHoldsDoesNotWaitBehindAState) {
   EXPECT_FALSE(l.closed(2));
 }
 
-TEST(Leader, NobodyIsServedAfterItIsOver) {
+TEST(Leader, SendsNothingAfterItHasSteppedDown) {
   Leading l;
   l.bring(2);
   l.leader.step_down("for the test");

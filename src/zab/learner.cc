@@ -104,15 +104,16 @@ bool Learner::parted_from(const wire::LeaderInfo& info, Effects& effects) {
   const std::uint64_t held = held_history();
   if (held == 0 || !info.history || !info.history->agreed || info.history->id == 0) return false;
   if (info.history->id == held) return false;
+  effects.events.push_back(Event::kTwoHistories);
   effects.halt =
       "server " + std::to_string(raw(start_.leader)) +
-      " leads a history that is not the one on this disk: a quorum of servers has begun anew. This "
+      " leads a history that is not the one on this disk: a quorum of servers was started from scratch. This "
       "server's data, up to zxid " +
       hex_text(history_.last()) +
       ", is unchanged. To join the others, move version-2 aside and start with an empty one. To keep "
       "this data instead, stop the others, move theirs aside, and restore from this server "
       "(docs/operating.md, \"Two histories\")";
-  end("the leader's history began anew");
+  end("the leader has a different history");
   return true;
 }
 
@@ -124,13 +125,13 @@ void Learner::on_leader_info(const wire::QuorumPacket& packet, Effects& effects)
   if (parted_from(*info, effects)) return;
   if (info->history) start_.leader_seems_empty = info->history->empty;
   if (info->history && info->history->id != 0) start_.history_id = info->history->id;
-  if (epoch_asked_) return end("the leader proposes an epoch twice");
+  if (epoch_asked_) return end("the leader proposed an epoch twice");
   epoch_asked_ = true;
   epoch_ = epoch_of(packet.zxid);
   if (config_.looks_on) return look_on(effects);
   leader_too_old_ = epoch_ < start_.accepted;
   if (leader_too_old_) return end("the leader's epoch is older than the one promised");
-  if (epoch_ > kEpochMax) return end("the leader's epoch is one that cannot be");
+  if (epoch_ > kEpochMax) return end("the leader's epoch is invalid");
   promised_before_ = epoch_ == start_.accepted;
   if (promised_before_) return send_epoch_ack(effects);
   // The epoch is durable before we answer. Otherwise we could promise an older epoch to another leader after
@@ -171,8 +172,10 @@ bool Learner::doubts_history() const {
 
 void Learner::send_epoch_ack(Effects& effects) {
   if (doubts_history()) start_.knows_history = false;
-  if (!start_.knows_history)
+  if (!start_.knows_history) {
+    effects.events.push_back(Event::kHistoryUnknown);
     effects.log.push_back("this server does not know its history, so its vote does not count yet");
+  }
   const std::int32_t current = promised_before_ ? -1 : static_cast<std::int32_t>(start_.current);
   const Zxid last = start_.knows_history ? history_.last() : Zxid{-1};
   wire::append_packet(out(effects), PacketType::kAckEpoch, last, wire::encode_int(current));
@@ -225,7 +228,7 @@ void Learner::begin_sync(const wire::QuorumPacket& packet, Effects& effects) {
       // The leader has everything that we have. Our history advances only by the transactions that it sends.
       // The packet carries the leader's last zxid, but our history must not claim that zxid before the
       // transactions are here (ZOOKEEPER-2355).
-      if (!start_.knows_history) return end("the leader sends a difference to a history that is unknown");
+      if (!start_.knows_history) return end("the leader sent a DIFF to a server without a known history");
       history_.set_committed(history_.last());
       break;
     case PacketType::kTrunc: truncate(packet.zxid, effects); break;
@@ -236,7 +239,7 @@ void Learner::begin_sync(const wire::QuorumPacket& packet, Effects& effects) {
       snapshot_zxid_ = packet.zxid;
       effects.receive_snapshot = start_.link;
       return;
-    default: return end("the leader begins to synchronise with " + std::string(name_of(packet.type)));
+    default: return end("the leader started the sync with " + std::string(name_of(packet.type)));
   }
   received_ = committed_ = history_.last();
 }
@@ -248,7 +251,7 @@ void Learner::truncate(Zxid last, Effects& effects) {
   const bool at_hand = history_.contains(last);
   if (!start_.knows_history || (!at_hand && last >= history_.window_begin())) {
     effects.discard_history = true;
-    return end("the leader's history and ours have parted before zxid " + hex_text(last));
+    return end("the leader's history differs from ours before zxid " + hex_text(last));
   }
   effects.disk.emplace_back(TruncateLog{last});
   // Nothing that was applied is cut off, except what was read from the log at start, when its fate was
@@ -281,9 +284,9 @@ void Learner::on_proposal(const wire::QuorumPacket& packet, Effects& effects) {
   if (entry.size() < wire::kTxnHeaderBytes || wire::zxid_of_entry(entry) != packet.zxid)
     return end("a proposal does not carry the transaction it names");
   if (is_in_snapshot(packet.zxid)) return;
-  if (!follows(packet.zxid, received_)) return end("the leader leaves a transaction out");
+  if (!follows(packet.zxid, received_)) return end("the leader skipped a transaction");
   // Otherwise we could one day lead an epoch before that of our own last transaction.
-  if (epoch_of(packet.zxid) > epoch_) return end("a proposal is of a later epoch than its leader");
+  if (epoch_of(packet.zxid) > epoch_) return end("a proposal has a later epoch than its leader");
   // Before NEWLEADER it may be an old one that later ones have replaced, and it is not acknowledged yet.
   if (new_leader_seen_) look_at_membership(membership_in(entry), effects);
   if (over()) return;
@@ -294,7 +297,7 @@ void Learner::on_proposal(const wire::QuorumPacket& packet, Effects& effects) {
 
 // The leader's choice of the next leader precedes the transaction in the packet.
 void Learner::on_inform_and_activate(const wire::QuorumPacket& packet, Effects& effects) {
-  if (!packet.data || packet.data->size() < 8) return end("INFORMANDACTIVATE without its transaction");
+  if (!packet.data || packet.data->size() < 8) return end("INFORMANDACTIVATE has no transaction");
   wire::QuorumPacket plain = packet;
   plain.data = packet.data->substr(8);
   on_proposal(plain, effects);
@@ -335,12 +338,12 @@ void Learner::flush(Effects& effects) {
   gathering_.reset();
   if (over() || committed_ <= history_.committed()) return;
   if (history_.at_or_before(committed_) != committed_)
-    return end("the leader commits what it never proposed");
+    return end("the leader committed a transaction that it never proposed");
   history_.set_committed(committed_);
 }
 
 void Learner::on_new_leader(const wire::QuorumPacket& packet, Effects& effects) {
-  if (new_leader_seen_) return end("the leader says NEWLEADER twice");
+  if (new_leader_seen_) return end("the leader sent NEWLEADER twice");
   if (packet.zxid != epoch_start(epoch_)) return end("NEWLEADER names another epoch than LEADERINFO");
   look_at_membership(packet.data.value_or(std::string_view{}), effects);
   if (over()) return;
@@ -352,7 +355,7 @@ void Learner::on_new_leader(const wire::QuorumPacket& packet, Effects& effects) 
 }
 
 void Learner::on_up_to_date(Effects& effects) {
-  if (!new_leader_acked_) return end("the leader says UPTODATE before we acknowledged NEWLEADER");
+  if (!new_leader_acked_) return end("the leader sent UPTODATE before we acknowledged NEWLEADER");
   phase_ = Phase::kBroadcast;
   level_at_ = committed_;
   effects.log.push_back("synced with the leader, server " + std::to_string(raw(start_.leader)) +
@@ -429,7 +432,7 @@ void Learner::on_time(Instant now, Effects& effects) {
     suspected_ = now;
     return;
   }
-  if (phase_ == Phase::kBroadcast) return end("nothing was heard of the leader within syncLimit");
+  if (phase_ == Phase::kBroadcast) return end("no packet from the leader within syncLimit");
   if (phase_ == Phase::kDialling) return end("the elected leader was not reached in time");
   if (waits_for_nothing()) return end("the leader has no epoch yet, and may need a vote");
   end("the leader did not sync us within initLimit");

@@ -117,7 +117,7 @@ class Following {
 
 // --- discovery ---
 
-TEST(Learner, GreetsWithTheEpochItHasPromised) {
+TEST(Learner, GreetsWithItsPromisedEpoch) {
   Following f;
   ASSERT_TRUE(f.effects.dial);
   EXPECT_EQ(f.effects.dial->server, ServerId{3});
@@ -129,7 +129,7 @@ TEST(Learner, GreetsWithTheEpochItHasPromised) {
   EXPECT_EQ(observer.sent(), Story{"OBSERVERINFO 4.0"});
 }
 
-TEST(Learner, WhoHasPromisedALaterEpochMayLookOnUnderNobodysName) {
+TEST(Learner, WithALaterPromiseItMayJoinAsAnObserverWithAnUnusedId) {
   // With Java's leader, which neither steps down nor counts a server that is no voter.
   Following f({.observer = true, .accepted = 7, .looks_on = true});
   f.learner.on_link_up(f.now, f.effects);
@@ -150,7 +150,7 @@ TEST(Learner, WhoHasPromisedALaterEpochMayLookOnUnderNobodysName) {
   EXPECT_EQ(f.sent(), Story{});  // It may not send an acknowledgement.
 }
 
-TEST(Learner, WhoLooksOnLeavesALeaderThatItMayFollowAndOneOlderThanItsHistory) {
+TEST(Learner, LooksOnOnlyAtALeaderThatIsTooOldToFollowButNotOlderThanItsHistory) {
   for (const std::uint32_t epoch : {3U, 7U, 8U}) {
     Following f({.observer = true, .accepted = 7, .looks_on = true});
     f.learner.on_link_up(f.now, f.effects);
@@ -161,7 +161,7 @@ TEST(Learner, WhoLooksOnLeavesALeaderThatItMayFollowAndOneOlderThanItsHistory) {
   }
 }
 
-TEST(Learner, WhoLooksOnDoesNotWaitForALeaderThatMayNeedItsVote) {
+TEST(Learner, DoesNotLookOnAtALeaderThatMayNeedItsVote) {
   Following f({.observer = true, .accepted = 7, .looks_on = true});
   f.learner.on_link_up(f.now, f.effects);
   EXPECT_EQ(f.learner.next_time(), f.now + kTiming.tick_ms);
@@ -183,7 +183,7 @@ TEST(Learner, PromisesAnEpochOnlyOnceThatIsDurable) {
   EXPECT_EQ(f.sent(), Story{"ACKEPOCH 4.3 of epoch 4"});
 }
 
-TEST(Learner, SaysThatItMadeThisPromiseBefore) {
+TEST(Learner, ReportsThatItMadeThisPromiseBefore) {
   Following f({.accepted = 5});
   f.learner.on_link_up(f.now, f.effects);
   f.forget().hear_epoch(5);
@@ -199,7 +199,7 @@ TEST(Learner, DoesNotFollowALeaderOfAnOlderEpoch) {
   EXPECT_EQ(f.sent(), Story{});
 }
 
-TEST(Learner, PromisesNoEpochThatCannotBe) {
+TEST(Learner, RefusesAnInvalidEpoch) {
   Following f;
   f.learner.on_link_up(f.now, f.effects);
   f.hear_epoch(kEpochMax + 1);
@@ -207,7 +207,7 @@ TEST(Learner, PromisesNoEpochThatCannotBe) {
   EXPECT_EQ(f.orders(), Story{});
 }
 
-TEST(Learner, ClaimsNoHistoryThatItDoesNotKnow) {
+TEST(Learner, ClaimsNoHistoryIfItDoesNotKnowIt) {
   Following f({.knows_history = false});
   f.learner.on_link_up(f.now, f.effects);
   f.hear_epoch(5).forget().saved(EpochKind::kAccepted, 5);
@@ -218,7 +218,7 @@ TEST(Learner, AcceptsOneEpochAndNothingElseFirst) {
   Following twice;
   twice.learner.on_link_up(twice.now, twice.effects);
   twice.hear_epoch(5).hear_epoch(6);
-  EXPECT_EQ(twice.learner.why_over(), "the leader proposes an epoch twice");
+  EXPECT_EQ(twice.learner.why_over(), "the leader proposed an epoch twice");
 
   Following other;
   other.learner.on_link_up(other.now, other.effects);
@@ -253,7 +253,7 @@ TEST(Learner, AcknowledgesNoProposalBeforeNewLeader) {
   EXPECT_EQ(f.sent(), (Story{"ACK 5.0", "ACK 5.1"}));
 }
 
-TEST(Learner, ADifferenceMovesItOnlyAsFarAsTransactionsCame) {
+TEST(Learner, ADiffAdvancesItOnlyAsFarAsTransactionsArrived) {
   // ZOOKEEPER-2355: the packet names the leader's last zxid, but that transaction is not here yet.
   Following f;
   f.to_sync().hear(PacketType::kDiff, zx(4, 9)).propose(zx(4, 4)).commit(zx(4, 4)).flush();
@@ -261,7 +261,7 @@ TEST(Learner, ADifferenceMovesItOnlyAsFarAsTransactionsCame) {
   EXPECT_EQ(f.h.committed(), zx(4, 4));
 }
 
-TEST(Learner, ADifferenceSaysThatEverythingItHasIsCommitted) {
+TEST(Learner, ADiffMeansThatItsHistoryIsCommitted) {
   zab::History log = history(zx(4, 0), {zx(4, 1)});
   log.append(batch({zx(4, 2)}));
   log.set_durable(zx(4, 2));
@@ -270,28 +270,28 @@ TEST(Learner, ADifferenceSaysThatEverythingItHasIsCommitted) {
   EXPECT_EQ(f.h.committed(), zx(4, 2));
 }
 
-TEST(Learner, RefusesADifferenceWithAHole) {
+TEST(Learner, RefusesADiffWithAHole) {
   // ZOOKEEPER-4925
   Following f;
   f.to_sync().hear(PacketType::kDiff, zx(4, 9)).propose(zx(4, 5));
-  EXPECT_EQ(f.learner.why_over(), "the leader leaves a transaction out");
+  EXPECT_EQ(f.learner.why_over(), "the leader skipped a transaction");
   EXPECT_EQ(f.flush().orders(), Story{});
 }
 
-TEST(Learner, RefusesADifferenceToWhatItDoesNotKnow) {
+TEST(Learner, RefusesADiffWithoutAKnownHistory) {
   Following f({.knows_history = false});
   f.to_sync().hear(PacketType::kDiff, zx(4, 9));
   EXPECT_TRUE(f.learner.over());
 }
 
-TEST(Learner, RefusesAZxidThatIsNone) {
+TEST(Learner, RefusesANegativeZxid) {
   Following f;
   f.to_sync().hear(PacketType::kDiff, zx(4, 9)).propose(Zxid{-1});
   EXPECT_TRUE(f.learner.over());
   EXPECT_EQ(f.flush().h.last(), zx(4, 3));
 }
 
-TEST(Learner, RefusesWhatIsOfALaterEpochThanItsLeader) {
+TEST(Learner, RefusesTransactionsOfALaterEpochThanItsLeaders) {
   // Others would vote for it with a zxid that is later than the epoch that it then leads.
   Following proposed;
   proposed.to_broadcast().propose(zx(6, 1));
@@ -304,7 +304,7 @@ TEST(Learner, RefusesWhatIsOfALaterEpochThanItsLeader) {
   }
 }
 
-TEST(Learner, RefusesAProposalThatCarriesAnotherTransaction) {
+TEST(Learner, RefusesAProposalWithADifferentTransaction) {
   Following f;
   f.to_sync().hear(PacketType::kDiff, zx(4, 9)).hear(PacketType::kProposal, zx(4, 4), entry(zx(4, 5)));
   EXPECT_EQ(f.learner.why_over(), "a proposal does not carry the transaction it names");
@@ -313,7 +313,7 @@ TEST(Learner, RefusesAProposalThatCarriesAnotherTransaction) {
   EXPECT_TRUE(empty.learner.over());
 }
 
-TEST(Learner, CutsOffWhatTheLeaderDoesNotHave) {
+TEST(Learner, TruncatesTransactionsThatTheLeaderDoesNotHave) {
   Following f;
   f.to_sync().hear(PacketType::kTrunc, zx(4, 1));
   // 4.2 and 4.3 have been in the tree since the start.
@@ -321,14 +321,14 @@ TEST(Learner, CutsOffWhatTheLeaderDoesNotHave) {
   EXPECT_EQ(zxids_in(f.h), Story{"4.1"});
 }
 
-TEST(Learner, ReadsTheStateBeforeItLogsWhatMayNeverBeCommitted) {
+TEST(Learner, ReloadsTheStateBeforeItLogsUncommittedProposals) {
   Following f;
   f.to_sync().hear(PacketType::kTrunc, zx(4, 1)).propose(zx(5, 1)).flush();
   EXPECT_EQ(f.orders(), (Story{"truncate to 4.1", "read the state", "append 5.1"}));
   EXPECT_EQ(f.h.committed(), zx(4, 1));
 }
 
-TEST(Learner, KeepsItsStateWhenOnlyUndecidedTransactionsAreCutOff) {
+TEST(Learner, KeepsItsStateWhenOnlyUncommittedTransactionsAreTruncated) {
   zab::History log = history(zx(4, 0), {zx(4, 1)});
   log.append(batch({zx(4, 2)}));
   log.set_durable(zx(4, 2));
@@ -337,7 +337,7 @@ TEST(Learner, KeepsItsStateWhenOnlyUndecidedTransactionsAreCutOff) {
   EXPECT_EQ(f.orders(), Story{"truncate to 4.1"});
 }
 
-TEST(Learner, DiscardsItsHistoryWhenItIsToBeCutWhereItNeverWas) {
+TEST(Learner, DiscardsItsHistoryWhenTruncatedToAZxidItNeverLogged) {
   for (const Zxid point : {zx(4, 9), zx(5, 0)}) {
     Following f;
     f.to_sync().hear(PacketType::kTrunc, point);
@@ -348,7 +348,7 @@ TEST(Learner, DiscardsItsHistoryWhenItIsToBeCutWhereItNeverWas) {
   }
 }
 
-TEST(Learner, HasTheDiskCutOffWhatReachesBackBeyondWhatIsAtHand) {
+TEST(Learner, LetsTheDiskTruncateBeforeTheWindowInMemory) {
   Following f;
   f.to_sync().hear(PacketType::kTrunc, zx(3, 1));
   EXPECT_EQ(f.orders(), (Story{"truncate to 3.1", "read the state"}));
@@ -357,7 +357,7 @@ TEST(Learner, HasTheDiskCutOffWhatReachesBackBeyondWhatIsAtHand) {
   EXPECT_EQ(f.orders(), (Story{"truncate to 3.1", "read the state", "append 3.2"}));
 }
 
-TEST(Learner, TakesTheLeadersStateAndWhatFollowsItBeforeItAcknowledges) {
+TEST(Learner, SavesTheLeadersSnapshotAndLaterTransactionsBeforeItAcknowledges) {
   Following f({.knows_history = false});
   f.to_sync().hear(PacketType::kSnap, zx(4, 8));
   EXPECT_EQ(f.effects.receive_snapshot, kLink);
@@ -373,7 +373,7 @@ TEST(Learner, TakesTheLeadersStateAndWhatFollowsItBeforeItAcknowledges) {
   EXPECT_EQ(f.sent(), Story{"ACK 5.0"});
 }
 
-TEST(Learner, SkipsWhatTheLeadersStateHoldsAlready) {
+TEST(Learner, SkipsTransactionsThatTheSnapshotContains) {
   // Java's leader under writes: it forwards from 5.1 on, and its state ends with 5.3.
   Following f;
   f.to_sync().hear(PacketType::kSnap, zx(5, 3));
@@ -388,12 +388,12 @@ TEST(Learner, SkipsWhatTheLeadersStateHoldsAlready) {
   EXPECT_EQ(f.h.committed(), zx(5, 5));
 }
 
-TEST(Learner, SkipsNothingBehindTheLeadersState) {
+TEST(Learner, SkipsNothingAfterTheSnapshot) {
   Following hole;
   hole.to_sync().hear(PacketType::kSnap, zx(5, 3));
   hole.learner.on_snapshot_received(hole.effects);
   hole.propose(zx(5, 5));
-  EXPECT_EQ(hole.learner.why_over(), "the leader leaves a transaction out");
+  EXPECT_EQ(hole.learner.why_over(), "the leader skipped a transaction");
   Following twice;
   twice.to_sync().hear(PacketType::kSnap, zx(5, 3));
   twice.learner.on_snapshot_received(twice.effects);
@@ -409,7 +409,7 @@ TEST(Learner, RefusesANewLeaderOfAnotherEpochAndASecondOne) {
 
   Following twice;
   twice.to_synced().hear(PacketType::kNewLeader, zx(5, 0));
-  EXPECT_EQ(twice.learner.why_over(), "the leader says NEWLEADER twice");
+  EXPECT_EQ(twice.learner.why_over(), "the leader sent NEWLEADER twice");
 }
 
 // The learner's own membership: 1, 2 and 3 with the observer 4, from a file.
@@ -425,7 +425,7 @@ std::string reconfig(Zxid zxid, const std::string& text) {
   });
 }
 
-TEST(Learner, StopsWhenItsLeaderHasOtherMembers) {
+TEST(Learner, StopsWhenItsLeaderHasDifferentMembers) {
   Following joining;
   joining.to_sync().hear(PacketType::kDiff, zx(4, 3)).hear(PacketType::kNewLeader, zx(5, 0), kReconfigured);
   EXPECT_TRUE(joining.learner.over());
@@ -447,7 +447,7 @@ TEST(Learner, StopsWhenTheMembersAreChangedAndDoesNotAcknowledgeIt) {
   EXPECT_EQ(observer.orders(), Story{});
 }
 
-TEST(Learner, GoesOnWhenOnlyTheTextIsAnother) {
+TEST(Learner, ContinuesWhenOnlyTheTextDiffers) {
   Following f;
   f.to_sync()
       .hear(PacketType::kDiff, zx(4, 3))
@@ -460,7 +460,7 @@ TEST(Learner, GoesOnWhenOnlyTheTextIsAnother) {
   EXPECT_EQ(f.h.committed(), zx(5, 1));
 }
 
-TEST(Learner, GoesOnWhenFilesAreChangedOneByOne) {
+TEST(Learner, ContinuesWhenFilesAreChangedOneByOne) {
   Following f;
   f.to_sync().hear(PacketType::kDiff, zx(4, 3));
   f.hear(PacketType::kNewLeader, zx(5, 0), kSame + "server.5=e:1:2:participant\nversion=0").flush();
@@ -468,7 +468,7 @@ TEST(Learner, GoesOnWhenFilesAreChangedOneByOne) {
   EXPECT_FALSE(f.effects.halt);
 }
 
-TEST(Learner, AReconfigurationOfThePastSaysNothing) {
+TEST(Learner, IgnoresAnOldReconfiguration) {
   Following f;
   f.to_sync()
       .hear(PacketType::kDiff, zx(4, 5))
@@ -485,7 +485,7 @@ TEST(Learner, DoesNotServeBeforeItAcknowledgedNewLeader) {
   EXPECT_TRUE(f.learner.over());
 }
 
-TEST(Learner, IsLevelWithWhatWasCommittedBeforeUpToDate) {
+TEST(Learner, IsSyncedUpToTheCommitsBeforeUpToDate) {
   // ZOOKEEPER-4394: a proposal and its commit may come between NEWLEADER and UPTODATE.
   Following f;
   f.to_synced().propose(zx(5, 1)).commit(zx(5, 1)).propose(zx(5, 2)).hear(PacketType::kUpToDate, Zxid{-1});
@@ -498,7 +498,7 @@ TEST(Learner, IsLevelWithWhatWasCommittedBeforeUpToDate) {
 
 // --- broadcast ---
 
-TEST(Learner, LogsWhatCameTogetherAsOneAndAcknowledgesEachOnceDurable) {
+TEST(Learner, LogsABatchAndAcknowledgesEachTransactionOnceDurable) {
   Following f;
   f.to_broadcast().propose(zx(5, 1)).propose(zx(5, 2)).propose(zx(5, 3)).flush();
   EXPECT_EQ(f.orders(), Story{"append 5.1-5.3"});
@@ -509,7 +509,7 @@ TEST(Learner, LogsWhatCameTogetherAsOneAndAcknowledgesEachOnceDurable) {
   EXPECT_EQ(f.sent(), Story{"ACK 5.3"});
 }
 
-TEST(Learner, CommitsOnlyInOrderAndWhatWasProposed) {
+TEST(Learner, CommitsOnlyProposedTransactionsInOrder) {
   Following early;
   early.to_broadcast().propose(zx(5, 1)).commit(zx(5, 2));
   EXPECT_EQ(early.learner.why_over(), "the leader commits out of order");
@@ -525,7 +525,7 @@ TEST(Learner, CommitsOnlyInOrderAndWhatWasProposed) {
   EXPECT_EQ(invented.h.committed(), zx(4, 3));
 }
 
-TEST(Learner, AnObserverIsToldWhatIsCommittedAndAcknowledgesNothing) {
+TEST(Learner, AnObserverGetsCommittedTransactionsAndAcknowledgesNothing) {
   Following f({.observer = true});
   f.to_broadcast().hear(PacketType::kInform, zx(5, 1), entry(zx(5, 1))).flush();
   EXPECT_EQ(f.h.committed(), zx(5, 1));
@@ -534,7 +534,7 @@ TEST(Learner, AnObserverIsToldWhatIsCommittedAndAcknowledgesNothing) {
   EXPECT_EQ(f.sent(), Story{});
 }
 
-TEST(Learner, WhatWasCommittedBeforeAPingOrASyncIsKnownBeforeItIsLookedAt) {
+TEST(Learner, CommitsTakeEffectBeforeALaterPingOrSyncIsHandled) {
   for (const PacketType type : {PacketType::kPing, PacketType::kSync}) {
     Following f;
     f.to_broadcast().propose(zx(5, 1)).commit(zx(5, 1)).hear(type, Zxid{0});
@@ -543,7 +543,7 @@ TEST(Learner, WhatWasCommittedBeforeAPingOrASyncIsKnownBeforeItIsLookedAt) {
   }
 }
 
-TEST(Learner, SaysNothingOfItsOwnBeforeItServes) {
+TEST(Learner, SendsNoRequestsBeforeItServes) {
   Following f;
   f.to_synced();
   f.learner.send(PacketType::kRevalidate, Zxid{-1}, "question", f.effects);
@@ -551,7 +551,7 @@ TEST(Learner, SaysNothingOfItsOwnBeforeItServes) {
   EXPECT_EQ(f.sent(), Story{});
 }
 
-TEST(Learner, ALeaderThatSendsWhatLeadersDoNotSendLosesIt) {
+TEST(Learner, LeavesALeaderThatSendsAnUnexpectedPacket) {
   Following f;
   f.to_broadcast().hear(PacketType::kFollowerInfo, zx(5, 0));
   EXPECT_EQ(f.learner.why_over(), "the leader sends FOLLOWERINFO after UPTODATE");
@@ -573,7 +573,7 @@ TEST(Learner, GivesUpOnALeaderThatCannotBeReached) {
   EXPECT_LE(f.now - Instant{1000}, 1000) << "who refuses is not waited for";
 }
 
-TEST(Learner, WaitsForAConnectionAsLongAsItIsTold) {
+TEST(Learner, WaitsForAConnectionAsLongAsConfigured) {
   Following by_default;
   EXPECT_EQ(by_default.effects.dial->timeout_ms, kTiming.init_ms());
   Timing timing = kTiming;
@@ -586,7 +586,7 @@ TEST(Learner, WaitsForAConnectionAsLongAsItIsTold) {
   EXPECT_EQ(f.learner.why_over(), "the elected leader was not reached in time");
 }
 
-TEST(Learner, WaitsInitLimitToBecomeLevelAndSyncLimitAfterwards) {
+TEST(Learner, WaitsInitLimitForTheSyncAndSyncLimitAfterwards) {
   Following joining;
   joining.to_sync();
   joining.learner.on_time(joining.now + (kTiming.init_ms() - 1), joining.effects);
@@ -599,14 +599,14 @@ TEST(Learner, WaitsInitLimitToBecomeLevelAndSyncLimitAfterwards) {
   serving.learner.on_time(serving.now + (kTiming.sync_ms() - 1), serving.effects);
   EXPECT_FALSE(serving.learner.over());
   serving.learner.on_time(serving.now + kTiming.sync_ms(), serving.effects);
-  EXPECT_EQ(serving.learner.why_over(), "nothing was heard of the leader within syncLimit");
+  EXPECT_EQ(serving.learner.why_over(), "no packet from the leader within syncLimit");
 }
 
 // syncLimit is 500 ms.
 constexpr Timing kImpatient{
     .tick_ms = 100, .init_limit_ticks = 10, .sync_limit_ticks = 5, .silence_limit_ms = 100};
 
-TEST(Learner, LeavesALeaderThatPromisedToPingSoonAndDoesNot) {
+TEST(Learner, LeavesALeaderThatMissesItsPromisedPing) {
   Following f({.timing = kImpatient});
   f.to_broadcast().hear(PacketType::kPing, Zxid{0}, encode_ping_promise(25));
   f.learner.on_time(f.now + 99, f.effects);
@@ -618,7 +618,7 @@ TEST(Learner, LeavesALeaderThatPromisedToPingSoonAndDoesNot) {
   EXPECT_EQ(f.learner.why_over(), "the leader has not pinged for 125 ms");
 }
 
-TEST(Learner, StaysWithALeaderThatIsHeardBeforeTheLastChance) {
+TEST(Learner, StaysWithALeaderWhosePingArrivesInTime) {
   Following f({.timing = kImpatient});
   f.to_broadcast().hear(PacketType::kPing, Zxid{0}, encode_ping_promise(25));
   f.learner.on_time(f.now + 100, f.effects);
@@ -629,13 +629,13 @@ TEST(Learner, StaysWithALeaderThatIsHeardBeforeTheLastChance) {
   EXPECT_EQ(f.learner.next_time(), f.now + 100);
 }
 
-TEST(Learner, GivesALeaderThatPingsSeldomTheTimeForSeveralPings) {
+TEST(Learner, ToleratesSeveralMissedPingsOfALeaderThatPingsRarely) {
   Following f({.timing = kImpatient});
   f.to_broadcast().hear(PacketType::kPing, Zxid{0}, encode_ping_promise(50));
   EXPECT_EQ(f.learner.next_time(), f.now + 200);
 }
 
-TEST(Learner, WaitsSyncLimitForALeaderThatPromisesNothing) {
+TEST(Learner, WaitsSyncLimitForALeaderThatPromisesNoPings) {
   // Java's leaders send no data, and this learner may have been configured to be patient.
   Following java({.timing = kImpatient});
   java.to_broadcast().hear(PacketType::kPing, Zxid{0});
@@ -648,14 +648,14 @@ TEST(Learner, WaitsSyncLimitForALeaderThatPromisesNothing) {
   EXPECT_EQ(patient.learner.next_time(), patient.now + 500);
 }
 
-TEST(Timing, PingsComeSoOftenThatSeveralFitIntoTheSilenceLimit) {
+TEST(Timing, SeveralPingsFitInTheSilenceLimit) {
   EXPECT_EQ(kTiming.ping_ms(), 50);
   EXPECT_EQ(kImpatient.ping_ms(), 25);
   EXPECT_EQ((Timing{.tick_ms = 100, .silence_limit_ms = 10'000}.ping_ms()), 50);
   EXPECT_EQ((Timing{.tick_ms = 1, .silence_limit_ms = 1}.ping_ms()), 1);
 }
 
-TEST(Learner, AStateThatKeepsComingIsNotSilence) {
+TEST(Learner, ASnapshotThatKeepsArrivingIsNotSilence) {
   Following f;
   f.to_sync().hear(PacketType::kSnap, zx(4, 8));
   f.learner.on_heard(f.now + 900);

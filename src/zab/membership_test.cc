@@ -38,7 +38,7 @@ TEST(Majority, MoreThanHalfOfTheVotersDecide) {
   EXPECT_TRUE(majority(5).is_quorum(ids({1, 3, 5})));
 }
 
-TEST(Majority, NobodyIsNoQuorum) {
+TEST(Majority, AnEmptySetIsNoQuorum) {
   EXPECT_FALSE(majority(0).is_quorum({}));
   EXPECT_FALSE(majority(3).is_quorum({}));
 }
@@ -99,7 +99,7 @@ TEST(Hierarchy, AGroupWithoutWeightIsNotCounted) {
   EXPECT_FALSE(m.is_quorum(m.voters)) << "nothing has weight";
 }
 
-TEST(Hierarchy, AnObserverInAGroupOnlyMakesItHeavier) {
+TEST(Hierarchy, AnObserverInAGroupOnlyAddsToItsWeight) {
   Membership m = majority(2);
   m.observers = ids({3});
   m.groups = {{1, {ServerId{1}, ServerId{2}, ServerId{3}}}};

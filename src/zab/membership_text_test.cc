@@ -13,7 +13,7 @@ constexpr std::string_view kJava =
     "server.3=127.0.0.1:2890:3890:observer;0.0.0.0:2183\n"
     "version=100000004";
 
-TEST(MembershipText, WhoVotesWhoObservesAndSinceWhen) {
+TEST(MembershipText, HasVotersObserversAndAVersion) {
   const auto read = parse_membership(kJava);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->voters, (ServerSet{ServerId{1}, ServerId{2}}));
@@ -21,7 +21,7 @@ TEST(MembershipText, WhoVotesWhoObservesAndSinceWhen) {
   EXPECT_EQ(read->version, 0x100000004);
 }
 
-TEST(MembershipText, GroupsAndWeights) {
+TEST(MembershipText, HasGroupsAndWeights) {
   const auto read = parse_membership(
       "server.1=a:1:2:participant\nserver.2=b:1:2:participant\ngroup.1=1\ngroup.2=2\nweight.1=3\nversion=0");
   ASSERT_TRUE(read);
@@ -30,7 +30,7 @@ TEST(MembershipText, GroupsAndWeights) {
   EXPECT_EQ(read->weight_of(ServerId{2}), 1);
 }
 
-TEST(MembershipText, WhatIsNone) {
+TEST(MembershipText, InvalidTextIsRefused) {
   for (const std::string_view text :
        {"", "\1", "version=0", "server.x=a:1:2", "server.1=a:1:2\nserver.1=b:1:2",
         "server.1=a:1:2\nversion=zz", "server.1=a:1:2\ngroup.1=1:b"}) {
@@ -46,7 +46,7 @@ TEST(MembershipText, OrderAddressesAndVersionDoNotMatter) {
   EXPECT_TRUE(is_same_membership(*other, *parse_membership(kJava)));
 }
 
-TEST(MembershipText, WhatDecidesDoesMatter) {
+TEST(MembershipText, RolesGroupsAndWeightsDoMatter) {
   const std::string three = "server.1=a:1:2\nserver.2=b:1:2\nserver.3=c:1:2\n";
   const auto base = *parse_membership(three);
   for (const std::string& other :

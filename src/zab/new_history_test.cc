@@ -46,7 +46,7 @@ TEST(NewHistory, DoesNotBeginWithFewerThanAQuorum) {
   EXPECT_TRUE(e.warnings().empty());
 }
 
-TEST(NewHistory, EverybodyWhoComesLaterJoinsIt) {
+TEST(NewHistory, ServersThatStartLaterJoinIt) {
   Ensemble e = empty_servers(5, 1);
   e.start({2, 3, 5});
   e.pass(500);
@@ -63,7 +63,7 @@ TEST(NewHistory, EverybodyWhoComesLaterJoinsIt) {
   EXPECT_EQ(e.warnings().size(), 1u);
 }
 
-TEST(NewHistory, BeginsAfterAnAttemptThatACrashHasCutShort) {
+TEST(NewHistory, BeginsAfterAnAttemptThatWasInterruptedByACrash) {
   // 2 has begun an epoch, which is only on its own disk. 1 has promised it, and crashes too, or not.
   for (const bool both : {false, true}) {
     Ensemble e = empty_servers(3);
@@ -86,7 +86,7 @@ TEST(NewHistory, BeginsAfterAnAttemptThatACrashHasCutShort) {
   }
 }
 
-TEST(NewHistory, IsOneBeforeAnythingIsLogged) {
+TEST(NewHistory, IsAHistoryEvenBeforeAnythingIsLogged) {
   // 3 has what was agreed on, in an epoch that 1 has missed and 2 has lost. 1 alone holds an earlier epoch.
   Ensemble e(3);
   e.disk(1) = {.accepted = 1, .current = 1, .history_id = 7};
@@ -118,7 +118,7 @@ TEST(NewHistory, DoesNotBeginWhileAVoterThatHasOneAnswers) {
   }
 }
 
-TEST(NewHistory, BeginsAlthoughSomebodyLiedAboutOne) {
+TEST(NewHistory, BeginsDespiteAFalseClaimOfOne) {
   // An intruder on the election port could do this in the name of every server.
   Ensemble e = empty_servers(3);
   wire::Notification lie;
@@ -154,20 +154,20 @@ TEST(NewHistory, AnEmptyServerDoesNotOutvoteAHistory) {
   EXPECT_EQ(e.disk(2).history_id, 7u);
 }
 
-TEST(NewHistory, AnEmptyLeaderGivesWayToALearnerThatHasOne) {
+TEST(NewHistory, AnEmptyLeaderStepsDownForALearnerThatHasOne) {
   // This server never spoke on the election port: its first contact is on the quorum port.
   for (const std::uint64_t id : {std::uint64_t{0}, std::uint64_t{7}}) {
     Leading l({.log = zab::History(), .current_epoch = 0, .accepted_epoch = 0, .new_history_id = 9});
     l.connect(2).say(2, wire::PacketType::kFollowerInfo, zx(0, 0),
                      wire::encode(wire::LearnerInfo{.server = ServerId{2}, .history = id}));
     if (id == 0) l.promise(2, zx(4, 3), 4);
-    EXPECT_EQ(l.leader.why_over(), "server 2 has a history, and this server has none");
+    EXPECT_EQ(l.leader.why_over(), "server 2 has a history, but this server has none");
   }
 }
 
 // --- two histories ---
 
-TEST(TwoHistories, AServerThatHasAnotherOneStopsAndKeepsIt) {
+TEST(TwoHistories, AServerWithADifferentHistoryStopsAndKeepsIt) {
   // Its epochs and zxids may look older, newer, or like a part of the leader's.
   for (const Disk& other : {holds(7, 1, 1), holds(7, 1, 9), holds(7, 5, 3)}) {
     Ensemble e = empty_servers(3);
@@ -188,7 +188,7 @@ TEST(TwoHistories, AServerThatHasAnotherOneStopsAndKeepsIt) {
   }
 }
 
-TEST(TwoHistories, NobodyFollowsALeaderThatHasAnotherOne) {
+TEST(TwoHistories, NoServerFollowsALeaderWithADifferentHistory) {
   // All start at once. The server with the other history has the latest epoch, so it is elected.
   Ensemble e(3);
   e.disk(1) = holds(8, 2, 4);
@@ -203,7 +203,7 @@ TEST(TwoHistories, NobodyFollowsALeaderThatHasAnotherOne) {
   EXPECT_EQ(e.leader(), 0);
 }
 
-TEST(TwoHistories, AnIdWithoutTransactionsIsNothingToLose) {
+TEST(TwoHistories, AnIdWithoutTransactionsIsIgnored) {
   Ensemble e = empty_servers(3);
   e.disk(3) = {.accepted = 1, .current = 1, .history_id = 7};
   e.start({1, 2});
@@ -217,7 +217,7 @@ TEST(TwoHistories, AnIdWithoutTransactionsIsNothingToLose) {
   EXPECT_EQ(e.disk(3).history_id, 1002u);
 }
 
-TEST(TwoHistories, AHistoryWithoutAnIdGetsItsLeaders) {
+TEST(TwoHistories, AHistoryWithoutAnIdTakesItsLeaders) {
   // Java's servers write no id. Nothing says that it is another history.
   Ensemble e(3);
   e.disk(1) = holds(0, 4, 3);
@@ -231,7 +231,7 @@ TEST(TwoHistories, AHistoryWithoutAnIdGetsItsLeaders) {
 
 // --- voters that start while others elect ---
 
-TEST(Joining, AVoterThatWantedAnotherCompletesTheQuorumOfALeader) {
+TEST(Joining, AVoterForAnotherCandidateCompletesTheQuorumOfALeader) {
   // 4 started when 2 and 3 had decided for 3, and 1 had not.
   testing::Server s(1, testing::voters(5));
   s.look({.epoch = 0}).hear(4, {.leader = 4, .epoch = 0});
@@ -241,7 +241,7 @@ TEST(Joining, AVoterThatWantedAnotherCompletesTheQuorumOfALeader) {
   EXPECT_EQ(s.leader(), 3);
 }
 
-TEST(Joining, AVoterThatHasMoreDoesNotCompleteTheQuorumOfALeader) {
+TEST(Joining, AVoterWithMoreHistoryDoesNotCompleteTheQuorumOfALeader) {
   testing::Server s(1, testing::voters(5));
   s.look({.epoch = 1, .zxid = 5}).hear(2, {.state = wire::PeerState::kFollowing, .leader = 3, .epoch = 0});
   s.hear(3, {.state = wire::PeerState::kLeading, .leader = 3, .epoch = 0});

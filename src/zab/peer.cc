@@ -152,7 +152,7 @@ void Peer::begin_election(Instant now, Effects& effects) {
   election_due_ = false;
   election_began_ = now;
   ++counts_.looking;
-  ENSURE(history_.durable() == history_.last(), "a vote speaks of what is on the disk");
+  ENSURE(history_.durable() == history_.last(), "a vote names the last durable transaction");
   const bool knows = epochs_.knows_history && !(epochs_.fresh && !history_heard_.empty());
   const Zxid last = knows ? history_.last() : Zxid{-1};
   election_.set_may_lead(may_lead());
@@ -179,7 +179,7 @@ void Peer::give_in(ServerId leader, Instant now, Effects& effects) {
   trust_state();
   gave_in_ = {leader, now};
   discard_history("a quorum follows server " + std::to_string(raw(leader)) +
-                      " without this one: its files are set aside, and the leader's state is taken",
+                      " without this server, which sets its files aside and takes the leader's state",
                   now, effects);
 }
 
@@ -188,6 +188,7 @@ void Peer::lead(Instant now, Effects& effects) {
   led_since_ = now;
   ask_at_ = now + patience_for_voters();
   election_.settle(wire::PeerState::kLeading);
+  effects.events.push_back(Event::kElected);
   effects.log.push_back("elected in round " + std::to_string(election_.round()) +
                         "; waiting for a quorum of followers");
   leader_ = std::make_unique<Leader>(
@@ -222,6 +223,7 @@ void Peer::follow(ServerId leader, Instant now, Effects& effects) {
   const bool observes = config_.observer || looks_on;
   role_ = observes ? Role::kObserving : Role::kFollowing;
   election_.settle(observes ? wire::PeerState::kObserving : wire::PeerState::kFollowing);
+  effects.events.push_back(Event::kElected);
   effects.log.push_back("following server " + std::to_string(raw(leader)) + ", elected in round " +
                         std::to_string(election_.round()));
   for (const auto& [link, early] : held_) effects.close.push_back(link);
@@ -255,8 +257,10 @@ void Peer::contest_leader(const std::string& why, Instant now, Effects& effects)
   // By then the followers of a leader have logged and compared what we have, or the leader has left them
   // behind.
   election_.refuse(leader, config_.timing.sync_ms());
+  effects.events.push_back(Event::kLeaderContested);
   look(why + ": this server or server " + std::to_string(raw(leader)) +
-           " has a wrong state. It keeps its own until a quorum of the others follows that server",
+           " has a wrong state. This server keeps its state until a quorum of the others follows the other "
+           "one",
        now, effects);
   settle(now, effects);
 }
@@ -271,7 +275,7 @@ void Peer::become_last_resort(Instant now, Effects& effects) {
   if (role_ != Role::kLooking || election_due_ || may_lead() || config_.observer) return;
   if (now - unavailable_since_ < config_.timing.init_ms()) return;
   last_resort_ = true;
-  look("nobody else leads, so this server may, although its files contradict each other", now, effects);
+  look("no other server leads, so this one may, although its files contradict each other", now, effects);
 }
 
 void Peer::trust_state() {
@@ -332,7 +336,7 @@ bool Peer::listen_for_history(ServerId from, const wire::Notification& notificat
   if (now - *claim.empty_since < config_.timing.init_ms()) return false;
   history_heard_.erase(heard);
   const bool over = history_heard_.empty() && role_ == Role::kLooking && !election_due_;
-  if (over) look("the voter that had a history says that it is empty", now, effects);
+  if (over) look("the voter that had a history now reports that it is empty", now, effects);
   return over;
 }
 
@@ -403,7 +407,37 @@ void Peer::on_notification(ServerId from, const wire::Notification& notification
 
 // --- links ---
 
-void Peer::on_link_accepted(LinkId link, Instant now, Effects& effects) {
+void Peer::on_link(const LinkEvent& event, Instant now, Effects& effects) {
+  const LinkId link = event.link;
+  const bool to_leader = learner_ && learner_->link() == link;
+  switch (event.kind) {
+    case LinkEvent::Kind::kAccepted: accept(link, now, effects); break;
+    case LinkEvent::Kind::kUp:
+      if (to_leader) {
+        learner_->on_link_up(now, effects);
+      } else {
+        effects.close.push_back(link);
+      }
+      break;
+    case LinkEvent::Kind::kDialFailed:
+      if (to_leader) learner_->on_dial_failed(now);
+      break;
+    case LinkEvent::Kind::kDown:
+      held_.erase(link);
+      if (leader_) leader_->on_link_down(link, now, effects);
+      if (to_leader) learner_->on_link_down();
+      break;
+    case LinkEvent::Kind::kTaken:
+      if (leader_) leader_->on_taken(link, now);
+      return;  // It decides nothing.
+    case LinkEvent::Kind::kStateSent:
+      if (leader_) leader_->on_state_sent(link, now, effects);
+      break;
+  }
+  settle(now, effects);
+}
+
+void Peer::accept(LinkId link, Instant now, Effects& effects) {
   if (leader_) {
     leader_->on_link_accepted(link, now, effects);
   } else if (role_ == Role::kLooking) {
@@ -412,7 +446,6 @@ void Peer::on_link_accepted(LinkId link, Instant now, Effects& effects) {
   } else {
     effects.close.push_back(link);
   }
-  settle(now, effects);
 }
 
 // Drops the oldest link that has not greeted, or else the oldest.
@@ -421,27 +454,6 @@ void Peer::drop_a_held_link(Effects& effects) {
   const auto dropped = stranger != held_.end() ? stranger : held_.begin();
   effects.close.push_back(dropped->first);
   held_.erase(dropped);
-}
-
-void Peer::on_link_up(LinkId link, Instant now, Effects& effects) {
-  if (learner_ && learner_->link() == link) {
-    learner_->on_link_up(now, effects);
-  } else {
-    effects.close.push_back(link);
-  }
-  settle(now, effects);
-}
-
-void Peer::on_dial_failed(LinkId link, Instant now, Effects& effects) {
-  if (learner_ && learner_->link() == link) learner_->on_dial_failed(now);
-  settle(now, effects);
-}
-
-void Peer::on_link_down(LinkId link, Instant now, Effects& effects) {
-  held_.erase(link);
-  if (leader_) leader_->on_link_down(link, now, effects);
-  if (learner_ && learner_->link() == link) learner_->on_link_down();
-  settle(now, effects);
 }
 
 void Peer::on_packet(LinkId link, const wire::QuorumPacket& packet, Instant now, Effects& effects) {
@@ -471,87 +483,75 @@ void Peer::on_heard(LinkId link, Instant now) {
   if (learner_ && learner_->link() == link) learner_->on_heard(now);
 }
 
-void Peer::on_taken(LinkId link, Instant now) {
-  if (leader_) leader_->on_taken(link, now);
-}
-
 void Peer::on_snapshot_received(Instant now, Effects& effects) {
   if (learner_ && learner_->is_receiving_snapshot()) learner_->on_snapshot_received(effects);
   settle(now, effects);
 }
 
-void Peer::on_state_sent(LinkId link, Instant now, Effects& effects) {
-  if (leader_) leader_->on_state_sent(link, now, effects);
-  settle(now, effects);
-}
-
 // --- answers of the disk ---
 
-void Peer::on_durable(Zxid last, Instant now, Effects& effects, std::size_t orders) {
-  ENSURE(orders_open_ >= orders, "the disk answers orders");
-  orders_open_ -= orders;
-  // Transactions that were cut off may come again under the same zxid. That the old ones were durable says
-  // nothing about the new ones.
-  if (!rewinds_.empty()) return settle(now, effects);
-  history_.set_durable(last);
-  if (leader_) leader_->on_durable(now, effects);
-  if (learner_) learner_->on_durable(effects);
+void Peer::on_disk(const DiskAnswer& answer, Instant now, Effects& effects) {
+  std::visit([&](const auto& each) { on(each, now, effects); }, answer);
   settle(now, effects);
 }
 
-void Peer::on_epoch_saved(EpochKind kind, std::uint32_t epoch, Instant now, Effects& effects) {
-  ENSURE(orders_open_ > 0, "the disk answers orders");
+void Peer::on(const TxnsDurable& answer, Instant now, Effects& effects) {
+  ENSURE(orders_open_ >= answer.orders, "the disk answers only open orders");
+  orders_open_ -= answer.orders;
+  // Transactions that were cut off may come again under the same zxid. That the old ones were durable says
+  // nothing about the new ones.
+  if (!rewinds_.empty()) return;
+  history_.set_durable(answer.last);
+  if (leader_) leader_->on_durable(now, effects);
+  if (learner_) learner_->on_durable(effects);
+}
+
+void Peer::on(const EpochSaved& answer, Instant now, Effects& effects) {
+  ENSURE(orders_open_ > 0, "the disk answers only open orders");
   --orders_open_;
+  const auto [kind, epoch] = answer;
   std::uint32_t& saved = kind == EpochKind::kAccepted ? epochs_.accepted_epoch : epochs_.current_epoch;
-  ENSURE(epoch >= saved, "epochs only rise");
+  ENSURE(epoch >= saved, "epochs never decrease");
   saved = epoch;
   if (kind == EpochKind::kCurrent) epochs_.history_id = ordered_history_id_;
   if (leader_) leader_->on_epoch_saved(kind, epoch, now, effects);
   if (learner_) learner_->on_epoch_saved(kind, epoch, effects);
-  settle(now, effects);
 }
 
 void Peer::end_rewind() {
-  ENSURE(orders_open_ > 0 && !rewinds_.empty(), "the disk answers orders");
+  ENSURE(orders_open_ > 0 && !rewinds_.empty(), "the disk answers only open orders");
   --orders_open_;
   if (rewinds_.size() == 1) history_.set_durable(rewinds_.front());
   rewinds_.pop_front();
 }
 
-void Peer::on_truncated(Instant now, Effects& effects) {
-  end_rewind();
-  settle(now, effects);
-}
-
-void Peer::on_truncate_failed(Instant now, Effects& effects) {
-  ENSURE(orders_open_ > 0 && !rewinds_.empty(), "the disk answers orders");
+void Peer::on(const LogTruncated& answer, Instant now, Effects& effects) {
+  if (answer.done) return end_rewind();
+  ENSURE(orders_open_ > 0 && !rewinds_.empty(), "the disk answers only open orders");
   orders_open_ = 0;
   rewinds_.clear();
-  discard_history("what the leader does not have cannot be cut off", now, effects);
+  discard_history("transactions that the leader does not have cannot be truncated", now, effects);
 }
 
-void Peer::on_snapshot_saved(Instant now, Effects& effects) {
+void Peer::on(const SnapshotSaved&, Instant, Effects&) {
   end_rewind();
   // A leader that a quorum had promised to follow sent it, so it holds everything committed.
   epochs_.knows_history = true;
   trust_state();  // It is the leader's now.
-  settle(now, effects);
 }
 
-void Peer::on_state_reloaded(Instant now, Effects& effects) {
-  ENSURE(orders_open_ > 0, "the disk answers orders");
+void Peer::on(const StateReloaded&, Instant, Effects&) {
+  ENSURE(orders_open_ > 0, "the disk answers only open orders");
   --orders_open_;
   // As at a start: the state holds what was on the disk, and a leader will tell which part was not agreed on.
   if (!learner_) history_.set_committed(std::max(history_.committed(), history_.applied()));
-  settle(now, effects);
 }
 
-void Peer::on_history_discarded(Instant now, Effects& effects) {
+void Peer::on(const HistoryDiscarded&, Instant, Effects&) {
   discarding_ = false;
   trust_state();  // There is none.
   epochs_.knows_history = false;
   history_.begin_at(Zxid{0});
-  settle(now, effects);
 }
 
 // --- time ---

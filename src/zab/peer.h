@@ -63,32 +63,15 @@ class Peer {
   void start(Instant now, Effects& effects);
   void on_notification(ServerId from, const wire::Notification& notification, Instant now, Effects& effects);
   void on_reachable(ServerId server, bool reachable) { election_.set_reachable(server, reachable); }
-  void on_link_accepted(LinkId link, Instant now, Effects& effects);
-  void on_link_up(LinkId link, Instant now, Effects& effects);
-  void on_dial_failed(LinkId link, Instant now, Effects& effects);
-  void on_link_down(LinkId link, Instant now, Effects& effects);
+  void on_link(const LinkEvent& event, Instant now, Effects& effects);
   void on_packet(LinkId link, const wire::QuorumPacket& packet, Instant now, Effects& effects);
   // All packets that arrived together have been delivered.
   void on_packets_end(LinkId link, Instant now, Effects& effects);
   // Bytes arrived on the link, perhaps not yet a whole packet.
   void on_heard(LinkId link, Instant now);
-  // Some of what was sent on the link has left.
-  void on_taken(LinkId link, Instant now);
   void on_snapshot_received(Instant now, Effects& effects);
-  void on_state_sent(LinkId link, Instant now, Effects& effects);
-  // Answers to orders, in the same sequence as the orders. `orders`: how many AppendTxns this answers at
-  // once.
-  void on_durable(Zxid last, Instant now, Effects& effects, std::size_t orders = 1);
-  void on_epoch_saved(EpochKind kind, std::uint32_t epoch, Instant now, Effects& effects);
-  void on_truncated(Instant now, Effects& effects);
-  // The files cannot be cut where the leader wants it; they are unchanged. Later orders are not carried out,
-  // and not answered, until the history is discarded.
-  void on_truncate_failed(Instant now, Effects& effects);
-  void on_snapshot_saved(Instant now, Effects& effects);
-  // Call set_applied() first: it says what the state holds now.
-  void on_state_reloaded(Instant now, Effects& effects);
-  // effects.discard_history is done.
-  void on_history_discarded(Instant now, Effects& effects);
+  // Before StateReloaded, set_applied() says what the state holds now.
+  void on_disk(const DiskAnswer& answer, Instant now, Effects& effects);
   void on_time(Instant now, Effects& effects);
   std::optional<Instant> next_time() const;
 
@@ -137,6 +120,14 @@ class Peer {
     std::string info_data;
     Instant since;
   };
+
+  void accept(LinkId link, Instant now, Effects& effects);
+  void on(const TxnsDurable& answer, Instant now, Effects& effects);
+  void on(const EpochSaved& answer, Instant now, Effects& effects);
+  void on(const LogTruncated& answer, Instant now, Effects& effects);
+  void on(const SnapshotSaved& answer, Instant now, Effects& effects);
+  void on(const StateReloaded& answer, Instant now, Effects& effects);
+  void on(const HistoryDiscarded& answer, Instant now, Effects& effects);
 
   // Runs after every input: ends roles that are over, starts the role that was decided, counts orders.
   void settle(Instant now, Effects& effects);

@@ -63,7 +63,7 @@ TEST(Peer, AWriteIsCommittedEverywhere) {
   for (const std::int64_t id : {1, 2, 3, 4}) EXPECT_EQ(e.peer(id).history().committed(), zx(5, 1)) << id;
 }
 
-TEST(Peer, CountsWhatItHasBeenThrough) {
+TEST(Peer, CountsElectionsAndSyncs) {
   Ensemble e = three();
   e.start({1, 2, 3, 4});
   e.pass(300);
@@ -100,7 +100,7 @@ TEST(Peer, CountsWhatItHasBeenThrough) {
   EXPECT_GE(e.peer(3).counts().looking, 2U);
 }
 
-TEST(Peer, AWipedServerAndAStaleOneDoNotLeadWithoutTheThird) {
+TEST(Peer, AWipedServerAndAStaleOneDoNotElectALeader) {
   // M4: 2 was wiped after 2 and 3 had agreed on 4.2 and 4.3, which 1 never saw.
   Ensemble e = three(1, 3, 3);
   e.disk(2) = {.wiped = true};
@@ -122,7 +122,7 @@ TEST(Peer, NewServersWithoutAnyHistoryFormAnEnsemble) {
   for (const std::int64_t id : {1, 2, 3}) EXPECT_FALSE(e.disk(id).wiped);  // An empty snapshot marks it.
 }
 
-TEST(Peer, ATailThatNobodyAgreedOnIsCutOffBeforeItsServerServesAgain) {
+TEST(Peer, AnUncommittedTailIsTruncatedBeforeItsServerServesAgain) {
   Ensemble e = three();
   e.start({1, 2, 3});
   e.pass(300);
@@ -146,12 +146,12 @@ TEST(Peer, ALeaderThatLosesItsQuorumAndFollowersThatLoseTheirLeaderLookAgain) {
   e.isolate(3);
   e.pass(700);
   EXPECT_EQ(e.peer(3).role(), Role::kLooking);
-  EXPECT_EQ(e.peer(3).why_looking(), "a quorum of followers was not heard of within syncLimit");
+  EXPECT_EQ(e.peer(3).why_looking(), "no packets from a quorum of followers within syncLimit");
   EXPECT_EQ(e.leader(), 2);
   EXPECT_EQ(e.peer(2).current_epoch(), 6u);
 }
 
-TEST(Peer, AFollowerThatComesBackGetsTheDifference) {
+TEST(Peer, AFollowerThatReturnsGetsADiff) {
   Ensemble e = three();
   e.start({1, 2, 3});
   e.pass(300);
@@ -165,7 +165,7 @@ TEST(Peer, AFollowerThatComesBackGetsTheDifference) {
   EXPECT_TRUE(e.peer(1).active());
 }
 
-TEST(Peer, WhoHasPromisedALaterEpochIsNotLeftOutside) {
+TEST(Peer, AServerThatHasPromisedALaterEpochIsNotLeftOut) {
   // It was a candidate twice. Each time it was heard by a quorum that was gone before it could promise.
   Ensemble e = three();
   e.start({2, 3});
@@ -206,9 +206,9 @@ struct Alone {
   LinkId follow(std::int64_t leader = 3) {
     join(leader);
     const LinkId link = effects.dial->link;
-    peer.on_link_up(link, now, effects);
+    peer.on_link({link, LinkEvent::Kind::kUp}, now, effects);
     say(link, PacketType::kLeaderInfo, zx(5, 0), wire::encode_int(wire::kQuorumProtocolVersion));
-    peer.on_epoch_saved(EpochKind::kAccepted, 5, now, effects);
+    peer.on_disk(EpochSaved{EpochKind::kAccepted, 5}, now, effects);
     effects = {};
     return link;
   }
@@ -221,17 +221,17 @@ struct Alone {
   Peer peer;
 };
 
-TEST(Peer, AtALeaderThatDoesNotMakeWayItLooksOnAndVotesAgainLater) {
+TEST(Peer, IfTheLeaderDoesNotStepDownItLooksOnAndVotesAgainLater) {
   // As with Java's leader: its epoch does not change, however often we come.
   Alone a;
   a.follow();
-  a.peer.on_link_down(LinkId{kDialledLinks | 1}, a.now, a.effects);
+  a.peer.on_link({LinkId{kDialledLinks | 1}, LinkEvent::Kind::kDown}, a.now, a.effects);
   ASSERT_EQ(a.peer.accepted_epoch(), 5u);
   const auto come = [&] {
     a.effects = {};
     a.join(3);
     const LinkId link = a.effects.dial->link;
-    a.peer.on_link_up(link, a.now, a.effects);
+    a.peer.on_link({link, LinkEvent::Kind::kUp}, a.now, a.effects);
     const Role role = a.peer.role();
     a.say(link, PacketType::kLeaderInfo, zx(4, 0), wire::encode_int(wire::kQuorumProtocolVersion));
     return role;
@@ -240,7 +240,7 @@ TEST(Peer, AtALeaderThatDoesNotMakeWayItLooksOnAndVotesAgainLater) {
   EXPECT_EQ(come(), Role::kFollowing);
   EXPECT_EQ(come(), Role::kObserving);
   EXPECT_EQ(a.peer.role(), Role::kObserving);
-  a.peer.on_link_down(a.peer.learner()->link(), a.now, a.effects);
+  a.peer.on_link({a.peer.learner()->link(), LinkEvent::Kind::kDown}, a.now, a.effects);
   EXPECT_EQ(a.peer.role(), Role::kLooking);
   EXPECT_EQ(a.effects.notify.back().notification.leader, ServerId{1});  // It votes.
   EXPECT_EQ(come(), Role::kFollowing);
@@ -252,45 +252,45 @@ TEST(Peer, AnElectionWaitsForTheDisk) {
   a.say(link, PacketType::kDiff, zx(4, 2));
   a.say(link, PacketType::kProposal, zx(4, 3), testing::entry(zx(4, 3)));
   a.effects = {};
-  a.peer.on_link_down(link, a.now, a.effects);
+  a.peer.on_link({link, LinkEvent::Kind::kDown}, a.now, a.effects);
   EXPECT_EQ(a.peer.role(), Role::kLooking);
   EXPECT_TRUE(a.effects.notify.empty());  // Its vote is not known before 4.3 is on disk.
 
-  a.peer.on_durable(zx(4, 3), a.now, a.effects);
+  a.peer.on_disk(TxnsDurable{zx(4, 3)}, a.now, a.effects);
   ASSERT_FALSE(a.effects.notify.empty());
   EXPECT_EQ(a.effects.notify.front().notification.zxid, zx(4, 3));
 }
 
-TEST(Peer, WhatWasSaidWhileTheDiskWasBusyIsHeardAfterwards) {
+TEST(Peer, NotificationsThatArriveWhileTheDiskIsBusyAreHandledLater) {
   Alone a;
   const LinkId link = a.follow();
   a.say(link, PacketType::kDiff, zx(4, 2));
   a.say(link, PacketType::kProposal, zx(4, 3), testing::entry(zx(4, 3)));
-  a.peer.on_link_down(link, a.now, a.effects);
+  a.peer.on_link({link, LinkEvent::Kind::kDown}, a.now, a.effects);
   const auto better = notification({PeerState::kLooking, 2, raw(zx(4, 9)), 2, 4});
   a.peer.on_notification(ServerId{2}, better, a.now, a.effects);
   a.effects = {};
-  a.peer.on_durable(zx(4, 3), a.now, a.effects);
+  a.peer.on_disk(TxnsDurable{zx(4, 3)}, a.now, a.effects);
   EXPECT_EQ(a.effects.notify.back().notification.leader, ServerId{2});
 }
 
-TEST(Peer, ALateAnswerOfTheDiskForWhatWasCutOffMeansNothing) {
+TEST(Peer, ALateDiskAnswerForTruncatedTransactionsIsIgnored) {
   Alone a;
   LinkId link = a.follow();
   a.say(link, PacketType::kDiff, zx(4, 2));
   a.say(link, PacketType::kProposal, zx(4, 3), testing::entry(zx(4, 3)));  // order 1, under way
-  a.peer.on_durable(zx(4, 3), a.now, a.effects);
+  a.peer.on_disk(TxnsDurable{zx(4, 3)}, a.now, a.effects);
   a.say(link, PacketType::kProposal, zx(4, 4), testing::entry(zx(4, 4)));  // order 2
-  a.peer.on_link_down(link, a.now, a.effects);
-  a.peer.on_durable(zx(4, 4), a.now, a.effects);
+  a.peer.on_link({link, LinkEvent::Kind::kDown}, a.now, a.effects);
+  a.peer.on_disk(TxnsDurable{zx(4, 4)}, a.now, a.effects);
   a.now = a.now + 1;
   a.effects = {};
   a.join(3);
   ASSERT_TRUE(a.effects.dial);
   link = a.effects.dial->link;
-  a.peer.on_link_up(link, a.now, a.effects);
+  a.peer.on_link({link, LinkEvent::Kind::kUp}, a.now, a.effects);
   a.say(link, PacketType::kLeaderInfo, zx(6, 0), wire::encode_int(wire::kQuorumProtocolVersion));
-  a.peer.on_epoch_saved(EpochKind::kAccepted, 6, a.now, a.effects);
+  a.peer.on_disk(EpochSaved{EpochKind::kAccepted, 6}, a.now, a.effects);
   a.effects = {};
   a.say(link, PacketType::kTrunc, zx(4, 2));
   a.say(link, PacketType::kProposal, zx(4, 3), testing::entry(zx(4, 3), "another"));
@@ -298,44 +298,44 @@ TEST(Peer, ALateAnswerOfTheDiskForWhatWasCutOffMeansNothing) {
   // The same zxid is on the disk, but this is the one that is cut off. Nothing is durable before the disk has
   // truncated and written again.
   EXPECT_EQ(a.peer.history().durable(), zx(4, 2));
-  a.peer.on_truncated(a.now, a.effects);
+  a.peer.on_disk(LogTruncated{}, a.now, a.effects);
   EXPECT_EQ(a.peer.history().durable(), zx(4, 2));
-  a.peer.on_durable(zx(4, 3), a.now, a.effects);
+  a.peer.on_disk(TxnsDurable{zx(4, 3)}, a.now, a.effects);
   EXPECT_EQ(a.peer.history().durable(), zx(4, 3));
 }
 
-TEST(Peer, ATruncationThatTheDiskCannotDoPutsTheHistoryAway) {
+TEST(Peer, AnImpossibleTruncationSetsTheHistoryAside) {
   Alone a;
   const LinkId link = a.follow();
   a.say(link, PacketType::kTrunc, zx(4, 1));
   a.effects = {};
-  a.peer.on_truncate_failed(a.now, a.effects);
+  a.peer.on_disk(LogTruncated{.done = false}, a.now, a.effects);
   EXPECT_TRUE(a.effects.discard_history);
   EXPECT_TRUE(a.effects.notify.empty());
-  a.peer.on_history_discarded(a.now, a.effects);
+  a.peer.on_disk(HistoryDiscarded{}, a.now, a.effects);
   EXPECT_FALSE(a.peer.knows_history());
   ASSERT_FALSE(a.effects.notify.empty());
   EXPECT_EQ(a.effects.notify.front().notification.zxid, Zxid{-1});  // It has no vote until it is synced.
 }
 
-TEST(Peer, AStateThatCameOnlyHalfIsReadAgainFromDiskBeforeTheNextElection) {
+TEST(Peer, AfterAnIncompleteSnapshotTheStateIsReloadedBeforeTheNextElection) {
   // ZOOKEEPER-3642
   Alone a;
   const LinkId link = a.follow();
   a.say(link, PacketType::kSnap, zx(4, 9));
   a.effects = {};
-  a.peer.on_link_down(link, a.now, a.effects);
+  a.peer.on_link({link, LinkEvent::Kind::kDown}, a.now, a.effects);
   EXPECT_EQ(testing::ordered(a.effects), Story{"read the state"});
   EXPECT_TRUE(a.effects.notify.empty());
-  a.peer.on_state_reloaded(a.now, a.effects);
+  a.peer.on_disk(StateReloaded{}, a.now, a.effects);
   ASSERT_FALSE(a.effects.notify.empty());
   EXPECT_EQ(a.effects.notify.front().notification.zxid, zx(4, 2));
 }
 
-TEST(Peer, LearnersThatKnowTheResultFirstAreHeldUntilItLeads) {
+TEST(Peer, EarlyLearnersAreHeldUntilItLeads) {
   Alone a(3);
   const LinkId early{7};
-  a.peer.on_link_accepted(early, a.now, a.effects);
+  a.peer.on_link({early, LinkEvent::Kind::kAccepted}, a.now, a.effects);
   a.say(early, PacketType::kFollowerInfo, zx(4, 0), wire::encode(wire::LearnerInfo{.server = ServerId{1}}));
   EXPECT_FALSE(a.closed(early));
   for (const std::int64_t id : {1, 2}) {
@@ -351,7 +351,7 @@ TEST(Peer, AHeldLinkMayOnlyGreetAndIsHeldNoLongerThanASecond) {
   const LinkId hasty{7};
   const LinkId patient{8};
   for (const LinkId link : {hasty, patient}) {
-    a.peer.on_link_accepted(link, a.now, a.effects);
+    a.peer.on_link({link, LinkEvent::Kind::kAccepted}, a.now, a.effects);
     a.say(link, PacketType::kFollowerInfo, zx(4, 0), wire::encode(wire::LearnerInfo{.server = ServerId{2}}));
   }
   a.say(hasty, PacketType::kAckEpoch, zx(4, 0));
@@ -361,7 +361,7 @@ TEST(Peer, AHeldLinkMayOnlyGreetAndIsHeldNoLongerThanASecond) {
   EXPECT_TRUE(a.closed(patient));
 }
 
-TEST(Peer, ALearnerThatItIsNotElectedForIsSentAwayAfterASecond) {
+TEST(Peer, AHeldLearnerIsDroppedAfterASecondIfItIsNotElected) {
   // 3 and 4 elected 5 in a round that 5 has left because of 1: they wait for 5, and 5 waits for them.
   Effects effects;
   Peer peer(PeerConfig{.me = ServerId{5}, .timing = {.tick_ms = 1000, .init_limit_ticks = 10}}, voters(5),
@@ -372,7 +372,8 @@ TEST(Peer, ALearnerThatItIsNotElectedForIsSentAwayAfterASecond) {
   for (const std::int64_t id : {3, 4}) {
     peer.on_notification(ServerId{id}, notification({PeerState::kFollowing, 5, raw(zx(4, 0)), 1, 4}),
                          Instant{1000}, effects);
-    peer.on_link_accepted(LinkId{static_cast<std::uint64_t>(id)}, Instant{1000}, effects);
+    peer.on_link({LinkId{static_cast<std::uint64_t>(id)}, LinkEvent::Kind::kAccepted}, Instant{1000},
+                 effects);
   }
   ASSERT_EQ(peer.role(), Role::kLooking);
   // However rarely it repeats its vote by then.
@@ -386,12 +387,13 @@ TEST(Peer, ALearnerThatItIsNotElectedForIsSentAwayAfterASecond) {
   EXPECT_EQ(effects.close.size(), 2U) << "so that they look again, and hear of the later round";
 }
 
-TEST(Peer, HeldLinksAreBoundedAndClosedWhenItFollows) {
+TEST(Peer, HeldLinksAreLimitedAndClosedWhenItFollows) {
   Alone a;
   const LinkId greeted{1};
-  a.peer.on_link_accepted(greeted, a.now, a.effects);
+  a.peer.on_link({greeted, LinkEvent::Kind::kAccepted}, a.now, a.effects);
   a.say(greeted, PacketType::kFollowerInfo, zx(4, 0), wire::encode(wire::LearnerInfo{.server = ServerId{2}}));
-  for (std::uint64_t n = 2; n <= 200; ++n) a.peer.on_link_accepted(LinkId{n}, a.now, a.effects);
+  for (std::uint64_t n = 2; n <= 200; ++n)
+    a.peer.on_link({LinkId{n}, LinkEvent::Kind::kAccepted}, a.now, a.effects);
   EXPECT_FALSE(a.closed(greeted)) << "it has said who it is";
   EXPECT_TRUE(a.closed(LinkId{2})) << "the oldest stranger makes room";
   EXPECT_TRUE(a.closed(LinkId{137}));
@@ -400,13 +402,13 @@ TEST(Peer, HeldLinksAreBoundedAndClosedWhenItFollows) {
   a.join(3);
   EXPECT_TRUE(a.closed(greeted));
   a.effects = {};
-  a.peer.on_link_accepted(LinkId{201}, a.now, a.effects);
+  a.peer.on_link({LinkId{201}, LinkEvent::Kind::kAccepted}, a.now, a.effects);
   EXPECT_TRUE(a.closed(LinkId{201}));
 }
 
 TEST(Peer, ALinkThatCameUpTooLateIsClosed) {
   Alone a;
-  a.peer.on_link_up(LinkId{kDialledLinks | 9}, a.now, a.effects);
+  a.peer.on_link({LinkId{kDialledLinks | 9}, LinkEvent::Kind::kUp}, a.now, a.effects);
   EXPECT_TRUE(a.closed(LinkId{kDialledLinks | 9}));
 }
 
@@ -421,7 +423,7 @@ TEST(Peer, ALeaderThatStepsDownClosesItsLinksAndLooks) {
   EXPECT_FALSE(effects.notify.empty());
 }
 
-TEST(Peer, ALeaderWithoutAQuorumMakesWayForAServerThatHasMore) {
+TEST(Peer, ALeaderWithoutAQuorumStepsDownForAServerWithMoreHistory) {
   // Server 1 lost its disk, so its vote for 2 does not count; only 3 can complete a quorum.
   Ensemble e = three(3, 3, 4);
   e.disk(1) = {.wiped = true};

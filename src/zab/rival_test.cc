@@ -33,7 +33,7 @@ Server elected(std::int64_t me, const Membership& membership) {
   return s;
 }
 
-TEST(Rival, IsWhoAQuorumOfTheOthersFollowsAndWhoSaysSo) {
+TEST(Rival, IsAServerThatLeadsAndThatAQuorumOfTheOthersFollows) {
   Server s = elected(5, voters(5));
   for (const std::int64_t from : {1, 2}) {
     s.hear(from, {.state = kFollowing, .leader = 3, .round = 7, .epoch = 2});
@@ -45,7 +45,7 @@ TEST(Rival, IsWhoAQuorumOfTheOthersFollowsAndWhoSaysSo) {
   EXPECT_EQ(s.election.rival(), ServerId{3});
 }
 
-TEST(Rival, IsNobodyForWhomOneOfItsQuorumNoLongerSpeaks) {
+TEST(Rival, IsNotAServerThatLostAFollowerOfItsQuorum) {
   Server s = elected(3, voters(3));
   s.hear(1, {.state = kFollowing, .leader = 2});
   s.hear(1, {.state = kLooking, .leader = 1, .round = 2});
@@ -53,7 +53,7 @@ TEST(Rival, IsNobodyForWhomOneOfItsQuorumNoLongerSpeaks) {
   EXPECT_EQ(s.election.rival(), std::nullopt) << "1 has left 2";
 }
 
-TEST(Rival, IsNotWhomObserversAndStrangersFollow) {
+TEST(Rival, IsNotAServerThatOnlyObserversAndStrangersFollow) {
   Server s = elected(3, voters(3, 1));
   s.hear(2, {.state = kLeading, .leader = 2});
   s.hear(4, {.state = kFollowing, .leader = 2});
@@ -61,7 +61,7 @@ TEST(Rival, IsNotWhomObserversAndStrangersFollow) {
   EXPECT_EQ(s.election.rival(), std::nullopt);
 }
 
-TEST(Rival, IsAskedForAsOneWhoLooksWouldAsk) {
+TEST(Rival, IsFoundByAskingTheVotersLikeALookingServer) {
   Server s = elected(3, voters(3, 1));
   s.election.ask_voters(s.sends);
   const auto sent = s.sent();
@@ -97,7 +97,7 @@ Ensemble with_passed_over_leader() {
   return e;
 }
 
-TEST(PassedOver, ACandidateSoonFollowsWhomTheOthersFollow) {
+TEST(PassedOver, ACandidateSoonFollowsTheLeaderOfTheOthers) {
   Ensemble e = with_passed_over_leader();
   e.pass(300);
   EXPECT_EQ(e.peer(3).role(), Role::kFollowing) << "long before initLimit, which is 1000 ms";
@@ -107,14 +107,14 @@ TEST(PassedOver, ACandidateSoonFollowsWhomTheOthersFollow) {
   EXPECT_EQ(e.peer(2).counts().looking, 1U);
 }
 
-TEST(PassedOver, ACandidateStaysWhileNobodySaysThatAnotherLeads) {
+TEST(PassedOver, ACandidateStaysWhileNoOtherServerLeads) {
   Ensemble e = with_passed_over_leader();
   e.isolate(2);
   e.pass(300);
   EXPECT_EQ(e.peer(3).role(), Role::kLeading) << "the word of 1 alone is not enough";
 }
 
-TEST(PassedOver, ALeaderThatIsEstablishedAsksNobody) {
+TEST(PassedOver, AnEstablishedLeaderAsksNoVoters) {
   Ensemble e = with_passed_over_leader();
   e.pass(300);
   e.forget();

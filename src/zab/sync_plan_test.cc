@@ -37,50 +37,52 @@ zab::History ours() {
   return history(zx(4, 7), {zx(4, 8), zx(4, 9), zx(5, 1), zx(5, 2), zx(5, 3), zx(6, 1)});
 }
 
-TEST(SyncPlan, WhoIsLevelGetsAnEmptyDifference) {
+TEST(SyncPlan, ASyncedLearnerGetsAnEmptyDiff) {
   EXPECT_EQ(plan(ours(), zx(6, 1), 6), "DIFF after 6.1");
   EXPECT_EQ(plan(history(Zxid{0}, {}), Zxid{0}, 0), "DIFF after 0");
 }
 
-TEST(SyncPlan, WhoIsBehindInsideTheWindowGetsTheDifference) {
+TEST(SyncPlan, ALearnerBehindWithinTheWindowGetsADiff) {
   EXPECT_EQ(plan(ours(), zx(5, 2)), "DIFF after 5.2");
   EXPECT_EQ(plan(ours(), zx(4, 9)), "DIFF after 4.9");
   EXPECT_EQ(plan(ours(), zx(4, 7)), "DIFF after 4.7");  // the zxid right before the window
 }
 
-TEST(SyncPlan, WhoIsBehindTheWindowGetsTheState) {
+TEST(SyncPlan, ALearnerBehindTheWindowGetsASnap) {
   EXPECT_EQ(plan(ours(), zx(4, 6)), "SNAP");
   EXPECT_EQ(plan(ours(), Zxid{0}), "SNAP");
 }
 
-TEST(SyncPlan, WhoDoesNotKnowItsHistoryGetsTheState) { EXPECT_EQ(plan(ours(), Zxid{-1}), "SNAP"); }
+TEST(SyncPlan, ALearnerWithoutAKnownHistoryGetsASnap) { EXPECT_EQ(plan(ours(), Zxid{-1}), "SNAP"); }
 
-TEST(SyncPlan, TheOperatorCanForceTheState) {
+TEST(SyncPlan, TheOperatorCanForceASnap) {
   EXPECT_EQ(plan(ours(), {.learner_last = zx(6, 1), .our_epoch = 6, .force_snapshot = true}), "SNAP");
 }
 
-TEST(SyncPlan, AnUncommittedTailOfTheLastEpochIsCutOff) { EXPECT_EQ(plan(ours(), zx(6, 4)), "TRUNC to 6.1"); }
+TEST(SyncPlan, AnUncommittedTailOfTheLastEpochIsTruncated) {
+  EXPECT_EQ(plan(ours(), zx(6, 4)), "TRUNC to 6.1");
+}
 
-TEST(SyncPlan, AnUncommittedTailInsideOurRangeIsCutOff) {
+TEST(SyncPlan, AnUncommittedTailInsideOurRangeIsTruncated) {
   // ZOOKEEPER-1154: it lies between two of ours, so comparing with the ends of the window shows nothing.
   EXPECT_EQ(plan(ours(), zx(5, 4)), "TRUNC to 5.3");
   EXPECT_EQ(plan(ours(), zx(4, 30)), "TRUNC to 4.9");
 }
 
-TEST(SyncPlan, ATailOfAnEpochOfWhichWeKnowNothingIsNotComparedByItsNumber) {
+TEST(SyncPlan, ATailOfAnUnknownEpochIsNotComparedByZxid) {
   // ZOOKEEPER-2832: where its history left ours is unknown, whichever zxid is larger.
   EXPECT_EQ(plan(ours(), zx(7, 1)), "SNAP");
   const zab::History skipped = history(zx(4, 7), {zx(4, 8), zx(6, 1)});
   EXPECT_EQ(plan(skipped, zx(5, 1), 6), "SNAP");
 }
 
-TEST(SyncPlan, TheEndOfASnapshotIsATransactionTooUnlessItsCounterIsZero) {
+TEST(SyncPlan, TheZxidOfASnapshotIsATransactionUnlessItsCounterIsZero) {
   EXPECT_EQ(plan(history(zx(4, 7), {}), zx(4, 9), 4), "TRUNC to 4.7");
   // A snapshot at 4.0 holds everything before epoch 4, and does not tell what 4.9 came after.
   EXPECT_EQ(plan(history(zx(4, 0), {}), zx(4, 9), 4), "SNAP");
 }
 
-TEST(SyncPlan, WhatIsUndecidedHereIsCutOffThereAndSentAnew) {
+TEST(SyncPlan, OutstandingProposalsAreTruncatedAndSentAgain) {
   zab::History h = ours();
   h.append(batch({zx(6, 2), zx(6, 3)}));
   EXPECT_EQ(plan(h, zx(6, 2), 6), "TRUNC to 6.1");
@@ -89,7 +91,7 @@ TEST(SyncPlan, WhatIsUndecidedHereIsCutOffThereAndSentAnew) {
   EXPECT_EQ(plan(h, zx(5, 3), 6), "DIFF after 5.3");
 }
 
-TEST(SyncPlan, TheStartOfAnEpochIsWhatCameBeforeItsFirstTransaction) {
+TEST(SyncPlan, TheStartOfAnEpochIsTheTransactionBeforeItsFirst) {
   EXPECT_EQ(plan(ours(), zx(5, 0)), "DIFF after 4.9");
   EXPECT_EQ(plan(ours(), zx(6, 0)), "DIFF after 5.3");
   EXPECT_EQ(plan(history(zx(5, 0), {zx(5, 1)}), zx(5, 0)), "DIFF after 5.0");
@@ -102,7 +104,7 @@ TEST(SyncPlan, TheStartOfOurOwnQuietEpochIsTheEndOfOurHistory) {
   EXPECT_EQ(plan(h, zx(6, 0), 5), "SNAP");
 }
 
-TEST(SyncPlan, TheStartOfAnEpochWhoseFirstTransactionIsUndecidedProvesNothingYet) {
+TEST(SyncPlan, TheStartOfAnEpochWithoutACommittedTransactionProvesNothing) {
   zab::History h = history(zx(4, 7), {zx(4, 8)});
   h.append(batch({zx(5, 1)}));
   EXPECT_EQ(plan(h, zx(5, 0), 4), "DIFF after 4.8");  // 4.8 is committed, and all that 5 began with
@@ -152,7 +154,7 @@ zab::History history_of(const std::vector<Zxid>& log, std::size_t snapshot) {
   return history(snapshot == 0 ? Zxid{0} : log[snapshot - 1], {at, log.end()});
 }
 
-TEST(SyncPlan, WhateverHappenedBeforeTheLearnerEndsWithExactlyOurHistory) {
+TEST(SyncPlan, TheLearnerAlwaysEndsWithExactlyOurHistory) {
   int kinds[3] = {};
   for (std::uint64_t seed = 1; seed <= 20'000; ++seed) {
     SCOPED_TRACE(seed);

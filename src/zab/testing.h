@@ -83,7 +83,7 @@ void for_each_packet(std::string_view bytes, Visit visit) {
   wire::QuorumPacket packet;
   while (!bytes.empty()) {
     const wire::DecodedPacket decoded = wire::decode_packet(bytes, {}, packet);
-    ENSURE(decoded.status == wire::Decoded::kComplete, "whole packets are sent");
+    ENSURE(decoded.status == wire::Decoded::kComplete, "only complete packets are sent");
     bytes.remove_prefix(decoded.bytes);
     visit(std::as_const(packet));
   }

@@ -161,7 +161,7 @@ def stories(lies):
         yield seed, story
 
 
-def right_histories_are_right_to_both():
+def both_checkers_accept_correct_histories():
     for seed, story in stories(lies=0):
         check(story.is_accepted(), f"the checker refuses seed {seed}")
         check(is_explained(story.writes), f"no order explains seed {seed}")
@@ -184,5 +184,5 @@ def agrees(lies):
 
 
 if __name__ == "__main__":
-    sys.exit(run("brute_force", [right_histories_are_right_to_both, *[agrees(lies) for lies in (1, 2, 3)]],
+    sys.exit(run("brute_force", [both_checkers_accept_correct_histories, *[agrees(lies) for lies in (1, 2, 3)]],
                  only=sys.argv[1] if len(sys.argv) > 1 else None))

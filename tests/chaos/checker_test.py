@@ -150,7 +150,7 @@ def a_guest_writes_where_only_we_do(world):
     return "nobody asked"
 
 
-def a_guest_s_impossible_write_is_done(world):
+def an_impossible_write_of_a_guest_is_done(world):
     world.guest("/guest/without/parent")
     return "although the model says"
 
@@ -285,7 +285,7 @@ def an_event_is_lost(world):
     lost = world.random.choice(world.history.events)
     followed = any(op.connection == lost.connection and op.place > lost.place and op.zxid >= lost.zxid
                    for op in world.history.operations)
-    check(followed, "nobody would notice")
+    check(followed, "no later reply shows that the event is missing")
     world.history.events.remove(lost)
 
 
@@ -314,7 +314,7 @@ def an_event_comes_without_a_watch(world):
 
 
 LIES = [an_acknowledged_write_is_lost, a_write_nobody_asked_for, a_guest_writes_where_only_we_do,
-        a_guest_s_impossible_write_is_done, a_write_takes_effect_twice,
+        an_impossible_write_of_a_guest_is_done, a_write_takes_effect_twice,
         a_failed_write_is_reported_as_done, a_done_write_is_reported_as_failed, a_refused_write_is_done,
         a_write_is_acknowledged_that_the_log_refuses, a_wrong_version_is_accepted, a_stat_field_is_wrong,
         a_sequence_number_is_given_twice, half_a_multi_takes_effect,

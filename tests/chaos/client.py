@@ -58,7 +58,7 @@ class Client(threading.Thread):
                     if self.connection:
                         self.connection.close()
             self.leave()
-        except BaseException as failure:  # Reported by whoever waits for this client.
+        except BaseException as failure:  # Reported by the thread that waits for this client.
             self.failure = failure
 
     def leave(self):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A wall clock that is wrong, and jumps: an LD_PRELOAD library that adds to CLOCK_REALTIME what a test has
-// written into a shared file. The clock that only runs forward is left alone, as it is by whoever sets the
+// written into a shared file. The monotonic clock is not changed, as when an operator sets the
 // time of a machine.
 //
 //   DROVER_FALSE_CLOCK   path of a file with one int64: milliseconds to add

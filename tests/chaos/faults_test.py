@@ -66,11 +66,11 @@ def a_leader_cut_off_in_both_directions_is_replaced():
     divided(lambda network, leader, others: network.between([leader], others))
 
 
-def a_leader_that_nobody_hears_is_replaced():
+def a_leader_that_cannot_send_is_replaced():
     divided(lambda network, leader, others: [(leader, other) for other in others])
 
 
-def a_leader_that_hears_nobody_is_replaced():
+def a_leader_that_cannot_receive_is_replaced():
     divided(lambda network, leader, others: [(other, leader) for other in others])
 
 
@@ -80,7 +80,7 @@ def seconds_of(session, path, data=b""):
     return time.monotonic() - began
 
 
-def bad_weather_makes_a_write_wait_for_its_quorum():
+def a_bad_network_makes_a_write_wait_for_its_quorum():
     with three_servers() as (ensemble, network), ensemble.leader().client() as session:
         everywhere = network.between(network.sids, network.sids)
         # A proposal there, and an acknowledgement back.
@@ -94,7 +94,7 @@ def bad_weather_makes_a_write_wait_for_its_quorum():
         check(took < 0.1, f"afterwards: {took:.3f} s")
 
 
-def a_clock_that_jumps_is_believed():
+def a_server_sees_the_shifted_clock():
     with three_servers() as (ensemble, _), ensemble.leader().client() as session:
         for number, offset_ms in enumerate((HOUR_MS, -HOUR_MS, -1, 0)):
             ensemble.leader().clock.jump_to(offset_ms)
@@ -105,8 +105,8 @@ def a_clock_that_jumps_is_believed():
 
 if __name__ == "__main__":
     sys.exit(run("faults", [a_leader_cut_off_in_both_directions_is_replaced,
-                            a_leader_that_nobody_hears_is_replaced,
-                            a_leader_that_hears_nobody_is_replaced,
-                            bad_weather_makes_a_write_wait_for_its_quorum,
-                            a_clock_that_jumps_is_believed],
+                            a_leader_that_cannot_send_is_replaced,
+                            a_leader_that_cannot_receive_is_replaced,
+                            a_bad_network_makes_a_write_wait_for_its_quorum,
+                            a_server_sees_the_shifted_clock],
                  only=sys.argv[1] if len(sys.argv) > 1 else None))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Other people's clients among our own: kazoo and ZooKeeper's C client. They reconnect, give up and begin anew
-# in their own ways. What they say is not a history of single answers, so they are judged by a ledger: each
+# Clients of other projects: kazoo and ZooKeeper's C client. They reconnect, give up and start new sessions
+# in their own ways. They do not record single replies, so they are checked with a ledger: each
 # writes below a root of its own, and everything acknowledged must be there in the end.
 
 import atexit
@@ -23,7 +23,7 @@ ROOTS = ("/kazoo", "/c")
 
 
 class Kazoo(KazooWriter):
-    # What a full disk refuses is refused for sure, and may as well count as unknown.
+    # A write that a full disk refuses certainly did not happen. It may as well count as unknown.
     UNKNOWN = (*KazooWriter.UNKNOWN, exceptions.SystemZookeeperError)
 
     def __init__(self, hosts):

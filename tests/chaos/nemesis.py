@@ -161,7 +161,7 @@ class Nemesis:
         self.revive()
 
     def revive(self):
-        """Starts again whoever has ended, as an init system would. A server may end because its disk failed,
+        """Restarts servers that have ended, as an init system would. A server may end because its disk failed,
         and for no other reason of its own."""
         for member in self.ensemble:
             if not member.running:

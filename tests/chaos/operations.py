@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What a client asked for, when, and what it was told: the records of which a history is made.
+# The records of a history: what a client requested, when, and what it got.
 
 from harness import p
 

@@ -22,8 +22,8 @@ CHUNK = 1 << 16
 
 
 class Weather:
-    """How long each piece of data is on its way, in seconds. A lost packet is one that is late, with all that
-    comes behind it: whoever sent it waits, and sends it again."""
+    """How long each piece of data is on its way, in seconds. A lost packet is late, with all the data
+    after it: the sender waits and sends it again."""
 
     def __init__(self, directions=(), delay=(0.0, 0.0), loss=0.0, resend=(0.0, 0.0), bytes_per_second=0):
         self.directions = {tuple(direction) for direction in directions}

@@ -19,7 +19,7 @@ class Txn(collections.namedtuple("Txn", "session cxid zxid time type entry")):
 
     @property
     def error(self):
-        """Of a request that failed as a whole, 0 for others."""
+        """The error of a request that failed as a whole; 0 for others."""
         return struct.unpack_from(">i", self.entry, HEADER.size)[0] if self.type == ERROR else 0
 
     @property

@@ -70,7 +70,7 @@ def errors_in_json_have_a_code_and_say_what_to_do():
     check_equal(json.loads(shell("--json", "nosuch", code=127).splitlines()[-1])["error"], "Usage")
 
 
-def bytes_that_are_no_text_survive():
+def bytes_that_are_not_text_are_preserved():
     shell("create", "/bytes")
     shell("set", "-b", "/bytes", "/wD+")
     check_equal(asked("get", "/bytes")[0]["data_base64"], "/wD+")
@@ -191,7 +191,7 @@ def a_chroot_is_the_root():
     check_equal(shell("config", address=server.address + "/chroot"), shell("config"), "the ensemble's, wherever one is")
 
 
-def a_server_that_is_not_there_is_told_and_what_to_do():
+def an_unreachable_server_is_reported_with_what_to_do():
     told = shell("-timeout", "300", "ls", "/", address="127.0.0.1:1", code=1)
     check("KeeperErrorCode = ConnectionLoss for /" in told and "-server HOST:PORT" in told, told)
     told = shell("ls", "/", address="127.0.0.1:port", code=1)
@@ -217,10 +217,10 @@ def the_script_takes_apaches_variables():
 
 
 CASES = [every_reading_command_answers_in_json, errors_in_json_have_a_code_and_say_what_to_do,
-         bytes_that_are_no_text_survive, a_tree_is_drawn, find_looks_at_names_data_and_kinds, copies_have_data_and_acls,
+         bytes_that_are_not_text_are_preserved, a_tree_is_drawn, find_looks_at_names_data_and_kinds, copies_have_data_and_acls,
          a_move_is_all_or_nothing, what_is_exported_can_be_imported, a_damaged_export_changes_nothing,
          watch_follows_a_subtree, edit_writes_what_the_editor_left_and_nothing_else, a_chroot_is_the_root,
-         a_server_that_is_not_there_is_told_and_what_to_do, the_script_takes_apaches_variables]
+         an_unreachable_server_is_reported_with_what_to_do, the_script_takes_apaches_variables]
 
 if __name__ == "__main__":
     try:

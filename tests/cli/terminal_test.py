@@ -38,7 +38,7 @@ def once(*words):
                           timeout=60, check=False)
 
 
-def lines_are_executed_and_the_exit_code_is_the_last_ones():
+def lines_are_executed_and_the_last_one_sets_the_exit_code():
     with shell() as terminal:
         terminal.wait_for(prompt(0))
         terminal.type("create /typed hello\n")
@@ -52,14 +52,14 @@ def lines_are_executed_and_the_exit_code_is_the_last_ones():
         check_equal(terminal.wait_for_end(), 1, "exit code")
 
 
-def the_end_of_the_input_is_quit():
+def end_of_input_quits():
     with shell() as terminal:
         terminal.wait_for(prompt(0))
         terminal.type("\x04")
         check_equal(terminal.wait_for_end(), 0, "exit code")
 
 
-def a_line_can_be_edited_and_given_up():
+def a_line_can_be_edited_and_cancelled():
     with shell() as terminal:
         terminal.wait_for(prompt(0))
         terminal.type("ls /zookeepex\x7fr/quota\n")
@@ -88,7 +88,7 @@ def tab_completes_commands_and_paths():
         terminal.wait_for("delete  deleteall")
 
 
-def an_event_leaves_the_line_being_typed_as_it_is():
+def an_event_does_not_disturb_the_line_being_typed():
     once("create", "/event", "1")
     with shell() as terminal:
         terminal.wait_for(prompt(0))
@@ -144,7 +144,7 @@ def an_unknown_command_does_not_fill_the_screen():
         check("(`help` lists the commands)" in shown and "addWatch" not in shown, shown)
 
 
-def long_work_shows_how_far_it_is():
+def long_work_shows_its_progress():
     tree = pathlib.Path(scratch.name, "many.jsonl")
     tree.write_text('{"drover_export":1}\n{"path":"","data":null}\n' +
                     "".join(f'{{"path":"/{number}","data":"x"}}\n' for number in range(100_000)))
@@ -171,7 +171,7 @@ def ctrl_c_ends_a_watch_and_not_the_shell():
         terminal.wait_for(prompt(1))
 
 
-def a_lost_connection_is_told_and_comes_back():
+def a_lost_connection_is_reported_and_restored():
     with shell() as terminal:
         terminal.wait_for(prompt(0))
         server.stop()
@@ -191,11 +191,11 @@ if __name__ == "__main__":
         print(f"terminal: FAILED: {missing}\nterminal: 0 passed, 1 failed")
         sys.exit(1)
     code = run("terminal", [
-        lines_are_executed_and_the_exit_code_is_the_last_ones, the_end_of_the_input_is_quit,
-        a_line_can_be_edited_and_given_up, tab_completes_commands_and_paths,
-        an_event_leaves_the_line_being_typed_as_it_is, history_is_kept_for_its_owner_and_without_passwords,
+        lines_are_executed_and_the_last_one_sets_the_exit_code, end_of_input_quits,
+        a_line_can_be_edited_and_cancelled, tab_completes_commands_and_paths,
+        an_event_does_not_disturb_the_line_being_typed, history_is_kept_for_its_owner_and_without_passwords,
         colours_are_for_terminals_that_want_them, an_unknown_command_does_not_fill_the_screen,
-        long_work_shows_how_far_it_is, ctrl_c_ends_a_watch_and_not_the_shell,
-        a_lost_connection_is_told_and_comes_back])
+        long_work_shows_its_progress, ctrl_c_ends_a_watch_and_not_the_shell,
+        a_lost_connection_is_reported_and_restored])
     server.remove()
     sys.exit(code)

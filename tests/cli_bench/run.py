@@ -125,12 +125,12 @@ def an_interrupted_load_counts_and_cleans_up(server):
         expect(roots(server), [], "what it leaves")
 
 
-def what_a_killed_load_left_is_removed(server):
+def leftovers_of_a_killed_load_are_removed(server):
     process = begin(server, "create", "--seconds", "600")
     process.kill()
     process.communicate()
     check(len(roots(server)) == 1, "what it leaves")
-    check("removed /drover-bench-" in run(server, "clean"), "what was removed is said")
+    check("removed /drover-bench-" in run(server, "clean"), "the removed nodes are reported")
     expect(roots(server), [], "after that")
     check("nothing is left" in run(server, "clean"), "nothing more")
 
@@ -150,7 +150,7 @@ def errors_are_counted_by_kind(server):
 
 
 def a_session_that_ends_while_it_cleans_up_is_replaced(server):
-    """Nobody answers from the end of the load until its sessions are over: what it has made is removed by a new one."""
+    """The server is stopped from the end of the load until its sessions expire: a new session removes the nodes."""
     process = begin(server, "set", "--json", "--seconds", "2", "--warm-up", "0", "--sessions", "2", "--keys", "10",
                     "-timeout", "20000")
     server.kill()
@@ -185,7 +185,7 @@ def wrong_words_are_refused(server):
 
 STORIES = [every_load_gives_a_result_and_leaves_nothing, text_is_for_people, a_rate_is_kept,
            a_stopped_server_is_seen_by_all_that_were_due, an_interrupted_load_counts_and_cleans_up,
-           what_a_killed_load_left_is_removed, errors_are_counted_by_kind, a_terminal_has_a_line_of_progress]
+           leftovers_of_a_killed_load_are_removed, errors_are_counted_by_kind, a_terminal_has_a_line_of_progress]
 OF_OURS = [wrong_words_are_refused, a_session_that_ends_while_it_cleans_up_is_replaced]
 
 

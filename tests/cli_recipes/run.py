@@ -263,7 +263,7 @@ def members_of_groups(world, path):
         expect((seen["kind"], seen["layout"], len(seen["members"])), ("group", "kazoo", 1), kind.__name__)
 
 
-def several_things_and_none_are_said(world, path):
+def several_recipes_and_none_are_reported(world, path):
     lock = Lock(world.kazoo, path)
     lock.acquire(timeout=PATIENCE_SECONDS)
     world.kazoo.create(f"{path}/_c_0a1b2c3d-1111-4222-8333-444455556666-lock-", ephemeral=True, sequence=True)
@@ -333,7 +333,7 @@ def follow_until(watching, holders):
         pass
 
 
-def a_terminal_is_drawn_anew_and_asked(world, path):
+def a_terminal_is_redrawn_and_prompts(world, path):
     lock = Lock(world.kazoo, path, "anna")
     lock.acquire(timeout=PATIENCE_SECONDS)
     with Terminal([world.program, "locks", path, "--watch", "-server", world.server.address]) as screen:
@@ -366,12 +366,12 @@ def long_lines_are_counted_and_cut(world, path):
 
 STORIES = [locks_of_curator_and_drover_in_one_line, kazoos_lock_has_its_own_names, readers_and_writers,
            semaphores_count_their_leases, leaders_and_who_is_next, queues_of_every_kind, claimed_items_are_shown,
-           members_of_groups, several_things_and_none_are_said, everything_below_a_path,
+           members_of_groups, several_recipes_and_none_are_reported, everything_below_a_path,
            a_holder_is_released_after_asking, a_holder_is_asked_to_give_it_back, changes_are_shown_as_they_come,
-           a_terminal_is_drawn_anew_and_asked, long_lines_are_counted_and_cut]
+           a_terminal_is_redrawn_and_prompts, long_lines_are_counted_and_cut]
 
 
-def addresses_that_servers_keep_to_themselves(program):
+def addresses_that_servers_do_not_reveal(program):
     """With Java's default whitelist; what is not known is said, with what to do about it."""
     with servers.DroverServer(properties={"zookeeper.4lw.commands.whitelist": "srvr"}) as server:
         client = KazooClient(hosts=server.address, timeout=10)
@@ -387,7 +387,7 @@ def sessions_of(server):
     return sum(",sid=0x" in line for line in servers.four_letter_word(server.port, "cons").splitlines())
 
 
-def a_follower_goes_on_in_its_next_session(program):
+def watching_continues_in_the_next_session(program):
     """It stands still until its session has expired; then it watches again, and has missed nothing that lasts."""
     with servers.DroverServer(tick_ms=100) as server:
         client = KazooClient(hosts=server.address, timeout=10)
@@ -445,7 +445,7 @@ def main():
                         print(f"FAILED {problems[-1]}", flush=True)
                 worlds.close()
                 world.kazoo.stop()
-        for story in (addresses_that_servers_keep_to_themselves, a_follower_goes_on_in_its_next_session,
+        for story in (addresses_that_servers_do_not_reveal, watching_continues_in_the_next_session,
                       a_lock_is_seen_over_tls):
             if words and not any(word in story.__name__ for word in words):
                 continue

@@ -78,7 +78,7 @@ class Terminal:
         os.write(self.fd, keys.encode())
 
     def wait(self):
-        # A terminal that nobody reads holds up whoever writes to it.
+        # A terminal that is not read blocks its writer.
         try:
             while os.read(self.fd, 65536):
                 pass

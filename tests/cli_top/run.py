@@ -103,7 +103,7 @@ def one_address_finds_itself_in_the_configuration(ensemble):
            f"the others: {seen['notes']}")
 
 
-def who_is_down_is_shown_as_such(ensemble):
+def a_server_that_is_down_is_shown_as_down(ensemble):
     ensemble.settle()
     gone = ensemble.followers()[0]
     gone.kill()
@@ -161,7 +161,7 @@ def a_line_for_each_look(ensemble):
             expect(len(json.loads(watching.stdout.readline())["members"]), 3, "members of each look")
 
 
-def what_is_not_allowed_is_said(_):
+def words_that_are_not_allowed_are_reported(_):
     with DroverServer(properties={"zookeeper.4lw.commands.whitelist": "srvr"}) as server:
         seen = look(server.address)
         (row,) = seen["members"]
@@ -173,7 +173,7 @@ def what_is_not_allowed_is_said(_):
 
 
 STORIES = [everybody_is_shown, changes_and_rates_are_counted, one_address_finds_itself_in_the_configuration,
-           a_terminal_is_a_live_screen, a_line_for_each_look, who_is_down_is_shown_as_such, what_is_not_allowed_is_said]
+           a_terminal_is_a_live_screen, a_line_for_each_look, a_server_that_is_down_is_shown_as_down, words_that_are_not_allowed_are_reported]
 
 
 def main():

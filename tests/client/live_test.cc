@@ -73,7 +73,7 @@ TEST_P(Live, NodesAreCreatedReadChangedAndRemoved) {
   EXPECT_EQ(code_of(client.get(root + "/a")), Errc::kNoNode);
 }
 
-TEST_P(Live, EveryModeOfCreation) {
+TEST_P(Live, EveryCreateModeWorks) {
   const std::string path = root + "/n-";
   const auto create = [&](CreateMode mode, milliseconds ttl = milliseconds(0)) {
     return get(client.create(path, "x", {.mode = mode, .ttl = ttl}));
@@ -115,7 +115,7 @@ TEST_P(Live, TransactionsAreAllOrNothing) {
   get(client.barrier_read_point());
 }
 
-TEST_P(Live, AccessIsForWhoHasProvedWhoTheyAre) {
+TEST_P(Live, AnAclGrantsAccessOnlyAfterAuthentication) {
   get(client.add_auth({"digest", "me:secret"}));
   get(client.create(root + "/mine", "x", {.acl = creator_all_acl()}));
   const auto who = get(client.who_am_i());
@@ -130,12 +130,12 @@ TEST_P(Live, AccessIsForWhoHasProvedWhoTheyAre) {
   EXPECT_EQ(code_of(other.add_auth({"no such scheme", "x"})), Errc::kAuthFailed);
 }
 
-TEST_P(Live, ReconfigIsRefusedByAServerThatIsNotToldToAllowIt) {
+TEST_P(Live, ReconfigIsRefusedUnlessEnabled) {
   EXPECT_EQ(code_of(client.reconfig({.leaving = "2"})), Errc::kReconfigDisabled);
   EXPECT_TRUE(sync_wait(client.exists("/")));
 }
 
-TEST_P(Live, WatchesTellCoroutines) {
+TEST_P(Live, CoroutinesCanAwaitWatches) {
   const Client writer = connect();
   get(client.create(root + "/a", "0"));
   const auto until = [](Client c, std::string path, std::string wanted) -> Task<Result<int>> {
@@ -158,7 +158,7 @@ TEST_P(Live, WatchesTellCoroutines) {
   EXPECT_LE(looks, 6);
 }
 
-TEST_P(Live, CallbacksComeInOrderOneAtATime) {
+TEST_P(Live, CallbacksRunInOrderOneAtATime) {
   constexpr int kCalls = 2000;
   std::vector<int> order;
   std::promise<void> done;
@@ -202,7 +202,7 @@ TEST_P(Live, StopTokensFromOtherThreadsEndWaits) {
   EXPECT_EQ(client.state(), ConnectionState::kConnected);
 }
 
-TEST_P(Live, ASessionSurvivesMovingOn) {
+TEST_P(Live, ASessionSurvivesAMoveToAnotherServer) {
   get(client.create(root + "/e", "x", {.mode = CreateMode::kEphemeral}));
   const SessionId session = client.session();
   Stream<StateEvent> states = client.states();
@@ -214,7 +214,7 @@ TEST_P(Live, ASessionSurvivesMovingOn) {
   EXPECT_TRUE(get(client.exists(root + "/e")));
 }
 
-TEST_P(Live, AClosedSessionTakesItsEphemeralsAlong) {
+TEST_P(Live, AClosedSessionLosesItsEphemerals) {
   Client other = connect({.servers = {}, .callbacks = GetParam()});
   get(other.create(root + "/e1", "x", {.mode = CreateMode::kEphemeral}));
   get(other.close(soon()));
@@ -244,7 +244,7 @@ TEST_P(Live, AChrootAndANamespaceLookLikeTheWholeTree) {
   EXPECT_EQ(told.get_future().get(), "/x/a-0000000000");
 }
 
-TEST_P(Live, ALargeNodeComesWhole) {
+TEST_P(Live, ALargeNodeArrivesComplete) {
   const std::string data(900'000, 'x');
   get(client.create(root + "/big", data));
   EXPECT_EQ(get(client.get(root + "/big")).data, data);
@@ -282,14 +282,14 @@ TEST(LiveOptions, AUsersExecutorRunsCallbacksOneAtATime) {
   while (pool.use_count() > 1) std::this_thread::yield();  // It must not end on one of its own threads.
 }
 
-TEST(LiveOptions, BadOnesAreToldAtOnce) {
+TEST(LiveOptions, InvalidOptionsAreReportedImmediately) {
   EXPECT_EQ(Client::open({.servers = "a:b"}).error().code, Errc::kBadConfig);
   EXPECT_EQ(Client::open({.servers = "a", .name_space = "x"}).error().code, Errc::kBadConfig);
   EXPECT_EQ(Client::open({.servers = "a", .tls = TlsOptions{.trust_store = "/nowhere.pem"}}).error().code,
             Errc::kBadConfig);
 }
 
-TEST(LiveOptions, ConnectingToNobodyEndsWithTheDeadline) {
+TEST(LiveOptions, ConnectingToNoServerEndsAtTheDeadline) {
   EXPECT_EQ(code_of(Client::connect({.servers = "127.0.0.1:1"}, Wait::within(milliseconds(200)))),
             Errc::kDeadline);
 }
@@ -314,7 +314,7 @@ class Tls : public ::testing::TestWithParam<std::string> {
   }
 };
 
-TEST_P(Tls, AClientIsKnownByItsCertificate) {
+TEST_P(Tls, AClientIsIdentifiedByItsCertificate) {
   const Client client = connect({.servers = {}, .tls = options(GetParam())});
   const auto who = get(client.who_am_i());
   EXPECT_TRUE(std::any_of(who.begin(), who.end(), [](const Identity& identity) {
@@ -326,7 +326,7 @@ TEST_P(Tls, AClientIsKnownByItsCertificate) {
   EXPECT_EQ(get(client.get(path)).data, "x");
 }
 
-TEST_P(Tls, ALargeAnswerComesWhole) {
+TEST_P(Tls, ALargeReplyArrivesComplete) {
   const Client client = connect({.servers = {}, .tls = options(GetParam())});
   const std::string large(800'000, 'x');
   const std::string path =
@@ -334,7 +334,7 @@ TEST_P(Tls, ALargeAnswerComesWhole) {
   EXPECT_EQ(get(client.get(path)).data, large);
 }
 
-TEST_P(Tls, AServerThatIsNotTrustedGetsNoSession) {
+TEST_P(Tls, AnUntrustedServerIsRefused) {
   TlsOptions strange = options(GetParam());
   strange.trust_store = variable("TLS_FILES") + "/strange.pem";
   const auto client =
@@ -343,7 +343,7 @@ TEST_P(Tls, AServerThatIsNotTrustedGetsNoSession) {
   EXPECT_EQ(client.error(), Errc::kDeadline);
 }
 
-TEST_P(Tls, AStoreThatCannotBeOpenedIsSaidAtOnce) {
+TEST_P(Tls, AStoreThatCannotBeOpenedIsReportedImmediately) {
   TlsOptions wrong = options(GetParam());
   wrong.key_store_password = "not this one";
   if (GetParam() == ".pem") wrong.key_store = variable("TLS_FILES") + "/there-is-no-such-file.pem";
@@ -356,7 +356,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, Tls, ::testing::Values(".pem", ".p12", ".jks"),
                          [](const auto& kind) { return kind.param.substr(1); });
 
 // The server has no quorum.
-TEST(ReadOnly, AClientThatIsContentReadsAndIsRefusedItsWrites) {
+TEST(ReadOnly, AClientThatAllowsItCanReadButNotWrite) {
   const Client client = connect({.servers = {}, .read_only_ok = true});
   EXPECT_EQ(client.state(), ConnectionState::kReadOnly);
   EXPECT_FALSE(get(client.children("/")).names.empty());

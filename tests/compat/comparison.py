@@ -215,7 +215,7 @@ class Comparison:
             self.compare_events(client, mine[0], theirs[0], possible)
             self.compare(f"ping reply at {client.name}", mine[1], theirs[1])
 
-    # What a request meant for the model, if it succeeded.
+    # What a successful request means for the model.
 
     def follow(self, client, request, reply):
         if len(reply) < 3 or reply[2] != "OK":

@@ -37,7 +37,7 @@ CI_REQUESTS = 2500
 SKIPPED = 77  # the exit status, as automake has it
 PROPERTIES = {"znode.container.checkIntervalMs": "100000000"}
 CONFIG = {"maxSessionTimeout": 2 * LONG_TIMEOUT_MS}
-# Of a new session nobody looks at it.
+# The password of a new session is ignored.
 NEW_PASSWORDS = [b"\0" * 16, None, b"", b"abc", b"\1" * 16, b"\2" * 1000]
 
 

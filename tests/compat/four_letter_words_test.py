@@ -113,7 +113,7 @@ def cons_describes_every_connection():
     check_same("cons", change)
 
 
-def resetting_statistics_is_confirmed_and_forgets():
+def resetting_statistics_is_confirmed_and_clears_them():
     check_same("srst")
     check_same("crst")
     cons_describes_every_connection()
@@ -188,7 +188,7 @@ CASES = [
     fixed_answers_are_the_same, conf_shows_the_configuration, srvr_and_stat_have_the_same_lines,
     cons_describes_every_connection, dump_lists_sessions_and_ephemerals,
     watches_are_listed_by_session_and_by_path, dirs_counts_bytes, envi_begins_as_tools_expect,
-    mntr_has_every_metric_of_java, resetting_statistics_is_confirmed_and_forgets,
+    mntr_has_every_metric_of_java, resetting_statistics_is_confirmed_and_clears_them,
     a_word_that_is_not_allowed_is_refused_politely,
 ]
 

@@ -202,7 +202,7 @@ def data_and_children_watches_follow_changes():
 
 def wait_until(condition, predicate):
     with condition:
-        check(condition.wait_for(predicate, PATIENCE), "what was awaited did not happen")
+        check(condition.wait_for(predicate, PATIENCE), "the awaited event did not happen")
 
 
 def one_shot_watches_carry_type_and_path():
@@ -408,7 +408,7 @@ def a_silent_session_expires():
         check_equal(watcher.exists(root), None)
 
 
-def an_expired_client_is_told_and_starts_anew():
+def an_expired_client_is_notified_and_starts_a_new_session():
     with connected() as client:
         session, lost, back = client.client_id, threading.Event(), threading.Event()
 
@@ -471,7 +471,7 @@ CASES = [
     a_semaphore_counts_leases, an_election_has_one_winner_after_another, queues_give_each_item_once,
     barriers_hold_until_removed, counters_lose_no_increment, a_party_knows_its_members,
     a_session_survives_a_restart_of_the_server, a_change_missed_while_away_is_seen_on_return,
-    a_silent_session_expires, an_expired_client_is_told_and_starts_anew, a_client_that_wants_sasl_gives_up,
+    a_silent_session_expires, an_expired_client_is_notified_and_starts_a_new_session, a_client_that_wants_sasl_gives_up,
     admin_commands_answer,
 ]
 

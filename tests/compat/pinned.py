@@ -159,7 +159,7 @@ def delete_container_of_an_empty_container(server):
     return answer, Client(server).error(p.EXISTS, p.path_watch_body("/container"))
 
 
-def write_behind_close_session(server):
+def write_after_close_session(server):
     client = Client(server)
     client.connection.send(p.frame(p.int32(1) + p.int32(p.CLOSE_SESSION)) +
                            p.frame(p.int32(2) + p.int32(p.CREATE) + p.create_body("/too_late")))
@@ -228,7 +228,7 @@ PINS = [
     (refused_exists_leaves_no_watch, ("OK", 1), ("NOAUTH", 0)),
     (delete_container_of_an_empty_container, ("BADARGUMENTS", "OK"), ("closed", "OK")),
     (wrong_ensemble_name, ["OK", "OK", "closed"], ["OK", "OK", "closed"]),
-    (write_behind_close_session, "NONODE", "NONODE"),
+    (write_after_close_session, "NONODE", "NONODE"),
     (pipelined_reads_see_no_later_write, True, True),
     (the_largest_frame_is_accepted_and_one_byte_more_is_not, ["OK", "closed"], ["OK", "closed"]),
     (create_session_from_a_client, "OK", "OK"),

@@ -367,7 +367,7 @@ ENSEMBLE_SCRIPT = lines("""
     reconfig -v 5 -add server.9=localhost:1:2;3
     """)
 
-# Of the shell itself: these count lines, so no marks can stand between them.
+# Scripts about the shell itself. They count lines, so there can be no marks between them.
 WHOLE_SCRIPTS = {
     "history": lines("""
         create /h 1

@@ -52,7 +52,7 @@ class Pki:
         self.stranger = self.strange_authority.issue("/O=drover/CN=alice")
 
     def stores(self, kind="PEM", key=None, pem_cipher=()):
-        """The settings that name a key store and a trust store of this kind, which are made anew."""
+        """The settings that name a key store and a trust store of this kind, which are created again."""
         key = key or self.server
         key_file, trust_file = [self.files / (name + EXTENSIONS[kind]) for name in ("keys", "trusted")]
         if kind == "PEM":

@@ -62,7 +62,7 @@ def sessions_work_with_stores_of_every_kind():
             check_round_trip(connected(server, pki.bob), "/node")
 
 
-def the_type_of_a_store_may_be_said_and_its_password_be_in_a_file():
+def a_store_may_have_an_explicit_type_and_a_password_file():
     password_file = pki.files / "password"
     password_file.write_text(PASSWORD + "\n")
     settings = {}
@@ -116,7 +116,7 @@ def plain_bytes_on_the_secure_port_are_not_answered():
 
 # ---- who gets in ------------------------------------------------------------------------------------------
 
-def need_refuses_strangers_while_others_go_on():
+def need_refuses_strangers_and_others_continue():
     with serving() as server:
         session = connected(server, pki.bob)
         check_equal(connect(server), None, "a client without a certificate")
@@ -125,7 +125,7 @@ def need_refuses_strangers_while_others_go_on():
         check_round_trip(connected(server, pki.alice), "/new")
 
 
-def want_lets_in_who_has_no_certificate_but_not_who_has_a_bad_one():
+def want_accepts_no_certificate_but_refuses_a_bad_one():
     with serving({"ssl.clientAuth": "want"}) as server:
         check_round_trip(connected(server), "/nobody")
         check_round_trip(connected(server, pki.bob), "/bob")
@@ -134,7 +134,7 @@ def want_lets_in_who_has_no_certificate_but_not_who_has_a_bad_one():
         check_equal(identities_of(connected(server, pki.bob)).get("x509"), BOB)
 
 
-def what_java_lets_in_and_drover_does_not():
+def clients_that_java_accepts_and_drover_refuses():
     """docs/compatibility.md, "TLS": stricter on purpose."""
     old = expired(pki.files, "expired", PASSWORD)
     authority = Authority(pki.files, "twin")
@@ -158,14 +158,14 @@ def none_asks_for_no_certificate():
         check_round_trip(session, "/anybody")
 
 
-def a_client_that_distrusts_the_server_harms_nobody():
+def a_client_that_distrusts_the_server_does_no_harm():
     with serving() as server:
         context = pki.context(pki.bob, trusted=pki.strange_authority)
         check_equal(connect(server, context=context), None, "a handshake that the client ended")
         check_round_trip(connected(server, pki.bob), "/node")
 
 
-def a_client_must_come_from_the_address_in_its_certificate_when_told_so():
+def a_clients_address_must_match_its_certificate_if_configured():
     here = pki.authority.issue("/CN=here", "IP:127.0.0.1")
     elsewhere = pki.authority.issue("/CN=elsewhere", "IP:192.0.2.1")
     with serving({"ssl.clientHostnameVerification": "true"}) as server:
@@ -175,7 +175,7 @@ def a_client_must_come_from_the_address_in_its_certificate_when_told_so():
 
 # ---- what a certificate is worth --------------------------------------------------------------------------
 
-def a_node_for_one_certificate_is_closed_to_others():
+def a_node_for_one_certificate_is_denied_to_others():
     with serving() as server:
         alice, bob = connected(server, pki.alice), connected(server, pki.bob)
         for path, scheme, identity in (("/named", "x509", ALICE), ("/auth", "auth", "")):
@@ -196,7 +196,7 @@ def the_subject_is_written_as_java_writes_it():
         check_equal(identities_of(connected(server, pki.alice)).get("x509"), ALICE)
 
 
-def the_super_users_certificate_opens_everything():
+def the_super_users_certificate_grants_everything():
     with serving(properties={"zookeeper.X509AuthenticationProvider.superUser": ADMIN}) as server:
         alice = connected(server, pki.alice)
         check_equal(error_of(alice, p.CREATE, p.create_body("/own", b"secret", [(p.ALL, "x509", ALICE)])), OK)
@@ -205,7 +205,7 @@ def the_super_users_certificate_opens_everything():
         check_equal(error_of(connected(server, pki.admin), p.DELETE, p.path_version_body("/own")), OK)
 
 
-def a_certificate_without_a_subject_is_not_the_super_user_that_nobody_named():
+def without_a_super_user_a_certificate_without_a_subject_is_not_super():
     with serving() as server:
         alice = connected(server, pki.alice)
         acls = {"/own": [(p.ALL, "x509", ALICE)], "/digest": [(p.ALL, "digest", "a:b")]}
@@ -237,7 +237,7 @@ V1, V1_1 = ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1
 V1_2, V1_3 = ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3
 
 
-def both_current_protocols_and_no_older_one_are_spoken():
+def only_the_two_current_protocols_are_accepted():
     with serving() as server:
         check_equal(agreed(server, pki.context(pki.bob))[0], "TLSv1.3")
         check_equal(agreed(server, only_between(V1_2, V1_2))[0], "TLSv1.2")
@@ -268,7 +268,7 @@ def ciphers_can_be_restricted():
 
 # ---- one port for both, stores that change, clients that do not finish ------------------------------------
 
-def one_port_takes_tls_and_plain_when_told_so():
+def a_unified_port_accepts_tls_and_plain():
     with serving({"client.portUnification": "true"}) as server:
         plain = p.Connection(server.port)
         check(plain.handshake() is not None, "plain")
@@ -333,7 +333,7 @@ def a_damaged_new_store_leaves_the_old_one_in_use():
         check(PASSWORD not in server.log_file.read_text(), "a password in the log")
 
 
-def half_a_handshake_is_closed_after_its_time():
+def an_incomplete_handshake_times_out():
     # Nothing else may close them: not the limit for connections that never say anything.
     with serving({"ssl.handshakeDetectionTimeoutMillis": "500", "nio.sessionlessCnxnTimeout": "600000",
                   "client.portUnification": "true"}) as server:
@@ -355,7 +355,7 @@ def half_a_handshake_is_closed_after_its_time():
 
 # ---- what cannot work -------------------------------------------------------------------------------------
 
-def settings_that_cannot_work_end_the_server_with_one_line_and_no_password():
+def invalid_settings_stop_the_server_with_one_line_and_no_password():
     for what, settings, named in bad_settings(pki):
         base = {"dataDir": pki.files / "data", "secureClientPort": 0, "secureClientPortAddress": "127.0.0.1"}
         config = pki.files / "zoo.cfg"
@@ -420,25 +420,25 @@ def the_java_client_makes_a_round_trip():
 
 
 COMMON_CASES = [
-    sessions_work_with_stores_of_every_kind, the_type_of_a_store_may_be_said_and_its_password_be_in_a_file,
+    sessions_work_with_stores_of_every_kind, a_store_may_have_an_explicit_type_and_a_password_file,
     an_rsa_key_serves_as_well, pipelined_and_large_requests_pass, four_letter_words_are_answered_inside_tls,
-    plain_bytes_on_the_secure_port_are_not_answered, need_refuses_strangers_while_others_go_on,
-    want_lets_in_who_has_no_certificate_but_not_who_has_a_bad_one, what_java_lets_in_and_drover_does_not,
+    plain_bytes_on_the_secure_port_are_not_answered, need_refuses_strangers_and_others_continue,
+    want_accepts_no_certificate_but_refuses_a_bad_one, clients_that_java_accepts_and_drover_refuses,
     none_asks_for_no_certificate,
-    a_client_that_distrusts_the_server_harms_nobody, a_node_for_one_certificate_is_closed_to_others,
-    the_subject_is_written_as_java_writes_it, the_super_users_certificate_opens_everything,
-    a_certificate_without_a_subject_is_not_the_super_user_that_nobody_named,
-    one_port_takes_tls_and_plain_when_told_so, kazoo_makes_a_round_trip, the_java_client_makes_a_round_trip,
+    a_client_that_distrusts_the_server_does_no_harm, a_node_for_one_certificate_is_denied_to_others,
+    the_subject_is_written_as_java_writes_it, the_super_users_certificate_grants_everything,
+    without_a_super_user_a_certificate_without_a_subject_is_not_super,
+    a_unified_port_accepts_tls_and_plain, kazoo_makes_a_round_trip, the_java_client_makes_a_round_trip,
 ]
 # Java 3.8.0 speaks TLS 1.2 alone unless told otherwise and reads its stores once; the rest is about drover's
 # own limits and messages.
 DROVER_CASES = [
-    both_current_protocols_and_no_older_one_are_spoken, protocols_can_be_restricted,
+    only_the_two_current_protocols_are_accepted, protocols_can_be_restricted,
     ciphers_can_be_restricted,
-    a_client_must_come_from_the_address_in_its_certificate_when_told_so,
+    a_clients_address_must_match_its_certificate_if_configured,
     replaced_stores_are_picked_up_without_a_restart, a_replaced_trust_store_decides_about_new_clients,
-    a_damaged_new_store_leaves_the_old_one_in_use, half_a_handshake_is_closed_after_its_time,
-    settings_that_cannot_work_end_the_server_with_one_line_and_no_password,
+    a_damaged_new_store_leaves_the_old_one_in_use, an_incomplete_handshake_times_out,
+    invalid_settings_stop_the_server_with_one_line_and_no_password,
     no_password_is_shown_by_a_server_that_runs,
 ]
 

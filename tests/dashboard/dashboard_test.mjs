@@ -14,7 +14,7 @@ const looks = {
 
 // ---- the views -----------------------------------------------------------------------------------
 
-test("the ensemble is drawn with its leader, and every server is level", () =>
+test("the ensemble is drawn with its leader, and every server is synced", () =>
   withPage({}, async (page) => {
     await page.goto(`${site}/`);
     await page.locator(".server.leader").waitFor();
@@ -111,7 +111,7 @@ test("a lock shows who holds it and who waits, and the next one when it is relea
     await lock.locator(".inside").getByText("worker-2").waitFor();
   }));
 
-test("of a line of thousands the first are shown, and how many there are", () =>
+test("of thousands of waiters the first are shown, with the total", () =>
   withPage({origin: bigSite}, async (page) => {
     await order("long_line");
     await page.goto(`${bigSite}/#/recipes/long`);
@@ -198,7 +198,7 @@ test("the whole page can be used with a keyboard", () =>
     await page.keyboard.press("Escape");
   }));
 
-test("the switch of colours is remembered and goes back to the system's", () =>
+test("the colour scheme is remembered and can return to the system's", () =>
   withPage({colorScheme: "dark"}, async (page) => {
     const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     await page.goto(`${site}/#/ensemble`);
@@ -215,7 +215,7 @@ test("the switch of colours is remembered and goes back to the system's", () =>
     assert.equal(await ground(), dark);
   }));
 
-test("an ACL hides a node from whoever it does not name", () =>
+test("an ACL hides a node from users it does not name", () =>
   withPage({expected: ["403"]}, async (page) => {
     await page.goto(`${site}/#/tree/secret`);
     await page.getByText("does not let you read").waitFor();
@@ -229,7 +229,7 @@ test("an ACL hides a node from whoever it does not name", () =>
     assert.equal(await page.evaluate(() => JSON.stringify(localStorage) + document.cookie), "{}");
   }));
 
-test("a name and a password may be of any script, and what cannot be sent is told", () =>
+test("user names and passwords may use any script, and invalid ones are reported", () =>
   withPage({expected: ["403"]}, async (page) => {
     await page.goto(`${site}/#/tree/geheim`);
     await page.getByText("does not let you read").waitFor();
@@ -249,7 +249,7 @@ test("a name and a password may be of any script, and what cannot be sent is tol
 
 // ---- changing nodes ------------------------------------------------------------------------------
 
-test("with the switch on, a known user edits a node, is told of a conflict, and deletes it", () =>
+test("with editing on, an authenticated user edits a node, sees a conflict, and deletes it", () =>
   withPage({origin: bigSite, expected: ["409"]}, async (page) => {
     await page.goto(`${bigSite}/#/tree/plain`);
     await page.locator("pre").waitFor();
@@ -277,7 +277,7 @@ test("with the switch on, a known user edits a node, is told of a conflict, and 
     );
   }));
 
-test("editing changes no byte that was not edited: CRLF, a byte order mark, what is no text", () =>
+test("editing preserves other bytes: CRLF, a byte order mark, binary data", () =>
   withPage({origin: bigSite}, async (page) => {
     const bytesOf = async (name) => {
       const answer = await send(world.big, "GET", `/api/node?path=/${name}`, {});
@@ -308,7 +308,7 @@ test("editing changes no byte that was not edited: CRLF, a byte order mark, what
       String.fromCharCode(...Array(19).keys()) + "\xff",
     );
     await edit("blob", (text) => `${text} xy`);
-    await page.getByText("“xy” is no byte in hex").waitFor();
+    await page.getByText("“xy” is not a byte in hex").waitFor();
     await picture(page, "edit-hex");
   }));
 
@@ -337,7 +337,7 @@ function send(port, method, path, headers, body = "") {
   });
 }
 
-test("changes need the switch, credentials, our own page and the right version", async () => {
+test("changes need editing on, credentials, our own page and the right version", async () => {
   const code = async (wanted) => {
     const answer = await change({version: 99, data: "eA==", ...wanted});
     return `${answer.status} ${JSON.parse(answer.text).error}`;
@@ -354,7 +354,7 @@ test("changes need the switch, credentials, our own page and the right version",
   assert.equal(await code({method: "DELETE", path: "/million", version: 0}), "409 NotEmpty");
 });
 
-test("a foreign name for this address is turned away, and the page is locked down", async () => {
+test("a foreign Host is refused, and the page has a strict content policy", async () => {
   assert.equal((await send(world.page, "GET", "/api/whoami", {Host: "evil.example"})).status, 421);
   assert.equal((await send(world.page, "GET", "/api/whoami", {Host: "localhost"})).status, 200);
   const index = await send(world.page, "GET", "/", {});
@@ -394,7 +394,7 @@ test("a node with a million children opens at once, page by page", () =>
     await picture(page, "million");
   }));
 
-test("whoever lists a million children keeps no write waiting", async () => {
+test("listing a million children does not delay writes", async () => {
   const quiet = await order("writes_while", 1);
   const writes = order("writes_while", 2);
   const listings = [];
@@ -417,7 +417,7 @@ test("whoever lists a million children keeps no write waiting", async () => {
 
 // ---- servers that go -----------------------------------------------------------------------------
 
-test("a leader that is killed is replaced in the picture, without a reload", () =>
+test("a killed leader is replaced in the drawing without a reload", () =>
   withPage({}, async (page) => {
     await page.goto(`${site}/#/ensemble`);
     await page.locator(".server.leader", {hasText: `Server ${world.leader}`}).waitFor();
@@ -438,7 +438,7 @@ test("a leader that is killed is replaced in the picture, without a reload", () 
     assert.equal(await page.evaluate(() => window.stillHere), true);
   }));
 
-test("a server that goes away is told of, and the page goes on when it is back", () =>
+test("a lost server is reported, and the page continues when it returns", () =>
   withPage({origin: bigSite, expected: ["ERR_"]}, async (page) => {
     await page.goto(`${bigSite}/#/ensemble`);
     await page.getByText("Standalone server").waitFor();

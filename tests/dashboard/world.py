@@ -150,7 +150,7 @@ class World:
         from kazoo.client import KazooClient
 
         alice, bob = self.kazoo = [KazooClient(f"127.0.0.1:{self.big.port}") for _ in range(2)]
-        threading.excepthook = lambda _: None  # Whoever still waits at the end is told so.
+        threading.excepthook = lambda _: None  # Threads that still wait at the end raise an exception.
 
         def behind(call):
             threading.Thread(target=call, daemon=True).start()

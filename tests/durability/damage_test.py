@@ -111,7 +111,7 @@ def a_missing_log_file_is_noticed():
             check_equal(directory.outcome(f"{name} is missing"), REFUSED, f"start without {name}")
 
 
-def damage_is_noticed_without_the_side_file_too():
+def damage_is_detected_without_the_side_file():
     """A directory that Java wrote has no drover.links. What breaks in the middle shows all the same."""
     middle_damages = [what for what in DAMAGES if not what.startswith(("cut", "zeros to"))]
     with Prepared() as directory:
@@ -124,13 +124,13 @@ def damage_is_noticed_without_the_side_file_too():
                             lambda data, what=what: DAMAGES[what](data, records[len(records) // 2]))
 
 
-def damage_to_the_side_file_costs_nothing():
+def damage_to_the_side_file_loses_nothing():
     with Prepared(restarts=1) as directory:
         size = len(directory.read("drover.links"))
         for at in (0, 9, 512, 520, 530, 1024, 1030, 1060, 1070):
             check(at < size, "the side file is as long as expected")
             outcome = directory.after(f"flip at {at}", "drover.links", lambda data, at=at: flip(data, at))
-            check_equal(outcome, FULL, f"logs and snapshots are whole, drover.links is damaged at {at}")
+            check_equal(outcome, FULL, f"logs and snapshots are intact, drover.links is damaged at {at}")
         check_equal(directory.after("cut", "drover.links", lambda data: data[:600]), FULL, "side file cut")
         check_equal(directory.after("emptied", "drover.links", lambda data: b""), FULL, "side file emptied")
 
@@ -161,7 +161,7 @@ def random_damage_to_one_of_three_log_files():
 
 
 def a_torn_tail_is_not_damage():
-    """What a crash leaves behind the last acknowledged write: some bytes of a batch that was never synced."""
+    """Bytes that a crash leaves after the last acknowledged write: parts of a batch that was never synced."""
     with Prepared() as directory:
         name = directory.logs[0]
         records = records_of(directory.read(name))
@@ -313,7 +313,7 @@ def a_second_server_on_the_same_directory_is_refused():
 
 
 def a_refused_start_changes_nothing():
-    """Whoever restores the damaged file from a backup gets everything back, however often it was tried."""
+    """After the damaged file is restored from a backup, everything is back, even after many attempts to start."""
     with Prepared(restarts=1) as directory:
         name = directory.logs[0]
         whole = directory.read(name)
@@ -336,8 +336,8 @@ if __name__ == "__main__":
         the_older_of_two_log_files_damaged,
         the_newest_of_two_log_files_damaged,
         a_missing_log_file_is_noticed,
-        damage_is_noticed_without_the_side_file_too,
-        damage_to_the_side_file_costs_nothing,
+        damage_is_detected_without_the_side_file,
+        damage_to_the_side_file_loses_nothing,
         random_damage_to_the_only_log_file,
         random_damage_to_one_of_three_log_files,
         a_torn_tail_is_not_damage,

@@ -66,7 +66,7 @@ class DataDirectory:
         shutil.copytree(self.original, self.server.data_dir)
 
     def keep(self):
-        """What was done to the copy belongs to every later experiment."""
+        """Later experiments start from the copy as it is now."""
         shutil.rmtree(self.original)
         shutil.copytree(self.server.data_dir, self.original)
 

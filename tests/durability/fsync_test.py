@@ -165,9 +165,9 @@ def a_failing_snapshot_does_not_end_the_server(operation, pattern, error):
             return len(complaints()) >= 3
 
         wait_until(write_until_it_complains, "three failed snapshots")
-        check(server.alive() and server.disk.hits >= 3, "the server goes on")
+        check(server.alive() and server.disk.hits >= 3, "the server continues")
         check(all(" ERROR " in line for line in complaints()), f"errors: {complaints()}")
-        # What a snapshot would have made superfluous is still needed.
+        # Files that a snapshot would have replaced are still needed.
         server.kill()
         check_restart(server, acknowledged, set())
         # And once the disk is well again there are snapshots.
@@ -226,7 +226,7 @@ def a_purge_whose_sync_of_the_logs_directory_fails_ends_the_server():
         session = server.session()
         acknowledged = {f"/n{n}" for n in range(50)}
         session.create_all([(path, path.encode()) for path in sorted(acknowledged)])
-        # Nobody writes any more, so it is purge that meets it.
+        # There are no more writes, so purge meets the fault.
         server.disk.arm(FailingDisk.FSYNC, LOG_DIRECTORY, FailingDisk.FAIL)
         check_died_of_storage(server, "fsync")
         check_restart(server, acknowledged, set())
@@ -236,7 +236,7 @@ def a_slow_sync_delays_writes_and_nothing_else():
     a_slow_sync_does_not_delay_reads(quick_writes_before=0)
 
 
-def a_disk_that_becomes_slow_holds_up_reads_once():
+def a_disk_that_becomes_slow_delays_reads_once():
     # After many quick syncs the thread that answers reads may sync by itself. It notices with the first slow
     # one that it should not; a second one would mean that it has not learned.
     a_slow_sync_does_not_delay_reads(quick_writes_before=300)
@@ -260,7 +260,7 @@ def a_slow_sync_does_not_delay_reads(quick_writes_before):
         while server.disk.inside:
             began = time.monotonic()
             check_equal(reader.nodes(["/before"])["/before"][0], b"data", "a read during the sync")
-            # What is not durable is not shown either: somebody might act on it.
+            # A change that is not durable is not shown either: a client might act on it.
             seen = reader.exists("/slow")
             answered = bool(select.select([writer.connection.socket], [], [], 0)[0])
             if server.disk.inside:
@@ -328,7 +328,7 @@ if __name__ == "__main__":
         a_purge_that_cannot_delete_does_not_end_the_server,
         a_purge_whose_sync_of_the_logs_directory_fails_ends_the_server,
         a_slow_sync_delays_writes_and_nothing_else,
-        a_disk_that_becomes_slow_holds_up_reads_once,
+        a_disk_that_becomes_slow_delays_reads_once,
         a_start_whose_sync_of_the_old_log_fails_is_refused,
         a_start_whose_side_file_cannot_be_renamed_is_refused,
         a_clean_stop_during_load_keeps_every_acknowledged_write,

@@ -172,7 +172,7 @@ def a_full_disk_stops_growth_and_nothing_else():
     fill_and_free({"preAllocSize": 256})
 
 
-def a_preallocation_larger_than_the_disk_is_no_obstacle():
+def a_preallocation_larger_than_the_disk_is_no_problem():
     fill_and_free({})
 
 
@@ -202,7 +202,7 @@ def a_server_killed_on_a_full_disk_has_everything_when_it_starts():
         check_equal(server.session().create("/new"), "/new", "create with space again")
 
 
-def deletes_go_on_for_long_while_the_disk_is_full():
+def many_deletes_succeed_while_the_disk_is_full():
     """Deletes are log records too. They fit into the reserve, and what they free in memory is real."""
     with SmallDisk() as disk, small_server(disk, {"preAllocSize": 256}) as server:
         server.start()
@@ -220,7 +220,7 @@ def deletes_go_on_for_long_while_the_disk_is_full():
         filler.check_restored()
 
 
-def an_existing_client_can_come_back_while_the_disk_is_full():
+def an_existing_client_can_reconnect_while_the_disk_is_full():
     with SmallDisk() as disk, small_server(disk, {"preAllocSize": 256}) as server:
         server.start()
         filler = Filler(server)
@@ -233,7 +233,7 @@ def an_existing_client_can_come_back_while_the_disk_is_full():
         filler.delete_some(again, 1)
 
 
-def new_clients_are_welcome_as_soon_as_there_is_space():
+def new_clients_are_accepted_as_soon_as_there_is_space():
     with SmallDisk() as disk, small_server(disk, {"preAllocSize": 256}) as server:
         server.start()
         filler = Filler(server)
@@ -254,10 +254,10 @@ if __name__ == "__main__":
     enter_namespace()
     sys.exit(run("full_disk", [
         a_full_disk_stops_growth_and_nothing_else,
-        a_preallocation_larger_than_the_disk_is_no_obstacle,
+        a_preallocation_larger_than_the_disk_is_no_problem,
         snapshots_and_new_log_files_on_a_full_disk_lose_nothing,
         a_server_killed_on_a_full_disk_has_everything_when_it_starts,
-        deletes_go_on_for_long_while_the_disk_is_full,
-        an_existing_client_can_come_back_while_the_disk_is_full,
-        new_clients_are_welcome_as_soon_as_there_is_space,
+        many_deletes_succeed_while_the_disk_is_full,
+        an_existing_client_can_reconnect_while_the_disk_is_full,
+        new_clients_are_accepted_as_soon_as_there_is_space,
     ], only=sys.argv[1] if len(sys.argv) > 1 else None))

@@ -137,7 +137,7 @@ def survival_case(number, settings):
     return case
 
 
-def the_run_was_worth_something():
+def the_run_tested_enough():
     """Numbers below these would mean that the cases above proved nothing."""
     counts = (f"{totals[name]} {name.replace('_', ' ')}" for name in LEAST)
     print("kill9: " + ", ".join(counts), flush=True)
@@ -164,7 +164,7 @@ def a_session_and_its_ephemerals_survive_a_restart():
         check(not other.exists("/mine") and not other.exists("/mine too"), "closing deletes the ephemerals")
 
 
-def a_session_whose_client_stays_away_ends_with_its_ephemerals():
+def a_session_whose_client_stays_away_expires_with_its_ephemerals():
     with Drover(config={"tickTime": 200, "maxSessionTimeout": 60000}) as server:
         server.start()
         owner = server.session(timeout_ms=1000)
@@ -197,7 +197,7 @@ def a_closed_session_is_not_resurrected():
         check(not server.session(resume=owner).valid, "nor does the session")
 
 
-def a_wrong_password_does_not_open_a_recovered_session():
+def a_wrong_password_does_not_resume_a_recovered_session():
     with Drover() as server:
         server.start()
         owner = server.session()
@@ -212,9 +212,9 @@ def a_wrong_password_does_not_open_a_recovered_session():
 if __name__ == "__main__":
     sys.exit(run("kill9", [
         *[survival_case(number, settings) for number, settings in enumerate(SETTINGS)],
-        the_run_was_worth_something,
+        the_run_tested_enough,
         a_session_and_its_ephemerals_survive_a_restart,
-        a_session_whose_client_stays_away_ends_with_its_ephemerals,
+        a_session_whose_client_stays_away_expires_with_its_ephemerals,
         a_closed_session_is_not_resurrected,
-        a_wrong_password_does_not_open_a_recovered_session,
+        a_wrong_password_does_not_resume_a_recovered_session,
     ], only=sys.argv[1] if len(sys.argv) > 1 else None))

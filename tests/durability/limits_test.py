@@ -38,7 +38,7 @@ def frames_of_impossible_length_close_the_connection():
     check_equal(server.counter("large_requests_rejected") - rejected, attacks, "large_requests_rejected")
 
 
-def a_frame_of_the_full_length_is_only_paid_for_when_it_comes():
+def a_large_frame_uses_memory_only_as_it_arrives():
     """The length alone must not reserve memory: forty connections would cost forty times the limit."""
     with server.bystander(), server.bounded_memory(32):
         connections = [server.connected() for _ in range(CONNECTIONS_PER_ADDRESS - 5)]
@@ -98,7 +98,7 @@ def a_first_frame_that_never_ends_closes_the_connection():
     check_equal(expired, len(beginnings), "sessionless_connections_expired")
 
 
-def a_byte_now_and_then_does_not_extend_the_deadline():
+def single_bytes_do_not_extend_the_deadline():
     request = p.frame(p.connect_request())
     connection = server.connection()
     connection.socket.settimeout(0.1)
@@ -116,7 +116,7 @@ def a_byte_now_and_then_does_not_extend_the_deadline():
     check(took < DEADLINE_SECONDS + SWEEP_SECONDS + 2, f"closed only after {took:.1f} s")
 
 
-def a_request_that_has_begun_must_end():
+def a_started_request_must_be_completed():
     connection = server.connected()
     connection.send(struct.pack(">i", 1000) + b"x" * 500)
     check(is_closed(connection, 10), "half a request is not waited for any longer than the deadline")
@@ -145,7 +145,7 @@ def survivors(connections):
     return kept
 
 
-def no_address_gets_more_than_its_connections():
+def connections_per_address_are_limited():
     rejected = server.counter("connection_rejected")
     with server.bystander() as bystander:
         flood = [server.connect_from("127.0.0.1") for _ in range(3 * CONNECTIONS_PER_ADDRESS)]
@@ -159,7 +159,7 @@ def no_address_gets_more_than_its_connections():
     server.connected().close()
 
 
-def the_server_gets_no_more_than_its_connections():
+def connections_of_the_server_are_limited():
     with server.bystander() as bystander:
         flood = []
         for n in range(20, 26):
@@ -202,7 +202,7 @@ def a_flood_of_four_letter_words_is_survived():
     server.counter_after_flood("packets_received")
 
 
-def after_all_of_it_the_server_is_well():
+def the_server_is_healthy_afterwards():
     server.check_well(END_MB, moved=(
         "connection_rejected", "large_requests_rejected", "sessionless_connections_expired",
         "auth_failed_count", "packets_received", "packets_sent", "bytes_received_count"))
@@ -212,15 +212,15 @@ if __name__ == "__main__":
     with server.start():
         code = run("limits", [
             frames_of_impossible_length_close_the_connection,
-            a_frame_of_the_full_length_is_only_paid_for_when_it_comes,
+            a_large_frame_uses_memory_only_as_it_arrives,
             counts_that_the_frame_cannot_hold_are_errors,
             a_first_frame_that_never_ends_closes_the_connection,
-            a_byte_now_and_then_does_not_extend_the_deadline,
-            a_request_that_has_begun_must_end,
-            no_address_gets_more_than_its_connections,
-            the_server_gets_no_more_than_its_connections,
+            single_bytes_do_not_extend_the_deadline,
+            a_started_request_must_be_completed,
+            connections_per_address_are_limited,
+            connections_of_the_server_are_limited,
             identities_beyond_the_limit_close_the_connection,
             a_flood_of_four_letter_words_is_survived,
-            after_all_of_it_the_server_is_well,
+            the_server_is_healthy_afterwards,
         ], only=sys.argv[1] if len(sys.argv) > 1 else None)
     sys.exit(code)

@@ -52,7 +52,7 @@ def idle_connections_keep_no_large_buffers():
             session.close()
 
 
-def pipelined_reads_that_nobody_collects(first_requests):
+def pipelined_reads_whose_replies_are_not_read(first_requests):
     make_large_node()
     with server.bystander() as bystander, server.bounded_memory():
         read = request_frame(1, p.GET_DATA, p.path_watch_body("/large"))
@@ -71,16 +71,16 @@ def pipelined_reads_that_nobody_collects(first_requests):
 
 
 def a_reader_that_never_reads_costs_little():
-    pipelined_reads_that_nobody_collects(b"")
+    pipelined_reads_whose_replies_are_not_read(b"")
 
 
-def a_reader_that_never_reads_behind_a_write_costs_little():
+def a_reader_that_never_reads_after_a_write_costs_little():
     """The reads wait for the write and then all become due at once."""
     write = request_frame(1, p.SET_DATA, p.set_data_body("/large", b"x" * MEGABYTE))
-    pipelined_reads_that_nobody_collects(write)
+    pipelined_reads_whose_replies_are_not_read(write)
 
 
-def memory_goes_back_when_the_clients_do():
+def memory_is_released_when_the_clients_leave():
     """Right behind the readers above, whose answers nobody collected."""
     server.check_memory(QUIET_MB, "a tree of a few megabytes and nobody connected")
 
@@ -109,7 +109,7 @@ def watches_beyond_the_limit_are_errors():
         check(all(err == NO_NODE for err in errors[:WATCHES_PER_SESSION]), "watches up to the limit are set")
         beyond = set(errors[WATCHES_PER_SESSION:])
         check(not beyond & {OK, NO_NODE}, f"watches beyond the limit are errors: {beyond}")
-        check(session.exists("/"), "the session goes on without more watches")
+        check(session.exists("/"), "the session continues without more watches")
         check(session.call(p.ADD_WATCH, p.buffer("/") + p.int32(1))[0] < 0, "addWatch at the limit")
         check(server.counter("watch_count") <= WATCHES_PER_SESSION, "watch_count")
         session.close()
@@ -202,7 +202,7 @@ def a_hundred_thousand_children_are_listed():
         session.close()
 
 
-def two_thousand_levels_are_no_recursion():
+def two_thousand_levels_do_not_overflow_the_stack():
     with server.bystander():
         session = Session(server.port, timeout_ms=60000)
         paths = ["/d" * level for level in range(1, LEVELS + 1)]
@@ -217,11 +217,11 @@ def two_thousand_levels_are_no_recursion():
         session.close()
 
 
-def after_all_of_it_the_server_is_well():
+def the_server_is_healthy_afterwards():
     server.check_well(END_MB, ("packets_received", "packets_sent", "bytes_received_count"))
 
 
-def and_everything_is_there_after_a_kill():
+def everything_is_there_after_a_kill():
     server.kill()
     server.start()
     session = server.session()
@@ -236,8 +236,8 @@ if __name__ == "__main__":
         code = run("memory", [
             idle_connections_keep_no_large_buffers,
             a_reader_that_never_reads_costs_little,
-            a_reader_that_never_reads_behind_a_write_costs_little,
-            memory_goes_back_when_the_clients_do,
+            a_reader_that_never_reads_after_a_write_costs_little,
+            memory_is_released_when_the_clients_leave,
             a_reader_that_was_slow_gets_everything_in_the_end,
             watches_beyond_the_limit_are_errors,
             set_watches_with_a_hundred_thousand_paths_sets_no_more_than_the_limit,
@@ -246,8 +246,8 @@ if __name__ == "__main__":
             a_path_of_a_megabyte_is_an_error,
             an_acl_with_a_hundred_thousand_entries_is_an_error,
             a_hundred_thousand_children_are_listed,
-            two_thousand_levels_are_no_recursion,
-            after_all_of_it_the_server_is_well,
-            and_everything_is_there_after_a_kill,
+            two_thousand_levels_do_not_overflow_the_stack,
+            the_server_is_healthy_afterwards,
+            everything_is_there_after_a_kill,
         ], only=sys.argv[1] if len(sys.argv) > 1 else None)
     sys.exit(code)

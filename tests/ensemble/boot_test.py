@@ -58,7 +58,7 @@ def new_servers_case(servers, seed):
     return case
 
 
-def two_of_three_new_servers_serve_and_say_so():
+def two_of_three_new_servers_serve_and_log_it():
     with Ensemble([DROVER] * 3) as ensemble:
         ensemble.start(1, 2)
         check_equal(sum(member.said().count(BEGINS) for member in ensemble), 1, "loud lines")
@@ -66,7 +66,7 @@ def two_of_three_new_servers_serve_and_say_so():
         ensemble.start(3)
         ensemble.level()
         check_no_time_limit_was_needed(ensemble)
-        check(BEGINS not in ensemble[3].said(), "who joins begins nothing")
+        check(BEGINS not in ensemble[3].said(), "a joining server starts no new history")
 
 
 def new_servers_of_both_kinds_serve(kinds):
@@ -133,7 +133,7 @@ def empty_servers_wait_while_one_that_has_data_answers():
         (ensemble[1].data_dir / "initialize").touch()
         ensemble.start(1)
         with ensemble.leader().client() as client:
-            check(client.exists("/old"), "what one had, all have")
+            check(client.exists("/old"), "all servers have what one had")
 
 
 def measure(runs, servers, kind):
@@ -165,7 +165,7 @@ if __name__ == "__main__":
         sys.exit(0)
     sys.exit(run("boot", [
         *[new_servers_case(servers, seed) for servers in (3, 5) for seed in range(2)],
-        two_of_three_new_servers_serve_and_say_so,
+        two_of_three_new_servers_serve_and_log_it,
         both_kinds_case([DROVER, JAVA, DROVER]),
         both_kinds_case([JAVA, DROVER, JAVA]),
         a_server_whose_history_the_others_have_lost_stops_and_keeps_it,

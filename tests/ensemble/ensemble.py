@@ -101,7 +101,7 @@ class Member(Server):
         self.paused = False
 
     def _environment(self):
-        """Of the libraries that lie to it."""
+        """The environment for the preloaded fault libraries."""
         merged = {}
         for liar in filter(None, (self.disk, self.clock)):
             for name, value in liar.environment().items():
@@ -144,7 +144,7 @@ class Member(Server):
         return self.log_file.stat().st_size if self.log_file.exists() else 0
 
     def check_not_diverged(self):
-        """Drover notices by digests that its state is not the leader's, and begins anew. That heals, so that
+        """Drover detects with digests that its state differs from the leader's, and takes the leader's. That heals, so
         nothing else would show it; but it must never be needed."""
         found = re.search(".*makes another state here than at the leader.*", self.said(since=0))
         check(found is None, f"{self}: {found and found.group()}")
@@ -267,7 +267,7 @@ class Ensemble:
                 for how in _in_order(patterns, other.said(before[other.sid]))]
 
     def lead(self, wanted):
-        """Makes `wanted` the leader without losing anything: whoever is left behind cannot win against it."""
+        """Makes `wanted` the leader without losing anything: the others cannot win against it."""
         leader = self.settle()
         if leader is wanted:
             return

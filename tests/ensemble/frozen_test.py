@@ -88,7 +88,7 @@ def let_the_leader_freeze(kinds):
         with contextlib.suppress(OSError):
             patient.answer()
             error, decoder = patient.answer()
-            check_equal((error, int(decoder.buffer())), (0, writer.written), "what is read behind a sync")
+            check_equal((error, int(decoder.buffer())), (0, writer.written), "what is read after a sync")
         wait_until(lambda: ensemble.serves() and ensemble[1].mode() == "follower", "the old leader follows", 30)
         writer.write()
         ensemble.level()

@@ -30,7 +30,7 @@ ephemerals = 3000  # of one session; see --ephemerals
 
 
 def check_same_everywhere(ensemble):
-    """All servers have the same tree after a write and after a restart, and nobody had to begin anew."""
+    """All servers have the same tree after a write and after a restart, and no server had to take another's state."""
     ensemble.level()
     trees.check_same_everywhere(ensemble.running)
     for member in ensemble:
@@ -58,7 +58,7 @@ def set_data(session, path, data):
     return session.call(p.SET_DATA, p.set_data_body(path, data))[0]
 
 
-def a_large_value_is_logged_by_everybody(kinds):
+def a_large_value_is_logged_by_every_server(kinds):
     def case():
         with Ensemble(kinds, properties=LARGE_BUFFER) as ensemble:
             ensemble.start()
@@ -83,7 +83,7 @@ def a_large_value_is_logged_by_everybody(kinds):
     return case
 
 
-def a_follower_with_a_smaller_buffer_follows_nevertheless():
+def a_follower_with_a_smaller_buffer_still_follows():
     with Ensemble([DROVER] * 3) as ensemble:
         for sid in (1, 2):
             ensemble[sid].properties.update(LARGE_BUFFER)
@@ -137,10 +137,10 @@ def a_session_with_many_ephemerals_ends(kinds, leader, expire):
                 for member in ensemble.running:
                     wait_until(lambda m=member, n=left: node_count(m) == n, f"no ephemerals at {member}",
                                EXPIRY_SECONDS)
-                with ensemble[sid].client() as other:  # What a sweep deletes is not somebody's later node.
+                with ensemble[sid].client() as other:  # A sweep does not delete later nodes of others.
                     other.create(f"/{sid}/parent-0/an-ephemeral-node-{0:09}")
             check_same_everywhere(ensemble)
-            check_equal(current_epoch(ensemble[leader]), epoch, "nobody had to elect another leader: the epoch")
+            check_equal(current_epoch(ensemble[leader]), epoch, "no new leader was elected: the epoch")
             restart(ensemble)
             check_same_everywhere(ensemble)
     case.__name__ = (f"a_session_with_many_ephemerals_{'expires' if expire else 'is_closed'}_with_"
@@ -170,9 +170,9 @@ def main():
     arguments = parser.parse_args()
     ephemerals = arguments.ephemerals
     all_drover, mixed = [DROVER] * 3, [DROVER, DROVER, JAVA]
-    return run("limits", [a_large_value_is_logged_by_everybody(all_drover),
-                          a_large_value_is_logged_by_everybody(mixed),
-                          a_follower_with_a_smaller_buffer_follows_nevertheless,
+    return run("limits", [a_large_value_is_logged_by_every_server(all_drover),
+                          a_large_value_is_logged_by_every_server(mixed),
+                          a_follower_with_a_smaller_buffer_still_follows,
                           a_session_with_many_ephemerals_ends(all_drover, leader=1, expire=True),
                           a_session_with_many_ephemerals_ends(mixed, leader=2, expire=False),
                           a_session_with_many_ephemerals_ends(mixed, leader=2, expire=True),

@@ -53,7 +53,7 @@ class Client(threading.Thread):
                 else:
                     self.rest()
             self.close()
-        except BaseException as failure:  # Reported by whoever waits for this client.
+        except BaseException as failure:  # Reported by the thread that waits for this client.
             self.failure = failure
 
     def resume(self):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Apache ZooKeeper 3.8.0 and drover in one ensemble, clients of both worlds writing all the while: whoever
+# Apache ZooKeeper 3.8.0 and drover in one ensemble, clients of both kinds write all the time: whoever
 # leads, however a server joins, and whatever is done to the others, every server ends with the same tree,
 # Stat included, and nothing acknowledged is missing.
 #
@@ -22,7 +22,7 @@ import sys
 
 from ensemble import DROVER, JAVA, Ensemble
 from load import Load
-from scenarios import (EVENTS, JOINS, PROPERTIES, Stage, every_server_becomes_the_other_kind_and_back,
+from scenarios import (EVENTS, JOINS, PROPERTIES, Stage, every_server_is_replaced_by_the_other_kind_and_back,
                        follower_is_killed, follower_is_stopped_and_continued, joins_by_diff, joins_by_snap,
                        joins_by_trunc, joins_with_an_empty_disk, leader_is_killed,
                        leader_is_stopped_and_continued)
@@ -51,7 +51,7 @@ IN_CI = [
     (1, joins_by_snap, follower_is_killed),
     (1, joins_by_trunc, leader_is_killed),
     (2, joins_with_an_empty_disk, follower_is_stopped_and_continued),
-    (2, joins_by_diff, every_server_becomes_the_other_kind_and_back),
+    (2, joins_by_diff, every_server_is_replaced_by_the_other_kind_and_back),
     (3, joins_by_diff, leader_is_stopped_and_continued),
     (3, joins_by_snap, leader_is_killed),
     (3, joins_with_an_empty_disk, follower_is_killed),

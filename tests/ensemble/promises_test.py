@@ -38,7 +38,7 @@ def start(ensemble, leading):
     write_through(ensemble.leader(), "/before")
 
 
-def let_a_drover_leader_make_way(voter):
+def let_a_drover_leader_step_down(voter):
     """A voter of this kind comes back with a later promise."""
     with Ensemble([DROVER, DROVER, voter]) as ensemble:
         start(ensemble, DROVER)
@@ -68,7 +68,7 @@ def drover_looks_on_at_a_java_leader_that_stays():
         check(f"sid: {-1 - late.sid} not in the current config" in leader.said(), "an id that Java does not count")
         write_through(late, "/while-looking-on")
         check_same_everywhere(ensemble)
-        # Without its follower the leader has no quorum, whoever looks on; and with its vote drover makes one again.
+        # Without its follower the leader has no quorum, even if drover looks on; with drover's vote there is one again.
         other.stop()
         wait_until(lambda: ensemble.serves() and late.mode() in ("leader", "follower"), "a new epoch", 60)
         check(accepted_epoch(late) > epoch + 5, "an epoch later than the promise")
@@ -78,19 +78,19 @@ def drover_looks_on_at_a_java_leader_that_stays():
         check({"/before", "/while-away", "/while-looking-on", "/after"} <= tree.keys(), "every write is there")
 
 
-def a_drover_leader_makes_way_for_a_java_voter():
-    let_a_drover_leader_make_way(JAVA)
+def a_drover_leader_steps_down_for_a_java_voter():
+    let_a_drover_leader_step_down(JAVA)
 
 
-def a_drover_leader_makes_way_for_a_drover_voter():
-    let_a_drover_leader_make_way(DROVER)
+def a_drover_leader_steps_down_for_a_drover_voter():
+    let_a_drover_leader_step_down(DROVER)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", help="run the cases whose name contains this")
     arguments = parser.parse_args()
-    return run("promises", [a_drover_leader_makes_way_for_a_java_voter, a_drover_leader_makes_way_for_a_drover_voter,
+    return run("promises", [a_drover_leader_steps_down_for_a_java_voter, a_drover_leader_steps_down_for_a_drover_voter,
                             drover_looks_on_at_a_java_leader_that_stays], arguments.only)
 
 

@@ -56,7 +56,7 @@ def a_member_that_is_removed_stops():
 def a_member_that_stays_stops_too():
     with reconfigurable() as ensemble:
         ensemble.start()
-        # Of the two that would be left one has stopped, so that the change itself comes to nothing.
+        # One of the two remaining members has stopped, so the change is never committed.
         with contextlib.suppress(ConnectionLoss):
             remove(ensemble, next(m.sid for m in ensemble if m.kind == JAVA and m is not ensemble.leader()))
         stops(ensemble[1])

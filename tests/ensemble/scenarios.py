@@ -156,7 +156,7 @@ def follower_is_stopped_and_continued(stage):
     stage.load.goes_on()
 
 
-def every_server_becomes_the_other_kind_and_back(stage):
+def every_server_is_replaced_by_the_other_kind_and_back(stage):
     for _ in ("there", "back"):
         for member in stage.ensemble:
             member.stop()
@@ -168,4 +168,4 @@ def every_server_becomes_the_other_kind_and_back(stage):
 
 JOINS = [joins_by_diff, joins_by_trunc, joins_by_snap, joins_with_an_empty_disk]
 EVENTS = [leader_is_killed, follower_is_killed, leader_is_stopped_and_continued,
-          follower_is_stopped_and_continued, every_server_becomes_the_other_kind_and_back]
+          follower_is_stopped_and_continued, every_server_is_replaced_by_the_other_kind_and_back]

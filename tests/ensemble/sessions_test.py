@@ -154,7 +154,7 @@ def read_only_servers_answer_alike():
     check_equal(drover, java, "a read-only server's answers")
 
 
-def a_reader_needs_no_local_sessions_of_the_configuration():
+def a_reader_needs_no_configured_local_sessions():
     """Java answers a new client with a ReplyHeader that no client can read, unless local sessions are on."""
     with alone(DROVER) as ensemble:
         lose_the_others(ensemble)
@@ -219,7 +219,7 @@ def zkcli_reads_from_a_read_only_server():
 
 
 def local_story(kinds, config, at_leader):
-    """What a client with a local session hears of one server of an ensemble, with zxids from the first on."""
+    """What a client with a local session receives from one server, with zxids relative to the first."""
     heard = []
     with Ensemble(kinds, config=config, properties=WORDS) as ensemble:
         ensemble.start()
@@ -279,7 +279,7 @@ def session_lines(server):
 def local_sessions_are_alike(config, at_leader):
     def case():
         java, drover = (local_story([kind] * 3, config, at_leader) for kind in (JAVA, DROVER))
-        check_equal(drover, java, "what a client of a local session hears")
+        check_equal(drover, java, "what a client with a local session receives")
         for kinds in ((DROVER, DROVER, JAVA), (JAVA, JAVA, DROVER)):
             check_equal(local_story(kinds, config, at_leader), java, f"the same in an ensemble of {kinds}")
 
@@ -292,7 +292,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", help="run the cases whose name contains this")
     arguments = parser.parse_args()
-    cases = [read_only_servers_answer_alike, a_reader_needs_no_local_sessions_of_the_configuration,
+    cases = [read_only_servers_answer_alike, a_reader_needs_no_configured_local_sessions,
              a_global_session_outlives_its_servers_read_only_mode,
              kazoo_reads_from_a_read_only_server_and_goes_back, zkcli_reads_from_a_read_only_server]
     cases += [local_sessions_are_alike(config, at_leader)

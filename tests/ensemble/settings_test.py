@@ -20,7 +20,7 @@ CANNOT_START_EXIT = 1
 PASSWORD = "quorum"
 
 
-def an_election_port_that_is_still_taken_is_tried_again():
+def an_election_port_in_use_is_retried():
     with Ensemble([DROVER] * 3) as ensemble:
         with socket.create_server(("127.0.0.1", ensemble[3].election_port)):
             ensemble.start(wait=False)
@@ -28,7 +28,7 @@ def an_election_port_that_is_still_taken_is_tried_again():
         ensemble.settle()
 
 
-def an_election_port_that_stays_taken_ends_the_server_after_as_many_tries_as_it_is_told():
+def an_election_port_that_stays_in_use_stops_the_server_after_the_configured_tries():
     with Ensemble([DROVER] * 3, properties={"zookeeper.electionPortBindRetry": 2}) as ensemble:
         with socket.create_server(("127.0.0.1", ensemble[3].election_port)):
             ensemble[3].launch()
@@ -43,7 +43,7 @@ def changed_stores_of_the_quorum_are_used_without_a_restart():
         current = pathlib.Path(folder) / "current"
 
         def write_stores(name):
-            """Both stores change at once: whoever looks in between would load one of each."""
+            """Both stores change at once: a reload in between would load one of each."""
             stores = pathlib.Path(folder) / name
             stores.mkdir()
             authority = Authority(stores, name)
@@ -69,15 +69,15 @@ def changed_stores_of_the_quorum_are_used_without_a_restart():
             follower.stop()
             ensemble.start(follower.sid)
             write_marker(follower)
-            check(ensemble.leader() is leader, "nobody else had to look for a leader")
+            check(ensemble.leader() is leader, "no other server had to look for a leader")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", help="run the cases whose name contains this")
     arguments = parser.parse_args()
-    return run("settings", [an_election_port_that_is_still_taken_is_tried_again,
-                            an_election_port_that_stays_taken_ends_the_server_after_as_many_tries_as_it_is_told,
+    return run("settings", [an_election_port_in_use_is_retried,
+                            an_election_port_that_stays_in_use_stops_the_server_after_the_configured_tries,
                             changed_stores_of_the_quorum_are_used_without_a_restart], arguments.only)
 
 

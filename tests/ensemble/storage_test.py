@@ -133,7 +133,7 @@ def a_server_whose_only_snapshot_is_damaged_heals_from_the_others():
         check_everything(ensemble, range(NODES), "snapshot damaged")
 
 
-def two_damaged_servers_do_not_outvote_the_one_that_knows():
+def two_damaged_servers_do_not_outvote_the_intact_one():
     with three_drovers() as ensemble:
         ensemble.start()
         write_nodes(ensemble, range(NODES))
@@ -154,7 +154,7 @@ def two_damaged_servers_do_not_outvote_the_one_that_knows():
 # M2: two log files, a hole in the older one that ends at an epoch's beginning.
 
 
-def a_hole_in_an_older_log_is_not_jumped_over():
+def a_hole_in_an_older_log_is_not_skipped():
     with three_drovers() as ensemble:
         ensemble.start()
         write_nodes(ensemble, range(100))
@@ -175,7 +175,7 @@ def a_hole_in_an_older_log_is_not_jumped_over():
 # M3: one sync of the log fails, once.
 
 
-def one_failed_sync_ends_the_server_and_nothing_else(leads, operation, error):
+def one_failed_sync_stops_only_that_server(leads, operation, error):
     with three_drovers(failing_disks=True) as ensemble:
         ensemble.start()
         write_nodes(ensemble, range(100))
@@ -183,7 +183,7 @@ def one_failed_sync_ends_the_server_and_nothing_else(leads, operation, error):
         victim.disk.arm(operation, LOG, FailingDisk.FAIL, nth=5, error=error)
         written = 100
         while victim.running:
-            check(written < 10000, "the armed fault never came")
+            check(written < 10000, "the injected fault never happened")
             written += write_until_refused(ensemble, written)
         check_equal(victim.disk.hits, 1, "failed calls")
         check_equal(victim.process.wait(), STORAGE_FAILURE_EXIT, "exit code")
@@ -215,7 +215,7 @@ def write_until_refused(ensemble, first):
 
 def m3_case(leads, operation, name, error):
     def case():
-        one_failed_sync_ends_the_server_and_nothing_else(leads, operation, error)
+        one_failed_sync_stops_only_that_server(leads, operation, error)
 
     case.__name__ = f"a {'leader' if leads else 'follower'} whose {name} fails once ends, and loses nothing"
     return case
@@ -243,8 +243,8 @@ if __name__ == "__main__":
     sys.exit(run("storage", [
         a_server_whose_log_is_damaged_heals_from_the_others,
         a_server_whose_only_snapshot_is_damaged_heals_from_the_others,
-        two_damaged_servers_do_not_outvote_the_one_that_knows,
-        a_hole_in_an_older_log_is_not_jumped_over,
+        two_damaged_servers_do_not_outvote_the_intact_one,
+        a_hole_in_an_older_log_is_not_skipped,
         *[m3_case(leads, operation, name, error)
           for leads in (True, False)
           for operation, name, error in ((FailingDisk.FDATASYNC, "sync of the log", errno.EIO),

@@ -63,7 +63,7 @@ def accepted_epoch(member):
     return int((member.data_dir / "version-2" / "acceptedEpoch").read_text())
 
 
-def a_claim_does_not_use_up_the_epochs():
+def a_false_claim_does_not_exhaust_the_epochs():
     """A voter is away, and somebody speaks for it while the others look for a leader."""
     with Ensemble([DROVER] * 3) as ensemble:
         ensemble.start()
@@ -84,7 +84,7 @@ def a_claim_does_not_use_up_the_epochs():
         write_marker(ensemble.leader())
 
 
-def silent_connections_keep_nobody_out():
+def silent_connections_do_not_block_others():
     with Ensemble([DROVER] * 3) as ensemble:
         leader = ensemble.start().leader()
         follower = ensemble.followers()[0]
@@ -95,7 +95,7 @@ def silent_connections_keep_nobody_out():
                     strangers.enter_context(socket.create_connection(("127.0.0.1", port), timeout=5))
             ensemble.start(follower.sid)
             write_marker(follower)
-        check(ensemble.leader() is leader, "nobody had to look for a leader")
+        check(ensemble.leader() is leader, "no server had to look for a leader")
 
 
 def election_greeting(sid):
@@ -117,7 +117,7 @@ def refused(member, name):
     return int(lines["zk_" + name])
 
 
-def a_members_name_from_elsewhere_opens_nothing():
+def a_members_id_from_a_wrong_address_is_refused():
     with Ensemble([DROVER] * 3) as ensemble:
         leader = ensemble.start().leader()
         follower, other = ensemble.followers()
@@ -127,7 +127,7 @@ def a_members_name_from_elsewhere_opens_nothing():
             check(told == b"", f"the leader answers {told}")
         told = what_a_stranger_is_told(leader.quorum_port, greeting(FOLLOWER_INFO, 77, epoch))
         check(told == b"", f"the leader answers a server that is no member: {told}")
-        # The larger id connects, so a server with a smaller one listens to whoever says to have it.
+        # The larger id connects, so a server with a smaller id listens to any connection that claims the larger one.
         small, large = sorted((follower, other), key=lambda member: member.sid)
         told = what_a_stranger_is_told(small.election_port, election_greeting(large.sid))
         check(told == b"", f"a vote is answered: {told}")
@@ -136,15 +136,15 @@ def a_members_name_from_elsewhere_opens_nothing():
         check(refused(leader, "peer_rejected_no_member") == 1, "refusals of strangers")
         check(refused(small, "election_port_rejected") == 1, "refusals of the election port")
         write_marker(follower)
-        check(ensemble.leader() is leader and set(ensemble.followers()) == {follower, other}, "nobody had to look")
+        check(ensemble.leader() is leader and set(ensemble.followers()) == {follower, other}, "no server had to look for a leader")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", help="run the cases whose name contains this")
     arguments = parser.parse_args()
-    cases = [a_claim_does_not_use_up_the_epochs, silent_connections_keep_nobody_out,
-             a_members_name_from_elsewhere_opens_nothing]
+    cases = [a_false_claim_does_not_exhaust_the_epochs, silent_connections_do_not_block_others,
+             a_members_id_from_a_wrong_address_is_refused]
     return run("strangers", cases, arguments.only)
 
 

@@ -8,7 +8,7 @@ import time
 from harness import NO_NODE, OK, check, check_equal, p, wait_until
 from servers import SUPER_AUTH
 
-# What a server writes there by itself: its configuration, which each reads from its own file.
+# Nodes that a server writes by itself: its configuration, which each reads from its own file.
 OWN_TO_EACH_SERVER = {"/zookeeper/config"}
 SHOWN = 5
 

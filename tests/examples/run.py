@@ -15,7 +15,7 @@ import servers  # noqa: E402  (the path above must come first)
 
 
 def run(program, address):
-    """What is wrong with it, or None."""
+    """The failure of the program, or None."""
     try:
         done = subprocess.run([str(program), address], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               timeout=60)

@@ -11,12 +11,13 @@
 
 #include "dashboard/json.h"
 #include "dashboard/member_probe.h"
-#include "dashboard/recipe_shapes.h"
 #include "http/hosts.h"
+#include "layouts/recipe.h"
 
 namespace {
 
 using namespace drover::server;
+using namespace drover::layouts;
 
 void require(bool condition) {
   if (!condition) std::abort();

@@ -95,11 +95,12 @@ class Subject {
 
   void apply_one(const std::string& entry) {
     const auto txn = wire::decode_entry(entry);
-    ENSURE(txn.has_value(), "what prepare wrote can be read");
+    ENSURE(txn.has_value(), "a prepared transaction can be decoded");
     events_.clear();
     apply(machine_, *txn, events_);
     pending_.applied(txn->header.zxid);
-    ENSURE(!txn->digest || txn->digest->tree_digest == machine_.tree.digest(), "as prepare foresaw it");
+    ENSURE(!txn->digest || txn->digest->tree_digest == machine_.tree.digest(),
+           "the digest that prepare predicted");
     std::vector<WatcherId> heard;
     for (const TreeEvent& event : events_.list) watches_.fire(event.type, event.path, heard);
   }

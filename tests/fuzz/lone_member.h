@@ -219,13 +219,17 @@ inline void LoneMember::elect() {
 
 inline void LoneMember::accept(LinkId link) {
   if (!links_.emplace(link, "").second) return;
-  input([&](replica::Effects& effects) { member_->on_link_accepted(link, now_, effects); });
+  input([&](replica::Effects& effects) {
+    member_->on_link({link, zab::LinkEvent::Kind::kAccepted}, now_, effects);
+  });
 }
 
 inline void LoneMember::hang_up(LinkId link) {
   if (links_.erase(link) == 0) return;
   streams_.erase(link);
-  input([&](replica::Effects& effects) { member_->on_link_down(link, now_, effects); });
+  input([&](replica::Effects& effects) {
+    member_->on_link({link, zab::LinkEvent::Kind::kDown}, now_, effects);
+  });
 }
 
 inline void LoneMember::say(LinkId link, std::string_view bytes) {
@@ -257,7 +261,9 @@ inline void LoneMember::packet(LinkId link, wire::PacketType type, Zxid zxid, co
 
 inline void LoneMember::state_sent(LinkId link) {
   if (streams_.erase(link) == 0) return;
-  input([&](replica::Effects& effects) { member_->on_state_sent(link, now_, effects); });
+  input([&](replica::Effects& effects) {
+    member_->on_link({link, zab::LinkEvent::Kind::kStateSent}, now_, effects);
+  });
 }
 
 inline void LoneMember::pass(std::int64_t ms) {
@@ -329,7 +335,9 @@ inline void LoneMember::carry_out(replica::Effects& effects) {
   // The elected server is always reachable.
   dialled_ = effects.zab.dial->link;
   links_.emplace(*dialled_, "");
-  input([&, link = *dialled_](replica::Effects& more) { member_->on_link_up(link, now_, more); });
+  input([&, link = *dialled_](replica::Effects& more) {
+    member_->on_link({link, zab::LinkEvent::Kind::kUp}, now_, more);
+  });
 }
 
 inline void LoneMember::send(const zab::LinkSend& send) {
@@ -342,7 +350,7 @@ inline void LoneMember::send(const zab::LinkSend& send) {
   wire::QuorumPacket packet;
   while (!bytes.empty()) {
     const wire::DecodedPacket decoded = wire::decode_packet(bytes, {}, packet);
-    ENSURE(decoded.status == wire::Decoded::kComplete, "whole packets are sent");
+    ENSURE(decoded.status == wire::Decoded::kComplete, "only complete packets are sent");
     bytes.remove_prefix(decoded.bytes);
   }
 }
@@ -366,25 +374,25 @@ inline void LoneMember::work_disk(int orders) {
 inline void LoneMember::answer(const Order& order, replica::Effects& effects) {
   if (const auto* append = std::get_if<zab::AppendTxns>(&order)) {
     disk_.append(*append->batch);
-    member_->on_durable(append->batch->last, now_, effects);
+    member_->on_disk(zab::TxnsDurable{append->batch->last}, now_, effects);
   } else if (const auto* save = std::get_if<zab::SaveEpoch>(&order)) {
-    member_->on_epoch_saved(save->kind, save->epoch, now_, effects);
+    member_->on_disk(zab::EpochSaved{save->kind, save->epoch}, now_, effects);
   } else if (const auto* cut = std::get_if<zab::TruncateLog>(&order)) {
     if (disk_.truncate(cut->last)) {
-      member_->on_truncated(now_, effects);
+      member_->on_disk(zab::LogTruncated{}, now_, effects);
     } else {
-      member_->on_truncate_failed(now_, effects);
+      member_->on_disk(zab::LogTruncated{.done = false}, now_, effects);
     }
   } else if (const auto* snapshot = std::get_if<zab::SaveSnapshot>(&order)) {
     disk_.replace(snapshot->zxid);
-    member_->on_state_saved(now_, effects);
+    member_->on_disk(zab::SnapshotSaved{}, now_, effects);
   } else if (std::holds_alternative<zab::ReloadState>(order)) {
     const auto exact = disk_.reload();
     over_ = !exact;
-    if (exact) member_->on_state_reloaded(*exact, now_, effects);
+    if (exact) member_->on_disk(zab::StateReloaded{*exact}, now_, effects);
   } else {
     disk_.discard();
-    member_->on_history_discarded(now_, effects);
+    member_->on_disk(zab::HistoryDiscarded{}, now_, effects);
   }
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What a client can do to a server with the protocol alone. Each attack gets the port of the server, does its
+# Attacks that a client can make with the protocol alone. Each attack gets the port of the server, does its
 # worst, and checks that it was told so by an error of the protocol or by the end of its connection.
 
 import contextlib
@@ -44,7 +44,7 @@ def a_multi_read_of_one_large_node_many_times(port):
     session = session_of(port)
     body = p.multi_body([(p.GET_DATA, p.path_watch_body("/large"))] * 2000)
     check_equal(session.call(p.MULTI_READ, body)[0], QUOTA_EXCEEDED, "multiRead")
-    check(session.exists("/large"), "the session goes on")
+    check(session.exists("/large"), "the session continues")
     session.close()
 
 

@@ -144,7 +144,7 @@ def ensemble(names):
         attacks.prepare(attacked.port)
 
         def check_whole():
-            check(servers.leader() is leader, "the leader leads on")
+            check(servers.leader() is leader, "the leader still leads")
             check_equal(set(servers.followers()), {attacked, other}, "followers")
             trees = [tree_of(member.port) for member in servers]
             check(trees[0] == trees[1] == trees[2], "the tree is the same on every server")

@@ -113,7 +113,7 @@ def the_environment_has_the_same_keys():
     check_equal(list(fields(drover, "/commands/env")), list(fields(java, "/commands/env")))
 
 
-def the_monitor_says_what_mntr_says_and_in_javas_words():
+def the_monitor_command_matches_mntr_and_java():
     ours, theirs = fields(drover, "/commands/monitor"), fields(java, "/commands/mntr")
     mntr = [line.split("\t")[0].removeprefix("zk_") for line in
             four_letter_word(drover.port, "mntr").splitlines()]
@@ -133,7 +133,7 @@ def system_properties_show_no_secret():
     check("superDigest" not in str(ours), ours)
 
 
-def what_changes_something_needs_proof_here():
+def commands_that_change_something_need_authentication():
     for name in "crst srst orst stmk?traceMask=5".split():
         check_equal(get(drover, f"/commands/{name}").status, 401, name)
         check_equal(get(drover, f"/commands/{name}", headers={"Authorization": "digest super:wrong"}).status, 403,
@@ -163,7 +163,7 @@ def statuses(*headers):
     return [get(drover, "/commands/srst", headers=h).status for h in headers]
 
 
-def only_those_whom_the_root_names_may():
+def only_identities_in_the_root_acl_are_allowed():
     session = sessions[drover]
 
     def set_root(xid, *acl):
@@ -176,8 +176,8 @@ def only_those_whom_the_root_names_may():
         set_root(601, (p.ALL, "digest", OWNER_ID), (p.ALL & ~p.ADMIN, "world", "anyone"))
         check_equal(statuses(OWNER, INVENTED, SUPER), [200, 403, 200], "clients may still create nodes")
         set_root(602, (p.ALL & ~p.DELETE_PERM, "digest", OWNER_ID), (p.ALL & ~p.ADMIN, "world", "anyone"))
-        check_equal(statuses(OWNER), [403], "what the world may do does not complete a permission")
-        # Whoever likes may have added himself here.
+        check_equal(statuses(OWNER), [403], "permissions of world do not add up with others")
+        # Anyone could have added themselves here.
         set_root(603, (p.ALL, "digest", OWNER_ID), (p.ALL, "world", "anyone"))
         check_equal(statuses(OWNER, INVENTED, SUPER), [403, 403, 200])
         set_root(604, (p.ALL, "ip", "127.0.0.0/8"))
@@ -219,7 +219,7 @@ def a_snapshot_replaces_what_another_server_holds():
         done = restore(answer.body)
         check_equal(done.status, 200, done.text)
         check_equal(f"0x{json.loads(done.text)['last_zxid']:x}", answer.headers["last_zxid"])
-        wait_until(lambda: restored(other, nodes), "the server starts anew")
+        wait_until(lambda: restored(other, nodes), "the server restarts")
         other.kill()
         other.start()
         wait_until(lambda: restored(other, nodes), "and again after it was killed")
@@ -238,7 +238,7 @@ def with_an_orphan(snapshot):
     return bytes(forged)
 
 
-def a_state_that_cannot_be_loaded_is_refused_and_nothing_is_touched():
+def a_state_that_cannot_be_loaded_is_refused_and_changes_nothing():
     orphan = with_an_orphan(get(drover, "/commands/snapshot?streaming=true", headers=SUPER).body)
     with with_http("drover", {"admin.rateLimiterIntervalInMS": 0}) as other:
         session = p.Connection(other.port)
@@ -252,14 +252,14 @@ def a_state_that_cannot_be_loaded_is_refused_and_nothing_is_touched():
         wait_until(lambda: restored(other, 6), "the old state after another start")
 
 
-def a_state_larger_than_the_bound_is_refused_and_nothing_is_touched():
+def a_state_above_the_limit_is_refused_and_changes_nothing():
     session = sessions[drover]
     for n in range(8):
         session.call(700 + n, p.CREATE, p.create_body(f"/a/large{n}", b"x" * 500_000))
     snapshot = gzip.compress(get(drover, "/commands/snapshot?streaming=true", headers=SUPER).body)
     for n in range(8):
         session.call(710 + n, p.DELETE, p.path_version_body(f"/a/large{n}"))
-    check(len(snapshot) < 100_000, "small as it is sent")
+    check(len(snapshot) < 100_000, "the request is small")
     with with_http("drover", {"admin.rateLimiterIntervalInMS": 0, "admin.restore.maxStateInMb": 2}) as other:
         answer = get(other, "/commands/restore", method="POST", body=snapshot, headers=SUPER)
         check_equal(answer.status, 413, answer.text)
@@ -299,14 +299,14 @@ def only_restores_that_succeed_count():
             return get(other, "/commands/restore", method="POST", body=body, headers=SUPER).status
         check_equal([restore(b"x"), restore(snapshot[:-1]), restore(snapshot)], [400, 400, 200])
         nodes = fields(drover, "/commands/srvr")["node_count"]
-        wait_until(lambda: restored(other, nodes), "the server starts anew")
+        wait_until(lambda: restored(other, nodes), "the server restarts")
         check_equal(restore(snapshot), 429)
         take = lambda: get(other, "/commands/snapshot", headers=SUPER).status  # noqa: E731
         check_equal([take(), take(), take()], [200, 429, 429])
         counted = fields(other, "/commands/monitor")
         names = "restore_error_count cnt_restore_time restore_rate_limited_count snapshot_error_count " \
                 "snapshot_rate_limited_count".split()
-        check_equal([counted[name] for name in names], [2, 1, 1, 0, 2], "what was counted, before the new start too")
+        check_equal([counted[name] for name in names], [2, 1, 1, 0, 2], "counts from before the restart are included")
 
 
 def restored(server, nodes):
@@ -316,7 +316,7 @@ def restored(server, nodes):
         return False  # It is starting.
 
 
-def shed_connections_come_again():
+def shed_connections_reconnect():
     other = p.Connection(drover.port)
     other.handshake(timeout_ms=30000)
     check_equal(get(drover, "/commands/shed", method="POST", body='{"percentage":100}').status, 401)
@@ -369,13 +369,13 @@ def metrics_are_what_prometheus_reads():
 
 CASES = [the_page_links_to_every_command_of_java_and_the_newer_ones, commands_print_the_same_text, statistics_have_the_same_fields,
          the_digests_print_the_same_text, the_environment_has_the_same_keys,
-         the_monitor_says_what_mntr_says_and_in_javas_words, system_properties_show_no_secret,
-         what_changes_something_needs_proof_here, only_those_whom_the_root_names_may,
+         the_monitor_command_matches_mntr_and_java, system_properties_show_no_secret,
+         commands_that_change_something_need_authentication, only_identities_in_the_root_acl_are_allowed,
          methods_are_answered_as_java_does, probes_answer, metrics_are_what_prometheus_reads,
-         a_snapshot_replaces_what_another_server_holds, a_state_that_cannot_be_loaded_is_refused_and_nothing_is_touched,
-         a_state_larger_than_the_bound_is_refused_and_nothing_is_touched,
+         a_snapshot_replaces_what_another_server_holds, a_state_that_cannot_be_loaded_is_refused_and_changes_nothing,
+         a_state_above_the_limit_is_refused_and_changes_nothing,
          nothing_is_acknowledged_after_a_restore, only_restores_that_succeed_count,
-         a_snapshot_can_be_taken_and_started_from, resets_reset, shed_connections_come_again]
+         a_snapshot_can_be_taken_and_started_from, resets_reset, shed_connections_reconnect]
 
 
 def main():

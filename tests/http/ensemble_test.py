@@ -43,7 +43,7 @@ def the_probes_know_the_leader():
         check_equal(ask(member.http_port, "/leader").status, 200 if member is leader else 503, f"{member} leads")
 
 
-def everybody_names_the_same_leader_and_voters():
+def every_server_reports_the_same_leader_and_voters():
     java = theirs()
     for member in ours():
         mine, other = fields(member, "leader"), fields(java, "leader")
@@ -66,7 +66,7 @@ def the_configuration_has_javas_keys():
         check_equal(list(fields(member, "conf")), list(fields(theirs(), "conf")))
 
 
-def the_metrics_tell_of_elections_and_of_leading():
+def the_metrics_show_elections_and_leadership():
     with ensemble[2].client() as session:
         session.call(protocol.CREATE, protocol.create_body("/counted"))
     leader = ensemble.leader()
@@ -89,7 +89,7 @@ def the_metrics_tell_of_elections_and_of_leading():
 
 
 def no_metric_of_java_is_missing():
-    """What is of a leader alone can only be compared with a leader."""
+    """Metrics that only a leader has can only be compared with a leader."""
     java = theirs()
     alike = [member for member in ours() if (member is ensemble.leader()) == (java is ensemble.leader())]
     left_out = re.compile("_per_namespace$" if alike else "_per_namespace$|" + LEADERS_OWN)
@@ -99,14 +99,14 @@ def no_metric_of_java_is_missing():
         check(not missing, f"{member} lacks {missing}")
 
 
-def no_member_is_restored_alone():
+def a_single_member_cannot_be_restored():
     for member in ours():
         answer = ask(member.http_port, "/commands/restore", method="POST", body="x",
                      headers={"Authorization": "digest super:admin"})
         check_equal(answer.status, 503)
 
 
-def the_state_of_zab_is_told_as_java_does():
+def the_zab_state_is_reported_as_in_java():
     for member in ours():
         mine, other = fields(member, "zabstate"), fields(theirs(), "zabstate")
         check_equal(list(mine), list(other))
@@ -118,7 +118,7 @@ def the_state_of_zab_is_told_as_java_does():
 
 
 def with_an_observer(voter, observer):
-    """What a leader of that kind says of its one observer, and the leader's own last zxid."""
+    """What a leader of that kind reports about its one observer, and the leader's last zxid."""
     with Ensemble([voter, voter, observer], observers=(3,)) as other:
         for member in other:
             member.http_port = free_port()
@@ -138,7 +138,7 @@ def with_an_observer(voter, observer):
         return told, last
 
 
-def an_observer_is_told_of_as_java_does():
+def an_observer_is_reported_as_in_java():
     theirs_said, _ = with_an_observer(JAVA, DROVER)
     for observer in (DROVER, JAVA):
         said, last = with_an_observer(DROVER, observer)
@@ -154,7 +154,7 @@ def an_observer_is_told_of_as_java_does():
         check(abs(mine["established"] / 1000 - time.time()) < 60, mine)
 
 
-def a_server_without_a_quorum_says_so():
+def a_server_without_a_quorum_reports_it():
     survivor, *rest = sorted(ours(), key=lambda member: member is ensemble.leader())
     for member in ensemble:
         if member is not survivor:
@@ -169,10 +169,10 @@ def a_server_without_a_quorum_says_so():
     check("quorum_size 3\n" in ask(survivor.http_port, "/metrics").text, "metrics")
 
 
-CASES = [the_probes_know_the_leader, everybody_names_the_same_leader_and_voters,
-         the_configuration_has_javas_keys, no_member_is_restored_alone,
-         the_metrics_tell_of_elections_and_of_leading, no_metric_of_java_is_missing, the_state_of_zab_is_told_as_java_does,
-         an_observer_is_told_of_as_java_does, a_server_without_a_quorum_says_so]
+CASES = [the_probes_know_the_leader, every_server_reports_the_same_leader_and_voters,
+         the_configuration_has_javas_keys, a_single_member_cannot_be_restored,
+         the_metrics_show_elections_and_leadership, no_metric_of_java_is_missing, the_zab_state_is_reported_as_in_java,
+         an_observer_is_reported_as_in_java, a_server_without_a_quorum_reports_it]
 
 
 def main():

@@ -28,7 +28,7 @@ def refused(port, context):
     return False
 
 
-def forced_https_takes_nothing_else():
+def forced_https_refuses_plain_http():
     with with_http("drover", {"admin.forceHttps": "true", **quorum_stores()}) as server:
         answer = wait_for_http(server.http_port, context=pki.context())
         check_equal(json.loads(answer.text), {"command": "ruok", "error": None})
@@ -40,12 +40,12 @@ def one_port_takes_both():
         check_equal(wait_for_http(server.http_port).status, 200)
         check_equal(ask(server.http_port, "/commands/ruok", context=pki.context()).status, 200)
         plain = json.loads(ask(server.http_port, "/commands/monitor", context=pki.context()).text)["insecure_admin_count"]
-        check(plain >= 1, "who came without TLS is counted")
+        check(plain >= 1, "connections without TLS are counted")
         again = json.loads(ask(server.http_port, "/commands/monitor", context=pki.context()).text)["insecure_admin_count"]
-        check_equal(again, plain, "who came with TLS is not")
+        check_equal(again, plain, "connections with TLS are not")
 
 
-def a_client_that_must_prove_itself_does():
+def a_required_client_certificate_is_checked():
     settings = {"admin.forceHttps": "true", "admin.needClientAuth": "true", **quorum_stores()}
     with with_http("drover", settings) as server:
         check_equal(wait_for_http(server.http_port, context=pki.context(pki.bob)).status, 200)
@@ -64,7 +64,7 @@ def prometheus_has_a_port_of_its_own():
         check(server.process.poll() is None, "it runs")
 
 
-def a_port_that_was_asked_for_must_be_free():
+def a_configured_port_must_be_free():
     taken = socket.create_server(("127.0.0.1", free_port()))
     server = with_http("drover", {"admin.serverPort": taken.getsockname()[1]})
     server.port = free_port()
@@ -74,8 +74,8 @@ def a_port_that_was_asked_for_must_be_free():
     server.remove()
 
 
-CASES = [forced_https_takes_nothing_else, one_port_takes_both, a_client_that_must_prove_itself_does,
-         prometheus_has_a_port_of_its_own, a_port_that_was_asked_for_must_be_free]
+CASES = [forced_https_refuses_plain_http, one_port_takes_both, a_required_client_certificate_is_checked,
+         prometheus_has_a_port_of_its_own, a_configured_port_must_be_free]
 
 if __name__ == "__main__":
     sys.exit(run("http https", CASES, sys.argv[1] if len(sys.argv) > 1 else None))

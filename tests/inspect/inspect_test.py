@@ -76,7 +76,7 @@ def copy_of(kind, name):
 
 
 def files(directory, prefix):
-    """Of the directory, oldest first."""
+    """The files of the directory, oldest first."""
     found = [f for f in (directory / "version-2").iterdir() if re.fullmatch(prefix + r"\.[0-9a-f]+", f.name)]
     return sorted(found, key=lambda f: int(f.name.split(".")[1], 16))
 
@@ -124,7 +124,7 @@ def log_shows_the_transactions_that_javas_toolkit_shows(kind):
         for mine, their in zip(ours, theirs):
             if mine["type"] in ("create", "delete", "setData", "createContainer", "createTtl", "setACL"):
                 check_equal(mine["path"], their[4].lstrip("'"), f"path of {mine['zxid']}")
-        check(f"EOF reached after {len(ours)} txns." in text, "the toolkit counts as many")
+        check(f"EOF reached after {len(ours)} txns." in text, "the toolkit counts the same number")
 
 
 NODE_FIELDS = {"cZxid": "czxid", "mZxid": "mzxid", "pZxid": "pzxid", "cversion": "cversion", "dataVersion": "version",
@@ -159,7 +159,7 @@ def snapshot_shows_the_nodes_that_javas_formatter_shows(kind):
     check_equal(len(ours), len(theirs), "number of nodes")
 
 
-def a_snapshot_made_of_the_past_is_one_that_java_reads(kind):
+def java_reads_a_snapshot_of_a_past_state(kind):
     last = int(inspect_json("log", built(kind))[-1]["zxid"], 16)
     target = workshop / f"past-{kind}" / f"snapshot.{last - 300:x}"
     target.parent.mkdir()
@@ -178,7 +178,7 @@ def verify_finds_nothing_wrong_with_what_a_killed_server_left(kind):
     check_equal({f["verdict"] for f in kinds["snapshot"] + kinds["log"]}, {"ok"})
 
 
-def history_tells_every_version_of_a_node(kind):
+def history_shows_every_version_of_a_node(kind):
     changes = inspect_json("history", built(kind), "/wide/00007")
     check_equal([c["operation"] for c in changes], ["create"] + ["setData"] * (len(changes) - 1))
     check_equal([c["after"]["version"] for c in changes], list(range(len(changes))))
@@ -191,7 +191,7 @@ def history_tells_every_version_of_a_node(kind):
                 [("create", True, "m"), ("setData", True, "mm")])
 
 
-def what_was_purged_is_said_to_be_missing():
+def purged_files_are_reported_as_missing():
     directory = copy_of("java", "purged")
     snapshots, logs = files(directory, "snapshot"), files(directory, "log")
     for old in snapshots[:-1] + logs[:-1]:
@@ -213,7 +213,7 @@ def at_shows_the_tree_between_two_changes(kind):
     check("the history ends at" in inspect.notes, inspect.notes)
 
 
-def diff_finds_nothing_between_a_directory_and_its_own_past_written_down(kind):
+def diff_finds_nothing_between_a_directory_and_a_snapshot_written_from_it(kind):
     last = inspect_json("log", built(kind))[-1]["zxid"]
     target = workshop / f"now-{kind}"
     inspect("at", built(kind), last, "--write", target)
@@ -223,7 +223,7 @@ def diff_finds_nothing_between_a_directory_and_its_own_past_written_down(kind):
     check({"added", "summary"} <= kinds and "removed" not in kinds, f"from the oldest snapshot on: {kinds}")
 
 
-def diff_finds_logs_that_live_apart(kind):
+def diff_finds_logs_in_a_separate_directory(kind):
     apart, logs = copy_of(kind, "apart"), workshop / f"logs-apart-{kind}" / "version-2"
     logs.mkdir(parents=True)
     for log in [*files(apart, "log"), *(apart / "version-2").glob("drover.links")]:
@@ -237,7 +237,7 @@ def diff_finds_logs_that_live_apart(kind):
         check("once for each" in inspect.notes, inspect.notes)
 
 
-def two_servers_make_the_same_of_the_same_requests():
+def two_servers_reach_the_same_state_with_the_same_requests():
     lines = inspect_json("diff", built("java"), built("drover"), "--ignore-stat", expect=1)
     for line in lines:
         if line["kind"] in ("added", "removed"):
@@ -291,7 +291,7 @@ def a_flipped_bit_in_the_log_is_damage_and_repair_asks_before_it_loses_anything(
     check_equal((found["outcome"], found["fine"]), ("damaged", False))
     bad = [f for f in kinds["log"] if f["verdict"] == "BAD"]
     check_equal([f["file"] for f in bad][:1], [log.name])
-    check("whole records follow" in bad[0]["note"], bad[0]["note"])
+    check("complete records follow" in bad[0]["note"], bad[0]["note"])
     before = contents(directory)
     lines = inspect_json("repair", directory, "--yes", expect=1)
     check_equal(lines[-1]["kind"], "refused")
@@ -333,7 +333,7 @@ def a_missing_log_is_a_hole(kind):
     inspect("repair", directory, "--yes", expect=1)
 
 
-def a_gap_that_a_snapshot_spans_is_only_worth_a_note(kind):
+def a_gap_that_a_snapshot_covers_is_only_a_note(kind):
     directory = copy_of(kind, "gap")
     last = result(directory)[0]["last"]
     inspect("at", directory, last, "--write", directory / "version-2" / f"snapshot.{last[2:]}")
@@ -343,7 +343,7 @@ def a_gap_that_a_snapshot_spans_is_only_worth_a_note(kind):
     check(any(f["verdict"] == "note" and "does not follow" in f["note"] for f in kinds["log"]), kinds["log"])
 
 
-def a_torn_tail_is_no_damage_and_is_cut(kind):
+def a_torn_tail_is_not_damage_and_is_truncated(kind):
     directory = copy_of(kind, "torn")
     links = directory / "version-2" / "drover.links"
     links.unlink(missing_ok=True)  # which knows that the last record was synced
@@ -386,9 +386,9 @@ def a_corrupt_snapshot_is_set_aside_and_nothing_is_lost(kind):
     check_equal([f["file"] for f in kinds["snapshot"] if f["verdict"] == "BAD"], [newest.name])
     inspect("snapshot", newest, expect=1)
     inspect("repair", directory, expect=1, answer="no\n")
-    check(newest.exists(), "nothing happens to those who say no")
+    check(newest.exists(), "nothing changes if the operator says no")
     inspect("repair", directory, answer="yes\n")
-    check(not newest.exists(), "it is out of the way")
+    check(not newest.exists(), "the snapshot was set aside")
     check_equal((result(directory)[0]["fine"], result(directory)[0]["last"]), (True, last))
 
 
@@ -400,7 +400,7 @@ def repair_leaves_a_running_server_alone(kind):
         check("in use" in inspect.notes, inspect.notes)
 
 
-def wrong_words_are_a_usage_error():
+def wrong_arguments_are_a_usage_error():
     inspect("log", expect=2)
     inspect("nonsense", expect=2)
     inspect("log", "x", "--type", "nosuch", expect=2)
@@ -424,7 +424,7 @@ def files_may_have_any_name():
         inspect("snapshot", workshop / "a-copy", expect=1)
 
 
-def log_shows_only_what_was_asked_for():
+def log_shows_only_the_requested_transactions():
     directory = built("drover")
     everything = inspect_json("log", directory)
     first, last = everything[100]["zxid"], everything[200]["zxid"]
@@ -441,25 +441,25 @@ def log_shows_only_what_was_asked_for():
 CASES = [
     *for_both(log_shows_the_transactions_that_javas_toolkit_shows),
     *for_both(snapshot_shows_the_nodes_that_javas_formatter_shows),
-    *for_both(a_snapshot_made_of_the_past_is_one_that_java_reads),
+    *for_both(java_reads_a_snapshot_of_a_past_state),
     *for_both(verify_finds_nothing_wrong_with_what_a_killed_server_left),
-    *for_both(history_tells_every_version_of_a_node),
-    what_was_purged_is_said_to_be_missing,
+    *for_both(history_shows_every_version_of_a_node),
+    purged_files_are_reported_as_missing,
     *for_both(at_shows_the_tree_between_two_changes),
-    *for_both(diff_finds_nothing_between_a_directory_and_its_own_past_written_down),
-    *for_both(diff_finds_logs_that_live_apart),
-    two_servers_make_the_same_of_the_same_requests,
+    *for_both(diff_finds_nothing_between_a_directory_and_a_snapshot_written_from_it),
+    *for_both(diff_finds_logs_in_a_separate_directory),
+    two_servers_reach_the_same_state_with_the_same_requests,
     *for_both(compressed_snapshots_are_read),
     *for_both(a_flipped_bit_in_the_log_is_damage_and_repair_asks_before_it_loses_anything),
     *for_both(a_zeroed_sector_is_damage),
     *for_both(a_missing_log_is_a_hole),
-    *for_both(a_gap_that_a_snapshot_spans_is_only_worth_a_note),
-    *for_both(a_torn_tail_is_no_damage_and_is_cut),
+    *for_both(a_gap_that_a_snapshot_covers_is_only_a_note),
+    *for_both(a_torn_tail_is_not_damage_and_is_truncated),
     a_synced_record_that_is_torn_is_damage,
     *for_both(a_corrupt_snapshot_is_set_aside_and_nothing_is_lost),
     *for_both(repair_leaves_a_running_server_alone),
-    wrong_words_are_a_usage_error,
-    log_shows_only_what_was_asked_for,
+    wrong_arguments_are_a_usage_error,
+    log_shows_only_the_requested_transactions,
     files_may_have_any_name,
 ]
 

@@ -4,8 +4,9 @@
 # Do the #include lines of src/ and include/ go only in the direction that the design draws?
 #
 # The arrows themselves are not repeated here: they are the DEPENDS of drover_library() in the top
-# CMakeLists.txt, and they are transitive. What CMake cannot say is below: which folders are pure, which
-# may see the public headers only, and that nothing includes the program's main.
+# CMakeLists.txt, and they are transitive. Its ROOMS are folders in a folder: a room uses only rooms that are
+# named before it. What CMake cannot say is below: which folders are pure, which may see the public headers only,
+# and that nothing includes the program's main.
 #
 #   layering.py ROOT      prints one line per violation, exit code 1 if there is any
 import pathlib
@@ -34,7 +35,7 @@ WORLD = (
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 LIBRARY = re.compile(r"^\s*drover_library\(\s*(\w+)([^)]*)\)", re.MULTILINE)
-KEYWORDS = {"DEPENDS", "TEST_DEPENDS", "LIBRARIES", "THREADS"}
+KEYWORDS = {"ROOMS", "DEPENDS", "TEST_DEPENDS", "LIBRARIES", "THREADS"}
 
 
 def declared_arrows(cmake_text, keyword="DEPENDS"):
@@ -109,14 +110,60 @@ def check_system_header(arrows, folder, header, is_test):
     return None
 
 
-def check_file(arrows, folder, path, shown, for_tests):
-    is_test = path.name.endswith(("_test.cc", "testing.h"))
+class Rooms:
+    """The folders in src/<folder>/, in the order in which they may use each other."""
+
+    def __init__(self, root, folder, rooms):
+        self.folder = folder
+        self.rooms = rooms
+        # A public header belongs to the room that implements it.
+        self.of_header = {f"{PUBLIC}/{folder}/{path.stem}.h": room
+                          for room in rooms for path in (root / "src" / folder / room).glob("*.cc")}
+
+    def of_include(self, header):
+        parts = header.split("/")
+        if parts[0] == self.folder and len(parts) > 2:
+            return parts[1]
+        return self.of_header.get(header)
+
+    def check(self, room, header):
+        target = self.of_include(header)
+        if target is None or target == room or target not in self.rooms:
+            return None
+        if self.rooms.index(target) > self.rooms.index(room):
+            return f"{self.folder}/{room} is before {self.folder}/{target} in ROOMS"
+        return None
+
+    def check_files(self, shown, path):
+        """Tests may use every room, and files outside of the rooms are for all of them."""
+        if len(shown.parts) < 4 or not self.rooms:
+            return
+        room = shown.parts[2]
+        if room not in self.rooms:
+            yield f"{shown}: {room} is not among the ROOMS of {self.folder}"
+        elif not is_test_file(path):
+            for number, _, header in includes(path):
+                problem = self.check(room, header)
+                if problem:
+                    yield f"{shown}:{number}: {header}: {problem}"
+
+
+def is_test_file(path):
+    return path.name.endswith(("_test.cc", "testing.h"))
+
+
+def includes(path):
+    """(line, quote, header) of each #include."""
     text = path.read_text(encoding="utf-8", errors="replace")
     for number, line in enumerate(text.splitlines(), start=1):
         match = INCLUDE.match(line)
-        if not match:
-            continue
-        quote, header = match.groups()
+        if match:
+            yield number, *match.groups()
+
+
+def check_file(arrows, folder, path, shown, for_tests):
+    is_test = is_test_file(path)
+    for number, quote, header in includes(path):
         # "unistd.h" in quotes reaches the same header as <unistd.h>.
         if quote == "<" or is_world(header):
             problem = check_system_header(arrows, folder, header, is_test)
@@ -139,6 +186,7 @@ def violations(root):
     cmake_text = (root / "CMakeLists.txt").read_text(encoding="utf-8")
     arrows = declared_arrows(cmake_text)
     for_tests = declared_arrows(cmake_text, "TEST_DEPENDS")
+    rooms = {folder: Rooms(root, folder, names) for folder, names in declared_arrows(cmake_text, "ROOMS").items()}
     yield from check_arrows(arrows)
     for path in source_files(root):
         shown = path.relative_to(root)
@@ -148,6 +196,8 @@ def violations(root):
             yield f"{shown}: folder {folder or shown.parts[0]!r} has no drover_library() in CMakeLists.txt"
             continue
         yield from check_file(arrows, folder, path, shown, for_tests.get(folder, ()))
+        if folder in rooms:
+            yield from rooms[folder].check_files(shown, path)
 
 
 def main():

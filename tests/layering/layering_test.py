@@ -22,7 +22,7 @@ drover_library(storage DEPENDS wire base
                LIBRARIES ZLIB::ZLIB)
 drover_library(server DEPENDS replica storage LIBRARIES spdlog::spdlog THREADS)
 drover_library(client DEPENDS wire)
-drover_library(recipes DEPENDS client)
+drover_library(recipes ROOMS common locks queues DEPENDS client)
 drover_library(cli DEPENDS recipes layouts)
 add_subdirectory(src/main)
 """
@@ -111,6 +111,23 @@ class Layering(unittest.TestCase):
         self.assert_clean({"src/cli/a.cc": '#include "layouts/layout.h"\n'})
         self.assert_reported({"src/recipes/a.cc": '#include "layouts/layout.h"\n'}, "no arrow from recipes to layouts")
         self.assert_reported({"src/layouts/a.cc": '#include "drover/client.h"\n'}, "below the public headers")
+
+    def test_a_room_uses_only_rooms_before_it(self):
+        self.assert_clean({"src/recipes/queues/a.cc": '#include "recipes/locks/b.h"\n#include "recipes/queues/c.h"\n'})
+        self.assert_reported({"src/recipes/common/a.h": '#include "recipes/locks/b.h"\n'},
+                             "src/recipes/common/a.h:1: recipes/locks/b.h: recipes/common is before recipes/locks")
+
+    def test_a_public_header_belongs_to_the_room_that_implements_it(self):
+        mutex = {"src/recipes/locks/mutex.cc": '#include "drover/recipes/mutex.h"\n'}
+        self.assert_clean({**mutex, "src/recipes/queues/a.cc": '#include "drover/recipes/mutex.h"\n'})
+        self.assert_reported({**mutex, "src/recipes/common/a.cc": '#include "drover/recipes/mutex.h"\n'},
+                             "recipes/common is before recipes/locks")
+
+    def test_tests_may_use_every_room(self):
+        self.assert_clean({"src/recipes/common/a_test.cc": '#include "recipes/queues/b.h"\n'})
+
+    def test_a_room_that_cmake_does_not_know_is_reported(self):
+        self.assert_reported({"src/recipes/utils/a.h": "#pragma once\n"}, "utils is not among the ROOMS of recipes")
 
     def test_the_world_stays_out_of_every_pure_folder(self):
         headers = ["thread", "mutex", "filesystem", "fstream", "chrono", "random", "sys/socket.h", "unistd.h",

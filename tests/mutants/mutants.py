@@ -12,7 +12,7 @@
 #   mutants.py --list, --table, --document
 #
 # The product is not touched: the changed file is compiled beside it and linked in front of the library that
-# holds the right one. A mutant whose text is no longer there fails loudly, and wants to be written anew.
+# holds the right one. A mutant whose text is no longer there is an error, and must be rewritten.
 import argparse
 import dataclasses
 import hashlib

@@ -77,7 +77,7 @@ def files_in_architecture_and_contributing_exist():
     wrong = []
     for page in PAGES[1:3]:
         text = page.read_text().partition("## For readers who know ZooKeeper")
-        named = re.findall(rf"`((?:{folders})/[\w.<>*-]+)`", text[0] + re.sub(r"(?m)^\| `[^|]*\|", "|", text[2]))
+        named = re.findall(rf"`((?:{folders})/[\w.<>*/-]+)`", text[0] + re.sub(r"(?m)^\| `[^|]*\|", "|", text[2]))
         wrong += [f"{page.name}: {name}" for name in named if not exists(name)]
     check_none(wrong)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Recipes on a real server, through a proxy that drops chosen messages. The simulator tries every step
-// (src/recipes/*_test.cc); here the same must hold with real sockets, threads and time, on both kinds of
+// (src/recipes/*/*_test.cc); here the same must hold with real sockets, threads and time, on both kinds of
 // server. SERVER=host:port names it.
 #include <gtest/gtest.h>
 
@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(Lost, Faults,
                                   std::to_string(loss.param.nth) + "_" + loss.param.op;
                          });
 
-TEST_P(Faults, AMutexIsHeldByOneAndLeavesNothing) {
+TEST_P(Faults, AMutexHasOneHolderAndLeavesNoNodes) {
   std::atomic<int> inside = 0;
   const auto contend = [&](const Client& client) {
     for (int i = 0; i < 5; ++i) {
@@ -107,7 +107,7 @@ TEST_P(Faults, AMutexIsHeldByOneAndLeavesNothing) {
   EXPECT_TRUE(becomes_empty(root + "/lock"));
 }
 
-TEST_P(Faults, ASemaphoreLeavesNoLeaseBehind) {
+TEST_P(Faults, ASemaphoreLeavesNoLeases) {
   strike();
   for (int i = 0; i < 3; ++i) {
     Guard guard = unwrap(sync_wait(Semaphore(unlucky, root + "/leases", 1).acquire(patience())));
@@ -118,7 +118,7 @@ TEST_P(Faults, ASemaphoreLeavesNoLeaseBehind) {
   EXPECT_TRUE(becomes_empty(root + "/leases/leases"));
 }
 
-TEST_P(Faults, AQueueGivesEveryItemOnce) {
+TEST_P(Faults, AQueueDeliversEveryItemOnce) {
   const Queue unlucky_end(unlucky, root + "/queue", {.layout = QueueLayout::kNative});
   const Queue other_end(other, root + "/queue", {.layout = QueueLayout::kNative});
   std::multiset<std::string> put;
@@ -145,7 +145,7 @@ TEST_P(Faults, AQueueGivesEveryItemOnce) {
   EXPECT_TRUE(becomes_empty(root + "/queue"));
 }
 
-TEST_P(Faults, ACounterThatIsAskedToCountsOnce) {
+TEST_P(Faults, AnExactlyOnceCounterCountsOnce) {
   const AtomicLong counter(unlucky, root + "/counter", {.exactly_once = true});
   strike();
   for (int i = 1; i <= 5; ++i) EXPECT_EQ(unwrap(sync_wait(counter.add(1, patience()))), i);
@@ -183,7 +183,7 @@ TEST_P(Faults, ASimpleLockNeverRemovesTheNodeOfTheNextHolder) {
   waiting.join();
 }
 
-TEST_P(Faults, ATreeCacheEndsUpWithWhatTheServerHas) {
+TEST_P(Faults, ATreeCacheConvergesToTheServersTree) {
   TreeCache cache(unlucky, root);
   strike();
   unwrap(sync_wait(cache.start(patience())));
@@ -211,7 +211,7 @@ class Sessions : public ::testing::Test {
   std::string root = unwrap(sync_wait(two.create_protected("/sessions", "", {}, patience()))).path;
 };
 
-TEST_F(Sessions, AHolderWhoseSessionIsKilledKnowsBeforeItWritesAgain) {
+TEST_F(Sessions, AHolderWhoseSessionIsKilledNoticesBeforeItWritesAgain) {
   Guard guard = unwrap(sync_wait(Mutex(one, root + "/lock").acquire(patience())));
   std::vector<Op> ops;
   ops.push_back(guard.check_op());
@@ -226,7 +226,7 @@ TEST_F(Sessions, AHolderWhoseSessionIsKilledKnowsBeforeItWritesAgain) {
   EXPECT_TRUE(next.is_held());
 }
 
-TEST_F(Sessions, AWaiterWhoseSessionIsKilledGetsInLineAgain) {
+TEST_F(Sessions, AWaiterWhoseSessionIsKilledQueuesAgain) {
   Guard guard = unwrap(sync_wait(Mutex(one, root + "/lock").acquire(patience())));
   std::atomic<bool> held = false;
   const Client three = connect(server());
@@ -244,7 +244,7 @@ TEST_F(Sessions, AWaiterWhoseSessionIsKilledGetsInLineAgain) {
   unwrap(sync_wait(guard.release(patience())));
 }
 
-TEST_F(Sessions, AnItemOfAConsumerThatDiesIsGivenToAnother) {
+TEST_F(Sessions, AnItemOfADeadConsumerIsDeliveredToAnother) {
   const Queue first(one, root + "/queue");
   const Queue second(two, root + "/queue");
   unwrap(sync_wait(second.put("work", patience())));

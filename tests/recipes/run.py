@@ -119,7 +119,7 @@ def lock_is_refused_while_it_is_held(a, b, path):
     b.do("unlock", path)
 
 
-def lock_of_the_dead_is_inherited(a, b, path):
+def lock_of_a_dead_holder_is_taken_over(a, b, path):
     a.do("lock", path)
     waiting = b.start("lock", path)
     waiting.waits()
@@ -147,7 +147,7 @@ def double_barrier_is_entered_and_left_together(a, b, path):
     leaving.result()
 
 
-def leadership_goes_on_to_the_next(a, b, path):
+def leadership_passes_to_the_next(a, b, path):
     a.do("latch", path, "anna")
     waiting = b.start("latch", path, "bert")
     waiting.waits()
@@ -158,7 +158,7 @@ def leadership_goes_on_to_the_next(a, b, path):
     b.do("unlatch", path)
 
 
-def leadership_of_the_dead_is_inherited(a, b, path):
+def leadership_of_a_dead_leader_is_taken_over(a, b, path):
     a.do("latch", path, "anna")
     waiting = b.start("latch", path, "bert")
     waiting.waits()
@@ -259,9 +259,9 @@ BOTH = (CURATOR, KAZOO)
 STORIES = [
     (lock_is_handed_over, BOTH),
     (lock_is_refused_while_it_is_held, BOTH),
-    (lock_of_the_dead_is_inherited, BOTH),
-    (leadership_goes_on_to_the_next, (CURATOR,)),
-    (leadership_of_the_dead_is_inherited, (CURATOR,)),
+    (lock_of_a_dead_holder_is_taken_over, BOTH),
+    (leadership_passes_to_the_next, (CURATOR,)),
+    (leadership_of_a_dead_leader_is_taken_over, (CURATOR,)),
     (readers_share_and_writers_do_not, (CURATOR,)),
     (semaphore_counts_the_leases_of_both, (CURATOR,)),
     (queue_keeps_its_order, (CURATOR,)),
@@ -289,7 +289,7 @@ class Worlds:
         self.running = {}
 
     def peer(self, name):
-        """Started anew when a story has killed it: a JVM takes a second."""
+        """The running peer, restarted if a story has killed it: a JVM takes a second."""
         known = self.running.get(name)
         if known is None or known.process.poll() is not None:
             known = self.running[name] = Peer(name, self.commands[name])
@@ -311,7 +311,7 @@ def tell(worlds, story, pair, path):
         story(worlds.peer(pair[0]), worlds.peer(pair[1]), path)
         return None
     except (Failed, OSError) as problem:
-        # Whatever state they are in, the next story begins anew.
+        # The peers may be in any state, so the next story starts new ones.
         worlds.close()
         worlds.running.clear()
         return str(problem)

@@ -57,7 +57,7 @@ void compare(const std::string& name, const std::string& head, const Ensemble& e
   std::ifstream file(path);
   std::stringstream expected;
   expected << file.rdbuf();
-  EXPECT_EQ(page, expected.str()) << path << "; DROVER_UPDATE_TRACES=1 writes it anew";
+  EXPECT_EQ(page, expected.str()) << path << "; DROVER_UPDATE_TRACES=1 rewrites it";
 }
 
 TEST(Traces, ElectionOfThree) {
@@ -66,11 +66,11 @@ TEST(Traces, ElectionOfThree) {
   e.tell("= 1 and 2 have 4.1 4.2 4.3, 3 has only 4.1 4.2; all start");
   e.start({1, 2, 3});
   e.run();
-  compare(
-      "election_of_three",
-      "Three servers elect the one with the longest history; among equals the largest id wins. Then the\n"
-      "leader makes sure: a quorum promises a new epoch, is brought to its history, and only then serves.",
-      e);
+  compare("election_of_three",
+          "Three servers elect the one with the longest history; among equals the largest id wins. Then the\n"
+          "leader gets a new epoch promised by a quorum, syncs that quorum with its history, and only then "
+          "serves.",
+          e);
 }
 
 TEST(Traces, HandshakeWithDiff) {
@@ -81,11 +81,11 @@ TEST(Traces, HandshakeWithDiff) {
   e.propose(3, 2);
   e.run();
   e.forget();
-  e.tell("= 1 was away while 5.1 and 5.2 were agreed on; it starts, with a disk that answers on demand");
+  e.tell("= 1 was away while 5.1 and 5.2 were committed; it starts, with a disk that answers on demand");
   e.hold_disk(1);
   e.start({1});
   e.run();
-  e.tell("= its disk makes acceptedEpoch durable: only now the promise is given");
+  e.tell("= its disk makes acceptedEpoch durable: only now it promises the epoch");
   e.work_disk(1, 1);
   e.run();
   e.tell("= meanwhile a client writes");
@@ -95,8 +95,8 @@ TEST(Traces, HandshakeWithDiff) {
   e.release_disk(1);
   e.run();
   compare("handshake_with_diff",
-          "A server that was away gets the difference: the transactions it lacks, each as PROPOSAL and\n"
-          "COMMIT, then NEWLEADER. What it says is always behind what its disk has.",
+          "A server that was away is synced with a DIFF: the transactions it lacks, each as PROPOSAL and\n"
+          "COMMIT, then NEWLEADER. It acknowledges only what is on its disk.",
           e);
 }
 
@@ -105,22 +105,22 @@ TEST(Traces, HandshakeWithTrunc) {
   e.propose(3, 1);
   e.run();
   e.forget();
-  e.tell("= 3 is cut off; a client writes 5.2 there, which reaches nobody");
+  e.tell("= 3 is partitioned; a client writes 5.2 there, which reaches no other server");
   e.isolate(3);
   e.propose(3, 2);
   e.run();
-  e.tell("= 3 crashes; 1 and 2 elect and go on");
+  e.tell("= 3 crashes; 1 and 2 elect a leader and continue");
   e.crash(3);
   e.heal(3);
   e.pass(1000);
   e.propose(2, 1);
   e.run();
-  e.tell("= 3 returns with 5.2, on which nobody agreed");
+  e.tell("= 3 returns with 5.2, which was never committed");
   e.start({3});
   e.run();
   compare("handshake_with_trunc",
-          "A server comes back with a transaction that was never agreed on. The leader knows where the\n"
-          "histories part, so it has the tail cut off, in the log and in the state, before the rest follows.",
+          "A server returns with a transaction that was never committed. The leader knows where the two\n"
+          "histories diverge. It truncates the tail, in the log and in the state, before it sends the rest.",
           e);
 }
 
@@ -135,8 +135,8 @@ TEST(Traces, HandshakeWithSnap) {
   e.start({1});
   e.run();
   compare("handshake_with_snap",
-          "A server that is too far behind gets the leader's whole state. It is on disk, and what was\n"
-          "committed while it travelled is sent behind it, before NEWLEADER is acknowledged.",
+          "A server that is too far behind gets a snapshot of the leader. The snapshot and the transactions\n"
+          "committed while it was sent are on disk before NEWLEADER is acknowledged.",
           e);
 }
 
@@ -153,10 +153,12 @@ TEST(Traces, ALostLeader) {
   e.release_disk(1);
   e.run();
   e.pass(300);
-  compare("a_lost_leader",
-          "A leader dies with a proposal under way. Both others have it in their logs, so the next leader\n"
-          "keeps it: what may have been acknowledged to a client is never lost. A vote waits for the disk.",
-          e);
+  compare(
+      "a_lost_leader",
+      "A leader crashes with an outstanding proposal. Both others have it in their logs, so the next leader\n"
+      "keeps it: a write that may have been acknowledged to a client is never lost. A vote waits for the "
+      "disk.",
+      e);
 }
 
 TEST(Traces, APromiseToNobody) {
@@ -164,38 +166,38 @@ TEST(Traces, APromiseToNobody) {
   e.start({2, 3});
   e.pass(300);
   e.forget();
-  e.tell(
-      "= 3 leads epoch 5; 1, which was away, has promised epoch 7 to a candidate that nobody has seen since");
+  e.tell("= 3 leads epoch 5; 1, which was away, has promised epoch 7 to a candidate that never led");
   e.disk(1).accepted = 7;
   e.start({1});
   e.run();
   compare(
       "a_promise_to_nobody",
       "A leader meets a server that has promised a later epoch than its own. That server may not follow it,\n"
-      "and could be left outside for ever. So the leader makes way, and writes the promise down as its own:\n"
-      "whoever leads next hears of it, and takes a later one.",
+      "and could be left out for ever. So the leader steps down and stores the promise as its own: the\n"
+      "next leader learns of it and chooses a later epoch.",
       e);
 }
 
 TEST(Traces, ALaggingFollower) {
   Ensemble e = three_led_by_3();
-  e.tell("= 1's disk stands still while two transactions are written");
+  e.tell("= 1's disk hangs while two transactions are written");
   e.hold_disk(1);
   e.propose(3, 1);
   e.run();
   e.propose(3, 2);
   e.run();
-  e.tell("= it answers pings, but acknowledges nothing for syncLimit: it is dropped, the others go on");
+  e.tell("= it answers pings, but acknowledges nothing for syncLimit: it is dropped, the others continue");
   e.pass(700);
   e.propose(3, 3);
   e.run();
-  e.tell("= its disk works again; it comes back for what it missed");
+  e.tell("= its disk works again; it rejoins and gets what it missed");
   e.release_disk(1);
   e.pass(500);
-  compare("a_lagging_follower",
-          "A follower whose disk is slow delays nobody: a quorum commits without it. One that does not\n"
-          "acknowledge for syncLimit is let go, and joins again when its disk works.",
-          e);
+  compare(
+      "a_lagging_follower",
+      "A follower with a slow disk does not delay the others: a quorum commits without it. A follower that\n"
+      "acknowledges nothing for syncLimit is dropped, and rejoins when its disk works.",
+      e);
 }
 
 TEST(Traces, AWipedServerDoesNotVote) {
@@ -203,14 +205,14 @@ TEST(Traces, AWipedServerDoesNotVote) {
   e.disk(1) = with_log(1);
   e.disk(2) = {.wiped = true};
   e.disk(3) = with_log(3);
-  e.tell("= 4.2 and 4.3 were agreed on by 2 and 3; 2's disk was wiped since; 1 is stale; 1 and 2 start");
+  e.tell("= 2 and 3 committed 4.2 and 4.3; 2's disk was wiped since; 1 is stale; 1 and 2 start");
   e.start({1, 2});
   e.pass(1250);
-  e.tell("= it goes on like this: no leader, and nothing is lost; 3 starts");
+  e.tell("= this continues: no leader, and nothing is lost; 3 starts");
   e.start({3});
   e.pass(1000);
   compare("a_wiped_server_does_not_vote",
-          "A wiped server and a stale one are a majority in number, but must not decide: together they know\n"
+          "A wiped server and a stale one are two of three, but must not elect a leader: together they know\n"
           "less than was acknowledged. The wiped one hears that 1 has a history, and has no vote (zxid -1) "
           "until it has one.",
           e);

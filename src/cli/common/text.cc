@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/common/text.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <ctime>
+
+#include "cli/common/human_text.h"
+
+namespace drover::cli {
+namespace {
+
+constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+struct Letter {
+  char letter;
+  Permission permission;
+};
+// The order in which they are printed.
+constexpr std::array kLetters{Letter{'c', Permission::kCreate}, Letter{'d', Permission::kDelete},
+                              Letter{'r', Permission::kRead}, Letter{'w', Permission::kWrite},
+                              Letter{'a', Permission::kAdmin}};
+
+Permission parse_permissions(std::string_view text, std::vector<std::string>& complaints) {
+  auto permissions = Permission{};
+  for (const char c : text) {
+    bool known = false;
+    for (const Letter& each : kLetters) {
+      if (each.letter != c) continue;
+      permissions = permissions | each.permission;
+      known = true;
+    }
+    if (!known) complaints.push_back(std::string("Unknown perm type: ") + c);
+  }
+  return permissions;
+}
+
+// Length and code point of the first UTF-8 character; length 0: malformed.
+struct Decoded {
+  std::size_t length = 0;
+  std::uint32_t code_point = 0;
+};
+Decoded decode(std::string_view bytes) {
+  const auto first = static_cast<unsigned char>(bytes[0]);
+  if (first < 0x80) return {1, first};
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  constexpr std::array<std::uint32_t, 5> kSmallest{0, 0, 0x80, 0x800, 0x10000};
+  if (first < 0xC2 || first > 0xF4 || bytes.size() < length) return {};
+  std::uint32_t code = first & (0x7Fu >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    const auto next = static_cast<unsigned char>(bytes[i]);
+    if ((next & 0xC0u) != 0x80) return {};
+    code = (code << 6) | (next & 0x3Fu);
+  }
+  if (code < kSmallest[length] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return {};
+  return {length, code};
+}
+
+bool is_forbidden(std::uint32_t c) {
+  return c <= 0x1F || (c >= 0x7F && c <= 0x9F) || (c >= 0xD800 && c <= 0xF8FF) || c >= 0xFFF0;
+}
+
+// Positions are counted in UTF-16 units, as in Java.
+std::optional<std::string> bad_character(std::string_view path) {
+  std::size_t place = 1;
+  std::string_view component;
+  for (std::size_t i = 1, start = 1; i <= path.size();) {
+    const bool ends = i == path.size() || path[i] == '/';
+    if (ends) {
+      component = path.substr(start, i - start);
+      if (component.empty()) return fmt::format("empty node name specified @{}", place);
+      if (component == "." || component == "..") {
+        return fmt::format("relative paths not allowed @{}", place - 1);
+      }
+      start = ++i;
+      ++place;
+      continue;
+    }
+    if (path[i] == '\0') return fmt::format("null character not allowed @{}", place);
+    const Decoded decoded = decode(path.substr(i));
+    if (decoded.length == 0 || is_forbidden(decoded.code_point)) {
+      return fmt::format("invalid character @{}", place);
+    }
+    i += decoded.length;
+    ++place;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string date_text(std::int64_t ms) {
+  std::time_t seconds = ms / 1000 - (ms % 1000 < 0 ? 1 : 0);
+  std::tm parts{};
+  if (::localtime_r(&seconds, &parts) == nullptr) return std::to_string(ms);
+  constexpr std::array<const char*, 7> kDays{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  constexpr std::array<const char*, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  return fmt::format("{} {} {:02} {:02}:{:02}:{:02} {} {}", kDays.at(static_cast<std::size_t>(parts.tm_wday)),
+                     kMonths.at(static_cast<std::size_t>(parts.tm_mon)), parts.tm_mday, parts.tm_hour,
+                     parts.tm_min, parts.tm_sec, parts.tm_zone, parts.tm_year + 1900);
+}
+
+std::string hex(std::int64_t value) { return fmt::format("{:#x}", static_cast<std::uint64_t>(value)); }
+
+std::string stat_text(const Stat& stat) {
+  return fmt::format(
+      "cZxid = {}\nctime = {}\nmZxid = {}\nmtime = {}\npZxid = {}\ncversion = {}\ndataVersion = {}\n"
+      "aclVersion = {}\nephemeralOwner = {}\ndataLength = {}\nnumChildren = {}\n",
+      hex(raw(stat.czxid)), date_text(stat.ctime_ms), hex(raw(stat.mzxid)), date_text(stat.mtime_ms),
+      hex(raw(stat.pzxid)), stat.cversion, std::to_underlying(stat.version),
+      std::to_underlying(stat.aversion), hex(raw(stat.ephemeral_owner)), stat.data_length, stat.num_children);
+}
+
+std::string list_text(const std::vector<std::string>& items) {
+  std::string text = "[";
+  for (const std::string& item : items) {
+    if (text.size() > 1) text += ", ";
+    text += item;
+  }
+  return text + "]";
+}
+
+std::string permissions_text(Permission permissions) {
+  std::string text;
+  for (const Letter& each : kLetters) {
+    if ((std::to_underlying(permissions) & std::to_underlying(each.permission)) != 0) text += each.letter;
+  }
+  return text;
+}
+
+std::string acl_text(const std::vector<Acl>& acl) {
+  std::string text;
+  for (const Acl& each : acl) {
+    text += fmt::format("'{},'{}\n: {}\n", observe::safe_text(each.scheme), observe::safe_text(each.id),
+                        permissions_text(each.permissions));
+  }
+  return text;
+}
+
+std::vector<Acl> parse_acl(std::string_view text, std::vector<std::string>& complaints) {
+  std::vector<std::string_view> entries;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    entries.push_back(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  // Java's split() drops trailing empty parts, but keeps a single empty one.
+  while (!text.empty() && !entries.empty() && entries.back().empty()) entries.pop_back();
+  std::vector<Acl> acl;
+  for (const std::string_view entry : entries) {
+    const std::size_t first = entry.find(':');
+    const std::size_t last = entry.rfind(':');
+    if (first == std::string_view::npos || first == last) {
+      complaints.push_back(std::string(entry) + " does not have the form scheme:id:perm");
+      continue;
+    }
+    acl.push_back({parse_permissions(entry.substr(last + 1), complaints), std::string(entry.substr(0, first)),
+                   std::string(entry.substr(first + 1, last - first - 1))});
+  }
+  return acl;
+}
+
+std::optional<std::string> path_problem(std::string_view path) {
+  if (path.empty()) return "Path length must be > 0";
+  if (path.front() != '/') return "Path must start with / character";
+  if (path.size() == 1) return std::nullopt;
+  if (path.back() == '/') return "Path must not end with / character";
+  const auto reason = bad_character(path);
+  if (!reason) return std::nullopt;
+  return fmt::format("Invalid path string \"{}\" caused by {}", path, *reason);
+}
+
+std::string child_path(std::string_view parent, std::string_view name) {
+  std::string path(parent == "/" ? "" : parent);
+  return path.append("/").append(name);
+}
+
+std::string parent_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == 0 || slash == std::string_view::npos ? "/" : std::string(path.substr(0, slash));
+}
+
+std::string name_in(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
+
+std::optional<std::int64_t> parse_long(std::string_view text, int base) {
+  if (text.starts_with('+') && text.size() > 1 && text[1] != '-') text.remove_prefix(1);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::int32_t> parse_int(std::string_view text) {
+  const auto value = parse_long(text);
+  if (!value || *value < INT32_MIN || *value > INT32_MAX) return std::nullopt;
+  return static_cast<std::int32_t>(*value);
+}
+
+std::string base64(std::string_view bytes) {
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t group = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      group = (group << 8) | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u);
+    }
+    for (std::size_t k = 0; k < 4; ++k) {
+      text += i + k <= bytes.size() ? kDigits[(group >> (18 - 6 * k)) & 63u] : '=';
+    }
+  }
+  return text;
+}
+
+std::optional<std::string> from_base64(std::string_view text) {
+  if (text.size() % 4 != 0) return std::nullopt;
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); i += 4) {
+    std::uint32_t group = 0;
+    std::size_t padding = 0;
+    for (std::size_t k = 0; k < 4; ++k) {
+      const char c = text[i + k];
+      const bool pads = c == '=' && i + 4 == text.size() && k >= 2;
+      const std::size_t digit = pads ? 0 : kDigits.find(c);
+      if (digit == std::string_view::npos || (!pads && padding > 0)) return std::nullopt;
+      padding += pads ? 1 : 0;
+      group = (group << 6) | static_cast<std::uint32_t>(digit);
+    }
+    for (std::size_t k = 0; k < 3 - padding; ++k) bytes += static_cast<char>((group >> (16 - 8 * k)) & 0xFFu);
+  }
+  return bytes;
+}
+
+std::string hex_dump(std::string_view bytes) {
+  constexpr std::size_t kRow = 16;
+  constexpr std::string_view kEdge =
+      "+--------+-------------------------------------------------+----------------+";
+  if (bytes.empty()) return {};
+  std::string text =
+      "         +-------------------------------------------------+\n"
+      "         |  0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f |\n";
+  text += fmt::format("{}\n", kEdge);
+  for (std::size_t at = 0; at < bytes.size(); at += kRow) {
+    std::string numbers;
+    std::string characters;
+    for (const char c : bytes.substr(at, kRow)) {
+      numbers += fmt::format(" {:02x}", static_cast<unsigned char>(c));
+      characters += c >= 0x20 && c < 0x7F ? c : '.';
+    }
+    text += fmt::format("|{:08x}|{:<48} |{:<16}|\n", at, numbers, characters);
+  }
+  return text += kEdge;
+}
+
+bool is_utf8(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::size_t length = decode(bytes).length;
+    if (length == 0) return false;
+    bytes.remove_prefix(length);
+  }
+  return true;
+}
+
+std::string printable(std::string_view bytes) {
+  std::string text;
+  while (!bytes.empty()) {
+    const Decoded decoded = decode(bytes);
+    const bool control =
+        decoded.code_point < 0x20 || (decoded.code_point >= 0x7F && decoded.code_point < 0xA0);
+    const bool shown = decoded.length > 0 && (!control || bytes[0] == '\n' || bytes[0] == '\t');
+    const std::size_t length = decoded.length > 0 ? decoded.length : 1;
+    text += shown ? bytes.substr(0, length) : "\xEF\xBF\xBD";
+    bytes.remove_prefix(length);
+  }
+  return text;
+}
+
+}  // namespace drover::cli
