@@ -64,7 +64,7 @@ class Server {
 // An ensemble: with 2f + 1 servers any f may be stopped.
 class Cluster {
  public:
-  // Returns when a leader serves.
+  // Returns when all servers serve.
   static Result<Cluster> start(int servers, ServerOptions options = {});
   Cluster(Cluster&&) noexcept;
   Cluster& operator=(Cluster&&) noexcept;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -20,6 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
+
+constexpr milliseconds kStartLimit(30'000);
+constexpr milliseconds kPollPause(10);
 
 std::unexpected<Error> cannot(std::string why) { return fail(Errc::kSystemError, {}, std::move(why)); }
 
@@ -73,6 +77,17 @@ struct Node {
     return {};
   }
 };
+
+// "leader", "follower", …; empty while the server does not serve.
+std::string mode_of(const Node& node) {
+  constexpr std::string_view kLine = "Mode: ";
+  const std::string answer = ask_word({"127.0.0.1", static_cast<std::uint16_t>(node.port)}, "srvr");
+  const std::size_t at = answer.find(kLine);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + kLine.size();
+  return answer.substr(begin, answer.find('\n', begin) - begin);
+}
+bool is_serving(const Node& node) { return !mode_of(node).empty(); }
 
 std::vector<std::string> common_config(const ServerOptions& options) {
   std::vector<std::string> lines{"tickTime=" + std::to_string(options.tick.count())};
@@ -146,6 +161,17 @@ struct Cluster::State {
     }
     return {};
   }
+
+  // A server that was never synced does not count for a quorum: if the leader is stopped before that, the
+  // others must wait for it.
+  Result<void> wait_for_all(milliseconds within) const {
+    const auto until = Clock::now() + within;
+    while (!std::ranges::all_of(nodes, is_serving)) {
+      if (Clock::now() >= until) return fail(Errc::kDeadline, {}, "not all servers serve");
+      std::this_thread::sleep_for(kPollPause);
+    }
+    return {};
+  }
 };
 
 Cluster::Cluster(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -161,7 +187,8 @@ Result<Cluster> Cluster::start(int servers, ServerOptions options) {
     if (auto started = node.start(); !started) return std::unexpected(started.error());
   }
   Cluster cluster(std::move(state));
-  if (auto leader = cluster.wait_for_leader(); !leader) return std::unexpected(leader.error());
+  if (auto serving = cluster.state_->wait_for_all(kStartLimit); !serving)
+    return std::unexpected(serving.error());
   return cluster;
 }
 
@@ -183,12 +210,9 @@ Result<void> Cluster::restart(std::size_t i) {
 
 std::optional<std::size_t> Cluster::leader() const {
   for (std::size_t i = 0; i < size(); ++i) {
-    const Node& node = state_->nodes[i];
-    if (!node.running) continue;
-    const std::string answer = ask_word({"127.0.0.1", static_cast<std::uint16_t>(node.port)}, "srvr");
-    if (answer.find("Mode: leader") != std::string::npos ||
-        answer.find("Mode: standalone") != std::string::npos)
-      return i;
+    if (!state_->nodes[i].running) continue;
+    const std::string mode = mode_of(state_->nodes[i]);
+    if (mode == "leader" || mode == "standalone") return i;
   }
   return std::nullopt;
 }
@@ -198,7 +222,7 @@ Result<std::size_t> Cluster::wait_for_leader(milliseconds within) const {
   for (;;) {
     if (const auto found = leader()) return *found;
     if (Clock::now() >= until) return fail(Errc::kDeadline, {}, "no server leads");
-    std::this_thread::sleep_for(milliseconds(10));
+    std::this_thread::sleep_for(kPollPause);
   }
 }
 
