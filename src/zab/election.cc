@@ -37,8 +37,8 @@ void Election::start(Zxid zxid, std::int64_t current_epoch, Instant now,
                      std::vector<NotificationSend>& sends) {
   looking_ = true;
   state_ = PeerState::kLooking;
-  ++round_;
-  received_.clear();
+  rounds_.clear();
+  enter_round(round_ + 1);
   settled_.clear();
   heard_.clear();
   abstaining_.clear();

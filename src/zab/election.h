@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "base/ids.h"
@@ -138,6 +139,8 @@ class Election {
   bool has_led_long_enough(ServerId from, const wire::Notification& n, Instant now);
   bool is_acceptable(const Vote& vote) const;
   bool leader_confirmed(const Votes& votes, const Vote& vote) const;
+  bool is_awaited() const;
+  void enter_round(std::int64_t round);
   bool everybody_agrees() const;
   bool has_vote() const;
   bool can_lead() const;
@@ -167,6 +170,7 @@ class Election {
   Vote initial_;   // what this server proposes until it knows a better candidate
   Vote proposal_;  // its round is always round_
   std::int64_t round_ = 0;
+  std::set<std::int64_t> rounds_;  // all rounds since start(), as far as they are remembered
 
   Votes received_;         // votes of this round, our own included
   Votes settled_;          // votes of any round, from servers that follow or lead; also while leading

@@ -200,6 +200,15 @@ TEST(Joining, AFormerLeaderDoesNotLeadOnVotesOfAnotherRound) {
   EXPECT_EQ(s.leader(), 0);
 }
 
+TEST(Joining, AServerLeadsWhenItWasElectedInARoundThatItHasLeft) {
+  // Server 1 began the next round before server 3 had heard that it was elected in this one.
+  Server s(3, voters(3));
+  s.look().hear(1, {.leader = 1, .round = 2});
+  EXPECT_EQ(s.leader(), 0);
+  s.hear(2, {.state = kFollowing, .leader = 3, .round = 1});
+  EXPECT_EQ(s.leader(), 3);
+}
+
 TEST(Joining, ObserversDoNotCount) {
   Server s(1, voters(5));
   s.look().hear(3, {.state = kLeading, .leader = 3}).hear(2, {.state = PeerState::kObserving, .leader = 3});

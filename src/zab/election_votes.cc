@@ -29,8 +29,7 @@ void Election::on_candidate(ServerId from, const Notification& n, Instant now,
   const Vote vote = vote_in(n);
   if (round_ - n.round > kRoundsApartMax) {
     // We were lured to where nobody else is.
-    round_ = n.round;
-    received_.clear();
+    enter_round(n.round);
     propose(initial_, now, sends);
   }
   if (n.round < round_) {
@@ -41,8 +40,7 @@ void Election::on_candidate(ServerId from, const Notification& n, Instant now,
   }
   if (n.round > round_) {
     // We are late: the votes that we counted belong to an election that is over.
-    round_ = n.round;
-    received_.clear();
+    enter_round(n.round);
     propose(beats(vote, initial_) && is_acceptable(vote) ? vote : initial_, now, sends);
   } else if (beats(vote, proposal_) && is_acceptable(vote)) {
     propose(vote, now, sends);
@@ -74,7 +72,26 @@ void Election::on_settled(ServerId from, const Notification& n, Instant now) {
     if (agreed(received_, word, may_support(vote)) && leader_confirmed(received_, vote)) return join(vote);
   }
   settled_[from] = word;
-  if (agreed(settled_, word) && leader_confirmed(settled_, vote)) join(vote);
+  if (agreed(settled_, word) && leader_confirmed(settled_, vote)) return join(vote);
+  if (vote.leader == config_.me && is_awaited()) join(vote);
+}
+
+void Election::enter_round(std::int64_t round) {
+  constexpr std::size_t kRemembered = 16;
+  round_ = round;
+  if (rounds_.size() < kRemembered) rounds_.insert(round);
+  received_.clear();
+}
+
+// We were elected in a round that we have left since, because some voter began a later one. The others follow
+// us, and would wait until they give up. Only rounds of this election count: servers that have not noticed
+// yet that we restarted, or lost our reign, speak of an earlier one.
+bool Election::is_awaited() const {
+  ServerSet supporters{config_.me};
+  for (const auto& [server, word] : settled_) {
+    if (word.vote.leader == config_.me && rounds_.contains(word.vote.round)) supporters.insert(server);
+  }
+  return membership_.is_quorum(supporters);
 }
 
 // A notification to a leader. Only the newest one of each server counts.
