@@ -24,6 +24,9 @@ class Starter {
       TRY(begin_empty());
     }
     if (options_.is_member) TRY(read_epochs());
+    // The epoch files of a standalone server are of a time when it was a member, or there are none.
+    if (!options_.is_member)
+      start_.member.peer.accepted_epoch = start_.member.peer.current_epoch = epoch_of(machine_.last_zxid);
     return std::move(start_);
   }
 

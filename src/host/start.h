@@ -22,7 +22,7 @@
 namespace drover::host {
 
 struct StartOptions {
-  bool is_member = true;  // of an ensemble: others may have what is missing here
+  bool is_member = true;  // of an ensemble: others may have what is missing here, and epochs count
   storage::RecoveryOptions recovery;
   // zookeeper.db.autocreate was set: an empty disk is meant to be empty, without asking other servers.
   bool empty_is_meant = false;

@@ -38,12 +38,10 @@ struct ToLeader {
 };
 
 struct Effects {
-  TxnBatchPtr append;                  // for a standalone server
   std::vector<Ordered> ordered;        // for a leader
   std::vector<ToLeader> to_leader;     // for a learner
   std::vector<SessionAnswer> answers;  // for Front::on_session_answer, under the writer lock
-  zab::Effects zab;                    // for a member of an ensemble
-  std::size_t orders_seen = 0;         // how many of zab.disk Member has seen
+  zab::Effects zab;                    // for a member
   std::optional<std::string> halt;     // for a member: it must stop and print this for its operator
 };
 

@@ -39,11 +39,13 @@ Member::Member(const MemberConfig& config, MemberStart start, Replica& replica, 
 // --- inputs ---
 
 void Member::start(Instant now, Effects& effects) {
+  begin(effects);
   peer_.start(now, effects.zab);
   after(now, wall_, effects);
 }
 
 void Member::on_front(FrontId front, ToReplica& batch, Instant now, WallTime wall, Effects& effects) {
+  begin(effects);
   wall_ = wall;
   replica_.on_front(front, batch, now, wall, effects);
   after(now, wall, effects);
@@ -51,11 +53,13 @@ void Member::on_front(FrontId front, ToReplica& batch, Instant now, WallTime wal
 
 void Member::on_notification(ServerId from, const wire::Notification& notification, Instant now,
                              Effects& effects) {
+  begin(effects);
   peer_.on_notification(from, notification, now, effects.zab);
   after(now, wall_, effects);
 }
 
 void Member::on_link(const zab::LinkEvent& event, Instant now, Effects& effects) {
+  begin(effects);
   peer_.on_link(event, now, effects.zab);
   after(now, wall_, effects);
 }
@@ -68,6 +72,7 @@ void Member::lose_link(zab::LinkId link, std::string why, Instant now, Effects& 
 
 std::size_t Member::on_link_bytes(zab::LinkId link, std::string_view bytes, Instant now, WallTime wall,
                                   Effects& effects) {
+  begin(effects);
   wall_ = wall;
   peer_.on_heard(link, now);
   std::size_t taken = 0;
@@ -133,6 +138,7 @@ std::size_t Member::feed_state(zab::LinkId link, std::string_view bytes, Instant
 }
 
 void Member::on_disk(const zab::DiskAnswer& answer, Instant now, Effects& effects) {
+  begin(effects);
   note_answer(answer, now);
   peer_.on_disk(answer, now, effects.zab);
   after(now, wall_, effects);
@@ -154,12 +160,14 @@ void Member::note_answer(const zab::DiskAnswer& answer, Instant now) {
 }
 
 void Member::on_tick(Instant now, WallTime wall, Effects& effects) {
+  begin(effects);
   wall_ = wall;
   replica_.on_tick(now, wall, effects);
   after(now, wall, effects);
 }
 
 void Member::on_time(Instant now, Effects& effects) {
+  begin(effects);
   peer_.on_time(now, effects.zab);
   after(now, wall_, effects);
 }
@@ -179,7 +187,6 @@ void Member::after(Instant now, WallTime wall, Effects& effects) {
   propose_all(now, effects);
   send_to_leader(effects);
   handle_messages(now, wall, effects);
-  note_orders(now, effects);
   if (effects.zab.discard_history) state_unusable_ = true;
   if (effects.zab.halt) {
     halted_ = true;
@@ -193,6 +200,7 @@ void Member::after(Instant now, WallTime wall, Effects& effects) {
     effects.zab.events.push_back(zab::Event::kEpochOver);
     peer_.step_down("this epoch has no zxid left", now, effects.zab);
   }
+  note_orders(now, effects);
   note_looking(now);
 }
 
@@ -225,8 +233,8 @@ void Member::propose_all(Instant now, Effects& effects) {
 
 // Disk orders change what there is to apply.
 void Member::note_orders(Instant now, Effects& effects) {
-  for (; effects.orders_seen < effects.zab.disk.size(); ++effects.orders_seen) {
-    const zab::DiskOrder& order = effects.zab.disk[effects.orders_seen];
+  for (; orders_seen_ < effects.zab.disk.size(); ++orders_seen_) {
+    const zab::DiskOrder& order = effects.zab.disk[orders_seen_];
     if (const auto* append = std::get_if<zab::AppendTxns>(&order)) replica_.add_unapplied(append->batch, now);
     if (const auto* cut = std::get_if<zab::TruncateLog>(&order)) replica_.forget_unapplied_after(cut->last);
     if (std::holds_alternative<zab::SaveSnapshot>(order)) replica_.forget_unapplied_after(Zxid{-1});
@@ -307,6 +315,11 @@ void Member::on_leader_message(const zab::PeerMessage& message, Effects& effects
 
 // --- the tree ---
 
+// The zxid right before the first transaction that this leader proposes.
+Zxid Member::first_proposal_after() const {
+  return peer_.config().standalone ? peer_.history().last() : epoch_start(peer_.leader()->epoch());
+}
+
 Service Member::wanted_service() const {
   // The state may be old, but it was once current: never half a state, nor the empty state of a new disk.
   if (may_read_only_ && is_state_exact() && !peer_.is_fresh()) return Service::kReadOnly;
@@ -377,6 +390,7 @@ void Member::on_divergence(const Replica::Divergence& divergence, Instant now, E
 }
 
 void Member::work_on_tree(Instant now, WallTime wall, Effects& effects) {
+  begin(effects);
   wall_ = wall;
   const Service wanted = wanted_service();
   if (replica_.service() != wanted && replica_.service() != Service::kNone) replica_.end_service();
@@ -390,9 +404,11 @@ void Member::work_on_tree(Instant now, WallTime wall, Effects& effects) {
   if (const auto divergence = replica_.divergence()) {
     on_divergence(*divergence, now, effects);
   } else if (replica_.service() != wanted) {
-    replica_.publish_membership(peer_.membership().text, peer_.membership().version, wall);
+    // A standalone server has no members to show.
+    if (!peer_.config().standalone)
+      replica_.publish_membership(peer_.membership().text, peer_.membership().version, wall);
     if (wanted == Service::kLeading) {
-      replica_.begin_leading(peer_.leader()->epoch(), now, wall, effects);
+      replica_.begin_leading(first_proposal_after(), now, wall, effects);
     } else if (wanted == Service::kLearning) {
       replica_.begin_learning(peer_.learner()->epoch(), now);
     } else if (wanted == Service::kReadOnly) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One member of an ensemble: joins agreement (zab::Peer) and state (Replica).
+// One server: joins agreement (zab::Peer) and state (Replica). A standalone server is the only member of its
+// ensemble.
 //
 // The peer decides the order of transactions and which are committed. The replica makes them from requests
 // and applies them. The member passes other messages between servers to their handlers, passes proposals to
@@ -101,7 +102,10 @@ class Member {
   const Replica& replica() const { return replica_; }
 
  private:
+  // Every input begins with this. The earlier orders in `effects` were seen.
+  void begin(const Effects& effects) { orders_seen_ = effects.zab.disk.size(); }
   Service wanted_service() const;
+  Zxid first_proposal_after() const;
   const wire::PacketLimits& limits_of(zab::LinkId link) const;
   void note_looking(Instant now);
   void on_divergence(const Replica::Divergence& divergence, Instant now, Effects& effects);
@@ -133,6 +137,7 @@ class Member {
   std::optional<Instant> looking_since_;
   bool may_read_only_ = false;  // there was no leader for long enough
   std::uint64_t divergences_ = 0;
+  std::size_t orders_seen_ = 0;  // disk orders in the effects of this input
   bool halted_ = false;
   WallTime wall_{};  // of the last input that had it
 };

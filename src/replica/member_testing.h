@@ -167,7 +167,6 @@ inline void Cluster::start(const std::vector<std::int64_t>& ids) {
     n.machine = std::make_unique<state::Machine>(state::Options{});
     n.only_front = std::make_unique<Front>(FrontConfig{}, *n.machine);
     ReplicaConfig config = replica_config;
-    config.service = Service::kNone;
     config.tick_ms = kTickMs;
     config.first_session = SessionId{id << 56 | std::int64_t{++n.life} << 32};
     n.replica = std::make_unique<Replica>(config, *n.machine, std::vector<Front*>{n.only_front.get()}, now_);

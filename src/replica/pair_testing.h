@@ -22,7 +22,7 @@ class Pair {
   explicit Pair(ReplicaConfig config = {})
       : leader(of(config, kFirstSession)), learner(of(config, kLearnersFirst)) {
     Effects effects;
-    leader.replica->begin_leading(1, leader.now, leader.wall, effects);
+    leader.replica->begin_leading(epoch_start(1), leader.now, leader.wall, effects);
     learner.replica->begin_learning(1, learner.now);
     leader.carry_out(effects);
     settle();
@@ -52,7 +52,7 @@ class Pair {
   static HarnessConfig of(ReplicaConfig config, SessionId first) {
     HarnessConfig h;
     h.replica = config;
-    h.replica.service = Service::kNone;
+    h.leads = false;
     h.replica.first_session = first;
     return h;
   }

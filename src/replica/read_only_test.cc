@@ -19,7 +19,7 @@ const Hello kReader{.read_only = true};
 
 HarnessConfig without_leader() {
   HarnessConfig config;
-  config.replica.service = Service::kNone;
+  config.leads = false;
   return config;
 }
 

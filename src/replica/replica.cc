@@ -16,7 +16,6 @@ using wire::OpCode;
 Replica::Replica(const ReplicaConfig& config, state::Machine& machine, std::vector<Front*> fronts,
                  Instant now)
     : config_(config),
-      service_(config.service),
       machine_(machine),
       fronts_(std::move(fronts)),
       pending_(std::make_unique<state::PendingChanges>(machine.tree)),
@@ -27,11 +26,7 @@ Replica::Replica(const ReplicaConfig& config, state::Machine& machine, std::vect
       next_reap_(now + config.container_check_ms),
       reap_paced_(now),
       session_rate_(config.session_rate, machine.options.hash_key) {
-  if (service_ == Service::kAlone) {
-    track_sessions(now);
-  } else {
-    for (Front* each : fronts_) each->set_serving(Serving::kNo, {});
-  }
+  for (Front* each : fronts_) each->set_serving(Serving::kNo, {});
 }
 
 void Replica::on_front(FrontId front, ToReplica& batch, Instant now, WallTime wall, Effects& effects) {
@@ -70,7 +65,7 @@ void Replica::add_unapplied(TxnBatchPtr batch, Instant now) {
 }
 
 void Replica::note_durable(Zxid last, Instant now) {
-  if (service_ != Service::kLeading && service_ != Service::kLearning) return;
+  if (config_.standalone || (service_ != Service::kLeading && service_ != Service::kLearning)) return;
   const auto found = std::lower_bound(unapplied_.begin(), unapplied_.end(), last,
                                       [](const Unapplied& each, Zxid zxid) { return each.log->last < zxid; });
   if (found == unapplied_.end() || found->log->last != last) return;
@@ -89,8 +84,8 @@ void Replica::count_age(Histogram& ages, std::int64_t made_ms, Instant now) {
 void Replica::count_applied(const wire::TxnHeader& header, Instant now) {
   ++stats_.txns_applied;
   switch (service_) {
-    case Service::kAlone: return count_age(stats_.ages.alone, header.time_ms, now);
     case Service::kLeading:
+      if (config_.standalone) return count_age(stats_.ages.standalone, header.time_ms, now);
       ++stats_.txns_agreed_on;
       return count_age(stats_.ages.leading, header.time_ms, now);
     case Service::kLearning:
@@ -116,7 +111,6 @@ void Replica::forget_unapplied_after(Zxid last) {
 // --- what is decided ---
 
 void Replica::on_committed(Zxid last, Instant now) {
-  ENSURE(service_ != Service::kAlone || last <= last_proposed_, "only what was proposed becomes durable");
   while (!unapplied_.empty() && machine_.last_zxid < last && !divergence_) {
     Unapplied& batch = unapplied_.front();
     const TxnBatch& log = *batch.log;
@@ -136,7 +130,7 @@ void Replica::apply_next(std::string_view entry, Instant now) {
   const auto txn = wire::decode_entry(entry);
   if (!txn) {
     // This cannot happen with our own transactions. From a leader: it uses a format that we do not know.
-    ENSURE(!decides(), "what prepare wrote can be read");
+    ENSURE(service_ != Service::kLeading, "what prepare wrote can be read");
     divergence_ = {wire::zxid_of_entry(entry), /*readable=*/false};
     return;
   }
@@ -144,7 +138,7 @@ void Replica::apply_next(std::string_view entry, Instant now) {
   answer_due(now);
   events_.clear();
   const state::ApplyResult result = state::apply(machine_, *txn, events_);
-  const bool proposed_here = decides();
+  const bool proposed_here = service_ == Service::kLeading;
   const bool comparable = txn->digest && machine_.options.digest_enabled &&
                           txn->digest->version == wire::kDigestVersion && txn->header.zxid > inexact_until_;
   if (comparable && txn->digest->tree_digest != machine_.tree.digest()) {
@@ -212,7 +206,7 @@ void Replica::tell(const InFlight& waiting, const state::ApplyResult& result, In
 bool Replica::is_due(const InFlight& waiting) const {
   if (waiting.zxid > machine_.last_zxid) return false;
   if (waiting.op == OpCode::kSync) {
-    return service_ == Service::kAlone || (waiting.ticket != 0 && waiting.ticket <= released_syncs_);
+    return waiting.ticket != 0 && waiting.ticket <= released_syncs_;
   }
   return waiting.refusal != ErrorCode::kOk || waiting.closes_local;
 }

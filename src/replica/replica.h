@@ -4,14 +4,12 @@
 // sessions, and applies what is agreed on.
 //
 // Pure: time and durability come in as inputs, all actions go out as effects. A transaction is applied (so
-// that clients can see it) only when the caller says that it is decided. For a standalone server this is when
-// it survives power loss, in an ensemble also when a quorum has it. So the structure makes it impossible to
-// acknowledge a write too early.
+// that clients can see it) only when the caller says that it is decided: a quorum has it on disk, and this
+// server too. So the structure makes it impossible to acknowledge a write too early.
 //
 // The handling of a request depends on the service:
 //
-//   kAlone      prepares it, logs it, applies it                        (a standalone server)
-//   kLeading    the same, but the log is the ensemble's                 replica_leading.cc
+//   kLeading    prepares it, has it logged, applies it                  replica_leading.cc
 //   kLearning   sends it to the leader and waits for its transaction    replica_learning.cc
 //   kReadOnly   has sessions of its own and shows its last state        replica_local.cc
 //   kNone       refuses: it does not know who leads
@@ -50,10 +48,10 @@
 
 namespace drover::replica {
 
-enum class Service : std::uint8_t { kAlone, kNone, kLeading, kLearning, kReadOnly };
+enum class Service : std::uint8_t { kNone, kLeading, kLearning, kReadOnly };
 
 struct ReplicaConfig {
-  Service service = Service::kAlone;  // at the start
+  bool standalone = false;  // what it applies counts as agreed on with nobody
   std::int64_t tick_ms = 3000;
   SessionId first_session{};  // ids count up from here; the top byte of all of them is this server's
   std::int64_t container_check_ms = 60'000;
@@ -64,14 +62,15 @@ struct ReplicaConfig {
   bool local_sessions = false;               // in an ensemble: new sessions are local
   bool local_sessions_upgrade = false;       // they become global when they want an ephemeral node
   // The counter of an epoch's last transaction. One more would overflow into the epoch (ZOOKEEPER-1277).
-  std::uint32_t last_counter = 0xffff'fffe;
+  // nullopt: it may, as a standalone server has no epochs.
+  std::optional<std::uint32_t> last_counter = 0xffff'fffe;
 };
 
 // How old transactions are in milliseconds, by the clock of the server that made them. A transaction whose
 // time is in the future is not counted.
 struct TxnAges {
   // Age when applied, by the role of this server.
-  Histogram alone;
+  Histogram standalone;
   Histogram leading;
   Histogram learning;
   // The last one of each batch, in an ensemble: age when a proposal came, and when it was on this disk.
@@ -98,13 +97,8 @@ struct ReplicaStats {
 
 class Replica {
  public:
-  // `machine` is the result of recovery; it and the fronts outlive the replica. On a standalone server, every
-  // session in it gets a full timeout from now on.
+  // `machine` is the result of recovery; it and the fronts outlive the replica. It starts without service.
   Replica(const ReplicaConfig& config, state::Machine& machine, std::vector<Front*> fronts, Instant now);
-
-  // Closes sessions that own ephemerals but do not exist: left behind by a crash. Call once, before other
-  // inputs.
-  void close_orphans(WallTime wall, Effects& effects);
 
   void on_front(FrontId front, ToReplica& batch, Instant now, WallTime wall, Effects& effects);
   // Everything up to `last` is decided. While has_answers(), call this even if nothing new is decided:
@@ -116,9 +110,9 @@ class Replica {
   // and the end of sessions still go through, on space that the log has in reserve.
   void set_disk_full(bool full) { disk_full_ = full; }
 
-  // --- in an ensemble; called by Member ---
-  // Under the writer lock.
-  void begin_leading(std::uint32_t epoch, Instant now, WallTime wall, Effects& effects);
+  // --- called by Member ---
+  // Under the writer lock. `last`: the zxid before the first proposal.
+  void begin_leading(Zxid last, Instant now, WallTime wall, Effects& effects);
   void begin_learning(std::uint32_t epoch, Instant now);
   void begin_read_only();
   void end_service();
@@ -230,7 +224,8 @@ class Replica {
   void count_applied(const wire::TxnHeader& header, Instant now);
   Front& front(FrontId id) { return *fronts_[static_cast<std::size_t>(id)]; }
 
-  // replica_leading.cc; also for a standalone server
+  // replica_leading.cc
+  void close_orphans(WallTime wall, Effects& effects);
   void on_write(FrontId front, const ClientWrite& write, std::string_view body, WallTime wall,
                 Effects& effects);
   ErrorCode refusal_of(wire::OpCode op);
@@ -285,10 +280,9 @@ class Replica {
   void forget_local(SessionId session);
   void expire_local(SessionId session, Effects& effects);
   bool made_here(SessionId session) const;
-  bool decides() const { return service_ == Service::kAlone || service_ == Service::kLeading; }
 
   ReplicaConfig config_;
-  Service service_;
+  Service service_ = Service::kNone;
   state::Machine& machine_;
   std::vector<Front*> fronts_;
   std::unique_ptr<state::PendingChanges> pending_;
@@ -297,7 +291,7 @@ class Replica {
   EndedSessions ended_;  // when leading, with local sessions
   Expiry expiry_;
   std::vector<Instant> heard_until_;  // by front
-  std::deque<InFlight> in_flight_;    // when leading or standalone: by zxid
+  std::deque<InFlight> in_flight_;    // when leading: by zxid
   std::deque<Unapplied> unapplied_;
   std::shared_ptr<TxnBatch> gathering_;
   state::TreeEvents events_;  // scratch

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Deciding: a standalone server, or the leader of an ensemble, turns requests into transactions and expires
-// sessions.
+// Leading: turns requests into transactions and expires sessions.
 #include <algorithm>
 #include <span>
 
@@ -42,10 +41,10 @@ void Replica::track_sessions(Instant now) {
 }
 
 // Every session gets a full timeout: no server tracked them while there was no leader.
-void Replica::begin_leading(std::uint32_t epoch, Instant now, WallTime wall, Effects& effects) {
+void Replica::begin_leading(Zxid last, Instant now, WallTime wall, Effects& effects) {
   ENSURE(service_ == Service::kNone, "a service ends before the next begins");
   service_ = Service::kLeading;
-  last_proposed_ = epoch_start(epoch);
+  last_proposed_ = last;
   exhausted_ = false;
   released_syncs_ = 0;
   const std::uint64_t ever_pending = pending_->counts().queued;  // Changes still pending are forgotten.
@@ -77,6 +76,7 @@ void Replica::end_service() {
   local_closes_.clear();
 }
 
+// Closes sessions that own ephemerals but do not exist: left behind by a crash.
 void Replica::close_orphans(WallTime wall, Effects& effects) {
   std::vector<SessionId> orphans;
   for (const auto& [session, nodes] : machine_.tree.ephemerals()) {
@@ -102,11 +102,9 @@ void Replica::on_write(FrontId front, const ClientWrite& write, std::string_view
   const bool known = found != sessions_.end() && !found->second.closing;
   InFlight waiting = waiting_for(front, write);
   if (write.op == OpCode::kSync) {
-    if (service_ == Service::kLeading) {
-      // Everything before it is proposed before it, and everything after it later.
-      hand_over(effects);
-      effects.ordered.push_back({nullptr});
-    }
+    // Everything before it is proposed before it, and everything after it later.
+    hand_over(effects);
+    effects.ordered.push_back({nullptr});
     in_flight_.push_back(std::move(waiting));
     return;
   }
@@ -161,7 +159,7 @@ void Replica::on_session_request(FrontId front, const SessionRequest& request, I
                                  Effects& effects) {
   if (raw(request.session) != 0) {
     reconnect(front, request, now, effects);
-  } else if (service_ == Service::kLeading && config_.local_sessions) {
+  } else if (config_.local_sessions) {
     create_local_session(front, request, now, effects);
   } else if (disk_full_ || !session_rate_.allow(request.address, now)) {
     ++stats_.sessions_throttled;
@@ -235,7 +233,7 @@ void Replica::on_tick(Instant now, WallTime wall, Effects& effects) {
       close_session(session, wall);
     }
   }
-  if (!decides()) return;
+  if (service_ != Service::kLeading) return;
   pace_reaping(now, wall);
   hand_over(effects);
 }
@@ -301,7 +299,7 @@ std::size_t Replica::reap(std::size_t most, WallTime wall) {
 // Gives `write` the next zxid and the batch to append the transaction to. If it returns false, there is none.
 template <class Write>
 void Replica::append_txn(InFlight waiting, Write write) {
-  if (service_ == Service::kLeading && counter_of(last_proposed_) >= config_.last_counter) {
+  if (config_.last_counter && counter_of(last_proposed_) >= *config_.last_counter) {
     // The leader steps down when everything so far is committed. The client gets no answer, and asks again.
     exhausted_ = true;
     return;
@@ -352,13 +350,7 @@ void Replica::refuse_undecodable(std::size_t start, const InFlight& waiting) {
 
 void Replica::hand_over(Effects& effects) {
   if (!gathering_) return;
-  if (service_ == Service::kLeading) {
-    effects.ordered.push_back({std::move(gathering_)});  // returns by add_unapplied() once it is proposed
-  } else {
-    ENSURE(!effects.append, "one input hands over one batch");
-    effects.append = gathering_;
-    unapplied_.push_back({std::move(gathering_), 0});
-  }
+  effects.ordered.push_back({std::move(gathering_)});  // returns by add_unapplied() once it is proposed
   gathering_.reset();
 }
 

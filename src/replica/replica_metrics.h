@@ -25,7 +25,7 @@ inline constexpr MetricOf<ReplicaStats> kReplicaMetrics[] = {
 inline constexpr MetricOf<TxnAges> kAgeMetrics[] = {
     {"propagation_latency",
      [](const TxnAges& ages) {
-       Histogram applied = ages.alone;
+       Histogram applied = ages.standalone;
        applied.add(ages.leading);
        applied.add(ages.learning);
        return applied;

@@ -223,9 +223,6 @@ TEST(Restart, EphemeralsOfSessionsThatAreNotThereAreDeleted) {
   create_ephemeral(gone, "/orphan");
   h.machine.sessions.erase(gone.session());
   h.restart();
-  Effects effects;
-  h.replica->close_orphans(h.wall, effects);
-  h.carry_out(effects);
   h.settle();
   EXPECT_EQ(h.machine.tree.get("/orphan"), nullptr);
   EXPECT_NE(h.machine.tree.get("/alive"), nullptr);

@@ -56,14 +56,16 @@ TEST(Durability, NothingIsVisibleOrAnsweredBeforeItIsDurable) {
 }
 
 TEST(TxnAges, ATransactionIsAsOldAsItWaitedForTheDisk) {
-  Harness h(by_hand());
+  HarnessConfig config = by_hand();
+  config.replica.standalone = true;
+  Harness h(config);
   Client c(h);
   begin_session(h, c);
   c.send(OpCode::kCreate, create_body("/a"));
   h.advance(70);
   h.durable();
   const TxnAges& ages = h.replica->stats().ages;
-  EXPECT_EQ(ages.alone.extremes(), (Extremes{.count = 2, .sum = 70, .min = 0, .max = 70}));
+  EXPECT_EQ(ages.standalone.extremes(), (Extremes{.count = 2, .sum = 70, .min = 0, .max = 70}));
   EXPECT_EQ(ages.leading.extremes().count + ages.learning.extremes().count, 0u);
   EXPECT_EQ(h.replica->change_counts().queued, h.replica->change_counts().removed);
 
@@ -72,7 +74,7 @@ TEST(TxnAges, ATransactionIsAsOldAsItWaitedForTheDisk) {
   h.wall.ms -= 5000;
   h.advance(1);
   h.durable();
-  EXPECT_EQ(ages.alone.extremes().count, 2u);
+  EXPECT_EQ(ages.standalone.extremes().count, 2u);
 }
 
 TEST(Durability, ASyncWaitsForWhatTheSessionsLastConnectionWrote) {

@@ -38,6 +38,7 @@ struct HarnessConfig {
   state::Options state;
   FrontConfig front;
   ReplicaConfig replica;
+  bool leads = true;  // from the start; otherwise the test begins a service
   std::size_t fronts = 1;
   bool durable_at_once = true;  // otherwise durable() says when
 };
@@ -105,9 +106,12 @@ class Harness : public Host {
   }
 
   void carry_out(Effects& effects) {
-    if (effects.append) log.push_back(effects.append);
     for (Ordered& next : effects.ordered) {
-      if (next.is_sync()) continue;
+      if (next.is_sync()) {
+        replica->set_sync_ticket(++syncs_);
+        replica->set_released_syncs(syncs_);
+        continue;
+      }
       log.push_back(next.batch);
       replica->add_unapplied(next.batch, now);
     }
@@ -134,6 +138,10 @@ class Harness : public Host {
       all.push_back(fronts.back().get());
     }
     replica = std::make_unique<Replica>(config_.replica, machine, all, now);
+    if (!config_.leads) return;
+    Effects effects;
+    replica->begin_leading(machine.last_zxid, now, wall, effects);
+    carry_out(effects);
   }
 
   bool give_to_replica(std::size_t i) {
@@ -154,6 +162,7 @@ class Harness : public Host {
 
   HarnessConfig config_;
   Zxid durable_upto_{};
+  std::uint64_t syncs_ = 0;
 };
 
 // A client's handshake.

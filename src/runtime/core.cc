@@ -27,22 +27,17 @@ Core::Core(const replica::ReplicaConfig& config, state::Machine& machine, TreeLo
     : machine_(machine),
       lock_(lock),
       fronts_(std::move(fronts)),
-      replica_(config, machine, fronts_of(fronts_), monotonic_now()),
-      applied_(machine.last_zxid) {}
+      replica_(config, machine, fronts_of(fronts_), monotonic_now()) {}
 
-void Core::join(std::unique_ptr<replica::Member> member, PeerPort* peers) {
-  member_ = std::move(member);
-  peers_ = peers;
+void Core::make_member(const replica::MemberConfig& config, replica::MemberStart start,
+                       replica::StateReceiver& receiver) {
+  member_ = std::make_unique<replica::Member>(config, std::move(start), replica_, machine_, receiver);
 }
 
-void Core::start(Instant now, WallTime wall) {
+void Core::start(Instant now) {
   std::lock_guard running(replica_mutex_);
   replica::Effects effects;
-  if (member_) {
-    member_->start(now, effects);
-  } else {
-    replica_.close_orphans(wall, effects);
-  }
+  member_->start(now, effects);
   carry_out(effects);
   settle(now);
 }
@@ -81,7 +76,7 @@ bool Core::run(Instant now) {
   }
   if (working_.empty() && answers_working_.empty() && !disk_full) {
     if (peers_) peers_->flush();
-    return member_ != nullptr;
+    return peers_ != nullptr;
   }
   std::lock_guard running(replica_mutex_);
   if (disk_full) replica_.set_disk_full(*disk_full);
@@ -111,11 +106,7 @@ void Core::work_on(Posted& posted, Instant now, WallTime wall) {
                         replica_.service() != replica::Service::kLearning;
   const std::int64_t begin_ns = measured ? read_clock_ns(CLOCK_MONOTONIC) : 0;
   replica::Effects effects;
-  if (member_) {
-    member_->on_front(posted.front, posted.batch, now, wall, effects);
-  } else {
-    replica_.on_front(posted.front, posted.batch, now, wall, effects);
-  }
+  member_->on_front(posted.front, posted.batch, now, wall, effects);
   const std::int64_t prepared_ns = measured ? read_clock_ns(CLOCK_MONOTONIC) : 0;
   carry_out(effects);
   if (!measured) return;
@@ -125,20 +116,12 @@ void Core::work_on(Posted& posted, Instant now, WallTime wall) {
 }
 
 void Core::give_answer(const zab::DiskAnswer& answer, Instant now) {
-  if (!member_) {
-    if (const Zxid last = std::get<zab::TxnsDurable>(answer).last; last > applied_) apply_durable(last, now);
-    return;
-  }
   replica::Effects effects;
   member_->on_disk(answer, now, effects);
   carry_out(effects);
 }
 
 void Core::settle(Instant now) {
-  if (!member_) {
-    if (replica_.has_answers()) apply_durable(applied_, now);
-    return;
-  }
   while (member_->has_tree_work()) {
     replica::Effects effects;
     apply_with_writer_lock([&] { member_->work_on_tree(now, wall_now(), effects); });
@@ -170,14 +153,14 @@ std::size_t Core::on_link_bytes(zab::LinkId link, std::string_view bytes, Instan
 }
 
 std::optional<Instant> Core::next_time() const {
-  if (!member_) return std::nullopt;
+  if (!peers_) return std::nullopt;
   auto next = peers_->next_time();
   if (const auto peer = member_->next_time(); peer && (!next || *peer < *next)) next = peer;
   return next;
 }
 
 void Core::on_time(Instant now) {
-  if (!member_) return;
+  if (!peers_) return;
   peers_->on_time(now);
   if (const auto due = member_->next_time(); !due || *due > now) return;
   input(now, [&](replica::Member& member, replica::Effects& effects) { member.on_time(now, effects); });
@@ -186,11 +169,7 @@ void Core::on_time(Instant now) {
 void Core::tick(Instant now) {
   std::lock_guard running(replica_mutex_);
   replica::Effects effects;
-  if (member_) {
-    member_->on_tick(now, wall_now(), effects);
-  } else {
-    replica_.on_tick(now, wall_now(), effects);
-  }
+  member_->on_tick(now, wall_now(), effects);
   carry_out(effects);
   settle(now);
 }
@@ -225,28 +204,22 @@ void Core::apply_with_writer_lock(Change change) {
   stats_.apply_ms.add(ms_between(begin_ns, read_clock_ns(CLOCK_MONOTONIC)));
 }
 
-void Core::apply_durable(Zxid last, Instant now) {
-  apply_with_writer_lock([&] { replica_.on_committed(last, now); });
-  applied_ = last;
-}
-
 void Core::carry_out(replica::Effects& effects) {
-  if (effects.append) log_->submit(std::move(effects.append));
   if (effects.halt) halt_(*effects.halt);
-  if (member_) {
-    for (const std::string& line : effects.zab.log) log_info("ensemble", "{}", line);
-    for (const std::string& line : effects.zab.warnings) log_warn("ensemble", "{}", line);
+  for (const std::string& line : effects.zab.log) log_info("ensemble", "{}", line);
+  for (const std::string& line : effects.zab.warnings) log_warn("ensemble", "{}", line);
+  if (peers_) {
     // Other servers first: their disks work in parallel with ours, even when we wait for our own disk.
     peers_->carry_out(effects.zab);
     if (!effects.zab.disk.empty()) peers_->flush();
-    // Before the files change: after that, a snapshot of the state in memory would bring back what was
-    // truncated or moved away.
-    if (!member_->is_state_exact()) may_snapshot_.store(false, std::memory_order_relaxed);
-    for (zab::DiskOrder& order : effects.zab.disk) {
-      std::visit([&](auto& each) { log_->submit(host::DiskOrder{std::move(each)}); }, order);
-    }
-    if (effects.zab.discard_history) log_->submit(host::DiskOrder{host::DiscardHistory{}});
   }
+  // Before the files change: after that, a snapshot of the state in memory would bring back what was
+  // truncated or moved away.
+  if (!member_->is_state_exact()) may_snapshot_.store(false, std::memory_order_relaxed);
+  for (zab::DiskOrder& order : effects.zab.disk) {
+    std::visit([&](auto& each) { log_->submit(host::DiskOrder{std::move(each)}); }, order);
+  }
+  if (effects.zab.discard_history) log_->submit(host::DiskOrder{host::DiscardHistory{}});
   if (effects.answers.empty()) return;
   with_writer_lock([&] {
     for (const replica::SessionAnswer& answer : effects.answers) {

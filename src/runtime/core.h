@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hosts the replica: passes it the inputs from fronts and the log, and executes its effects.
+// Hosts the member: passes it the inputs from fronts, the log and the links, and executes its effects.
 //
 // Run by one thread at a time, either its own or an I/O thread (ARCHITECTURE.md, "Threads"). Any thread can
 // post inputs.
@@ -59,13 +59,11 @@ class Core {
   void set_waker(std::function<void()> wake) { wake_ = std::move(wake); }
   // Called with the reason when this server must end; does not return.
   void set_halt(std::function<void(const std::string&)> halt) { halt_ = std::move(halt); }
-  // For a member of an ensemble. The replica was created without service.
-  std::unique_ptr<replica::Member> make_member(const replica::MemberConfig& config,
-                                               replica::MemberStart start, replica::StateReceiver& receiver) {
-    return std::make_unique<replica::Member>(config, std::move(start), replica_, machine_, receiver);
-  }
-  void join(std::unique_ptr<replica::Member> member, PeerPort* peers);
-  void start(Instant now, WallTime wall);
+  void make_member(const replica::MemberConfig& config, replica::MemberStart start,
+                   replica::StateReceiver& receiver);
+  // Not for a standalone server.
+  void connect(PeerPort* peers) { peers_ = peers; }
+  void start(Instant now);
 
   // --- from any thread ---
   void post(replica::FrontId front, replica::ToReplica batch);
@@ -76,7 +74,7 @@ class Core {
   // Processes everything posted. False: nothing was posted.
   bool run(Instant now);
   void tick(Instant now);
-  // Timers of the ensemble; none for a standalone server.
+  // Timers of the ensemble; a standalone server has none.
   std::optional<Instant> next_time() const;
   void on_time(Instant now);
   // Input from the links to other servers: calls `give(member, effects)`.
@@ -90,11 +88,12 @@ class Core {
   }
   std::size_t on_link_bytes(zab::LinkId link, std::string_view bytes, Instant now);
 
-  // For the four-letter words: calls `look` while the replica does not change.
+  // For the four-letter words: calls `look(replica, member)` while the replica does not change. The member is
+  // null on a standalone server: it has nothing to tell about an ensemble.
   template <class Look>
   void look_at(Look look) {
     std::lock_guard lock(replica_mutex_);
-    look(replica_, member_.get());
+    look(replica_, peers_ ? member_.get() : nullptr);
   }
   // Call only within look_at().
   const CoreStats& stats() const { return stats_; }
@@ -110,7 +109,6 @@ class Core {
   };
   void work_on(Posted& posted, Instant now, WallTime wall);
   void count_waiting();
-  void apply_durable(Zxid last, Instant now);
   void give_answer(const zab::DiskAnswer& answer, Instant now);
   // Applies committed transactions until nothing is left to do.
   void settle(Instant now);
@@ -131,9 +129,8 @@ class Core {
 
   std::mutex replica_mutex_;  // held by the thread that runs the core; contended only by four-letter words
   replica::Replica replica_;
-  std::unique_ptr<replica::Member> member_;  // null: a standalone server
-  PeerPort* peers_ = nullptr;
-  Zxid applied_{};
+  std::unique_ptr<replica::Member> member_;
+  PeerPort* peers_ = nullptr;  // null: a standalone server
   CoreStats stats_;
   std::vector<Posted> working_;
   std::vector<zab::DiskAnswer> answers_working_;

@@ -12,10 +12,18 @@ namespace {
 // Java's value. If it were shorter, a server would show its old state at every election.
 constexpr std::int64_t kReadOnlyAfterMinMs = 2000;
 
+// Never sent to anybody.
+constexpr ServerId kStandaloneId{0};
+
 }  // namespace
 
-zab::Membership zab_membership(const Membership& members) {
+zab::Membership membership_of(const ServerConfig& config) {
+  const Membership& members = config.ensemble.members;
   zab::Membership m;
+  if (!config.ensemble.is_distributed()) {
+    m.voters = {kStandaloneId};
+    return m;
+  }
   for (const auto& [id, server] : members.servers) {
     (server.type == PeerType::kObserver ? m.observers : m.voters).insert(id);
   }
@@ -27,6 +35,7 @@ zab::Membership zab_membership(const Membership& members) {
 }
 
 zab::WindowLimits window_limits(const ServerConfig& config) {
+  if (!config.ensemble.is_distributed()) return {.txns = 0, .bytes = 0};
   return {.txns = static_cast<std::size_t>(config.ensemble.commit_log_count)};
 }
 
@@ -40,6 +49,11 @@ std::int64_t silence_limit_ms(const ServerConfig& config) {
 replica::MemberConfig member_config(const ServerConfig& config) {
   const EnsembleConfig& e = config.ensemble;
   replica::MemberConfig m;
+  if (!e.is_distributed()) {
+    m.peer.me = kStandaloneId;
+    m.peer.standalone = true;
+    return m;
+  }
   m.peer.me = *e.my_id;
   m.peer.observer = e.members.servers.at(*e.my_id).type == PeerType::kObserver;
   m.peer.timing = {.tick_ms = config.tick_time_ms,

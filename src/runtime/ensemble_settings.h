@@ -10,7 +10,9 @@
 
 namespace drover::server {
 
-zab::Membership zab_membership(const Membership& members);
+// A standalone server is the only voter.
+zab::Membership membership_of(const ServerConfig& config);
+// Transactions kept in memory for learners.
 zab::WindowLimits window_limits(const ServerConfig& config);
 replica::MemberConfig member_config(const ServerConfig& config);
 

@@ -59,8 +59,9 @@ replica::ReplicaConfig replica_config(const ServerConfig& config, WallTime now) 
   r.tick_ms = config.tick_time_ms;
   const bool member = config.ensemble.is_distributed();
   r.first_session = first_session(now, member ? raw(*config.ensemble.my_id) : 1);
-  if (member) r.service = replica::Service::kNone;
-  r.leader_serves = config.ensemble.leader_serves;
+  r.standalone = !member;
+  if (r.standalone) r.last_counter.reset();
+  r.leader_serves = !member || config.ensemble.leader_serves;
   r.local_sessions = member && config.ensemble.local_sessions_enabled;
   r.local_sessions_upgrade = config.ensemble.local_sessions_upgrading_enabled;
   r.container_check_ms = config.features.container_check_interval_ms;

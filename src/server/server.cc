@@ -80,6 +80,7 @@ ServerProcess::ServerProcess(const ServerConfig& config, Host host)
 IoResult<void> ServerProcess::open() {
   TRY(recover());
   TRY(open_log_and_threads());
+  make_member();
   if (is_member()) TRY(join_ensemble());
   TRY(open_ports());
   startup_ms_ = monotonic_now() - started_;
@@ -88,16 +89,17 @@ IoResult<void> ServerProcess::open() {
   return {};
 }
 
-IoResult<void> ServerProcess::join_ensemble() {
-  const EnsembleConfig& e = config_.ensemble;
-  member_start_.membership = zab_membership(e.members);
-  receiver_ = std::make_unique<host::ReceiveState>();
+void ServerProcess::make_member() {
+  member_start_.membership = membership_of(config_);
   replica::MemberConfig config = member_config(config_);
   config.peer.new_history_id = random_seed() | 1;
-  auto member = core_->make_member(config, std::move(member_start_), *receiver_);
+  core_->make_member(config, std::move(member_start_), receiver_);
+}
+
+IoResult<void> ServerProcess::join_ensemble() {
   net::EventLoop& loop = core_loop_ ? *core_loop_ : io_loops_.front()->events();
   TRY_ASSIGN(peers_, EnsembleHost::open(config_, {loop, *core_, machine_, lock_, io_count_ + 2}));
-  core_->join(std::move(member), peers_.get());
+  core_->connect(peers_.get());
   return {};
 }
 
@@ -257,7 +259,7 @@ void ServerProcess::log_what_is_served() const {
 }
 
 void ServerProcess::start_threads() {
-  core_->start(monotonic_now(), wall_now());
+  core_->start(monotonic_now());
   for (std::size_t i = 0; i < io_loops_.size(); ++i) {
     threads_.emplace_back([this, i] {
       pthread_setname_np(pthread_self(), ("drover-io" + std::to_string(i)).c_str());

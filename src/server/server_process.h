@@ -60,6 +60,7 @@ class ServerProcess final : public Server,
   bool is_member() const { return config_.ensemble.is_distributed(); }
   IoResult<void> recover();
   void start_log_thread();
+  void make_member();
   IoResult<void> join_ensemble();
 
   // host::StartHooks
@@ -104,6 +105,7 @@ class ServerProcess final : public Server,
   ConnectionCounter counter_;
   storage::RecoveryReport recovered_;
   replica::MemberStart member_start_;
+  host::ReceiveState receiver_;
   std::optional<storage::Journal> journal_;  // until the log thread takes it
   std::uint64_t digest_mismatches_ = 0;
   std::int64_t startup_ms_ = 0;
@@ -121,7 +123,6 @@ class ServerProcess final : public Server,
   std::unique_ptr<SnapshotThread> snapshots_;
   std::unique_ptr<LogThread> log_thread_;
   std::unique_ptr<net::EventLoop> core_loop_;  // null: an I/O thread hosts the core
-  std::unique_ptr<host::ReceiveState> receiver_;
   std::unique_ptr<EnsembleHost> peers_;
   std::vector<std::thread> threads_;
   std::atomic<bool> core_stopping_{false};

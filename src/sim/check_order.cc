@@ -40,7 +40,7 @@ CheckOrder::Txn* CheckOrder::learn(Zxid zxid, std::string_view entry) {
 }
 
 std::optional<Zxid> CheckOrder::predecessor(Zxid zxid) const {
-  if (counter_of(zxid) > 1) return Zxid{raw(zxid) - 1};
+  if (counter_of(zxid) > 1 || standalone_) return Zxid{raw(zxid) - 1};
   const Reign* of = reign(epoch_of(zxid));
   if (of) return of->last;
   return std::nullopt;
@@ -98,6 +98,18 @@ void CheckOrder::compare_tree(ServerId id, Zxid zxid, Txn& txn, std::uint64_t di
   } else if (*txn.reported != digest) {
     failures_.add("I4: servers ", txn.reported_by, " and ", id, " have different trees at ", zxid);
   }
+}
+
+void CheckOrder::on_standalone(ServerId server, Zxid last, Instant now) {
+  standalone_ = true;
+  if (last < last_)
+    failures_.add("I3: server ", server, " starts with a history up to ", last, ", but ", last_,
+                  " is committed");
+  // Transactions that a crash has cost were never shown to anybody. Their zxids are used again.
+  boost::unordered::erase_if(txns_,
+                             [&](const auto& each) { return each.first > last && !each.second.committed; });
+  reigns_[epoch_of(last)] = Reign{server, last, now};
+  if (last > last_) commit(last, {"server", raw(server)});
 }
 
 void CheckOrder::on_established(ServerId server, std::uint32_t epoch, Zxid last, Instant now) {

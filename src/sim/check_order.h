@@ -51,6 +51,8 @@ class CheckOrder {
                   bool serving);
   void on_state(ServerId server, Zxid zxid, std::optional<std::uint64_t> tree_digest,
                 std::optional<std::uint64_t> sessions_digest);
+  // A standalone server starts, with a history up to `last`.
+  void on_standalone(ServerId server, Zxid last, Instant now);
   void on_established(ServerId server, std::uint32_t epoch, Zxid last, Instant now);
   // A client has seen the state at `zxid`, so it is committed. False if there is no such state.
   bool on_seen(Zxid zxid, const Witness& witness);
@@ -94,6 +96,7 @@ class CheckOrder {
   Listener& listener_;
   boost::unordered_flat_map<Zxid, Txn> txns_;
   std::map<ServerId, Server> servers_;
+  bool standalone_ = false;  // then zxids are contiguous across epochs
   std::map<std::uint32_t, Reign> reigns_;
   Zxid last_{};
   Txn* committing_ = nullptr;

@@ -371,6 +371,12 @@ void Cluster::on_step(const zab::Peer& peer) {
                 std::to_string(peer.accepted_epoch()));
 }
 
+void Cluster::on_standalone(ServerId server, Zxid last) {
+  oracle_.set_now({world_.now() / kMillisecond});
+  oracle_.on_standalone(server, last);
+  judge();
+}
+
 void Cluster::on_established(ServerId server, std::uint32_t epoch, Zxid last) {
   if (world_.tracing())
     world_.say("server " + std::to_string(raw(server)) + ": leads epoch " + std::to_string(epoch) + " from " +

@@ -90,6 +90,7 @@ class Cluster final : private ServerObserver {
   void on_state(ServerId server, const state::Machine& machine, bool exact) override;
   void on_applied(ServerId server, Zxid zxid, std::string_view entry, std::optional<std::uint64_t> digest,
                   bool serving) override;
+  void on_standalone(ServerId server, Zxid last) override;
   void on_established(ServerId server, std::uint32_t epoch, Zxid last) override;
   void on_step(const zab::Peer& peer) override;
   void judge();

@@ -44,6 +44,8 @@ void Oracle::on_state(ServerId server, const state::Machine& machine, bool exact
   order_.on_state(server, machine.last_zxid, machine.tree.digest(), digest_of(machine.sessions));
 }
 
+void Oracle::on_standalone(ServerId server, Zxid last) { order_.on_standalone(server, last, now_); }
+
 void Oracle::on_established(ServerId server, std::uint32_t epoch, Zxid last) {
   order_.on_established(server, epoch, last, now_);
 }

@@ -78,6 +78,7 @@ class Oracle final : private CheckOrder::Listener {
   // transactions, so its digest says nothing.
   void on_state(ServerId server, const state::Machine& machine, bool exact);
   // The server leads `epoch`, and a quorum has taken over its history up to `last`.
+  void on_standalone(ServerId server, Zxid last);
   void on_established(ServerId server, std::uint32_t epoch, Zxid last);
 
   // --- clients: one ClientId for each session that a client tries to have ---

@@ -141,6 +141,14 @@ void choose_intruder(Random& random, Plan& plan) {
   plan.intruder.disturbs = one_in(random, 2);
 }
 
+void make_standalone(Plan& plan) {
+  plan.standalone = true;
+  plan.leader_serves = true;
+  plan.local_sessions = false;
+  plan.intruder = {};
+  plan.last_counter = Plan{}.last_counter;
+}
+
 }  // namespace
 
 std::vector<ServerId> Plan::servers() const {
@@ -166,6 +174,7 @@ Plan plan_of(std::uint64_t seed) {
   choose_boot(random, plan);
   choose_intruder(random, plan);
   if (seed % 2 == 0) plan.disk.snap_bytes = 100 * plan.disk.snap_count;
+  if (plan.servers().size() == 1 && seed % 3 != 0) make_standalone(plan);
   return plan;
 }
 
@@ -183,12 +192,13 @@ Plan calm_plan(std::uint64_t seed, int voters) {
 
 std::string Plan::describe() const {
   std::string text =
-      std::to_string(voters) + " voters, " + std::to_string(observers) + " observers, " +
-      std::to_string(clients) + " clients, tick " + std::to_string(timing.tick_ms) + " ms, init " +
-      std::to_string(timing.init_limit_ticks) + ", sync " + std::to_string(timing.sync_limit_ticks) +
-      ", window " + std::to_string(window.txns) + (windows.empty() ? "" : " or other") + ", snapshot every " +
-      std::to_string(disk.snap_count) + ", epoch ends at " + std::to_string(last_counter) + ", begins at " +
-      std::to_string(raw(begins_at)) + ", " + std::to_string(ops_per_second) + " op/s";
+      (standalone ? "standalone" : std::to_string(voters) + " voters") + ", " + std::to_string(observers) +
+      " observers, " + std::to_string(clients) + " clients, tick " + std::to_string(timing.tick_ms) +
+      " ms, init " + std::to_string(timing.init_limit_ticks) + ", sync " +
+      std::to_string(timing.sync_limit_ticks) + ", window " + std::to_string(window.txns) +
+      (windows.empty() ? "" : " or other") + ", snapshot every " + std::to_string(disk.snap_count) +
+      ", epoch ends at " + std::to_string(last_counter) + ", begins at " + std::to_string(raw(begins_at)) +
+      ", " + std::to_string(ops_per_second) + " op/s";
   if (boot.timed) text += ", timed boot";
   const auto list = [&](const char* what, const std::set<ServerId>& servers) {
     if (servers.empty()) return;

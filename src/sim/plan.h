@@ -88,6 +88,7 @@ struct Plan {
   int voters = 3;
   int observers = 0;
   int clients = 3;
+  bool standalone = false;  // the only voter is no ensemble: no elections, no epochs
   zab::Membership membership;
   zab::Timing timing;
   zab::WindowLimits window;

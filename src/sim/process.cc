@@ -77,6 +77,7 @@ IoResult<void> Process::recover_and_join() {
   host::StartOptions options;
   options.recovery.autocreate = true;
   options.window = parts_.plan.window_of(parts_.id);
+  options.is_member = !parts_.plan.standalone;
   TRY_ASSIGN(host::Start start, host::recover(parts_.disk, dirs, machine_, options, *this));
   for (const std::string& line : start.warnings) say(line);
   if (start.report.damaged()) parts_.world.count(Did::kDamageFound);
@@ -87,6 +88,7 @@ IoResult<void> Process::recover_and_join() {
   TRY_ASSIGN(storage::Journal journal, host::open_journal(parts_.disk, dirs, start.report, log));
   if (start.member.peer.knows_history && !parts_.stranger)
     parts_.observer.on_state(parts_.id, machine_, start.member.exact);
+  if (parts_.plan.standalone) parts_.observer.on_standalone(parts_.id, machine_.last_zxid);
   last_tick_ = parts_.clock.now();
   make_brain(std::move(start.member));
   log_ = std::make_unique<LogDevice>(parts_.world, parts_.actor, parts_.plan.disk, std::move(journal),
@@ -108,7 +110,7 @@ void Process::make_brain(replica::MemberStart start) {
     ports_.emplace_back();
   }
   replica::ReplicaConfig config;
-  config.service = replica::Service::kNone;
+  config.standalone = plan.standalone;
   config.tick_ms = tick_ms;
   config.first_session =
       SessionId{raw(parts_.id) << 56 | static_cast<std::int64_t>(parts_.life) * kSessionLives};
@@ -116,10 +118,15 @@ void Process::make_brain(replica::MemberStart start) {
   config.leader_serves = plan.leader_serves;
   config.local_sessions = plan.local_sessions;
   config.local_sessions_upgrade = true;
-  config.last_counter = plan.last_counter;
+  if (plan.standalone) {
+    config.last_counter.reset();
+  } else {
+    config.last_counter = plan.last_counter;
+  }
   replica_ = std::make_unique<replica::Replica>(config, machine_, fronts, parts_.clock.now());
   replica::MemberConfig member;
   member.peer.me = parts_.id;
+  member.peer.standalone = plan.standalone;
   member.peer.observer = plan.membership.observers.contains(parts_.id);
   member.peer.timing = plan.timing;
   member.peer.notification_min_ms = std::max<std::int64_t>(10, plan.timing.tick_ms / 10);
@@ -170,7 +177,7 @@ void Process::observe() {
   if (is_serving() && !std::exchange(told_serving_, true)) parts_.owner.on_serving();
   if (!is_serving()) told_serving_ = false;
   const zab::Leader* leader = member_->peer().leader();
-  if (!leader || !is_leading() || leader->epoch() == established_) return;
+  if (parts_.plan.standalone || !leader || !is_leading() || leader->epoch() == established_) return;
   established_ = leader->epoch();
   parts_.world.count(Did::kEstablished);
   // It may already have proposed something: what it took over ends where its epoch begins.
@@ -205,7 +212,6 @@ void Process::count_sweep(std::string_view entry) {
 }
 
 void Process::carry_out(replica::Effects& effects) {
-  ENSURE(!effects.append, "a member's transactions go through agreement");
   // Before any effect is sent: a server that crashes between two sends had the state that the first one
   // reports.
   parts_.observer.on_step(member_->peer());

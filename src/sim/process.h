@@ -53,6 +53,8 @@ class ServerObserver {
   // `digest` is the tree's after it; if several were applied at once, only the last one has it.
   virtual void on_applied(ServerId server, Zxid zxid, std::string_view entry,
                           std::optional<std::uint64_t> digest, bool serving) = 0;
+  // A standalone server starts with this history.
+  virtual void on_standalone(ServerId server, Zxid last) = 0;
   // The server leads from here on, and a quorum follows.
   virtual void on_established(ServerId server, std::uint32_t epoch, Zxid last) = 0;
   // An input has run to completion, and its effects have not begun.

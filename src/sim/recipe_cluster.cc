@@ -14,6 +14,7 @@ constexpr std::int64_t kTickMs = 500;
 Plan recipe_plan(std::uint64_t seed, int servers) {
   Plan plan = calm_plan(seed, servers);
   plan.timing.tick_ms = kTickMs;
+  plan.standalone = servers == 1;
   return plan;
 }
 
@@ -22,6 +23,7 @@ class Unobserved final : public ServerObserver {
   void on_known(std::string_view) override {}
   void on_state(ServerId, const state::Machine&, bool) override {}
   void on_applied(ServerId, Zxid, std::string_view, std::optional<std::uint64_t>, bool) override {}
+  void on_standalone(ServerId, Zxid) override {}
   void on_established(ServerId, std::uint32_t, Zxid) override {}
   void on_step(const zab::Peer&) override {}
 };

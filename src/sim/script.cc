@@ -59,14 +59,20 @@ Plan with_a_snap_beyond_init_limit() {
   return plan;
 }
 
-Plan with_small_files() {
-  Plan plan = small_plan();
+Plan with_small_files(int voters = 3) {
+  Plan plan = small_plan(voters);
   plan.disk.snap_count = 6;
   plan.disk.snap_bytes = 600;
   plan.disk.log_size_limit_bytes = 1024;
   plan.disk.preallocate_bytes = 512;
   plan.disk.purge_every = 200 * kMillisecond;
   plan.disk.snapshots_kept = 1;
+  return plan;
+}
+
+Plan standalone_with_small_files() {
+  Plan plan = with_small_files(1);
+  plan.standalone = true;
   return plan;
 }
 
@@ -424,6 +430,7 @@ std::vector<Script> make_scripts() {
       {"boot-and-write", small_plan(), write_for_a_while, {Did::kElected, Did::kEstablished, Did::kSession}},
       {"boot-of-five", small_plan(5), write_for_a_while, {Did::kElected, Did::kEstablished, Did::kSession}},
       {"alone", small_plan(1), write_for_a_while, {Did::kEstablished}},
+      {"standalone", standalone_with_small_files(), write_for_a_while, {Did::kSession, Did::kSnapshot}},
       {"roll-snapshot-purge",
        with_small_files(),
        write_for_a_while,

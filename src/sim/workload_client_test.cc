@@ -90,6 +90,9 @@ class Town {
         front_(front_config(), machine_),
         replica_({.tick_ms = kTickMs, .first_session = SessionId{1ll << 56}, .container_check_ms = 5000},
                  machine_, {&front_}, now) {
+    replica::Effects effects;
+    replica_.begin_leading(machine_.last_zxid, now, wall_, effects);
+    carry_out(effects);
     for (std::size_t i = 0; i < clients; ++i) {
       WorkloadClientConfig config;
       config.seed = random_.next();
@@ -201,7 +204,15 @@ class Town {
   }
 
   void carry_out(replica::Effects& effects) {
-    if (effects.append) log_.push_back(effects.append);
+    for (const replica::Ordered& next : effects.ordered) {
+      if (next.is_sync()) {
+        replica_.set_sync_ticket(++syncs_);
+        replica_.set_released_syncs(syncs_);
+        continue;
+      }
+      replica_.add_unapplied(next.batch, now);
+      log_.push_back(next.batch);
+    }
     for (const replica::SessionAnswer& answer : effects.answers) front_.on_session_answer(answer);
   }
 
@@ -257,6 +268,7 @@ class Town {
   replica::Front front_;
   replica::Replica replica_;
   std::vector<replica::TxnBatchPtr> log_;
+  std::uint64_t syncs_ = 0;
   std::vector<std::unique_ptr<Resident>> clients_;
 };
 

@@ -133,9 +133,8 @@ enum class Event : std::uint8_t {
 struct Effects {
   std::vector<NotificationSend> notify;
   std::vector<DiskOrder> disk;
-  std::size_t disk_counted = 0;  // how many of them Peer already counts as open
-  std::vector<LinkSend> send;    // in order for each link
-  std::vector<LinkId> close;     // after what was sent
+  std::vector<LinkSend> send;  // in order for each link
+  std::vector<LinkId> close;   // after what was sent
   std::optional<Dial> dial;
   std::vector<PeerMessage> messages;
   // The state that follows on this link replaces ours. Call on_snapshot_received() when it is complete.

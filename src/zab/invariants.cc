@@ -64,7 +64,8 @@ void Invariants::look_at_roles(const Peer& peer, Check& check) {
   check.expect(peer.role_ != Role::kFollowing || !peer.config_.observer, "an observer only observes");
 
   check.expect(epochs.current_epoch <= epochs.accepted_epoch, "an epoch is accepted before it is current");
-  check.expect(!epochs.knows_history || epoch_of(peer.history_.last()) <= epochs.accepted_epoch,
+  check.expect(peer.config_.standalone || !epochs.knows_history ||
+                   epoch_of(peer.history_.last()) <= epochs.accepted_epoch,
                "no server logs transactions of an epoch that it did not accept");
   check.expect(peer.rewinds_.size() <= peer.orders_open_,
                "every rewind of the history has an open disk order");
@@ -99,19 +100,10 @@ void Invariants::look_at_history(const History& history, Check& check) {
 // --- leading ---
 
 void Invariants::look_at_leader(const Peer& peer, const Leader& leader, Check& check) {
-  using Phase = Leader::Phase;
   const History& history = leader.history_;
-  const bool established = leader.phase_ == Phase::kBroadcast;
+  const bool established = leader.phase_ == Leader::Phase::kBroadcast;
   check.expect(!leader.over(), "a leading server has not given up");
-  check.expect((leader.phase_ != Phase::kDiscovery) == leader.epoch_promised_,
-               "discovery ends when a quorum has promised");
-  check.expect(!leader.epoch_chosen_ || leader.epoch_ > leader.began_with_.accepted,
-               "a leader's epoch is one that it never accepted before");
-  check.expect(!leader.epoch_accepted_here_ || peer.epochs_.accepted_epoch == leader.epoch_,
-               "a leader accepts its epoch itself, on disk");
-  check.expect(!leader.history_current_here_ || peer.epochs_.current_epoch == leader.epoch_,
-               "a leader acknowledges its own history when its epoch is current, on disk");
-  check.expect(!established || leader.history_current_here_, "a leader serves in its current epoch");
+  if (!leader.config_.standalone) look_at_epoch(peer, leader, check);
 
   check.expect(history.committed() >= leader.began_with_last_,
                "the history that a leader starts with is committed");
@@ -119,7 +111,6 @@ void Invariants::look_at_leader(const Peer& peer, const Leader& leader, Check& c
                "only an established leader proposes");
   check.expect(history.last() == leader.began_with_last_ || epoch_of(history.last()) == leader.epoch_,
                "a leader proposes in its own epoch");
-  look_at_quorums(leader, check);
 
   ServerSet linked;
   for (const auto& [id, link] : leader.learners_) {
@@ -128,6 +119,20 @@ void Invariants::look_at_leader(const Peer& peer, const Leader& leader, Check& c
     if (link.stage == LearnerLink::Stage::kGreeting) continue;
     check.expect(linked.insert(link.server).second, "a learner has one link");
   }
+}
+
+void Invariants::look_at_epoch(const Peer& peer, const Leader& leader, Check& check) {
+  const bool established = leader.phase_ == Leader::Phase::kBroadcast;
+  check.expect((leader.phase_ != Leader::Phase::kDiscovery) == leader.epoch_promised_,
+               "discovery ends when a quorum has promised");
+  check.expect(!leader.epoch_chosen_ || leader.epoch_ > leader.began_with_.accepted,
+               "a leader's epoch is one that it never accepted before");
+  check.expect(!leader.epoch_accepted_here_ || peer.epochs_.accepted_epoch == leader.epoch_,
+               "a leader accepts its epoch itself, on disk");
+  check.expect(!leader.history_current_here_ || peer.epochs_.current_epoch == leader.epoch_,
+               "a leader acknowledges its own history when its epoch is current, on disk");
+  check.expect(!established || leader.history_current_here_, "a leader serves in its current epoch");
+  look_at_quorums(leader, check);
 }
 
 void Invariants::look_at_quorums(const Leader& leader, Check& check) {

@@ -53,6 +53,7 @@ class Invariants {
   static void look_at_roles(const Peer& peer, Check& check);
   static void look_at_history(const History& history, Check& check);
   static void look_at_leader(const Peer& peer, const Leader& leader, Check& check);
+  static void look_at_epoch(const Peer& peer, const Leader& leader, Check& check);
   static void look_at_quorums(const Leader& leader, Check& check);
   static void look_at_link(const Leader& leader, const LearnerLink& link, Check& check);
   static void look_at_learner(const Peer& peer, const Learner& learner, Check& check);

@@ -27,7 +27,19 @@ Leader::Leader(const LeaderConfig& config, const Membership& membership, History
   history_id_ = begins_history() ? config_.new_history_id : epochs.history_id;
   history_.set_committed(history_.last());
   accepted_epochs_[config_.me] = epochs.accepted;
-  choose_epoch(now, effects);
+  if (config_.standalone) {
+    lead_alone();
+  } else {
+    choose_epoch(now, effects);
+  }
+}
+
+// There is nobody to ask, and no promise to keep: the history goes on in the epoch of its last transaction.
+void Leader::lead_alone() {
+  ENSURE(is_quorum_with_me({}), "a standalone server is a quorum");
+  epoch_ = epoch_of(history_.last());
+  epoch_chosen_ = epoch_accepted_here_ = epoch_promised_ = history_current_here_ = true;
+  phase_ = Phase::kBroadcast;
 }
 
 const LearnerLink* Leader::find(LinkId link) const {

@@ -52,6 +52,7 @@ struct LeaderConfig {
   // slowly for the ensemble's writes loses its link.
   std::size_t kept_bytes_max = std::size_t{256} << 20;
   std::uint64_t new_history_id = 0;  // for a history that begins here; 0: it gets none
+  bool standalone = false;           // PeerConfig::standalone
 };
 
 class Leader {
@@ -133,6 +134,7 @@ class Leader {
   void enter(LearnerLink& learner, Stage stage, Instant now);
   void drop(LinkId link, std::string why, Effects& effects);
   bool is_quorum_with_me(const ServerSet& others) const;
+  bool has_learners() const;
   // The latest epoch on our own disk when we began.
   std::uint32_t known_epoch() const {
     return std::max({began_with_.accepted, began_with_.current, epoch_of(began_with_last_)});
@@ -156,6 +158,7 @@ class Leader {
   void welcome(LearnerLink& learner, Instant now, Effects& effects);
 
   // leader.cc
+  void lead_alone();
   bool begins_history() const;
   bool is_history_agreed() const { return epoch_promised_ || !began_empty(); }
   void say_that_history_begins(Effects& effects) const;
@@ -169,6 +172,8 @@ class Leader {
   // leader_broadcast.cc
   // Did we propose it in this epoch?
   bool was_proposed(Zxid zxid) const;
+  void send_proposals(const TxnBatch& batch, Effects& effects);
+  void send_commits(Zxid until, Effects& effects);
   void on_ack(LearnerLink& learner, Zxid zxid, Instant now, Effects& effects);
   void on_ping_reply(LearnerLink& learner, const wire::QuorumPacket& packet, Effects& effects);
   void commit_ready(Instant now, Effects& effects);

@@ -15,27 +15,39 @@ using wire::PacketType;
 
 void Leader::propose(TxnBatchPtr batch, Instant, Effects& effects) {
   ENSURE(phase_ == Phase::kBroadcast, "only an established leader proposes");
-  ENSURE(epoch_of(batch->first) == epoch_ && epoch_of(batch->last) == epoch_,
+  // Nobody else counts in epochs: the counter of a standalone server may overflow into the epoch, as Java's.
+  if (config_.standalone) epoch_ = epoch_of(batch->last);
+  ENSURE(config_.standalone || (epoch_of(batch->first) == epoch_ && epoch_of(batch->last) == epoch_),
          "a leader proposes in its own epoch");
-  std::string packets;
-  packets.reserve(batch->bytes.size() + batch->size() * 24);
   for (std::size_t i = 0; i < batch->size(); ++i) {
-    const std::string_view entry = batch->entry(i);
-    ENSURE(entry.size() <= wire::kTxnBytesMax, "every server can read every transaction");
-    sizes_.last = entry.size();
-    sizes_.min = sizes_.max == 0 ? entry.size() : std::min(sizes_.min, entry.size());
-    sizes_.max = std::max(sizes_.max, entry.size());
-    wire::append_packet(packets, PacketType::kProposal,
-                        Zxid{raw(batch->first) + static_cast<std::int64_t>(i)}, entry);
+    const std::size_t bytes = batch->entry(i).size();
+    ENSURE(bytes <= wire::kTxnBytesMax, "every server can read every transaction");
+    sizes_.last = bytes;
+    sizes_.min = sizes_.max == 0 ? bytes : std::min(sizes_.min, bytes);
+    sizes_.max = std::max(sizes_.max, bytes);
+  }
+  if (has_learners()) send_proposals(*batch, effects);
+  counts_.proposals += batch->size();
+  history_.append(batch);
+  effects.disk.emplace_back(AppendTxns{std::move(batch)});
+}
+
+bool Leader::has_learners() const {
+  return std::ranges::any_of(learners_, [](const auto& each) { return each.second.is_forwarded_to(); });
+}
+
+void Leader::send_proposals(const TxnBatch& batch, Effects& effects) {
+  std::string packets;
+  packets.reserve(batch.bytes.size() + batch.size() * 24);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    wire::append_packet(packets, PacketType::kProposal, Zxid{raw(batch.first) + static_cast<std::int64_t>(i)},
+                        batch.entry(i));
   }
   for (auto& [link, learner] : learners_) {
     if (!learner.is_forwarded_to() || learner.observer) continue;
     effects.to(link).append(packets);
-    learner.traffic.packets_sent += batch->size();
+    learner.traffic.packets_sent += batch.size();
   }
-  counts_.proposals += batch->size();
-  history_.append(batch);
-  effects.disk.emplace_back(AppendTxns{std::move(batch)});
 }
 
 void Leader::on_durable(Instant now, Effects& effects) {
@@ -68,6 +80,7 @@ bool Leader::has_quorum(Zxid zxid) const {
 
 // The latest transaction that is on the disks of a quorum.
 Zxid Leader::ready_to_commit() const {
+  if (config_.standalone) return history_.durable();
   std::vector<Zxid> candidates{history_.durable()};
   for (const auto& [link, learner] : learners_) {
     if (learner.voter) candidates.push_back(learner.acked);
@@ -99,7 +112,14 @@ void Leader::commit_ready(Instant, Effects& effects) {
 }
 
 void Leader::commit_until(Zxid until, Effects& effects) {
-  ENSURE(epoch_of(until) == epoch_, "a leader commits only what it proposed itself");
+  ENSURE(config_.standalone || epoch_of(until) == epoch_, "a leader commits only what it proposed itself");
+  const Zxid before = std::max(history_.committed(), epoch_start(epoch_of(until)));
+  counts_.commits += static_cast<std::uint64_t>(raw(until) - raw(before));
+  if (has_learners()) send_commits(until, effects);
+  history_.set_committed(until);
+}
+
+void Leader::send_commits(Zxid until, Effects& effects) {
   std::string commits;
   std::string informs;
   std::uint64_t committed = 0;
@@ -111,8 +131,6 @@ void Leader::commit_until(Zxid until, Effects& effects) {
     ++committed;
     if (has_observers) wire::append_packet(informs, PacketType::kInform, zxid, entry);
   });
-  history_.set_committed(until);
-  counts_.commits += committed;
   for (auto& [link, learner] : learners_) {
     if (!learner.is_forwarded_to()) continue;
     effects.to(link).append(learner.observer ? informs : commits);

@@ -49,8 +49,10 @@ bool Peer::active() const {
 }
 
 void Peer::start(Instant now, Effects& effects) {
+  begin(effects);
   unavailable_since_ = now;
-  election_due_ = true;
+  election_due_ = !config_.standalone;
+  if (config_.standalone) make_leader(now, effects);
   settle(now, effects);
 }
 
@@ -96,14 +98,14 @@ bool Peer::needs_mark(const DiskOrder& order) const {
 }
 
 void Peer::count_orders(Effects& effects) {
-  for (; effects.disk_counted < effects.disk.size(); ++effects.disk_counted, ++orders_open_) {
-    if (needs_mark(effects.disk[effects.disk_counted])) {
+  for (; counted_ < effects.disk.size(); ++counted_, ++orders_open_) {
+    if (needs_mark(effects.disk[counted_])) {
       // A new history begins with a snapshot of the empty state, before anything else. From then on a log
       // without a snapshot means damage.
-      const auto at = effects.disk.begin() + static_cast<std::ptrdiff_t>(effects.disk_counted);
+      const auto at = effects.disk.begin() + static_cast<std::ptrdiff_t>(counted_);
       effects.disk.insert(at, SaveSnapshot{Zxid{0}});
     }
-    const DiskOrder& order = effects.disk[effects.disk_counted];
+    const DiskOrder& order = effects.disk[counted_];
     if (std::holds_alternative<SaveSnapshot>(order)) marked_ = true;
     if (begins_history(order)) epochs_.fresh = false;
     if (const auto* save = std::get_if<SaveEpoch>(&order); save && save->kind == EpochKind::kCurrent)
@@ -183,21 +185,26 @@ void Peer::give_in(ServerId leader, Instant now, Effects& effects) {
                   now, effects);
 }
 
-void Peer::lead(Instant now, Effects& effects) {
+void Peer::make_leader(Instant now, Effects& effects) {
   role_ = Role::kLeading;
   led_since_ = now;
+  leader_ = std::make_unique<Leader>(
+      LeaderConfig{.me = config_.me,
+                   .timing = config_.timing,
+                   .force_snapshot = config_.force_snapshot,
+                   .new_history_id = config_.new_history_id,
+                   .standalone = config_.standalone},
+      membership_, history_,
+      Leader::Epochs{epochs_.accepted_epoch, epochs_.current_epoch, epochs_.history_id}, now, effects);
+}
+
+void Peer::lead(Instant now, Effects& effects) {
   ask_at_ = now + patience_for_voters();
   election_.settle(wire::PeerState::kLeading);
   effects.events.push_back(Event::kElected);
   effects.log.push_back("elected in round " + std::to_string(election_.round()) +
                         "; waiting for a quorum of followers");
-  leader_ = std::make_unique<Leader>(
-      LeaderConfig{.me = config_.me,
-                   .timing = config_.timing,
-                   .force_snapshot = config_.force_snapshot,
-                   .new_history_id = config_.new_history_id},
-      membership_, history_,
-      Leader::Epochs{epochs_.accepted_epoch, epochs_.current_epoch, epochs_.history_id}, now, effects);
+  make_leader(now, effects);
   auto held = std::move(held_);
   held_.clear();
   for (auto& [link, early] : held) {
@@ -242,16 +249,19 @@ void Peer::follow(ServerId leader, Instant now, Effects& effects) {
 }
 
 void Peer::propose(TxnBatchPtr batch, Instant now, Effects& effects) {
+  begin(effects);
   leader_->propose(std::move(batch), now, effects);
   count_orders(effects);
 }
 
 void Peer::step_down(std::string why, Instant now, Effects& effects) {
+  begin(effects);
   if (leader_) leader_->step_down(std::move(why));
   settle(now, effects);
 }
 
 void Peer::contest_leader(const std::string& why, Instant now, Effects& effects) {
+  begin(effects);
   if (!learner_) return;
   const ServerId leader = learner_->leader();
   // By then the followers of a leader have logged and compared what we have, or the leader has left them
@@ -385,6 +395,7 @@ void Peer::yield_to_rival() {
 
 void Peer::on_notification(ServerId from, const wire::Notification& notification, Instant now,
                            Effects& effects) {
+  begin(effects);
   if (from == config_.me) return;  // Another process speaks in our name.
   if (listen_for_history(from, notification, now, effects)) {
     remember(from, notification, now);
@@ -408,6 +419,7 @@ void Peer::on_notification(ServerId from, const wire::Notification& notification
 // --- links ---
 
 void Peer::on_link(const LinkEvent& event, Instant now, Effects& effects) {
+  begin(effects);
   const LinkId link = event.link;
   const bool to_leader = learner_ && learner_->link() == link;
   switch (event.kind) {
@@ -457,6 +469,7 @@ void Peer::drop_a_held_link(Effects& effects) {
 }
 
 void Peer::on_packet(LinkId link, const wire::QuorumPacket& packet, Instant now, Effects& effects) {
+  begin(effects);
   if (leader_) {
     leader_->on_packet(link, packet, now, effects);
   } else if (learner_ && learner_->link() == link) {
@@ -474,6 +487,7 @@ void Peer::on_packet(LinkId link, const wire::QuorumPacket& packet, Instant now,
 }
 
 void Peer::on_packets_end(LinkId link, Instant now, Effects& effects) {
+  begin(effects);
   if (learner_ && learner_->link() == link) learner_->flush(effects);
   settle(now, effects);
 }
@@ -484,6 +498,7 @@ void Peer::on_heard(LinkId link, Instant now) {
 }
 
 void Peer::on_snapshot_received(Instant now, Effects& effects) {
+  begin(effects);
   if (learner_ && learner_->is_receiving_snapshot()) learner_->on_snapshot_received(effects);
   settle(now, effects);
 }
@@ -491,6 +506,7 @@ void Peer::on_snapshot_received(Instant now, Effects& effects) {
 // --- answers of the disk ---
 
 void Peer::on_disk(const DiskAnswer& answer, Instant now, Effects& effects) {
+  begin(effects);
   std::visit([&](const auto& each) { on(each, now, effects); }, answer);
   settle(now, effects);
 }
@@ -557,6 +573,7 @@ void Peer::on(const HistoryDiscarded&, Instant, Effects&) {
 // --- time ---
 
 void Peer::on_time(Instant now, Effects& effects) {
+  begin(effects);
   if (leader_) leader_->on_time(now, effects);
   ask_for_rival(now, effects);
   if (learner_) learner_->on_time(now, effects);
@@ -578,6 +595,7 @@ Instant Peer::held_until(const HeldLink& held) const {
 }
 
 std::optional<Instant> Peer::next_time() const {
+  if (config_.standalone) return std::nullopt;
   if (leader_)
     return leader_->lacks_voters() ? std::min(ask_at_, leader_->next_time()) : leader_->next_time();
   if (learner_) return learner_->next_time();

@@ -39,6 +39,9 @@ struct PeerConfig {
   // How long a leader without a quorum stays when a voter looks for a leader; negative: until it gives up.
   std::int64_t wait_for_epoch_ms = -1;
   std::uint64_t new_history_id = 0;  // random; for a history that begins with this server as its leader
+  // This is the only server. It leads at once and for ever, without an election, an epoch of its own or an
+  // epoch file: zxids go on where they ended, as in ZooKeeper's standalone server.
+  bool standalone = false;
 };
 
 // The result of recovery.
@@ -129,6 +132,8 @@ class Peer {
   void on(const StateReloaded& answer, Instant now, Effects& effects);
   void on(const HistoryDiscarded& answer, Instant now, Effects& effects);
 
+  // Every input begins with this. The earlier orders in `effects` are counted.
+  void begin(const Effects& effects) { counted_ = effects.disk.size(); }
   // Runs after every input: ends roles that are over, starts the role that was decided, counts orders.
   void settle(Instant now, Effects& effects);
   void change_roles(Instant now, Effects& effects);
@@ -153,6 +158,7 @@ class Peer {
   void give_in(ServerId leader, Instant now, Effects& effects);
   void discard_history(std::string why, Instant now, Effects& effects);
   void lead(Instant now, Effects& effects);
+  void make_leader(Instant now, Effects& effects);
   void follow(ServerId leader, Instant now, Effects& effects);
   void drop_a_held_link(Effects& effects);
   bool only_looks_on(ServerId leader) const;
@@ -195,6 +201,7 @@ class Peer {
   // The leader whose state replaced ours, and when.
   std::optional<std::pair<ServerId, Instant>> gave_in_;
   std::size_t orders_open_ = 0;
+  std::size_t counted_ = 0;  // how many of the disk orders in the effects of this input are counted as open
   // Orders under way that cut the history back, and where to. Until they are done, answers of the disk are
   // about transactions that are no longer ours.
   std::deque<Zxid> rewinds_;

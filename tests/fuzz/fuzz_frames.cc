@@ -47,6 +47,11 @@ state::Options all_features() {
 
 class Server {
  public:
+  Server() {
+    Effects effects;
+    replica_.begin_leading(machine_.last_zxid, now_, WallTime{now_.ms}, effects);
+    carry_out(effects);
+  }
   void command(std::uint8_t what, std::string_view bytes) {
     Peer& peer = peers_[what & 1];
     switch ((what >> 1) & 7) {
@@ -146,6 +151,14 @@ class Server {
   }
 
   void carry_out(const Effects& effects) {
+    for (const Ordered& next : effects.ordered) {
+      if (next.is_sync()) {
+        replica_.set_sync_ticket(++syncs_);
+        replica_.set_released_syncs(syncs_);
+      } else {
+        replica_.add_unapplied(next.batch, now_);
+      }
+    }
     for (const SessionAnswer& answer : effects.answers) front_.on_session_answer(answer);
   }
   bool exchange() {
@@ -166,7 +179,7 @@ class Server {
       ENSURE(++rounds < 1000, "it comes to an end");
       more = exchange();
       if (replica_.last_proposed() > machine_.last_zxid || replica_.has_answers()) {
-        replica_.on_durable(replica_.last_proposed(), now_);
+        replica_.on_committed(replica_.last_proposed(), now_);
         more = true;
       }
     }
@@ -179,6 +192,7 @@ class Server {
                    machine_,
                    {&front_},
                    now_};
+  std::uint64_t syncs_ = 0;
   std::array<Peer, 2> peers_;
 };
 

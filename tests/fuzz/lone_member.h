@@ -174,7 +174,6 @@ inline void LoneMember::begin(const Options& options) {
   }
   start.exact = disk_.reload().value_or(false);
   replica::ReplicaConfig config;
-  config.service = replica::Service::kNone;
   config.tick_ms = 100;
   config.first_session = SessionId{raw(options.me) << 56};
   config.container_check_ms = 1000;
@@ -320,7 +319,6 @@ inline void LoneMember::settle() {
 }
 
 inline void LoneMember::carry_out(replica::Effects& effects) {
-  ENSURE(!effects.append, "a member's transactions go through agreement");
   for (const zab::NotificationSend& each : effects.zab.notify)
     ENSURE(each.to != peer().config().me, "nothing is sent to oneself");
   for (const zab::LinkSend& each : effects.zab.send) send(each);

@@ -57,6 +57,12 @@ MUTANTS = [
     Mutant("leader-counts-itself-before-sync", "etcd 14370", "zab/leader_broadcast.cc", [
         ("  if (history_.durable() >= zxid) have.insert(config_.me);", "  have.insert(config_.me);"),
         ("std::vector<Zxid> candidates{history_.durable()};", "std::vector<Zxid> candidates{history_.last()};")]),
+    Mutant("standalone-answers-before-sync", "etcd 14370", "zab/leader_broadcast.cc", [
+        ("  if (config_.standalone) return history_.durable();", "  if (config_.standalone) return history_.last();")],
+        script="standalone"),
+    Mutant("standalone-forgets-sessions", "a start of the default server", "replica/replica_leading.cc", [
+        ("  for (const auto& [session, timeout_ms] : machine_.sessions) {",
+         "  for (const auto& [session, timeout_ms] : decltype(machine_.sessions){}) {")], script="standalone"),
     Mutant("epoch-before-history", "4643", "zab/learner.cc", [
         ("  flush(effects);\n  if (over()) return;\n  new_leader_seen_ = true;\n",
          "  effects.disk.emplace_back(SaveEpoch{EpochKind::kCurrent, epoch_, start_.history_id});\n"
