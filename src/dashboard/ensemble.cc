@@ -94,7 +94,7 @@ std::optional<Instant> EnsembleView::next_refresh() const {
 void EnsembleView::refresh() {
   Round round{.at = monotonic_now(), .results = {}};
   {
-    TreeLock::Reading reading(inside_.lock, inside_.slot);
+    TreeLock::Reading reading(inside_.lock, TreeSlot::kHttp);
     round.own = inside_.machine.last_zxid;
   }
   round.results = probe(endpoints_);
@@ -215,7 +215,7 @@ json::object EnsembleView::server(const OwnPlace& place, const Facts& facts) con
                    {"uptime_ms", monotonic_now() - inside_.started},
                    {"why_elected", valid_text(place.why_elected)}};
   if (!alone) out["id"] = raw(*inside_.config.ensemble.my_id);
-  TreeLock::Reading reading(inside_.lock, inside_.slot);
+  TreeLock::Reading reading(inside_.lock, TreeSlot::kHttp);
   out["sessions"] = inside_.machine.sessions.size();
   return out;
 }

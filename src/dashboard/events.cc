@@ -52,7 +52,7 @@ class EventStream final : public BodySource {
   // None: nothing was sent for this path yet.
   std::vector<std::optional<Seen>> look() {
     std::vector<std::optional<Seen>> out;
-    TreeLock::Reading reading(inside_.lock, inside_.slot);
+    TreeLock::Reading reading(inside_.lock, TreeSlot::kHttp);
     zxid_ = inside_.machine.last_zxid;
     for (const std::string& path : paths_) {
       const state::Node* node = inside_.machine.tree.get(path);

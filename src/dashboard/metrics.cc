@@ -35,7 +35,7 @@ MetricsHistory::Counters MetricsHistory::count(Row& gauges) const {
   std::size_t connections = 0;
   std::size_t watches = 0;
   for (std::size_t i = 0; i < inside_.fronts.size(); ++i) {
-    TreeLock::Reading reading(inside_.lock, i);  // blocks its I/O thread and the core
+    TreeLock::Reading reading(inside_.lock, io_slot(i));  // blocks its I/O thread and the core
     const replica::Front& front = *inside_.fronts[i];
     now.fronts.add(front.totals());
     outstanding += front.outstanding();
@@ -47,7 +47,7 @@ MetricsHistory::Counters MetricsHistory::count(Row& gauges) const {
   add(connections);
   add(watches);
   {
-    TreeLock::Reading reading(inside_.lock, inside_.slot);
+    TreeLock::Reading reading(inside_.lock, TreeSlot::kHttp);
     add(inside_.machine.tree.node_count());
     add(inside_.machine.tree.ephemeral_count());
     add(inside_.machine.sessions.size());

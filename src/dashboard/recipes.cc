@@ -47,7 +47,7 @@ class Search {
   std::set<std::string> run() {
     {
       // The requested path itself is always shown, however many others there are.
-      TreeLock::Reading reading(inside_.lock, inside_.slot);
+      TreeLock::Reading reading(inside_.lock, TreeSlot::kHttp);
       keep(whole_of(below_));
     }
     collect_parents_of_ephemerals();
@@ -58,7 +58,7 @@ class Search {
 
  private:
   void collect_parents_of_ephemerals() {
-    const TreeReader reader{inside_.machine, inside_.lock, inside_.slot};
+    const TreeReader reader{inside_.machine, inside_.lock};
     const std::vector<OwnedNode> nodes = ephemerals_of(reader, owners_of_ephemerals(reader), kEphemeralsMax);
     truncated_ = truncated_ || nodes.size() >= kEphemeralsMax;
     visit_in_steps(reader, nodes, [&](std::span<const state::NodeRef> step) {
@@ -120,7 +120,7 @@ class Search {
   }
 
   void look_at(const std::string& path, std::deque<std::string>& todo) {
-    TreeLock::Reading reading(inside_.lock, inside_.slot);
+    TreeLock::Reading reading(inside_.lock, TreeSlot::kHttp);
     const state::Tree& tree = inside_.machine.tree;
     const state::Node* node = tree.get(path);
     if (!node || path == kZooKeeperPath || !may(inside_.machine, *node, wire::kRead, asker_)) return;
@@ -181,7 +181,7 @@ class Loader {
   Loader(const ServerInside& inside, const Asker& asker) : inside_(inside), asker_(asker) {}
 
   std::optional<RecipeDirectory> load(const std::string& path) {
-    reading_.emplace(inside_.lock, inside_.slot);
+    reading_.emplace(inside_.lock, TreeSlot::kHttp);
     const auto directory = load_locked(path);
     reading_.reset();
     return directory;
@@ -240,7 +240,7 @@ class Loader {
       if (walk->position() == state::kNoNode) break;
       reading_.reset();
       rest_between_steps();
-      reading_.emplace(inside_.lock, inside_.slot);
+      reading_.emplace(inside_.lock, TreeSlot::kHttp);
     }
     walk.reset();  // must happen under the lock
     return first.take();
@@ -305,7 +305,7 @@ json::object shown(const Recipe& recipe, const std::string& path,
 }
 
 ErrorCode readable(const ServerInside& inside, const Asker& asker, std::string_view path) {
-  TreeLock::Reading reading(inside.lock, inside.slot);
+  TreeLock::Reading reading(inside.lock, TreeSlot::kHttp);
   const state::Node* node = inside.machine.tree.get(path);
   if (!node) return ErrorCode::kNoNode;
   return may(inside.machine, *node, wire::kRead, asker) ? ErrorCode::kOk : ErrorCode::kNoAuth;

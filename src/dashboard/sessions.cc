@@ -29,7 +29,7 @@ using ConnectedBySession = std::unordered_map<std::int64_t, Connected>;
 template <class Visit>
 void for_each_front(const ServerInside& inside, Visit visit) {
   for (std::size_t i = 0; i < inside.fronts.size(); ++i) {
-    TreeLock::Reading reading(inside.lock, i);
+    TreeLock::Reading reading(inside.lock, io_slot(i));
     visit(*inside.fronts[i], i);
   }
 }
@@ -76,7 +76,7 @@ struct Session {
 std::vector<Session> all_sessions(const ServerInside& inside, const ConnectedBySession& here) {
   std::vector<Session> all;
   {
-    TreeLock::Reading reading(inside.lock, inside.slot);
+    TreeLock::Reading reading(inside.lock, TreeSlot::kHttp);
     all.reserve(inside.machine.sessions.size());
     for (const auto& [id, timeout_ms] : inside.machine.sessions) all.push_back({id, timeout_ms});
     // Only this server knows its local sessions.
@@ -117,7 +117,7 @@ struct Watching {
 
 std::vector<Watching> watches_of(const ServerInside& inside, const Connected& c) {
   std::vector<Watching> out;
-  TreeLock::Reading reading(inside.lock, c.front);
+  TreeLock::Reading reading(inside.lock, io_slot(c.front));
   const replica::Front& front = *inside.fronts[c.front];
   // The connection may be closed meanwhile; then its id is unused or belongs to another connection.
   bool still_there = false;
@@ -135,11 +135,11 @@ std::vector<Watching> watches_of(const ServerInside& inside, const Connected& c)
 }
 
 void add_ephemerals(const ServerInside& inside, const Asker& asker, SessionId id, json::object& out) {
-  const TreeReader reader{inside.machine, inside.lock, inside.slot};
+  const TreeReader reader{inside.machine, inside.lock};
   const state::Tree& tree = inside.machine.tree;
   std::size_t total = 0;
   {
-    TreeLock::Reading reading(inside.lock, inside.slot);
+    TreeLock::Reading reading(inside.lock, TreeSlot::kHttp);
     if (const state::NodeSet* owned = tree.ephemerals_of(id)) total = owned->size();
   }
   const std::vector<OwnedNode> nodes = ephemerals_of(reader, std::span(&id, 1), kSessionEphemeralsMax);
@@ -167,7 +167,7 @@ void add_watches(const ServerInside& inside, const Asker& asker, const Connected
   json::array shown;
   if (c) {
     const std::vector<Watching> watches = watches_of(inside, *c);
-    TreeLock::Reading reading(inside.lock, inside.slot);
+    TreeLock::Reading reading(inside.lock, TreeSlot::kHttp);
     for (const Watching& each : watches) {
       if (!may_see(inside, asker, each.path)) continue;
       shown.push_back(
@@ -221,7 +221,7 @@ HttpResponse sessions_answer(const ServerInside& inside, const HttpRequest& requ
   json::array shown;
   for (auto each = first; each != last; ++each) shown.push_back(summary_of(*each, here, clocks));
   {
-    TreeLock::Reading reading(inside.lock, inside.slot);
+    TreeLock::Reading reading(inside.lock, TreeSlot::kHttp);
     for (std::size_t i = 0; i < shown.size(); ++i) {
       const state::NodeSet* owned =
           inside.machine.tree.ephemerals_of(first[static_cast<std::ptrdiff_t>(i)].id);
@@ -244,7 +244,7 @@ HttpResponse session_answer(const ServerInside& inside, const Asker& asker, cons
   const Connected* c = found == here.end() ? nullptr : &found->second;
   Session session{SessionId{id}, c ? c->facts.timeout_ms : 0, true};
   {
-    TreeLock::Reading reading(inside.lock, inside.slot);
+    TreeLock::Reading reading(inside.lock, TreeSlot::kHttp);
     const auto known = inside.machine.sessions.find(SessionId{id});
     if (known != inside.machine.sessions.end()) {
       session.timeout_ms = known->second;

@@ -55,7 +55,7 @@ struct NodeCopy {
 };
 
 CodeResult<NodeCopy> copy_node(const ServerInside& inside, const Asker& asker, std::string_view path) {
-  TreeLock::Reading reading(inside.lock, inside.slot);
+  TreeLock::Reading reading(inside.lock, TreeSlot::kHttp);
   const state::Machine& machine = inside.machine;
   const state::NodeRef ref = machine.tree.find(path);
   if (ref == state::kNoNode) return std::unexpected(ErrorCode::kNoNode);
@@ -180,7 +180,7 @@ HttpResponse node_answer(const ServerInside& inside, const Asker& asker, const H
 CodeResult<ChildPage> page_of_children(const ServerInside& inside, const Asker& asker, std::string_view path,
                                        const PageBounds& bounds) {
   state::Tree& tree = inside.machine.tree;
-  std::optional<TreeLock::Reading> reading(std::in_place, inside.lock, inside.slot);
+  std::optional<TreeLock::Reading> reading(std::in_place, inside.lock, TreeSlot::kHttp);
   const state::NodeRef parent = tree.find(path);
   if (parent == state::kNoNode) return std::unexpected(ErrorCode::kNoNode);
   if (!may(inside.machine, tree.at(parent), wire::kRead, asker)) return std::unexpected(ErrorCode::kNoAuth);
@@ -197,7 +197,7 @@ CodeResult<ChildPage> page_of_children(const ServerInside& inside, const Asker& 
     reading.reset();
     // Without a pause this thread would take the lock again before a waiting writer wakes up.
     std::this_thread::sleep_for(kBetweenSteps);
-    reading.emplace(inside.lock, inside.slot);
+    reading.emplace(inside.lock, TreeSlot::kHttp);
   }
   walk.reset();  // must happen under the lock
   reading.reset();

@@ -63,7 +63,7 @@ HttpAuth may_command(const HttpRequest& request, const ServerInside& inside) {
   const auto who = proven_by_header(request, options);
   if (!who) return kUnknown;
   if (state::is_super(*who)) return {};
-  TreeLock::Reading reading(inside.lock, inside.slot);
+  TreeLock::Reading reading(inside.lock, TreeSlot::kHttp);
   const state::AclList& acl = root_acl(inside.machine);
   if (state::anybody_may_change(acl, options)) return kOpenRoot;
   const bool named_for_all =
@@ -76,7 +76,7 @@ HttpAuth may_edit(const HttpRequest& request, const ServerInside& inside) {
   const state::Options& options = inside.machine.options;
   const auto who = identities_of(request, options);
   if (!who) return kUnknown;
-  TreeLock::Reading reading(inside.lock, inside.slot);
+  TreeLock::Reading reading(inside.lock, TreeSlot::kHttp);
   return has_all_permissions(root_acl(inside.machine), *who, options) ? HttpAuth{} : kNotAllowed;
 }
 

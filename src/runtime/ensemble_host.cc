@@ -223,7 +223,7 @@ void EnsembleHost::close(zab::LinkId id) {
 
 void EnsembleHost::begin_stream(Link& link) {
   link.stream = std::make_unique<host::StateStream>(parts_.machine);
-  TreeLock::Reading reading(parts_.lock, parts_.slot);
+  TreeLock::Reading reading(parts_.lock, TreeSlot::kStreams);
   link.stream->begin(link.link->output());
   link.dirty = true;
   link.link->ask_writable();
@@ -234,7 +234,7 @@ void EnsembleHost::pump(Link& link) {
   auto progress = WalkProgress::kMore;
   while (progress == WalkProgress::kMore && link.link->queued_bytes() < kStreamAheadBytes) {
     {
-      TreeLock::Reading reading(parts_.lock, parts_.slot);
+      TreeLock::Reading reading(parts_.lock, TreeSlot::kStreams);
       progress = link.stream->step();
     }
     link.stream->append_to(link.link->output());
@@ -254,7 +254,7 @@ void EnsembleHost::pump(Link& link) {
 
 void EnsembleHost::end_stream(Link& link) {
   if (!link.stream) return;
-  TreeLock::Reading reading(parts_.lock, parts_.slot);
+  TreeLock::Reading reading(parts_.lock, TreeSlot::kStreams);
   link.stream.reset();
 }
 

@@ -40,7 +40,6 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
     Core& core;
     state::Machine& machine;
     TreeLock& lock;
-    std::size_t slot;  // in the lock, for streaming the state
   };
   // Opens both ports. `parts` outlive the host.
   static IoResult<std::unique_ptr<EnsembleHost>> open(const ServerConfig& config, const Parts& parts);

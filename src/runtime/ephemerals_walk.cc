@@ -9,7 +9,7 @@ constexpr std::size_t kOwnersPerStep = 2'000;
 constexpr std::size_t kCopiedPerStep = 20'000;
 
 std::size_t ephemeral_count(const TreeReader& tree) {
-  TreeLock::Reading reading(tree.lock, tree.slot);
+  TreeLock::Reading reading(tree.lock, TreeSlot::kHttp);
   return tree.machine.tree.ephemeral_count();
 }
 
@@ -17,7 +17,7 @@ std::size_t ephemeral_count(const TreeReader& tree) {
 
 std::vector<SessionId> owners_of_ephemerals(const TreeReader& tree) {
   std::vector<SessionId> owners;
-  TreeLock::Reading reading(tree.lock, tree.slot);
+  TreeLock::Reading reading(tree.lock, TreeSlot::kHttp);
   owners.reserve(tree.machine.tree.ephemerals().size());
   for (const auto& [session, nodes] : tree.machine.tree.ephemerals()) owners.push_back(session);
   return owners;
@@ -29,7 +29,7 @@ std::vector<OwnedNode> ephemerals_of(const TreeReader& tree, std::span<const Ses
   out.reserve(std::min(most, ephemeral_count(tree)));  // so that it does not grow under the lock
   for (std::size_t next = 0; next < owners.size() && out.size() < most;) {
     if (next > 0) rest_between_steps();
-    TreeLock::Reading reading(tree.lock, tree.slot);
+    TreeLock::Reading reading(tree.lock, TreeSlot::kHttp);
     const std::size_t last = std::min(owners.size(), next + kOwnersPerStep);
     const std::size_t enough = out.size() + kCopiedPerStep;
     for (; next < last && out.size() < enough; ++next) {

@@ -23,7 +23,6 @@ namespace drover::server {
 struct TreeReader {
   const state::Machine& machine;
   TreeLock& lock;
-  std::size_t slot;
 };
 
 struct OwnedNode {
@@ -53,7 +52,7 @@ void visit_in_steps(const TreeReader& tree, std::span<const OwnedNode> nodes, Vi
     const auto step = nodes.first(std::min(kEphemeralsPerStep, nodes.size()));
     nodes = nodes.subspan(step.size());
     {
-      TreeLock::Reading reading(tree.lock, tree.slot);
+      TreeLock::Reading reading(tree.lock, TreeSlot::kHttp);
       const std::vector<state::NodeRef> there = still_owned(tree.machine.tree, step);
       if (!visit(std::span(there))) return;
     }

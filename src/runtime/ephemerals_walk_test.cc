@@ -27,7 +27,7 @@ class Ephemerals : public ::testing::Test {
 
   state::Machine machine_{state::Options{}};
   TreeLock lock_{2};
-  TreeReader reader_{machine_, lock_, 0};
+  TreeReader reader_{machine_, lock_};
 };
 
 TEST_F(Ephemerals, AreFoundOfAllOwnersUpToAsManyAsAreWanted) {

@@ -68,7 +68,7 @@ void IoLoop::round(int timeout_ms) {
   tick();
   if (hosts_core_) core_->on_time(loop_->now());
   if (hosts_core_ && run_core()) {
-    TreeLock::Reading reading(lock_, static_cast<std::size_t>(id_));
+    TreeLock::Reading reading(lock_, io_slot(static_cast<std::size_t>(id_)));
     front_.collect();
   }
   flush_changed();
@@ -87,7 +87,7 @@ bool IoLoop::run_core() {
 // read can show the change that caused it.
 void IoLoop::process() {
   {
-    TreeLock::Reading reading(lock_, static_cast<std::size_t>(id_));
+    TreeLock::Reading reading(lock_, io_slot(static_cast<std::size_t>(id_)));
     front_.collect();
     std::vector<std::uint32_t> again;
     again.swap(again_);
@@ -346,7 +346,7 @@ void IoLoop::update_events(ClientConnection& c) {
 
 void IoLoop::close(ClientConnection& c) {
   if (c.phase == ClientConnection::Phase::kClient) {
-    TreeLock::Reading reading(lock_, static_cast<std::size_t>(id_));
+    TreeLock::Reading reading(lock_, io_slot(static_cast<std::size_t>(id_)));
     front_.close(c.id);
   }
   if (c.phase == ClientConnection::Phase::kTls) --stats_.tls_handshakes;

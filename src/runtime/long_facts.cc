@@ -35,7 +35,7 @@ std::vector<Watcher> watchers_of(const replica::Front& front) {
 // Reads one front in steps, and takes the lock for each step.
 class FrontReader {
  public:
-  FrontReader(const replica::Front& front, TreeLock& lock, std::size_t slot)
+  FrontReader(const replica::Front& front, TreeLock& lock, TreeSlot slot)
       : front_(front), lock_(lock), slot_(slot) {}
 
   std::vector<Watch> watches() {
@@ -84,7 +84,7 @@ class FrontReader {
 
   const replica::Front& front_;
   TreeLock& lock_;
-  const std::size_t slot_;
+  const TreeSlot slot_;
   std::vector<state::Watches::Ref> refs_;
   bool begun_ = false;
 };
@@ -128,7 +128,7 @@ void add_watches(const std::vector<const replica::Front*>& fronts, TreeLock& loc
   std::map<std::int64_t, std::vector<std::string>> by_session;
   std::map<std::string, std::vector<SessionId>> by_path;
   for (std::size_t i = 0; i < fronts.size(); ++i) {
-    FrontReader reader(*fronts[i], lock, i);
+    FrontReader reader(*fronts[i], lock, io_slot(i));
     std::vector<std::pair<SessionId, std::string>> found;
     const std::vector<Watch> watches = reader.watches();
     found.reserve(watches.size());

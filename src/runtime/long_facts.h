@@ -18,7 +18,8 @@ namespace drover::server {
 // The paths of every session that owns ephemeral nodes, sorted.
 std::vector<SessionPaths> ephemerals_by_session(const TreeReader& tree);
 
-// Adds the data watches, by session and by path, and their number. Front N uses slot N of the lock.
+// Adds the data watches, by session and by path, and their number. Each front uses the slot of its I/O
+// thread.
 void add_watches(const std::vector<const replica::Front*>& fronts, TreeLock& lock, Facts& facts);
 
 }  // namespace drover::server

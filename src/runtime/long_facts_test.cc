@@ -26,7 +26,7 @@ class LongFacts : public ::testing::Test {
 TEST_F(LongFacts, AreEphemeralsOfEverySessionInTheOrderOfTheirPaths) {
   for (const char* path : {"/c", "/a", "/b"}) add(path, 5);
   add("/other", 7);
-  auto all = ephemerals_by_session({machine_, lock_, 0});
+  auto all = ephemerals_by_session({machine_, lock_});
   std::ranges::sort(all, {}, &SessionPaths::session);
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].session, SessionId{5});
@@ -45,7 +45,7 @@ TEST_F(LongFacts, KeepNoWriterWaitingForAllOfThem) {
       if (!done) ++writes;
     }
   });
-  const auto all = ephemerals_by_session({machine_, lock_, 0});
+  const auto all = ephemerals_by_session({machine_, lock_});
   done = true;
   writer.join();
   ASSERT_EQ(all.size(), 1u);

@@ -28,9 +28,8 @@ namespace drover::server {
 
 struct ServerInside {
   const ServerConfig& config;
-  state::Machine& machine;  // read it under TreeLock::Reading(lock, slot)
+  state::Machine& machine;  // read it under TreeLock::Reading(lock, TreeSlot::kHttp)
   TreeLock& lock;
-  std::size_t slot;  // shared by all HTTP threads; it is a mutex, so they take turns
   Core& core;
   std::vector<replica::Front*> fronts{};  // under TreeLock::Writing(lock)
   SnapshotThread& snapshots;

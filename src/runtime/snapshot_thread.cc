@@ -33,7 +33,7 @@ constexpr std::uint64_t kLeftForLogBytes = 5 << 20;
 // A walk over the tree that takes a reader slot of its lock for each step, and also to end early.
 class LockedWalk {
  public:
-  LockedWalk(state::Machine& machine, TreeLock& lock, std::size_t slot)
+  LockedWalk(state::Machine& machine, TreeLock& lock, TreeSlot slot)
       : lock_(lock), slot_(slot), walk_(machine) {
     TreeLock::Reading reading(lock_, slot_);
     walk_.begin();
@@ -59,7 +59,7 @@ class LockedWalk {
 
  private:
   TreeLock& lock_;
-  std::size_t slot_;
+  TreeSlot slot_;
   host::SnapshotWalk walk_;
 };
 
@@ -78,10 +78,10 @@ std::chrono::nanoseconds pause_after(std::chrono::nanoseconds took) {
 }
 
 IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& directory,
-                                        state::Machine& machine, TreeLock& lock, std::size_t slot,
+                                        state::Machine& machine, TreeLock& lock,
                                         const SnapshotThreadOptions& options, const SnapshotPace& pace) {
   const std::int64_t started = monotonic_now().ms;
-  LockedWalk walk(machine, lock, slot);
+  LockedWalk walk(machine, lock, TreeSlot::kSnapshots);
   TRY_ASSIGN(storage::SnapshotWriter writer,
              storage::SnapshotWriter::open(disk, directory, walk.walk().zxid(), options.writer));
   walk.walk().write_beginning(writer);
@@ -104,9 +104,8 @@ IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& 
   return result;
 }
 
-IoResult<void> write_state(storage::SnapshotWriter& writer, state::Machine& machine, TreeLock& lock,
-                           std::size_t slot) {
-  LockedWalk walk(machine, lock, slot);
+IoResult<void> write_state(storage::SnapshotWriter& writer, state::Machine& machine, TreeLock& lock) {
+  LockedWalk walk(machine, lock, TreeSlot::kLog);
   walk.walk().write_beginning(writer);
   auto progress = WalkProgress::kMore;
   while (progress == WalkProgress::kMore && !writer.failed()) progress = walk.step(writer);
@@ -116,13 +115,11 @@ IoResult<void> write_state(storage::SnapshotWriter& writer, state::Machine& mach
 }
 
 SnapshotThread::SnapshotThread(storage::Disk& disk, storage::DataDirs dirs, state::Machine& machine,
-                               TreeLock& lock, std::size_t slot, const SnapshotThreadOptions& options,
-                               Callbacks callbacks)
+                               TreeLock& lock, const SnapshotThreadOptions& options, Callbacks callbacks)
     : disk_(disk, dirs.logs, callbacks.fatal),
       dirs_(std::move(dirs)),
       machine_(machine),
       lock_(lock),
-      slot_(slot),
       options_(options),
       callbacks_(std::move(callbacks)) {
   thread_ = std::thread([this] {
@@ -230,7 +227,7 @@ IoResult<SnapshotResult> SnapshotThread::write_one() {
   bool fits = true;
   const auto pace = [&](std::chrono::nanoseconds took) { return (fits = leaves_room()) && rest(took); };
   try {
-    auto result = write_snapshot(disk_, dirs_.snapshots, machine_, lock_, slot_, options_, pace);
+    auto result = write_snapshot(disk_, dirs_.snapshots, machine_, lock_, options_, pace);
     if (!fits) return std::unexpected(io_error(ENOSPC, "what is left of the disk is the log's"));
     return result;
   } catch (const std::exception& failure) {

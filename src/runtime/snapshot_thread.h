@@ -44,15 +44,14 @@ struct SnapshotResult {
 // Called after each piece with the time that the disk needed for it; false cancels the snapshot.
 using SnapshotPace = std::function<bool(std::chrono::nanoseconds took)>;
 
-// Writes one snapshot now, on the calling thread. `slot` is the caller's slot in the lock. With `pace` it is
+// Writes one snapshot now, on the calling thread. With `pace` it is
 // written in small pieces; without it, as fast as possible. Fails with ECANCELED if it was cancelled.
 IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& directory,
-                                        state::Machine& machine, TreeLock& lock, std::size_t slot,
+                                        state::Machine& machine, TreeLock& lock,
                                         const SnapshotThreadOptions& options, const SnapshotPace& pace = {});
 
 // The same, to a writer that the caller opened and will finish, without seals and without a pace.
-IoResult<void> write_state(storage::SnapshotWriter& writer, state::Machine& machine, TreeLock& lock,
-                           std::size_t slot);
+IoResult<void> write_state(storage::SnapshotWriter& writer, state::Machine& machine, TreeLock& lock);
 
 // How long to leave the disk to the log after a piece that took `took`.
 std::chrono::nanoseconds pause_after(std::chrono::nanoseconds took);
@@ -67,7 +66,7 @@ class SnapshotThread {
     std::function<void(const IoError&)> fatal;
   };
   SnapshotThread(storage::Disk& disk, storage::DataDirs dirs, state::Machine& machine, TreeLock& lock,
-                 std::size_t slot, const SnapshotThreadOptions& options, Callbacks callbacks);
+                 const SnapshotThreadOptions& options, Callbacks callbacks);
   // Cancels a snapshot that is being written: the log has all the data.
   ~SnapshotThread();
 
@@ -110,7 +109,6 @@ class SnapshotThread {
   storage::DataDirs dirs_;
   state::Machine& machine_;
   TreeLock& lock_;
-  std::size_t slot_;
   SnapshotThreadOptions options_;
   Callbacks callbacks_;
 

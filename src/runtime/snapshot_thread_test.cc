@@ -42,7 +42,7 @@ class SnapshotThreads : public ::testing::Test {
   }
 
   IoResult<SnapshotResult> write(const SnapshotPace& pace) {
-    return write_snapshot(disk_, dirs_.snapshots, machine_, lock_, 0, {}, pace);
+    return write_snapshot(disk_, dirs_.snapshots, machine_, lock_, {}, pace);
   }
   std::vector<std::string> files() { return *disk_.list(dirs_.snapshots); }
 
@@ -86,7 +86,7 @@ TEST_F(SnapshotThreads, LeaveTheDiskToTheLogMostOfTheTimeButNotForEver) {
 // The tree takes 6 MB.
 TEST_F(SnapshotThreads, DoNotTakeTheLastSpaceFromTheLog) {
   disk_.set_capacity(10 << 20);
-  SnapshotThread thread(disk_, dirs_, machine_, lock_, 0, {},
+  SnapshotThread thread(disk_, dirs_, machine_, lock_, {},
                         {.finished = [](const SnapshotResult&) {}, .may_begin = {}, .fatal = {}});
   const auto none = thread.take();
   ASSERT_FALSE(none);
@@ -108,7 +108,7 @@ TEST_F(SnapshotThreads, TakeNoRequestWhileTheyAreBusy) {
     changed.notify_all();
     changed.wait(lock, [&] { return go_on; });
   };
-  SnapshotThread thread(disk_, dirs_, machine_, lock_, 0, {},
+  SnapshotThread thread(disk_, dirs_, machine_, lock_, {},
                         {.finished = on_finished, .may_begin = {}, .fatal = {}});
   EXPECT_TRUE(thread.request());
   {
@@ -124,7 +124,7 @@ TEST_F(SnapshotThreads, TakeNoRequestWhileTheyAreBusy) {
 }
 
 TEST_F(SnapshotThreads, GiveTheOneThatTheyWereAskedToTake) {
-  SnapshotThread thread(disk_, dirs_, machine_, lock_, 0, {},
+  SnapshotThread thread(disk_, dirs_, machine_, lock_, {},
                         {.finished = [](const SnapshotResult&) {}, .may_begin = {}, .fatal = {}});
   const auto taken = thread.take();
   ASSERT_TRUE(taken) << taken.error().what;
@@ -134,13 +134,13 @@ TEST_F(SnapshotThreads, GiveTheOneThatTheyWereAskedToTake) {
 
 TEST_F(SnapshotThreads, TellWhoWaitsForOneThatItMayNotBeWritten) {
   SnapshotThread thread(
-      disk_, dirs_, machine_, lock_, 0, {},
+      disk_, dirs_, machine_, lock_, {},
       {.finished = [](const SnapshotResult&) {}, .may_begin = [] { return false; }, .fatal = {}});
   EXPECT_FALSE(thread.take());
 }
 
 TEST_F(SnapshotThreads, LetGoWhoWaitsWhenTheServerStops) {
-  SnapshotThread thread(disk_, dirs_, machine_, lock_, 0, {},
+  SnapshotThread thread(disk_, dirs_, machine_, lock_, {},
                         {.finished = [](const SnapshotResult&) {}, .may_begin = {}, .fatal = {}});
   thread.pause();  // so that it cannot be written
   IoResult<SnapshotResult> taken;
@@ -156,7 +156,7 @@ TEST_F(SnapshotThreads, DoNotWriteAStateThatHasLostItsHistoryMeanwhile) {
   // back the truncated transactions.
   std::atomic<bool> allowed{false};
   std::atomic<int> finished{0};
-  SnapshotThread thread(disk_, dirs_, machine_, lock_, 0, {},
+  SnapshotThread thread(disk_, dirs_, machine_, lock_, {},
                         {.finished = [&](const SnapshotResult&) { ++finished; },
                          .may_begin = [&] { return allowed.load(); },
                          .fatal = {}});
@@ -204,7 +204,7 @@ class ThrowingDisk final : public storage::ForwardingDisk {
 
 TEST_F(SnapshotThreads, GoOnAfterASnapshotThatThrew) {
   ThrowingDisk disk(disk_);
-  SnapshotThread thread(disk, dirs_, machine_, lock_, 0, {},
+  SnapshotThread thread(disk, dirs_, machine_, lock_, {},
                         {.finished = [](const SnapshotResult&) {}, .may_begin = {}, .fatal = {}});
   const auto first = thread.take();
   ASSERT_FALSE(first);

@@ -28,15 +28,13 @@ namespace {
 using namespace state::testing;
 using Progress = replica::SnapshotCursor::Progress;
 
-constexpr std::size_t kReaders = 3;
-
 // The state as a leader sends it; `zxid` is that of the SNAP packet.
 struct Sent {
   Zxid zxid{};
   std::string bytes;
 };
 
-Sent send_snapshot(state::Machine& machine, TreeLock& lock, std::size_t slot) {
+Sent send_snapshot(state::Machine& machine, TreeLock& lock, TreeSlot slot) {
   Sent sent;
   replica::SnapshotCursor cursor(machine);
   {
@@ -103,9 +101,7 @@ void write_some(Leader& leader, Random& random, int count) {
 struct Transfer : ::testing::Test {
   Transfer() { EXPECT_TRUE(disk.make_directories("/data")); }
 
-  IoResult<SnapshotResult> write_file(std::size_t slot) {
-    return write_snapshot(disk, "/data", leader.machine, lock, slot, {});
-  }
+  IoResult<SnapshotResult> write_file() { return write_snapshot(disk, "/data", leader.machine, lock, {}); }
   void load(const storage::SnapshotFile& file) {
     storage::RecoverySinkAdapter sink(builder);
     sink.reset();
@@ -117,7 +113,7 @@ struct Transfer : ::testing::Test {
   Leader leader{with_extended_types()};
   state::Machine machine{with_extended_types()};
   replica::StateBuilder builder{machine};
-  TreeLock lock{kReaders};
+  TreeLock lock{2};
   storage::MemoryDisk disk{1};
   Random random{7};
 };
@@ -127,7 +123,7 @@ TEST_F(Transfer, LearnersAndASnapshotFileAreServedAtTheSameTimeWhileTheLeaderWri
   constexpr int kBatches = 1000;
   constexpr std::size_t kKept = 50;
   std::atomic<bool> done{false};
-  const auto send_until_done = [&](std::size_t slot) {
+  const auto send_until_done = [&](TreeSlot slot) {
     std::vector<Sent> sent;
     while (!done || sent.empty()) {
       Sent one = send_snapshot(leader.machine, lock, slot);
@@ -138,10 +134,10 @@ TEST_F(Transfer, LearnersAndASnapshotFileAreServedAtTheSameTimeWhileTheLeaderWri
   std::vector<Sent> sent;
   {
     std::jthread file([&] {
-      do EXPECT_TRUE(write_file(0));
+      do EXPECT_TRUE(write_file());
       while (!done);
     });
-    std::jthread other([&] { send_until_done(1); });
+    std::jthread other([&] { send_until_done(io_slot(0)); });
     std::jthread writer([&] {
       for (int i = 0; i < kBatches; ++i) {
         TreeLock::Writing writing(lock);
@@ -149,7 +145,7 @@ TEST_F(Transfer, LearnersAndASnapshotFileAreServedAtTheSameTimeWhileTheLeaderWri
       }
       done = true;
     });
-    sent = send_until_done(2);
+    sent = send_until_done(io_slot(1));
   }
   for (const Sent& one : sent) {
     receive(builder, one);
@@ -182,14 +178,14 @@ class ReplacingDisk final : public storage::ForwardingDisk {
 TEST_F(Transfer, ASnapshotOfAStateThatIsReplacedMeanwhileIsGivenUp) {
   write_some(leader, random, 100);
   ReplacingDisk replacing(disk, leader.machine);
-  EXPECT_FALSE(write_snapshot(replacing, "/data", leader.machine, lock, 0, {}));
+  EXPECT_FALSE(write_snapshot(replacing, "/data", leader.machine, lock, {}));
   EXPECT_TRUE(disk.list("/data")->empty()) << "no file has a part of a state";
 }
 
 TEST_F(Transfer, ASnapshotThatCannotBeWrittenLeavesNoWalkBehind) {
   disk.inject({.error = ENOSPC, .only = storage::DiskOperation::kCreate});
-  EXPECT_FALSE(write_file(0));
-  EXPECT_TRUE(write_file(0)) << "the tree would not outlive a walk that stayed";
+  EXPECT_FALSE(write_file());
+  EXPECT_TRUE(write_file()) << "the tree would not outlive a walk that stayed";
 }
 
 }  // namespace

@@ -17,15 +17,30 @@
 #include <memory>
 #include <mutex>
 
+#include "base/ensure.h"
+
 namespace drover::server {
+
+// The readers. A slot is a mutex, so threads that share one take turns.
+enum class TreeSlot : std::size_t {
+  kSnapshots,
+  kLog,      // the log thread, when it saves a leader's state
+  kStreams,  // the core, when it sends the state to learners
+  kHttp,     // all HTTP threads and the dashboard
+  kFirstIo,  // and one for each I/O thread from here on
+};
+constexpr TreeSlot io_slot(std::size_t thread) {
+  return TreeSlot{static_cast<std::size_t>(TreeSlot::kFirstIo) + thread};
+}
 
 class TreeLock {
  public:
-  explicit TreeLock(std::size_t readers) : count_(readers), slots_(std::make_unique<Slot[]>(readers)) {}
+  explicit TreeLock(std::size_t io_threads)
+      : count_(static_cast<std::size_t>(io_slot(io_threads))), slots_(std::make_unique<Slot[]>(count_)) {}
 
   class Reading {
    public:
-    Reading(TreeLock& lock, std::size_t slot) : guard_(lock.after_waiting_writers(slot)) {}
+    Reading(TreeLock& lock, TreeSlot slot) : guard_(lock.after_waiting_writers(slot)) {}
 
    private:
     std::lock_guard<std::mutex> guard_;
@@ -57,11 +72,13 @@ class TreeLock {
   };
 
   // A reader that waits here holds no slot, so the writer does not wait for it.
-  std::mutex& after_waiting_writers(std::size_t slot) {
+  std::mutex& after_waiting_writers(TreeSlot slot) {
+    const auto index = static_cast<std::size_t>(slot);
+    ENSURE(index < count_, "every reader has a slot");
     while (const std::uint32_t waiting = writers_waiting_.load(std::memory_order_acquire)) {
       writers_waiting_.wait(waiting, std::memory_order_acquire);
     }
-    return slots_[slot].mutex;
+    return slots_[index].mutex;
   }
 
   std::atomic<std::uint32_t> writers_waiting_{0};

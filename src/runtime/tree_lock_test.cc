@@ -14,7 +14,7 @@ TEST(TreeLock, AReaderThatComesBackLetsAWaitingWriterGoFirst) {
   TreeLock lock(2);
   for (int i = 0; i < 200; ++i) {
     std::atomic<bool> written{false};
-    std::optional<TreeLock::Reading> reading(std::in_place, lock, 1);
+    std::optional<TreeLock::Reading> reading(std::in_place, lock, io_slot(1));
     std::thread writer([&] {
       TreeLock::Writing writing(lock);
       written = true;
@@ -22,7 +22,7 @@ TEST(TreeLock, AReaderThatComesBackLetsAWaitingWriterGoFirst) {
     while (!lock.has_waiting_writer()) std::this_thread::yield();
     EXPECT_FALSE(written);
     reading.reset();
-    const TreeLock::Reading again(lock, 1);
+    const TreeLock::Reading again(lock, io_slot(1));
     EXPECT_TRUE(written);
     writer.join();
   }

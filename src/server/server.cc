@@ -74,7 +74,7 @@ ServerProcess::ServerProcess(const ServerConfig& config, Host host)
       host_(host),
       io_count_(io_thread_count(config)),
       machine_(state_options(config, HashKey{random_seed(), random_seed()})),
-      lock_(io_count_ + 4),
+      lock_(io_count_),
       counter_(static_cast<std::size_t>(config.limits.connections_per_ip), connections_max(config)) {}
 
 IoResult<void> ServerProcess::open() {
@@ -98,7 +98,7 @@ void ServerProcess::make_member() {
 
 IoResult<void> ServerProcess::join_ensemble() {
   net::EventLoop& loop = core_loop_ ? *core_loop_ : io_loops_.front()->events();
-  TRY_ASSIGN(peers_, EnsembleHost::open(config_, {loop, *core_, machine_, lock_, io_count_ + 2}));
+  TRY_ASSIGN(peers_, EnsembleHost::open(config_, {loop, *core_, machine_, lock_}));
   core_->connect(peers_.get());
   return {};
 }
@@ -114,7 +114,7 @@ IoResult<void> ServerProcess::open_log_and_threads() {
   }
   core_ = std::make_unique<Core>(replica_config(config_, wall_now()), machine_, lock_, std::move(fronts));
   snapshots_ = std::make_unique<SnapshotThread>(
-      disk_, data_dir_->dirs(), machine_, lock_, io_count_, snapshot_options(config_),
+      disk_, data_dir_->dirs(), machine_, lock_, snapshot_options(config_),
       SnapshotThread::Callbacks{
           .finished = [this](const SnapshotResult& done) { snapshot_bytes_ = done.bytes; },
           .may_begin = [this] { return core_->may_snapshot(); },
@@ -198,7 +198,6 @@ IoResult<void> ServerProcess::open_http() {
   ServerInside inside{.config = config_,
                       .machine = machine_,
                       .lock = lock_,
-                      .slot = io_count_ + 3,
                       .core = *core_,
                       .snapshots = *snapshots_,
                       .facts = [this](const Needs& needs) { return facts(needs, ""); },

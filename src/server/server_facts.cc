@@ -10,7 +10,6 @@ namespace drover::server {
 namespace {
 
 constexpr int kSendAwayMs = 2000;
-constexpr std::size_t kGuestSlot = 3;  // after the slots of the I/O threads
 
 }  // namespace
 
@@ -125,8 +124,7 @@ Facts ServerProcess::facts(const Needs& needs, const std::string& remote) {
     sources.secure_port = config_.secure_client ? secure_port_ : -1;
     facts = collect_facts(sources, needs);
   });
-  if (needs.sessions_and_ephemerals)
-    facts.ephemerals = ephemerals_by_session({machine_, lock_, kGuestSlot + io_count_});
+  if (needs.sessions_and_ephemerals) facts.ephemerals = ephemerals_by_session({machine_, lock_});
   if (needs.watches || needs.watch_counts) {
     std::vector<const replica::Front*> fronts;
     for (const auto& io : io_loops_) fronts.push_back(&io->front());

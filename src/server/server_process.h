@@ -101,7 +101,7 @@ class ServerProcess final : public Server,
   storage::PosixDisk disk_;
   std::optional<storage::DataDir> data_dir_;
   state::Machine machine_;
-  TreeLock lock_;  // a slot per I/O thread, then snapshots, the log thread, the core's streams, HTTP
+  TreeLock lock_;
   ConnectionCounter counter_;
   storage::RecoveryReport recovered_;
   replica::MemberStart member_start_;

@@ -54,13 +54,13 @@ IoResult<storage::RecoveryReport> ServerProcess::replay(storage::Disk& disk, con
 }
 
 IoResult<std::string> ServerProcess::write_first_snapshot() {
-  TRY_ASSIGN(const SnapshotResult first, write_snapshot(disk_, data_dir_->dirs().snapshots, machine_, lock_,
-                                                        io_count_, snapshot_options(config_)));
+  TRY_ASSIGN(const SnapshotResult first,
+             write_snapshot(disk_, data_dir_->dirs().snapshots, machine_, lock_, snapshot_options(config_)));
   return first.file;
 }
 
 IoResult<void> ServerProcess::write_state(storage::SnapshotWriter& writer) {
-  return server::write_state(writer, machine_, lock_, io_count_ + 1);
+  return server::write_state(writer, machine_, lock_);
 }
 
 // Transactions that were logged but never committed are gone from the disk. The state is rebuilt from the
