@@ -13,11 +13,11 @@
 #include <iterator>
 #include <map>
 
+#include "base/properties.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "config/foreign_keys.h"
 #include "config/load.h"
-#include "config/properties.h"
 #include "log/log.h"
 
 namespace drover::server {

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/properties.h"
 #include "config/config.h"
-#include "config/properties.h"
 
 namespace {
 
