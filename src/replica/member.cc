@@ -7,6 +7,7 @@
 
 #include "base/ensure.h"
 #include "base/text.h"
+#include "zab/membership_text.h"
 
 namespace drover::replica {
 namespace {
@@ -390,7 +391,7 @@ void Member::work_on_tree(Instant now, WallTime wall, Effects& effects) {
   if (const auto divergence = replica_.divergence()) {
     on_divergence(*divergence, now, effects);
   } else if (replica_.service() != wanted) {
-    replica_.publish_membership(peer_.membership().text, peer_.membership().version, wall);
+    replica_.publish_membership(to_text(peer_.membership()), peer_.membership().version(), wall);
     if (wanted == Service::kLeading) {
       replica_.begin_leading(peer_.leader()->epoch(), now, wall, effects);
     } else if (wanted == Service::kLearning) {

@@ -14,18 +14,6 @@ constexpr std::int64_t kReadOnlyAfterMinMs = 2000;
 
 }  // namespace
 
-zab::Membership zab_membership(const Membership& members) {
-  zab::Membership m;
-  for (const auto& [id, server] : members.servers) {
-    (server.type == PeerType::kObserver ? m.observers : m.voters).insert(id);
-  }
-  m.groups = members.groups;
-  m.weights = members.weights;
-  m.version = members.version;
-  m.text = to_text(members);
-  return m;
-}
-
 zab::WindowLimits window_limits(const ServerConfig& config) {
   return {.txns = static_cast<std::size_t>(config.ensemble.commit_log_count)};
 }
@@ -41,7 +29,7 @@ replica::MemberConfig member_config(const ServerConfig& config) {
   const EnsembleConfig& e = config.ensemble;
   replica::MemberConfig m;
   m.peer.me = *e.my_id;
-  m.peer.observer = e.members.servers.at(*e.my_id).type == PeerType::kObserver;
+  m.peer.observer = e.members.servers().at(*e.my_id).type == PeerType::kObserver;
   m.peer.timing = {.tick_ms = config.tick_time_ms,
                    .init_limit_ticks = e.init_limit_ticks,
                    .sync_limit_ticks = e.sync_limit_ticks,

@@ -120,7 +120,7 @@ void Process::make_brain(replica::MemberStart start) {
   replica_ = std::make_unique<replica::Replica>(config, machine_, fronts, parts_.clock.now());
   replica::MemberConfig member;
   member.peer.me = parts_.id;
-  member.peer.observer = plan.membership.observers.contains(parts_.id);
+  member.peer.observer = plan.membership.observers().contains(parts_.id);
   member.peer.timing = plan.timing;
   member.peer.notification_min_ms = std::max<std::int64_t>(10, plan.timing.tick_ms / 10);
   member.peer.notification_max_ms = plan.timing.tick_ms * 5;
