@@ -84,7 +84,8 @@ TEST(Client, ReconfigIsEncodedAsServersReadIt) {
   const auto changed =
       world.run(world.client->reconfig({.joining = "server.4=h:1:2;3", .leaving = "2", .from_version = 7}));
   const Request request = world.answer_next(OpCode::kReconfig, World::node_bytes("server.1=..."));
-  EXPECT_TRUE(wire::is_reconfig_request(request.body));
+  wire::Reader body(request.body);
+  EXPECT_TRUE(wire::decode_reconfig(body));
   using wire::testing::to_hex;
   EXPECT_EQ(to_hex(request.body), "00000010" + to_hex("server.4=h:1:2;3") + "00000001" + to_hex("2") +
                                       "ffffffff" + "0000000000000007");

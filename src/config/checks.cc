@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "config/load.h"
 #include "log/log.h"
+#include "zab/membership_text.h"
 
 namespace drover::server {
 namespace {
@@ -122,11 +123,11 @@ void warn_of_dangers(LoadedConfig& loaded, const CheckContext& context) {
 
 std::expected<void, ConfigError> check_voters(LoadedConfig& loaded, const CheckContext& context) {
   const EnsembleConfig& e = loaded.config.ensemble;
-  const std::size_t voters = e.members.voters();
+  const std::size_t voters = e.members.voters().size();
   if (voters == 0 && !e.standalone_enabled) {
     return wrong(context, "standaloneEnabled=false needs at least one participant");
   }
-  if (e.members.observers() > 0 && !e.is_distributed()) {
+  if (!e.members.observers().empty() && !e.is_distributed()) {
     return wrong(context, "observers need an ensemble of participants to follow");
   }
   const auto warn = [&](std::string sentence) {
@@ -136,7 +137,7 @@ std::expected<void, ConfigError> check_voters(LoadedConfig& loaded, const CheckC
     warn("a single server is not an ensemble; it runs standalone");
   } else if (voters == 1 || voters == 2) {
     warn("no failure will be tolerated with fewer than 3 participants");
-  } else if (voters > 0 && voters % 2 == 0 && e.members.groups.empty()) {
+  } else if (voters > 0 && voters % 2 == 0 && e.members.groups().empty()) {
     warn(fmt::format("{} participants tolerate no more failures than {}", voters, voters - 1));
   }
   return {};
@@ -168,8 +169,8 @@ std::expected<void, ConfigError> check_member(LoadedConfig& loaded, const CheckC
     return wrong(context, fmt::format("myid is {}, and with extendedTypesEnabled it may be {} at most",
                                       raw(*e.my_id), kMyIdMaxWithExtendedTypes));
   }
-  const auto self = e.members.servers.find(*e.my_id);
-  if (self == e.members.servers.end()) {
+  const auto self = e.members.servers().find(*e.my_id);
+  if (self == e.members.servers().end()) {
     return wrong(context, fmt::format("myid is {}, and there is no server.{}", raw(*e.my_id), raw(*e.my_id)));
   }
   if (self->second.type != e.peer_type) {
@@ -203,11 +204,12 @@ std::expected<void, ConfigError> complete_and_check(LoadedConfig& loaded, const 
 std::expected<void, ConfigError> check_ensemble(LoadedConfig& loaded, const CheckContext& context) {
   ServerConfig& config = loaded.config;
   EnsembleConfig& e = config.ensemble;
-  if (auto membership = check_membership(e.members); !membership) return wrong(context, membership.error());
+  if (auto checked = zab::check_membership(e.members); !checked)
+    return wrong(context, checked.error().sentence);
   TRY(check_voters(loaded, context));
   if (e.my_id) {
-    const auto self = e.members.servers.find(*e.my_id);
-    if (self != e.members.servers.end()) TRY(adopt_client_address(config, self->second, context));
+    const auto self = e.members.servers().find(*e.my_id);
+    if (self != e.members.servers().end()) TRY(adopt_client_address(config, self->second, context));
   }
   if (e.is_distributed()) TRY(check_member(loaded, context));
   if (!config.client && !config.secure_client)

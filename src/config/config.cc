@@ -13,12 +13,13 @@
 #include <iterator>
 #include <map>
 
+#include "base/properties.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "config/foreign_keys.h"
 #include "config/load.h"
-#include "config/properties.h"
 #include "log/log.h"
+#include "zab/membership_text.h"
 
 namespace drover::server {
 namespace {
@@ -161,11 +162,11 @@ class Loader {
     EnsembleConfig& ensemble = loaded_.config.ensemble;
     for (const Setting& setting : members_) {
       if (!is_membership_key(setting.key)) return wrong(setting.where + ": not a key of a dynamic file");
-      const auto added = add_membership_key(ensemble.members, setting.key, setting.value,
-                                            {.multi_address = ensemble.multi_address});
-      if (!added) return wrong(complaint(setting, false, added.error()));
+      const auto added = zab::add_membership_key(ensemble.members, setting.key, setting.value,
+                                                 {.multi_address = ensemble.multi_address});
+      if (!added) return wrong(complaint(setting, false, added.error().sentence));
     }
-    if (const auto version = version_of_file_name(dynamic_file)) ensemble.members.version = *version;
+    if (const auto version = version_of_file_name(dynamic_file)) ensemble.members.set_version(*version);
     return {};
   }
 
@@ -173,14 +174,13 @@ class Loader {
   static std::optional<std::int64_t> version_of_file_name(std::string_view name) {
     const std::size_t dot = name.rfind('.');
     if (dot == std::string_view::npos || dot + 1 == name.size()) return std::nullopt;
-    Membership holder;
-    if (!add_membership_key(holder, "version", name.substr(dot + 1), {})) return std::nullopt;
-    return holder.version;
+    const auto version = zab::parse_number(name.substr(dot + 1), 16);
+    return version && *version >= 0 ? std::optional(*version) : std::nullopt;
   }
 
   // A standalone server does not need a myid, except when its only server line contains the client port.
   std::expected<void, ConfigError> read_my_id() {
-    if (loaded_.config.ensemble.members.servers.empty()) return {};
+    if (loaded_.config.ensemble.members.servers().empty()) return {};
     const std::string path = loaded_.config.data_dir + "/myid";
     const auto contents = read_(path);
     if (!contents) {

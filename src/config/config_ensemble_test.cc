@@ -89,9 +89,9 @@ TEST(ConfigEnsemble, EvenNumbersOfParticipantsGetAWarning) {
 }
 
 TEST(ConfigEnsemble, TheDynamicFileHoldsTheMembersAndItsNameHoldsTheVersion) {
-  EXPECT_EQ(config_of(load_ensemble("dynamicConfigFile=/dyn\n")).ensemble.members.servers.size(), 3U);
-  EXPECT_EQ(config_of(load_ensemble("dynamicConfigFile=/dyn\n")).ensemble.members.version, 0);
-  EXPECT_EQ(config_of(load_ensemble("dynamicConfigFile=/dyn.1f\n")).ensemble.members.version, 0x1f);
+  EXPECT_EQ(config_of(load_ensemble("dynamicConfigFile=/dyn\n")).ensemble.members.servers().size(), 3U);
+  EXPECT_EQ(config_of(load_ensemble("dynamicConfigFile=/dyn\n")).ensemble.members.version(), 0);
+  EXPECT_EQ(config_of(load_ensemble("dynamicConfigFile=/dyn.1f\n")).ensemble.members.version(), 0x1f);
   EXPECT_THAT(error_of(load_ensemble("dynamicConfigFile=/dyn\nserver.1=a:1:2\n")),
               HasSubstr("must be in the dynamicConfigFile"));
   EXPECT_THAT(error_of(load_ensemble("dynamicConfigFile=/none\n")), HasSubstr("cannot open /none"));

@@ -8,9 +8,9 @@
 
 #include <filesystem>
 
+#include "base/properties.h"
 #include "config/config_testing.h"
 #include "config/keys.h"
-#include "config/properties.h"
 
 namespace drover::server {
 namespace {

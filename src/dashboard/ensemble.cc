@@ -6,6 +6,7 @@
 
 #include "drover/version.h"
 #include "runtime/clock.h"
+#include "zab/membership_text.h"
 
 namespace drover::server {
 namespace {
@@ -185,7 +186,7 @@ json::array EnsembleView::members(const OwnPlace& place, const Round& round, con
   for (const auto& [id, result] : round.results) {
     if (result.said) newest = std::max(newest, result.said->zxid);
   }
-  for (const auto& [id, spec] : ensemble.members.servers) {
+  for (const auto& [id, spec] : ensemble.members.servers()) {
     const bool self = id == *ensemble.my_id;
     json::object one = self ? describe_self(place, facts) : describe_other(id, place, round);
     one["id"] = raw(id);
@@ -233,7 +234,7 @@ HttpResponse EnsembleView::answer() {
     if (one.at("role") == "participant" && (mode == "leader" || mode == "follower")) ++up;
     if (leader.is_null() && mode == "leader") leader = one.at("id");
   }
-  const auto voters = static_cast<std::int64_t>(inside_.config.ensemble.members.voters());
+  const auto voters = static_cast<std::int64_t>(inside_.config.ensemble.members.voters().size());
   json::object out{{"server", server(place, facts)},
                    {"leader", std::move(leader)},
                    {"quorum", {{"voters", voters}, {"needed", voters / 2 + 1}, {"up", up}}},

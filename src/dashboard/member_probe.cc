@@ -125,8 +125,8 @@ std::map<ServerId, Endpoint> client_endpoints(const ServerConfig& config) {
   std::map<ServerId, Endpoint> out;
   const EnsembleConfig& ensemble = config.ensemble;
   if (!ensemble.my_id) return out;
-  const std::string& our_host = ensemble.members.servers.at(*ensemble.my_id).addresses.front().host;
-  for (const auto& [id, spec] : ensemble.members.servers) {
+  const std::string& our_host = ensemble.members.servers().at(*ensemble.my_id).addresses.front().host;
+  for (const auto& [id, spec] : ensemble.members.servers()) {
     if (id == *ensemble.my_id) continue;
     const std::string& host = spec.addresses.front().host;
     if (spec.client) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dashboard/member_probe.h"
+#include "zab/membership_text.h"
 
 #include <gtest/gtest.h>
 
@@ -51,7 +52,7 @@ TEST(MemberProbe, UsesTheConfiguredClientPortOrGuessesIt) {
   config.client = Endpoint{"", 2181};
   config.ensemble.my_id = ServerId{1};
   const auto add = [&](int id, std::string_view line) {
-    config.ensemble.members.servers[ServerId{id}] = *parse_server_spec(ServerId{id}, line);
+    config.ensemble.members.add(*zab::parse_server_spec(ServerId{id}, line));
   };
   add(1, "zk1:2888:3888");
   add(2, "zk2:2888:3888");               // another machine: same port as ours

@@ -2,6 +2,7 @@
 //
 // The text of the AdminServer's answers. tests/http compares them with Java's, command by command.
 #include "http/admin_commands.h"
+#include "zab/membership_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -92,8 +93,8 @@ TEST(AdminText, OfAMemberShowsItsRole) {
   ServerConfig config;
   config.ensemble.my_id = ServerId{1};
   for (const std::int64_t id : {1, 2}) {
-    config.ensemble.members.servers[ServerId{id}] =
-        *parse_server_spec(ServerId{id}, "127.0.0.1:2888:3888:participant;127.0.0.1:2181");
+    config.ensemble.members.add(
+        *zab::parse_server_spec(ServerId{id}, "127.0.0.1:2888:3888:participant;127.0.0.1:2181"));
   }
   Facts facts;
   facts.mode = ServerMode::kFollower;

@@ -33,7 +33,7 @@ std::string machine_name() {
 
 // An attacker cannot control a name from the configuration.
 bool is_configured(const std::string& host, const ServerConfig& config) {
-  for (const auto& [id, member] : config.ensemble.members.servers) {
+  for (const auto& [id, member] : config.ensemble.members.servers()) {
     for (const PeerAddress& address : member.addresses) {
       if (lower(address.host) == host) return true;
     }

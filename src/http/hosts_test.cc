@@ -11,7 +11,7 @@ TEST(HttpHosts, AreAddressesAndConfiguredNames) {
   config.client = Endpoint{"Client.example.net", 2181};
   config.admin.address = "admin.example.net";
   config.admin.dashboard_hosts = {"proxy.example.net"};
-  config.ensemble.members.servers[ServerId{1}].addresses.push_back({.host = "zk1.example.net"});
+  config.ensemble.members.add({.id = ServerId{1}, .addresses = {{.host = "zk1.example.net"}}});
   for (const char* ours :
        {"", "localhost", "127.0.0.1:8080", "[::1]:8080", "client.example.net", "ADMIN.example.net:8080",
         "proxy.example.net:80", "zk1.example.net:8080", "zk1.example.net"})

@@ -7,6 +7,7 @@
 
 #include "base/ensure.h"
 #include "base/text.h"
+#include "zab/membership_text.h"
 
 namespace drover::replica {
 namespace {
@@ -406,7 +407,7 @@ void Member::work_on_tree(Instant now, WallTime wall, Effects& effects) {
   } else if (replica_.service() != wanted) {
     // A standalone server has no members to show.
     if (!peer_.config().standalone)
-      replica_.publish_membership(peer_.membership().text, peer_.membership().version, wall);
+      replica_.publish_membership(to_text(peer_.membership()), peer_.membership().version(), wall);
     if (wanted == Service::kLeading) {
       replica_.begin_leading(first_proposal_after(), now, wall, effects);
     } else if (wanted == Service::kLearning) {

@@ -62,7 +62,7 @@ class Cluster {
 
   explicit Cluster(std::int64_t servers) {
     for (std::int64_t id = 1; id <= servers; ++id) {
-      membership_.voters.insert(ServerId{id});
+      membership_.add({.id = ServerId{id}});
       nodes_.try_emplace(id, std::make_unique<Node>(*this, id));
     }
   }

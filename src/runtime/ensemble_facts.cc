@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/ensemble_facts.h"
+#include "zab/membership_text.h"
 
 #include <fmt/format.h>
 
@@ -101,7 +102,7 @@ void append_learner_metrics(const Leader& leader, const zab::History& history, s
 
 using zab::Peer;
 constexpr MetricOf<Peer> kMemberMetrics[] = {
-    {"quorum_size", [](const Peer& peer) { return peer.membership().voters.size(); }, kGauge},
+    {"quorum_size", [](const Peer& peer) { return peer.membership().voters().size(); }, kGauge},
     {"leader_id", [](const Peer& peer) { return raw(leader_of(peer)); }, kGauge},
     {"learner_greetings_rejected", [](const Peer& peer) { return peer.counts().led.greetings_refused; }},
     {"accepted_epoch", [](const Peer& peer) { return std::uint64_t{peer.accepted_epoch()}; }, kGauge},
@@ -160,7 +161,7 @@ ConfFacts::Quorum quorum_of(const EnsembleConfig& config) {
   ConfFacts::Quorum q;
   q.init_limit_ticks = config.init_limit_ticks;
   q.sync_limit_ticks = config.sync_limit_ticks;
-  const PeerSpec& self = config.members.servers.at(*config.my_id);
+  const PeerSpec& self = config.members.servers().at(*config.my_id);
   for (const PeerAddress& address : self.addresses) {
     if (!q.election_ports.empty()) q.election_ports += '|';
     if (!q.quorum_ports.empty()) q.quorum_ports += '|';

@@ -55,7 +55,7 @@ IoResult<void> EnsembleHost::load_tls() {
 
 IoResult<void> EnsembleHost::open_ports() {
   const EnsembleConfig& e = config_.ensemble;
-  const PeerSpec& self = e.members.servers.at(*e.my_id);
+  const PeerSpec& self = e.members.servers().at(*e.my_id);
   const net::PeerTls tls{.server = server_tls_.get(),
                          .client = e.ssl_quorum ? client_tls_.get() : nullptr,
                          .accepts_plain = !e.ssl_quorum || e.port_unification};
@@ -65,7 +65,7 @@ IoResult<void> EnsembleHost::open_ports() {
   };
   TRY_ASSIGN(resolver_, net::Resolver::create(parts_.loop));
   net::PeerOrigins::Peers everybody;
-  for (const auto& [id, server] : e.members.servers)
+  for (const auto& [id, server] : e.members.servers())
     everybody[id] = endpoints(server, &PeerAddress::election_port);
   origins_ =
       std::make_unique<net::PeerOrigins>(*resolver_, e.origin_check, everybody,
@@ -198,11 +198,11 @@ void EnsembleHost::tell(const zab::LinkEvent& event) {
 
 void EnsembleHost::dial(const zab::Dial& dial) {
   const EnsembleConfig& e = config_.ensemble;
-  const auto server = e.members.servers.find(dial.server);
+  const auto server = e.members.servers().find(dial.server);
   Link& link = links_[dial.link];
   link.id = dial.link;
   net::DialOptions attempt;
-  if (server != e.members.servers.end()) attempt.to = endpoints(server->second, &PeerAddress::quorum_port);
+  if (server != e.members.servers().end()) attempt.to = endpoints(server->second, &PeerAddress::quorum_port);
   attempt.tls = e.ssl_quorum ? client_tls_.get() : nullptr;
   attempt.timeout_ms =
       static_cast<int>(std::clamp<std::int64_t>(dial.timeout_ms, 1, std::numeric_limits<int>::max()));
@@ -312,7 +312,7 @@ bool EnsembleHost::is_greeting_accepted(Link& link, std::string_view bytes) {
     turn_away(link.id, net::Refusal::kNoGreeting, "its greeting is none");
     return false;
   }
-  if (info->server == *config_.ensemble.my_id || !config_.ensemble.members.servers.contains(info->server)) {
+  if (info->server == *config_.ensemble.my_id || !config_.ensemble.members.servers().contains(info->server)) {
     turn_away(link.id, net::Refusal::kNoMember,
               "it says to be server " + std::to_string(raw(info->server)) + ", which is not another member");
     return false;

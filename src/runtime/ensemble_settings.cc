@@ -18,20 +18,10 @@ constexpr ServerId kStandaloneId{0};
 }  // namespace
 
 zab::Membership membership_of(const ServerConfig& config) {
-  const Membership& members = config.ensemble.members;
-  zab::Membership m;
-  if (!config.ensemble.is_distributed()) {
-    m.voters = {kStandaloneId};
-    return m;
-  }
-  for (const auto& [id, server] : members.servers) {
-    (server.type == PeerType::kObserver ? m.observers : m.voters).insert(id);
-  }
-  m.groups = members.groups;
-  m.weights = members.weights;
-  m.version = members.version;
-  m.text = to_text(members);
-  return m;
+  if (config.ensemble.is_distributed()) return config.ensemble.members;
+  zab::Membership alone;
+  alone.add({.id = kStandaloneId});
+  return alone;
 }
 
 zab::WindowLimits window_limits(const ServerConfig& config) {
@@ -55,7 +45,7 @@ replica::MemberConfig member_config(const ServerConfig& config) {
     return m;
   }
   m.peer.me = *e.my_id;
-  m.peer.observer = e.members.servers.at(*e.my_id).type == PeerType::kObserver;
+  m.peer.observer = e.members.servers().at(*e.my_id).type == PeerType::kObserver;
   m.peer.timing = {.tick_ms = config.tick_time_ms,
                    .init_limit_ticks = e.init_limit_ticks,
                    .sync_limit_ticks = e.sync_limit_ticks,

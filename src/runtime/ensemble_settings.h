@@ -6,7 +6,6 @@
 #include "config/config.h"
 #include "replica/member.h"
 #include "zab/history.h"
-#include "zab/membership.h"
 
 namespace drover::server {
 

@@ -21,6 +21,7 @@
 #include "runtime/ensemble_settings.h"
 #include "runtime/settings.h"
 #include "server/server_process.h"
+#include "zab/membership_text.h"
 
 namespace drover::server {
 namespace {
@@ -228,8 +229,8 @@ void ServerProcess::log_what_is_served() const {
   if (is_member()) {
     const EnsembleConfig& e = config_.ensemble;
     log_info("server", "drover {} is server {} of an ensemble with {} voters and {} observers", kVersion,
-             raw(*e.my_id), e.members.voters(), e.members.observers());
-    log_info("server", "  peers     {}", to_text(e.members.servers.at(*e.my_id)));
+             raw(*e.my_id), e.members.voters().size(), e.members.observers().size());
+    log_info("server", "  peers     {}", to_text(e.members.servers().at(*e.my_id)));
   } else {
     log_info("server", "drover {} is serving, standalone", kVersion);
   }

@@ -153,7 +153,7 @@ std::string Intruder::greeting(const Visit& visit) {
   const zab::Membership& members = plan_.membership;
   PacketType type = pick(random_, {PacketType::kFollowerInfo, PacketType::kObserverInfo});
   std::uint32_t epoch = latest_epoch() + static_cast<std::uint32_t>(random_.below(2));
-  wire::LearnerInfo info{.server = any_of(members.voters)};
+  wire::LearnerInfo info{.server = any_of(members.voters())};
   switch (visit.approach) {
     case Approach::kNoMember:
       info.server = pick(random_, {kNoMember, ServerId{0}, ServerId{kLowest}, visit.to});
@@ -165,9 +165,9 @@ std::string Intruder::greeting(const Visit& visit) {
     case Approach::kVoter: type = PacketType::kFollowerInfo; break;
     default:
       type = PacketType::kObserverInfo;
-      if (members.observers.empty() || one_in(random_, 2)) break;
+      if (members.observers().empty() || one_in(random_, 2)) break;
       type = PacketType::kFollowerInfo;
-      info.server = any_of(members.observers);
+      info.server = any_of(members.observers());
   }
   std::string line;
   wire::append_packet(line, type, zxid_of(epoch, 0), wire::encode(info));
@@ -225,7 +225,7 @@ std::string Intruder::garbage() {
 // --- the election port ---
 
 void Intruder::vote() {
-  const zab::ServerSet voters = plan_.membership.voters;
+  const zab::ServerSet voters = plan_.membership.voters();
   const SimServer& to = *servers_[random_.below(servers_.size())];
   if (!to.is_up() || !to.process()->has_member()) return;
   const zab::Peer& peer = to.process()->member().peer();

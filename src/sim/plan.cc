@@ -10,14 +10,20 @@ std::uint32_t share(Random& random, std::uint64_t chance) {
   return percent(random, chance) ? static_cast<std::uint32_t>(between(random, 1, 10)) : 0;
 }
 
+void add_servers(Plan& plan) {
+  using enum zab::PeerType;
+  for (int i = 1; i <= plan.voters + plan.observers; ++i) {
+    plan.membership.add(simulated_server(ServerId{i}, i <= plan.voters ? kParticipant : kObserver));
+  }
+}
+
 void choose_membership(Random& random, Plan& plan) {
-  for (int i = 1; i <= plan.voters; ++i) plan.membership.voters.insert(ServerId{i});
-  for (int i = 1; i <= plan.observers; ++i) plan.membership.observers.insert(ServerId{plan.voters + i});
+  add_servers(plan);
   if (plan.voters < 5 || !one_in(random, 4)) return;
   // Two of three groups decide: {1,2}, {3,4}, {5}, and some servers weigh more than others.
-  plan.membership.groups = {
-      {1, {ServerId{1}, ServerId{2}}}, {2, {ServerId{3}, ServerId{4}}}, {3, {ServerId{5}}}};
-  for (int i = 1; i <= 5; ++i) plan.membership.weights[ServerId{i}] = between(random, 1, 3);
+  plan.membership.set_groups(
+      {{1, {ServerId{1}, ServerId{2}}}, {2, {ServerId{3}, ServerId{4}}}, {3, {ServerId{5}}}});
+  for (int i = 1; i <= 5; ++i) plan.membership.set_weight(ServerId{i}, between(random, 1, 3));
 }
 
 void choose_sizes(Random& random, Plan& plan) {
@@ -110,7 +116,7 @@ std::set<ServerId> some_of(Random& random, const Plan& plan, const std::set<Serv
   std::set<ServerId> chosen;
   for (const ServerId server : plan.servers()) {
     if (!one_in(random, 3)) continue;
-    zab::ServerSet left = plan.membership.voters;
+    zab::ServerSet left = plan.membership.voters();
     for (const ServerId gone : without) left.erase(gone);
     for (const ServerId gone : chosen) left.erase(gone);
     left.erase(server);
@@ -152,8 +158,8 @@ void make_standalone(Plan& plan) {
 }  // namespace
 
 std::vector<ServerId> Plan::servers() const {
-  std::vector<ServerId> all(membership.voters.begin(), membership.voters.end());
-  all.insert(all.end(), membership.observers.begin(), membership.observers.end());
+  std::vector<ServerId> all(membership.voters().begin(), membership.voters().end());
+  all.insert(all.end(), membership.observers().begin(), membership.observers().end());
   return all;
 }
 
@@ -186,7 +192,7 @@ Plan calm_plan(std::uint64_t seed, int voters) {
   plan.seed = seed;
   plan.voters = voters;
   plan.timing = {.tick_ms = 200, .init_limit_ticks = 10, .sync_limit_ticks = 5};
-  for (int i = 1; i <= voters; ++i) plan.membership.voters.insert(ServerId{i});
+  add_servers(plan);
   return plan;
 }
 

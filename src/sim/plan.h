@@ -62,6 +62,12 @@ struct FaultPlan {
   }
 };
 
+// A server's line in the membership. Addresses only have to differ: the network knows servers by their ids.
+inline zab::PeerSpec simulated_server(ServerId id, zab::PeerType type = zab::PeerType::kParticipant) {
+  const std::string host = "server" + std::to_string(raw(id));
+  return {.id = id, .addresses = {{host, 2888, 3888}}, .type = type, .client = zab::Endpoint{host, 2181}};
+}
+
 // How the servers are started for the first time.
 struct BootPlan {
   // No faults until all started servers serve, and that must be soon.

@@ -127,7 +127,7 @@ void Process::make_brain(replica::MemberStart start) {
   replica::MemberConfig member;
   member.peer.me = parts_.id;
   member.peer.standalone = plan.standalone;
-  member.peer.observer = plan.membership.observers.contains(parts_.id);
+  member.peer.observer = plan.membership.observers().contains(parts_.id);
   member.peer.timing = plan.timing;
   member.peer.notification_min_ms = std::max<std::int64_t>(10, plan.timing.tick_ms / 10);
   member.peer.notification_max_ms = plan.timing.tick_ms * 5;

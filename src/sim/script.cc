@@ -85,7 +85,7 @@ Plan with_short_epochs() {
 Plan with_observer() {
   Plan plan = small_plan();
   plan.observers = 1;
-  plan.membership.observers.insert(ServerId{4});
+  plan.membership.add(simulated_server(ServerId{4}, zab::PeerType::kObserver));
   return plan;
 }
 

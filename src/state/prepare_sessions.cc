@@ -159,7 +159,8 @@ void Preparation::sweep(std::span<const std::string> paths, std::string& out) {
 
 // Reconfig is implemented for ensembles; a standalone server answers as Java's does.
 CodeResult<void> Preparation::reconfig() {
-  undecodable_ = !wire::is_reconfig_request(request_.body);
+  wire::Reader reader(request_.body);
+  undecodable_ = !wire::decode_reconfig(reader);
   if (undecodable_) return std::unexpected(ErrorCode::kMarshallingError);
   if (!m_.options.reconfig_enabled) return std::unexpected(ErrorCode::kReconfigDisabled);
   TRY(session_alive());

@@ -215,11 +215,13 @@ std::optional<AuthRequest> decode_auth(Reader& r) {
   return if_ok(r, a);
 }
 
-bool is_reconfig_request(std::string_view body) {
-  Reader r(body);
-  for (int i = 0; i < 3; ++i) r.buffer();
-  r.i64();
-  return r.ok();
+std::optional<ReconfigRequest> decode_reconfig(Reader& r) {
+  ReconfigRequest request;
+  request.joining = r.buffer();
+  request.leaving = r.buffer();
+  request.new_members = r.buffer();
+  request.config_version = r.i64();
+  return if_ok(r, request);
 }
 
 void encode(Writer& w, const MultiHeader& h) {

@@ -121,6 +121,14 @@ struct AuthRequest {
   Nullable auth;
 };
 
+// Either servers that join and ids that leave, or all members.
+struct ReconfigRequest {
+  Nullable joining;
+  Nullable leaving;
+  Nullable new_members;
+  std::int64_t config_version = -1;  // the present one; -1: any
+};
+
 std::optional<CreateRequest> decode_create(Reader& r, OpCode op);
 std::optional<DeleteRequest> decode_delete(Reader& r);
 std::optional<SetDataRequest> decode_set_data(Reader& r);
@@ -133,8 +141,7 @@ std::optional<std::string_view> decode_path(Reader& r);
 std::optional<SetWatchesRequest> decode_set_watches(Reader& r, OpCode op);
 std::optional<AuthRequest> decode_auth(Reader& r);
 
-// Whether the bytes are a reconfig request: three strings that may be null, and a version.
-bool is_reconfig_request(std::string_view body);
+std::optional<ReconfigRequest> decode_reconfig(Reader& r);
 
 // One element of a multi or multiRead.
 struct MultiOp {

@@ -216,6 +216,17 @@ TEST(Auth, KeepsNullsForTheSchemeToCheck) {
   EXPECT_FALSE(decode_auth(truncated));
 }
 
+TEST(Reconfig, DistinguishesNullFromEmptyStrings) {
+  const std::string body = from_hex("ffffffff 00000000 00000001 63 0000000100000002");
+  Reader r(body);
+  const auto request = decode_reconfig(r);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->joining, std::nullopt);
+  EXPECT_EQ(request->leaving, "");
+  EXPECT_EQ(request->new_members, "c");
+  EXPECT_EQ(request->config_version, 0x1'0000'0002);
+}
+
 // ---- all bodies ----
 
 struct Decoder {
@@ -240,6 +251,8 @@ std::vector<Decoder> every_decoder() {
       {"setWatches2", set_watches_body(Zxid{1}, {{"/a"}, {"/b"}, {}, {}, {"/c"}}),
        [](Reader& r) { return bool(decode_set_watches(r, OpCode::kSetWatches2)); }},
       {"auth", from_hex("00000000 00000001 61 00000001 62"), [](Reader& r) { return bool(decode_auth(r)); }},
+      {"reconfig", from_hex("00000001 61 00000001 62 00000001 63 0000000000000005"),
+       [](Reader& r) { return bool(decode_reconfig(r)); }},
       {"multi",
        multi_body({{OpCode::kDelete, path_version_body("/a")}, {OpCode::kCheck, path_version_body("/b")}}),
        [](Reader& r) { return bool(decode_multi(r, 10)); }},

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/ensure.h"
+#include "zab/membership_text.h"
 
 namespace drover::zab {
 namespace {
@@ -118,13 +119,13 @@ Notification Election::current() const {
   n.zxid = vote.zxid;
   n.round = vote.round;
   n.peer_epoch = vote.peer_epoch;
-  n.config = membership_.text;
+  n.config = to_text(membership_);
   return n;
 }
 
 void Election::tell_voters(Instant now, std::vector<NotificationSend>& sends) {
   const Notification n = current();
-  for (const ServerId voter : membership_.voters) {
+  for (const ServerId voter : membership_.voters()) {
     if (voter != config_.me) sends.push_back({voter, n});
   }
   repeat_at_ = now + interval_ms_;
@@ -133,7 +134,7 @@ void Election::tell_voters(Instant now, std::vector<NotificationSend>& sends) {
 void Election::ask_voters(std::vector<NotificationSend>& sends) const {
   Notification n = current();
   n.state = PeerState::kLooking;
-  for (const ServerId voter : membership_.voters) {
+  for (const ServerId voter : membership_.voters()) {
     if (voter != config_.me) sends.push_back({voter, n});
   }
 }
@@ -148,7 +149,7 @@ void Election::answer(ServerId to, std::vector<NotificationSend>& sends) const {
 void Election::answer_stranger(ServerId from, const Notification& n,
                                std::vector<NotificationSend>& sends) const {
   if (n.state != PeerState::kLooking) return;
-  const bool observer = membership_.observers.contains(from);
+  const bool observer = membership_.observers().contains(from);
   if (looking_ && !(n.round < round_ || (observer && n.round == round_))) return;
   answer(from, sends);
 }

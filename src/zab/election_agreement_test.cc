@@ -37,8 +37,8 @@ struct Options {
 class World {
  public:
   World(const Options& options, std::uint64_t seed) : options_(options), random_(seed) {
-    for (const ServerId id : options_.membership.voters) add(id, {.observer = false});
-    for (const ServerId id : options_.membership.observers) add(id, {.observer = true});
+    for (const ServerId id : options_.membership.voters()) add(id, {.observer = false});
+    for (const ServerId id : options_.membership.observers()) add(id, {.observer = true});
     if (options_.some_are_down) take_down();
     if (options_.one_is_recovering) make_one_recovering();
     for (auto& [id, node] : nodes_) start(id);
@@ -117,7 +117,7 @@ class World {
     return options_.membership.is_quorum(rest);
   }
   void take_down() {
-    for (const ServerId id : options_.membership.voters) {
+    for (const ServerId id : options_.membership.voters()) {
       if (random_.below(2) == 0 || !spare(id)) continue;
       nodes_.erase(id);
       down_.insert(id);
@@ -253,10 +253,10 @@ TEST(Agreement, FiveServersOneWithoutAKnownHistory) {
 
 TEST(Agreement, GroupsWithMixedWeights) {
   Membership m = voters(7, 1);
-  m.groups = {{1, {ServerId{1}, ServerId{2}, ServerId{3}}},
-              {2, {ServerId{4}, ServerId{5}, ServerId{6}}},
-              {3, {ServerId{7}}}};
-  m.weights = {{ServerId{1}, 3}, {ServerId{6}, 0}, {ServerId{7}, 0}};
+  m.set_groups({{1, {ServerId{1}, ServerId{2}, ServerId{3}}},
+                {2, {ServerId{4}, ServerId{5}, ServerId{6}}},
+                {3, {ServerId{7}}}});
+  m.set_weights({{ServerId{1}, 3}, {ServerId{6}, 0}, {ServerId{7}, 0}});
   expect_agreement({.membership = m, .some_restart = true});
 }
 

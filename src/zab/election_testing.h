@@ -16,9 +16,10 @@ inline constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
 
 inline Membership voters(std::int64_t count, std::int64_t observers = 0) {
   Membership m;
-  for (std::int64_t n = 1; n <= count; ++n) m.voters.insert(ServerId{n});
-  for (std::int64_t n = 1; n <= observers; ++n) m.observers.insert(ServerId{count + n});
-  m.text = "version=0";
+  for (std::int64_t n = 1; n <= count; ++n) m.add({.id = ServerId{n}});
+  for (std::int64_t n = 1; n <= observers; ++n) {
+    m.add({.id = ServerId{count + n}, .type = PeerType::kObserver});
+  }
   return m;
 }
 

@@ -187,7 +187,7 @@ bool Election::leader_confirmed(const Votes& votes, const Vote& vote) const {
 // cannot be reached need not be asked.
 bool Election::everybody_agrees() const {
   const Received ours{proposal_, PeerState::kLooking, 0};
-  return std::ranges::all_of(membership_.voters, [&](ServerId voter) {
+  return std::ranges::all_of(membership_.voters(), [&](ServerId voter) {
     if (voter == config_.me || abstaining_.contains(voter) || membership_.weight_of(voter) == 0) return true;
     const auto received = received_.find(voter);
     if (received != received_.end()) return same(received->second, ours);

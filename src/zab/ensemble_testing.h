@@ -139,7 +139,7 @@ inline void Ensemble::start(const std::vector<std::int64_t>& ids) {
   for (const std::int64_t id : ids) {
     Node& node = nodes_[id];
     const PeerConfig config{.me = ServerId{id},
-                            .observer = membership_.observers.contains(ServerId{id}),
+                            .observer = membership_.observers().contains(ServerId{id}),
                             .timing = {.tick_ms = 100, .init_limit_ticks = 10, .sync_limit_ticks = 5},
                             .new_history_id = 1000 + static_cast<std::uint64_t>(id)};
     const PeerStart from{node.disk.accepted, node.disk.current, true, node.disk.wiped, node.disk.history_id};

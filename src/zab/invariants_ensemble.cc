@@ -95,10 +95,10 @@ bool Invariants::is_on_quorum(const Leader& leader, Zxid zxid) {
 }
 
 bool Invariants::is_quorum(const Membership& membership, const ServerSet& servers) {
-  if (!membership.groups.empty()) return membership.is_quorum(servers);
+  if (!membership.groups().empty()) return membership.is_quorum(servers);
   const auto votes =
-      std::ranges::count_if(membership.voters, [&](ServerId voter) { return servers.contains(voter); });
-  return 2 * static_cast<std::size_t>(votes) > membership.voters.size();
+      std::ranges::count_if(membership.voters(), [&](ServerId voter) { return servers.contains(voter); });
+  return 2 * static_cast<std::size_t>(votes) > membership.voters().size();
 }
 
 // --- what is acknowledged ---

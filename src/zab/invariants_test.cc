@@ -125,7 +125,7 @@ const std::vector<Case> kRoles = {
     {"a server leads exactly while it has a Leader", 1, [](Well& w) { w.server(1).role() = Role::kLeading; }},
     {"a server follows exactly while it has a Learner", 1,
      [](Well& w) { w.server(1).role() = Role::kLooking; }},
-    {"only voters lead", 3, [](Well& w) { w.server(3).membership().voters.erase(ServerId{3}); }},
+    {"only voters lead", 3, [](Well& w) { w.server(3).membership().remove(ServerId{3}); }},
     {"a leader knows its history", 3, [](Well& w) { w.server(3).epochs.knows_history = false; }},
     {"an observer only observes", 4, [](Well& w) { w.server(4).role() = Role::kFollowing; }},
     {"an epoch is accepted before it is current", 1, [](Well& w) { w.server(1).epochs.current_epoch = 6; }},

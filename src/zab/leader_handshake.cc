@@ -9,6 +9,7 @@
 #include "wire/quorum.h"
 #include "zab/epoch_claim.h"
 #include "zab/leader.h"
+#include "zab/membership_text.h"
 #include "zab/sync_plan.h"
 
 namespace drover::zab {
@@ -62,7 +63,7 @@ void Leader::on_info(LearnerLink& learner, const wire::QuorumPacket& packet, Ins
   // A learner gets the whole tree, whatever its ACLs say. So only members may join.
   if (!membership_.is_member(info->server) || info->server == config_.me)
     return drop(learner.link, "it is not a member of this ensemble", effects);
-  if (info->config_version > membership_.version)
+  if (info->config_version > membership_.version())
     return drop(learner.link, "it has a later membership than this server", effects);
   if (!is_believable_epoch(epoch_of(packet.zxid), known_epoch()))
     return drop(learner.link,
@@ -229,7 +230,7 @@ void Leader::send_history(LearnerLink& learner, Zxid after, Instant now, Effects
   });
   learner.acked = history_.committed();
   enter(learner, Stage::kSyncing, now);
-  wire::append_packet(out, PacketType::kNewLeader, epoch_start(epoch_), membership_.text);
+  wire::append_packet(out, PacketType::kNewLeader, epoch_start(epoch_), to_text(membership_));
   ++learner.traffic.packets_sent;
   if (learner.observer) return;
   history_.for_each(history_.committed(), history_.last(), [&](Zxid zxid, std::string_view entry) {

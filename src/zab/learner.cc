@@ -72,7 +72,7 @@ void Learner::on_link_up(Instant now, Effects& effects) {
   phase_ = Phase::kDiscovery;
   phase_began_ = last_heard_ = now;
   const ServerId name = config_.looks_on ? nobody_like(config_.me) : config_.me;
-  const wire::LearnerInfo info{name, wire::kQuorumProtocolVersion, membership_.version, held_history()};
+  const wire::LearnerInfo info{name, wire::kQuorumProtocolVersion, membership_.version(), held_history()};
   wire::append_packet(out(effects), config_.observer ? PacketType::kObserverInfo : PacketType::kFollowerInfo,
                       epoch_start(start_.accepted), wire::encode(info));
 }
@@ -309,9 +309,9 @@ void Learner::on_inform_and_activate(const wire::QuorumPacket& packet, Effects& 
 // zxids of reconfigurations. If they are equal, both sides have their membership from a file, and the
 // operator is about to change the files one by one.
 void Learner::look_at_membership(std::string_view text, Effects& effects) {
-  const auto theirs = parse_membership(text);
-  if (!theirs || is_same_membership(*theirs, membership_)) return;
-  if (theirs->version <= membership_.version) {
+  const auto theirs = parse_membership(text, {.multi_address = true});
+  if (!theirs || theirs->servers().empty() || is_same_membership(*theirs, membership_)) return;
+  if (theirs->version() <= membership_.version()) {
     effects.log.push_back("the leader's configuration has other members than ours: " + on_one_line(text));
     return;
   }

@@ -2,6 +2,7 @@
 #include "zab/membership.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace drover::zab {
 namespace {
@@ -13,7 +14,7 @@ std::int64_t sum(std::int64_t a, std::int64_t b) {
 
 bool is_majority(const Membership& membership, const ServerSet& servers) {
   const auto votes = std::ranges::count_if(servers, [&](ServerId s) { return membership.is_voter(s); });
-  return static_cast<std::size_t>(votes) > membership.voters.size() / 2;
+  return static_cast<std::size_t>(votes) > membership.voters().size() / 2;
 }
 
 struct GroupWeight {
@@ -32,20 +33,44 @@ GroupWeight weigh(const Membership& membership, const std::vector<ServerId>& gro
   return weight;
 }
 
+// The members of each group as a set, and every weight: the same however the text is written.
+auto decisive_part(const Membership& membership) {
+  std::map<std::int64_t, ServerSet> groups;
+  std::map<ServerId, std::int64_t> weights;
+  for (const auto& [group, servers] : membership.groups()) {
+    groups[group].insert(servers.begin(), servers.end());
+    for (const ServerId server : servers) weights[server] = membership.weight_of(server);
+  }
+  return std::pair(groups, weights);
+}
+
 }  // namespace
+
+void Membership::add(PeerSpec server) {
+  const ServerId id = server.id;
+  remove(id);
+  (server.type == PeerType::kObserver ? observers_ : voters_).insert(id);
+  servers_.emplace(id, std::move(server));
+}
+
+void Membership::remove(ServerId server) {
+  servers_.erase(server);
+  voters_.erase(server);
+  observers_.erase(server);
+}
 
 std::int64_t Membership::weight_of(ServerId server) const {
   const std::int64_t unlisted = is_voter(server) ? 1 : 0;
-  if (groups.empty()) return unlisted;
-  const auto listed = weights.find(server);
-  return listed == weights.end() ? unlisted : listed->second;
+  if (groups_.empty()) return unlisted;
+  const auto listed = weights_.find(server);
+  return listed == weights_.end() ? unlisted : listed->second;
 }
 
 bool Membership::is_quorum(const ServerSet& servers) const {
-  if (groups.empty()) return is_majority(*this, servers);
+  if (groups_.empty()) return is_majority(*this, servers);
   std::size_t counted = 0;
   std::size_t agreeing = 0;
-  for (const auto& [id, group] : groups) {
+  for (const auto& [id, group] : groups_) {
     const GroupWeight weight = weigh(*this, group, servers);
     // A group without weight neither decides nor blocks a decision.
     if (weight.all == 0) continue;
@@ -53,6 +78,10 @@ bool Membership::is_quorum(const ServerSet& servers) const {
     if (weight.agreeing > weight.all / 2) ++agreeing;
   }
   return agreeing > counted / 2;
+}
+
+bool is_same_membership(const Membership& a, const Membership& b) {
+  return a.voters() == b.voters() && a.observers() == b.observers() && decisive_part(a) == decisive_part(b);
 }
 
 }  // namespace drover::zab

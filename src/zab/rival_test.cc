@@ -25,7 +25,7 @@ constexpr auto kLeading = wire::PeerState::kLeading;
 Server elected(std::int64_t me, const Membership& membership) {
   Server s(me, membership);
   s.look();
-  for (const ServerId voter : membership.voters) {
+  for (const ServerId voter : membership.voters()) {
     if (raw(voter) != me) s.hear(raw(voter), {.leader = me});
   }
   EXPECT_EQ(s.leader(), me);

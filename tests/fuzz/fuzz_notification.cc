@@ -24,12 +24,11 @@ constexpr ServerId kMe{2};
 
 Membership ensemble(bool groups) {
   Membership m;
-  m.voters = {ServerId{0}, ServerId{1}, kMe, ServerId{3}, ServerId{4}};
-  m.observers = {ServerId{5}};
-  m.text = "version=0";
+  for (const std::int64_t id : {0, 1, 2, 3, 4}) m.add({.id = ServerId{id}});
+  m.add({.id = ServerId{5}, .type = PeerType::kObserver});
   if (groups) {
-    m.groups = {{1, {ServerId{0}, ServerId{1}}}, {2, {kMe, ServerId{3}, ServerId{4}}}};
-    m.weights = {{ServerId{4}, 0}, {ServerId{0}, 2}};
+    m.set_groups({{1, {ServerId{0}, ServerId{1}}}, {2, {kMe, ServerId{3}, ServerId{4}}}});
+    m.set_weights({{ServerId{4}, 0}, {ServerId{0}, 2}});
   }
   return m;
 }
@@ -74,7 +73,7 @@ class Fuzzed {
   }
 
   void check() {
-    ENSURE(sends_.size() <= 2 * membership_.voters.size(), "one input has few answers");
+    ENSURE(sends_.size() <= 2 * membership_.voters().size(), "one input has few answers");
     for (const NotificationSend& send : sends_) ENSURE(send.to != kMe, "nothing is sent to oneself");
     sends_.clear();
     ENSURE(election_.looking() == election_.next_time().has_value(), "who looks has something to do");

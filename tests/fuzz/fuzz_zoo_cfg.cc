@@ -13,8 +13,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/properties.h"
 #include "config/config.h"
-#include "config/properties.h"
+#include "zab/membership_text.h"
 
 namespace {
 
@@ -51,11 +52,11 @@ void fuzz_file(const std::string& input) {
 
 // The parser reads the output of to_text() back unchanged.
 void fuzz_server_line(std::string_view input) {
-  const MembershipOptions options{.multi_address = true};
-  const auto server = parse_server_spec(drover::ServerId{1}, input, options);
+  const drover::zab::MembershipOptions options{.multi_address = true};
+  const auto server = drover::zab::parse_server_spec(drover::ServerId{1}, input, options);
   if (!server) return;
   const std::string text = to_text(*server);
-  const auto again = parse_server_spec(drover::ServerId{1}, text, options);
+  const auto again = drover::zab::parse_server_spec(drover::ServerId{1}, text, options);
   require(again && to_text(*again) == text);
 }
 

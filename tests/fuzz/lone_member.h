@@ -152,9 +152,8 @@ inline LoneMember::LoneMember(const Options& options) : at_once_(options.at_once
 
 inline zab::Membership LoneMember::membership() {
   zab::Membership m;
-  m.voters = {ServerId{1}, ServerId{2}, ServerId{3}};
-  m.observers = {ServerId{4}};
-  m.text = "version=0";
+  for (const std::int64_t id : {1, 2, 3}) m.add({.id = ServerId{id}});
+  m.add({.id = ServerId{4}, .type = zab::PeerType::kObserver});
   return m;
 }
 
@@ -180,7 +179,7 @@ inline void LoneMember::begin(const Options& options) {
   replica_.emplace(config, machine_, std::vector<replica::Front*>{&front_}, now_);
   replica::MemberConfig member;
   member.peer.me = options.me;
-  member.peer.observer = membership().observers.contains(options.me);
+  member.peer.observer = membership().observers().contains(options.me);
   member.peer.timing = {.tick_ms = 100, .init_limit_ticks = 10, .sync_limit_ticks = 5};
   member.from_leader = {.data_bytes_max = kRecordBytesMax, .identities_max = 8, .identities_bytes_max = 1024};
   member.from_learners = member.from_leader;

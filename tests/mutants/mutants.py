@@ -93,7 +93,7 @@ MUTANTS = [
     Mutant("observers-count", "quorums", "zab/membership.cc", [
         ("  const auto votes = std::ranges::count_if(servers, [&](ServerId s) { return membership.is_voter(s); });",
          "  const auto votes = servers.size();"),
-        ("static_cast<std::size_t>(votes) > membership.voters.size() / 2", "votes > membership.voters.size() / 2"),
+        ("static_cast<std::size_t>(votes) > membership.voters().size() / 2", "votes > membership.voters().size() / 2"),
         ("  learner.voter = !observer && membership_.is_voter(info->server);", "  learner.voter = true;",
          "zab/leader_handshake.cc")]),
     Mutant("commit-by-anybody", "quorums", "zab/leader_broadcast.cc", [

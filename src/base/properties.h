@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Java's .properties syntax, as java.util.Properties.load() reads it: zoo.cfg is such a file.
+// Java's .properties syntax, as java.util.Properties.load() reads it: zoo.cfg is such a file, and so is the
+// text of a membership.
 //
 //   # comment            ! comment
 //   key=value            key: value            key value
@@ -18,12 +19,13 @@
 #include <string_view>
 #include <vector>
 
-namespace drover::server {
+namespace drover {
 
 struct Property {
   std::string key;
   std::string value;  // trailing blanks are kept, as in Java
   int line = 0;       // where the entry begins, counted from 1
+  int line_end = 0;   // the line after its last one
 };
 
 struct PropertiesError {
@@ -37,4 +39,4 @@ inline constexpr std::size_t kPropertiesBytesMax = std::size_t{1} << 20;
 // All entries in file order. A key that occurs twice is returned twice.
 std::expected<std::vector<Property>, PropertiesError> parse_properties(std::string_view text);
 
-}  // namespace drover::server
+}  // namespace drover

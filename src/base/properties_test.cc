@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The expectations agree with java.util.Properties of OpenJDK 17 on random text. These are the named cases.
-#include "config/properties.h"
+#include "base/properties.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace drover::server {
+namespace drover {
 
 bool operator==(const Property& a, const Property& b) {
   return a.key == b.key && a.value == b.value && a.line == b.line;
@@ -98,10 +98,19 @@ TEST(Properties, RepeatedKeysAreAllReported) {
   EXPECT_THAT(parsed("a=1\na=2\n"), ElementsAre(Property{"a", "1", 1}, Property{"a", "2", 2}));
 }
 
+TEST(Properties, AnEntryKnowsTheLinesThatItOccupies) {
+  const auto entries = parsed("a=1\n# comment\nb=2\\\n  3\\\n4\nc=5");
+  ASSERT_EQ(entries.size(), 3U);
+  EXPECT_EQ(entries[0].line_end, 2);
+  EXPECT_EQ(entries[1].line, 3);
+  EXPECT_EQ(entries[1].line_end, 6);
+  EXPECT_EQ(entries[2].line_end, 7);
+}
+
 TEST(Properties, AFileThatIsTooLargeIsRefused) {
   EXPECT_FALSE(parse_properties(std::string(kPropertiesBytesMax + 1, '#')));
   EXPECT_TRUE(parse_properties(std::string(kPropertiesBytesMax, '#')));
 }
 
 }  // namespace
-}  // namespace drover::server
+}  // namespace drover

@@ -2,7 +2,7 @@
 //
 // Two steps, as in Java: natural lines are joined to logical lines, then each logical line is split and
 // unescaped.
-#include "config/properties.h"
+#include "base/properties.h"
 
 #include <cstdint>
 #include <optional>
@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 
-namespace drover::server {
+namespace drover {
 namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\f'; }
@@ -18,6 +18,7 @@ bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\f'; }
 struct LogicalLine {
   std::string text;  // escapes still inside
   int number = 0;
+  int end = 0;  // the number of the line after it
 };
 
 class LineReader {
@@ -35,6 +36,7 @@ class LineReader {
       if (line.text.empty() && (natural.starts_with('#') || natural.starts_with('!'))) continue;
       const bool continued = ends_in_odd_backslashes(natural);
       line.text += natural.substr(0, natural.size() - (continued ? 1 : 0));
+      line.end = line_number_;
       if (!continued && !line.text.empty()) return line;
     }
     // The file ended after a backslash. (If that backslash is alone on its line, Java makes an entry without
@@ -186,9 +188,9 @@ std::expected<std::vector<Property>, PropertiesError> parse_properties(std::stri
     const auto [key, value] = split_entry(line->text);
     TRY_ASSIGN(std::string plain_key, unescape(key, line->number));
     TRY_ASSIGN(std::string plain_value, unescape(value, line->number));
-    properties.push_back({std::move(plain_key), std::move(plain_value), line->number});
+    properties.push_back({std::move(plain_key), std::move(plain_value), line->number, line->end});
   }
   return properties;
 }
 
-}  // namespace drover::server
+}  // namespace drover
