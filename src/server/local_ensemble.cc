@@ -99,7 +99,7 @@ std::optional<std::string> parse(const std::vector<std::string>& arguments, Opti
       options.directory = value;
     } else if (const bool port = word == "--port"; port || word == "--tick") {
       const auto n = number(value, port ? 1 : 10, port ? 62'000 : 600'000);
-      if (!n) return word + ": '" + value + "' is not a number it can be";
+      if (!n) return word + ": '" + value + "' is not a number in its range; see --help";
       (port ? options.port : options.tick_ms) = *n;
     } else {
       return "unknown option '" + word + "'; see --help";
@@ -220,7 +220,7 @@ bool reap(std::vector<Process>& members) {
     any = true;
     m.process = 0;
     const std::string how = WIFSIGNALED(status) ? "was killed by signal " + std::to_string(WTERMSIG(status))
-                                                : "ended with code " + std::to_string(WEXITSTATUS(status));
+                                                : "exited with code " + std::to_string(WEXITSTATUS(status));
     std::printf("server %d %s; its log is %s\n", m.id, how.c_str(), (m.directory / "drover.log").c_str());
   }
   return any;
@@ -284,7 +284,8 @@ int watch(const Options& options, std::vector<Process>& members) {
   if (stop_asked) return 0;
   if (!all_serve(members)) {
     print_roles(members);
-    std::fprintf(stderr, "drover ensemble: not every server serves; the logs are in %s/server-*/drover.log\n",
+    std::fprintf(stderr,
+                 "drover ensemble: not all servers are serving; the logs are in %s/server-*/drover.log\n",
                  options.directory.c_str());
     return 1;
   }
