@@ -154,10 +154,11 @@ Task<Result<bool>> QueueClaim::load(std::shared_ptr<QueueClaim> c, Wait wait) {
 }
 
 Task<Result<void>> QueueClaim::finish(std::shared_ptr<QueueClaim> c, Wait wait) {
-  if (!c) co_return fail(Errc::kNotOwner, {}, "there is no item");
+  if (!c) co_return fail(Errc::kNotOwner, {}, "this object holds no item");
   const Wait steps = for_steps(c->client_, wait);
   if (c->stage_ == Stage::kDone) co_return Result<void>{};
-  if (c->stage_ == Stage::kNone) co_return fail(Errc::kNotOwner, c->path(), "it was given back");
+  if (c->stage_ == Stage::kNone)
+    co_return fail(Errc::kNotOwner, c->path(), "the item was given back already");
   for (bool unknown = false;;) {
     std::vector<Op> ops;
     ops.push_back(Op::remove(c->proof_path()));
@@ -187,9 +188,10 @@ Task<Result<void>> QueueClaim::finish(std::shared_ptr<QueueClaim> c, Wait wait) 
 }
 
 Task<Result<void>> QueueClaim::give_back(std::shared_ptr<QueueClaim> c, Wait wait) {
-  if (!c) co_return fail(Errc::kNotOwner, {}, "there is no item");
+  if (!c) co_return fail(Errc::kNotOwner, {}, "this object holds no item");
   const Wait steps = for_steps(c->client_, wait);
-  if (c->stage_ == Stage::kDone) co_return fail(Errc::kNotOwner, c->path(), "it is gone from the queue");
+  if (c->stage_ == Stage::kDone)
+    co_return fail(Errc::kNotOwner, c->path(), "the item is no longer in the queue");
   c->stage_ = Stage::kNone;  // However the call ends, the claim is removed.
   c->held_.reset();
   auto removing = remove_owned(c->client_, c->path(), Op::remove(c->proof_path()), steps);

@@ -109,12 +109,13 @@ class SnowflakeIds::State final : public Loop {
 Result<std::int64_t> SnowflakeIds::State::next() {
   const std::lock_guard lock(mutex_);
   if (!slot_ || Clock::now() >= client().valid_until())
-    return fail(Errc::kStale, workers_, "there is no slot");
+    return fail(Errc::kStale, workers_, "this worker has no slot at the moment");
   std::int64_t ms = std::max(options_.wall_ms(), last_ms_);
   if (ms == last_ms_ && count_ == kCountMax)
-    return fail(Errc::kStale, workers_, "the millisecond is used up");
-  if (ms < floor_ms_) return fail(Errc::kStale, workers_, "the clock is behind the slot's");
-  if (ms >= limit_ms_) return fail(Errc::kStale, workers_, "no time is reserved");
+    return fail(Errc::kStale, workers_, "all ids of this millisecond are used");
+  if (ms < floor_ms_)
+    return fail(Errc::kStale, workers_, "the clock is behind the time that the slot has used");
+  if (ms >= limit_ms_) return fail(Errc::kStale, workers_, "no time is reserved yet");
   if (ms != last_ms_) count_ = 0;
   last_ms_ = ms;
   return (ms - options_.epoch_ms) << (kSlotBits + kCountBits) | std::int64_t{*slot_} << kCountBits | count_++;
@@ -215,7 +216,8 @@ Task<Result<int>> SnowflakeIds::State::take_slot(State& self, Client c, Wait wai
     if (created) co_return slot;
     if (created.error() != Errc::kNodeExists) co_return std::unexpected(created.error());
   }
-  if (all_ahead) co_return fail(Errc::kStale, self.clocks_, "the clock is behind those of all free slots");
+  if (all_ahead)
+    co_return fail(Errc::kStale, self.clocks_, "the clock is behind the times that all free slots have used");
   co_return fail(Errc::kTooMany, self.workers_, "all slots are taken");
 }
 
