@@ -32,14 +32,14 @@ const char* const kEnsembleHelp =
 
 usage: drover ensemble N [--dir DIRECTORY] [--port PORT] [--tick MILLISECONDS]
 
-  N                 how many servers, 1 to 9; 3 survive the loss of one, 5 of two
-  --dir DIRECTORY   configuration, data and log of each server; ./drover-ensemble. Kept, and used again
-  --port PORT       clients of server i: PORT + i - 1, 2181 by default; 1000 and 2000 above it the servers'
-                    ports for each other, 3000 above it commands and metrics over HTTP
-  --tick MS         tickTime, 500 by default: a lost leader is noticed within a few of these
+  N                 number of servers, 1 to 9; 3 survive the loss of one, 5 of two
+  --dir DIRECTORY   configuration, data and logs (./drover-ensemble); kept for the next start
+  --port PORT       client port of the first server (2181); the others follow. The ports between servers are
+                    1000 and 2000 higher, the HTTP port is 3000 higher
+  --tick MS         tickTime (500); a lost leader is noticed within a few ticks
 
-Prints the connect string and each server's role, and every change of roles; Ctrl-C or SIGTERM stops all.
-Try it: kill -9 the leader (its process id is shown) and see another one lead. Start it again with
+Prints the connect string, each server's role, and every change of roles. Ctrl-C or SIGTERM stops all servers.
+Try this: kill -9 the leader (its process id is shown) and see another one lead. Then start it again with
 `drover server DIRECTORY/server-N/zoo.cfg`.
 )";
 
