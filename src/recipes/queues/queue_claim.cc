@@ -121,7 +121,8 @@ Task<Result<void>> QueueClaim::bury(std::shared_ptr<QueueClaim> c, NodeData node
           until_answered(c->client_, [&] { return c->client_.create(grave, "", {.parents = true}, wait); }));
       continue;
     }
-    if (buried.error() == Errc::kNoNode) break;  // An answer was lost, or somebody took it without a claim.
+    if (buried.error() == Errc::kNoNode)
+      break;  // A reply was lost, or another client took it without a claim.
     if (!is_recoverable(buried.error())) co_return std::unexpected(buried.error());
     CO_TRY(pause_before_retry(c->client_, buried.error(), wait));
   }

@@ -11,8 +11,8 @@
 namespace drover::recipes {
 namespace {
 
-// Somebody was faster: what was read is no longer so. A node that was never read, or the parent of a new one,
-// may have been missing all the time; that the next try finds it is not to be expected.
+// Another client changed what was read. A node that was never read, or the parent of a new one, may never
+// have existed, so a retry would not help.
 bool is_conflict(const Error& error, bool has_seen_node) {
   if (error == Errc::kNoNode) return has_seen_node;
   return error == Errc::kBadVersion || error == Errc::kNodeExists;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// <path>/workers/<slot>, ephemeral: who has the slot. <path>/clock/<slot>: the millisecond up to which its
-// ids may have been given. It is written before they are, a period ahead; so whoever comes next knows where
-// to begin, even if the clocks of the two disagree, and one that was cut off and does not know it yet cannot
-// go beyond.
+// <path>/workers/<slot> is ephemeral and belongs to the owner of the slot. <path>/clock/<slot> holds the
+// millisecond up to which its ids may have been given. It is written in advance, one period ahead. So the
+// next owner knows where to begin, even if the two clocks disagree, and an owner that has lost its session
+// without knowing it cannot go beyond that time.
 #include <algorithm>
 #include <charconv>
 #include <mutex>
@@ -221,7 +221,7 @@ Task<Result<int>> SnowflakeIds::State::take_slot(State& self, Client c, Wait wai
   co_return fail(Errc::kTooMany, self.workers_, "all slots are taken");
 }
 
-// Reserves time for the slot. Whoever has just taken it begins behind what was reserved before.
+// Reserves time for the slot. A new owner begins after the time that was reserved before.
 Task<Result<void>> SnowflakeIds::State::reserve(State& self, Client c, int slot, Wait wait) {
   const std::string path = child_path(self.clocks_, std::to_string(slot));
   for (;;) {
