@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every view of the dashboard as somebody at a browser meets it.
+// Tests every view of the dashboard in a browser.
 
 import assert from "node:assert/strict";
 import {request} from "node:http";
