@@ -268,7 +268,7 @@ def several_recipes_and_none_are_reported(world, path):
     lock.acquire(timeout=PATIENCE_SECONDS)
     world.kazoo.create(f"{path}/_c_0a1b2c3d-1111-4222-8333-444455556666-lock-", ephemeral=True, sequence=True)
     text = world.run("locks", path, status=1)
-    expect("several things" in text and "mutex (kazoo)" in text, True, f"several: {text}")
+    expect("several recipes" in text and "mutex (kazoo)" in text, True, f"several: {text}")
     nothing = path + "-nothing"
     world.kazoo.create(nothing + "/settings", makepath=True)
     expect("no lock is recognised" in world.run("locks", nothing, status=1), True, "nothing")
@@ -285,7 +285,7 @@ def everything_below_a_path(world, path):
     seen = [json.loads(line) for line in world.run("locks", path, "-R", "--json").splitlines()]
     expect(sorted(one["path"] for one in seen), [f"{path}/a/lock", f"{path}/b/deep/er/lock"], "locks below")
     expect(world.run("queues", path, "-R").strip().splitlines()[0].startswith(f"{path}/queue: "), True, "queues below")
-    expect("is the limit" in world.run("locks", path, "-R", "--limit", "2", status=1), True, "the bound")
+    expect("raises the limit" in world.run("locks", path, "-R", "--limit", "2", status=1), True, "the bound")
 
 
 def a_holder_is_released_after_asking(world, path):
