@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# What does our client cost beside ZooKeeper's C client? Both against the same drover server, in one run; for locks
+# What does our client cost, compared with ZooKeeper's C client? Both use the same drover server, in one run; for locks
 # also the C client on Java's server.
 #
 #   bench/client.py                 every row
@@ -75,7 +75,7 @@ def lock_row(server, seconds):
 
 
 def watches_row(server, _):
-    """Seconds from a lost connection until so many data watches are armed on the next."""
+    """Seconds from a lost connection until this many data watches are set again on the next one."""
     return {f"{WATCHES:,} re-armed, s": run([CLIENT_LOAD, address(server), "watches", WATCHES])["rearmed_s"]}
 
 

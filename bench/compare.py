@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# How fast is drover beside Java ZooKeeper and beside what the machine can do at all?
+# How fast is drover, compared with Java ZooKeeper and with the ceiling of this machine?
 #
 #   bench/compare.py                  every row, all servers in turn, one table at the end
 #   bench/compare.py get set          rows whose name contains one of the words
@@ -58,7 +58,7 @@ def rss_bytes(pid):
 
 
 class Server:
-    """One server process on a loopback port, with a data directory of its own."""
+    """One server process on a loopback port, with its own data directory."""
 
     def __init__(self, kind, scratch, properties=(), binary=DROVER):
         self.kind = kind
@@ -132,7 +132,7 @@ LOAD_ROWS = [
 
 
 def load_row(scratch, row, seconds, tries):
-    """Each server in turn, and that so many times; of each the run with the median figure."""
+    """Runs the servers in turn, several times; returns the median run of each."""
     name, _, figure, _, _ = row
     runs = {"java": [], "drover": [], "zkecho": []}
     for kind in list(runs) * tries:
@@ -152,7 +152,7 @@ def one_run(server, row, seconds):
 
 
 def before_row(scratch, row, seconds, tries, before):
-    """This build and an older one in turn: the ratio of each pair of runs, of which the median says most."""
+    """Runs this build and an older one in turn; returns the ratio of each pair of runs."""
     pairs = []
     for attempt in range(tries):
         kinds = ["before", "drover"] if attempt % 2 == 0 else ["drover", "before"]
@@ -211,7 +211,7 @@ def sessions_row(scratch):
 
 
 def snapshot_row(scratch, seconds):
-    """Write latency on a million nodes: without a snapshot, and with one being written all the while."""
+    """Write latency on a million nodes, without a snapshot and while snapshots are written all the time."""
     results = {}
     for what, properties in (("without", ["-Dzookeeper.snapCount=100000000"]), ("with", ["-Dzookeeper.snapSizeLimitInKb=64"])):
         server = Server("drover", scratch, properties)

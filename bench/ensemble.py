@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# How fast are three drover servers beside three of Java ZooKeeper's?
+# How fast are three drover servers, compared with three Java ZooKeeper servers?
 #
 #   bench/ensemble.py                 every row, both ensembles in turn, one table at the end
 #   bench/ensemble.py set gap         rows whose name contains one of the words
@@ -40,7 +40,7 @@ NODES = 1_000_000
 
 
 class Ensemble:
-    """Three servers of one kind on loopback, each with a directory of its own."""
+    """Three servers of one kind on loopback, each with its own directory."""
 
     def __init__(self, kind, scratch, tick_ms=2000):
         self.kind = kind
@@ -167,7 +167,7 @@ def gap_row(scratch, victim, tries):
 
 
 def join_row(scratch):
-    """An empty server joins a tree of 1,000,000 nodes; what do the others' writes feel?"""
+    """An empty server joins a tree of 1,000,000 nodes: how long it takes, and the others' write latency."""
     ensemble = Ensemble("drover", scratch)
     try:
         ensemble.start_all()
@@ -193,7 +193,7 @@ def join_row(scratch):
 
 
 def join_time(ensemble, victim, begun):
-    """From the process's start to its first answer as a follower, by its own log."""
+    """Seconds from the start of the process until it follows, by its own log."""
     log = (ensemble.directory / f"log-{victim + 1}").read_text().splitlines()
     stamp = {}
     for line in log:

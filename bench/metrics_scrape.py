@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# What does it cost the clients that somebody looks at /metrics every second?
+# What does a scrape of /metrics every second cost the clients?
 #
 #   bench/metrics_scrape.py                 get and set, eight pairs of runs each
 #   bench/metrics_scrape.py --seconds 6 --pairs 12
 #
-# One server; runs with and without a scraper take turns, so that whatever else the machine does meets both. The
+# One server; runs with and without a scraper take turns, so that other load on the machine affects both. The
 # cost is the median of the pairs' ratios: of requests a second, and of requests for a second of the server's CPU
 # time, which others on the machine disturb less.
 
@@ -25,7 +25,7 @@ SCRAPE_EVERY_SECONDS = 1.0
 
 
 class Scraper:
-    """Asks for /metrics at the full second until it is stopped."""
+    """Reads /metrics once per second until it is stopped."""
 
     def __init__(self, port):
         self.url = f"http://127.0.0.1:{port}/metrics"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# What zkServer.sh and zkCli.sh have in common: where things are, and what a JVM would have been told. Sourced by both.
+# Sourced by zkServer.sh and zkCli.sh: finds the configuration and the binary, and collects the JVM flags.
 
 bin_dir="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)"
 prefix="$(dirname "$bin_dir")"

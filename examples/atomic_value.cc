@@ -17,7 +17,7 @@ int main(int argc, char** argv) try {
 
   const AtomicLong hits(client, "/example-hits", {.exactly_once = true});
   for (int i = 0; i < 3; ++i) std::cout << unwrap(sync_wait(hits.add(1, wait))) << '\n';
-  std::cout << (unwrap(sync_wait(hits.compare_and_set(-1, 0, wait))) ? "set" : "it is not -1") << '\n';
+  std::cout << (unwrap(sync_wait(hits.compare_and_set(-1, 0, wait))) ? "set" : "not set: the value is not -1") << '\n';
   unwrap(sync_wait(client.remove("/example-hits", drover::Version::kAny, wait)));
   return 0;
 } catch (const std::exception& error) {

@@ -24,12 +24,12 @@ int main(int argc, char** argv) try {
 
   unwrap(sync_wait(cluster.command("host-7", "drain", {}, wait)));
   const Command command = unwrap(sync_wait(member.next_command(wait)));
-  std::cout << "host-7 is told: " << command.word << '\n';
+  std::cout << "host-7 received: " << command.word << '\n';
   member.report("drained", command.generation);
   for (;;) {
     for (const ClusterNode& node : cluster.nodes()) {
       if (!node.status || node.status->generation != command.generation) continue;
-      std::cout << node.id << " at " << node.info << " says: " << node.status->word << '\n';
+      std::cout << node.id << " at " << node.info << " reports: " << node.status->word << '\n';
       return 0;
     }
   }

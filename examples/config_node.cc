@@ -23,7 +23,7 @@ int main(int argc, char** argv) try {
 
   unwrap(sync_wait(client.remove("/example-limit", drover::Version::kAny, wait)));
   while (limit.current()) unwrap(sync_wait(limit.next(wait)));
-  std::cout << "there is none any more\n";
+  std::cout << "the configuration was deleted\n";
   return 0;
 } catch (const std::exception& error) {
   std::cerr << error.what() << '\n';

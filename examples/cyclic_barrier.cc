@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
       for (int step = 1; step <= 5; ++step) {
         const int index =
             drover::unwrap(drover::sync_wait(barrier.arrive_and_wait(drover::Wait::within(30s))));
-        std::printf("step %d: worker %d came as number %d\n", step, number, index + 1);
+        std::printf("step %d: worker %d arrived as number %d\n", step, number, index + 1);
       }
     };
     std::vector<std::jthread> workers;

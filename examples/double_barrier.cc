@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
       drover::unwrap(drover::sync_wait(barrier.enter(drover::Wait::within(30s))));
       std::printf("worker %d works\n", number);
       drover::unwrap(drover::sync_wait(barrier.leave(drover::Wait::within(30s))));
-      std::printf("worker %d is done, and so are all others\n", number);
+      std::printf("worker %d: all workers are done\n", number);
     };
     std::vector<std::jthread> workers;
     for (int i = 1; i <= 3; ++i) workers.emplace_back(work, i);

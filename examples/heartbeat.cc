@@ -22,7 +22,7 @@ int main(int argc, char** argv) try {
     const auto node = unwrap(sync_wait(client.get("/example-alive/live/host-7", wait)));
     beats = LiveData::parse(node.data)->beats;
   }
-  std::cout << "it is there, and its heart beats\n";
+  std::cout << "host-7 is alive and beats\n";
   unwrap(sync_wait(alive.stop(wait)));
   return 0;
 } catch (const std::exception& error) {

@@ -20,6 +20,6 @@ int main(int argc, char** argv) {
   for (const auto& each : unwrap(sync_wait(latch.participants(Wait::within(10s)))))
     std::printf("%s%s\n", each.id.c_str(), each.is_leader ? " leads" : "");
   unwrap(sync_wait(latch.resign(Wait::within(10s))));
-  std::printf("stood down\n");
+  std::printf("resigned\n");
   return 0;
 }

@@ -20,8 +20,8 @@ int main(int argc, char** argv) try {
   const Migrations migrations(client, root + "/migrations");
   const std::vector<Migration> list{{"jobs", {Op::create(root + "/jobs"), Op::create(root + "/done")}},
                                     {"limit", {Op::create(root + "/limit", "10")}}};
-  std::cout << "made " << unwrap(sync_wait(migrations.apply("schema", list, wait))) << '\n';
-  std::cout << "made " << unwrap(sync_wait(migrations.apply("schema", list, wait))) << " the second time\n";
+  std::cout << "applied " << unwrap(sync_wait(migrations.apply("schema", list, wait))) << '\n';
+  std::cout << "applied " << unwrap(sync_wait(migrations.apply("schema", list, wait))) << " in the second run\n";
   for (const std::string& name : unwrap(sync_wait(migrations.applied("schema", wait))))
     std::cout << name << '\n';
   return 0;

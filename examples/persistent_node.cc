@@ -21,7 +21,7 @@ int main(int argc, char** argv) try {
 
   here.set_data("10.0.0.7:81");
   unwrap(sync_wait(here.flush(wait)));
-  std::cout << "it says " << unwrap(sync_wait(client.get(path, wait))).data << '\n';
+  std::cout << "its data is " << unwrap(sync_wait(client.get(path, wait))).data << '\n';
 
   const drover::Zxid before = unwrap(sync_wait(client.get(path, wait))).stat.czxid;
   unwrap(sync_wait(client.remove(path, drover::Version::kAny, wait)));
@@ -30,7 +30,7 @@ int main(int argc, char** argv) try {
     if (node && node->stat.czxid != before) break;
     if (!node && node.error() != drover::Errc::kNoNode) throw_error(node.error());
   }
-  std::cout << "it is back\n";
+  std::cout << "it was created again\n";
   unwrap(sync_wait(here.close(wait)));
   return 0;
 } catch (const std::exception& error) {

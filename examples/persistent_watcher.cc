@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
              ++told;
              told.notify_all();
            },
-       .on_gap = [] { std::printf("from here on nothing is missed\n"); }});
+       .on_gap = [] { std::printf("the watch is set: read the tree now\n"); }});
   unwrap(sync_wait(watcher.start(Wait::within(10s))));
   unwrap(sync_wait(client.create(root + "/limits", "10")));
   unwrap(sync_wait(client.set(root + "/limits", "20")));

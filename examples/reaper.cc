@@ -20,7 +20,7 @@ int main(int argc, char** argv) try {
   unwrap(sync_wait(client.create(root + "/used", "still in use", {}, wait)));
   const Reaper reaper(client, root, {.check_every = 50ms});
   while (unwrap(sync_wait(client.exists(root + "/empty", wait)))) continue;
-  std::cout << "the empty one is gone, the other one is "
+  std::cout << "the empty directory is gone, the other one is "
             << (unwrap(sync_wait(client.exists(root + "/used", wait))) ? "there" : "gone, too") << '\n';
   return 0;
 } catch (const std::exception& error) {

@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   auto leases = unwrap(sync_wait(uploads.acquire(2, Wait::within(10s))));
   std::printf("uploading with %zu leases\n", leases.size());
   const auto third = sync_wait(uploads.acquire(Wait::poll()));
-  std::printf("a third one: %s\n", third ? "got it" : third.error().to_text().c_str());
+  std::printf("a third lease: %s\n", third ? "got it" : third.error().to_text().c_str());
   leases.clear();
   const recipes::Guard again = unwrap(sync_wait(uploads.acquire(Wait::within(10s))));
   std::printf("again\n");

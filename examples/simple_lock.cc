@@ -16,6 +16,6 @@ int main(int argc, char** argv) {
   const Client client = unwrap(sync_wait(Client::connect({.servers = argv[1]}, Wait::within(10s))));
   const recipes::SimpleLock nightly(client, "/examples/simple_lock");
   const Result<recipes::Guard> guard = sync_wait(nightly.acquire(Wait::poll()));
-  std::printf(guard ? "it is our turn\n" : "another one does it\n");
+  std::printf(guard ? "we hold the lock\n" : "another process holds the lock\n");
   return 0;
 }

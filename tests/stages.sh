@@ -5,10 +5,10 @@
 # A stage is a function stage_NAME below, or a folder tests/NAME with a run.sh: adding such a folder
 # adds a stage. Each runs as `./dev _stage NAME`, its output goes to the screen and to a log, and it
 # leaves "passed failed" in a count file. The first stage that fails ends the run. Tests of real processes wait
-# more than they work, so two of them run at a time; what they say is shown when they end. Those that depend on how
-# fast a JVM or a browser comes up beside them are run once more, alone, when they fail, and the summary calls them
-# unsteady if they pass then: something to mend, but not a broken product. What looks for lost writes and for
-# histories that cannot be is never asked twice.
+# more than they work, so two of them run at a time; their output is shown when they end. A stage that depends on
+# how fast a JVM or a browser starts is run once more, alone, if it fails; if it passes then, the summary calls it
+# unsteady: the test should be fixed, but the product is not broken. Stages that look for lost writes and
+# impossible histories are never repeated.
 logs=$root/build/test-logs
 lanes=2
 asked_once=(chaos durability)

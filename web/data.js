@@ -80,7 +80,7 @@ function textForm(data) {
   return {
     text: whole.slice(mark.length).replaceAll(end, "\n"),
     encode: (edited) => new TextEncoder().encode(mark + edited.replaceAll("\n", end)),
-    note: facts && `This text ${facts}. Saving keeps it so.`,
+    note: facts && `This text ${facts}. Saving preserves this.`,
   };
 }
 

@@ -226,7 +226,7 @@ export class NodePanel {
               save.disabled = false;
               this.note.textContent =
                 error.code === "BadVersion"
-                  ? "Somebody has changed this node since you began. Copy your text, cancel, and compare."
+                  ? "The node was changed while you edited it. Copy your text, cancel, and compare."
                   : error.message;
             }
           },
@@ -241,7 +241,7 @@ export class NodePanel {
 
   // If a conflict was already reported, keep that message.
   warnOfChange() {
-    if (!this.note.textContent) this.note.textContent = "This node was changed elsewhere while you edit it.";
+    if (!this.note.textContent) this.note.textContent = "The node was changed while you edit it.";
   }
 
   askToDelete() {

@@ -10,22 +10,22 @@ import {hashToPath, pathToHash} from "./paths.js";
 
 // The name of each kind, and what its holders and waiters are called.
 const kinds = {
-  lock: {name: "Lock", holds: "holds it", waits: "waiting", free: "Nobody holds it."},
-  election: {name: "Election", holds: "leads", waits: "candidates", free: "Nobody leads."},
-  rwlock: {name: "Read/write lock", holds: "inside", waits: "waiting", free: "Nobody holds it."},
-  semaphore: {name: "Semaphore", holds: "has a lease", waits: "waiting", free: "No lease is out."},
+  lock: {name: "Lock", holds: "holds it", waits: "waiting", free: "Not held."},
+  election: {name: "Election", holds: "leads", waits: "candidates", free: "There is no leader."},
+  rwlock: {name: "Read/write lock", holds: "inside", waits: "waiting", free: "Not held."},
+  semaphore: {name: "Semaphore", holds: "has a lease", waits: "waiting", free: "No lease is held."},
   queue: {
     name: "Queue",
     holds: "being worked on",
     waits: "items, next first",
-    free: "Nothing is being worked on.",
+    free: "No item is in progress.",
   },
-  barrier: {name: "Double barrier", holds: "inside", waits: "arrived", free: "Nobody has entered."},
-  membership: {name: "Members", holds: "here", waits: "", free: "Nobody is here."},
+  barrier: {name: "Double barrier", holds: "inside", waits: "arrived", free: "No party has entered."},
+  membership: {name: "Members", holds: "here", waits: "", free: "No members."},
 };
 
 export function showRecipes(main, rest, signal) {
-  const body = h("div", {class: "recipes"}, loading("locks and the like"));
+  const body = h("div", {class: "recipes"}, loading("locks and queues"));
   const input = h("input", {
     "aria-label": "Look below this path",
     spellcheck: "false",
@@ -159,7 +159,7 @@ function cardOf(recipe, now) {
       recipe.waiting_total === 0 &&
         recipe.kind !== "membership" &&
         recipe.kind !== "queue" &&
-        h("p", {class: "hint none"}, recipe.kind === "barrier" ? "" : "Nobody waits."),
+        h("p", {class: "hint none"}, recipe.kind === "barrier" ? "" : "No waiters."),
       recipe.waiting_total === 0 && recipe.kind === "queue" && h("p", {class: "hint none"}, "It is empty."),
     ),
   );

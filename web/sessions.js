@@ -172,10 +172,10 @@ function detailOf(s) {
         .map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
     ),
     h("h3", {}, "Ephemeral nodes", h("span", {class: "tag"}, count(s.ephemerals_total))),
-    paths(s.ephemerals, s.ephemerals_total, "It owns none.", s.ephemerals_truncated),
+    paths(s.ephemerals, s.ephemerals_total, "It owns no ephemeral nodes.", s.ephemerals_truncated),
     h("h3", {}, "Watches", c && h("span", {class: "tag"}, count(s.watches_total))),
     c
-      ? paths(s.watches, s.watches_total, "It watches nothing.")
+      ? paths(s.watches, s.watches_total, "It has no watches.")
       : h("p", {class: "hint"}, "Only the server that the client is connected to knows them."),
   ];
 }

@@ -52,9 +52,9 @@ struct Acl {
   std::string id = "anyone";
   friend bool operator==(const Acl&, const Acl&) = default;
 };
-std::vector<Acl> open_acl();         // everything for everybody
-std::vector<Acl> creator_all_acl();  // everything for the identities of add_auth()
-std::vector<Acl> read_acl();         // reading for everybody
+std::vector<Acl> open_acl();         // all permissions for everyone
+std::vector<Acl> creator_all_acl();  // all permissions for the identities of add_auth()
+std::vector<Acl> read_acl();         // read permission for everyone
 
 enum class CreateMode : std::int32_t {
   kPersistent = 0,

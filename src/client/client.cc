@@ -40,7 +40,7 @@ std::string why_bad(const Options& options) {
   if (options.session_timeout < milliseconds(3) || options.session_timeout > milliseconds(0x7fff'ffff)) {
     return "session_timeout is out of range";
   }
-  if (options.callbacks == Callbacks::kExecutor && !options.executor) return "there is no executor";
+  if (options.callbacks == Callbacks::kExecutor && !options.executor) return "the executor is null";
   if (options.name_space.empty()) return {};
   if (!options.name_space.starts_with('/') || !is_valid_path(options.name_space)) return "bad name_space";
   return {};

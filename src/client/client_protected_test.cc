@@ -218,7 +218,7 @@ TEST_F(Removals, AreRetriedAfterALostReplyAndAcceptAMissingNode) {
 }
 
 TEST_F(Removals, WithACzxidLeaveASuccessorAlone) {
-  // The first try was done and its answer lost; the name is somebody else's now.
+  // The first try was applied and its reply lost; the name belongs to another client now.
   const auto removed = world.run(world.client->remove_surely("/leader", Zxid{55}));
   world.answer_next(OpCode::kSync, World::created_bytes("/leader"));
   world.answer_next(OpCode::kExists, owned_bytes(kSession, 55));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is told of what, and when the server is told that nobody listens.
+// Which watches get which events, and when the watch is removed from the server.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -134,7 +134,7 @@ TEST_F(Watches, FiredWatchNeedsNoRemoval) {
 }
 
 TEST_F(Watches, WatchIsKeptIfAReadInProgressWillSetIt) {
-  // The server would set the second watch, remove it at once, and the second reader would wait for ever.
+  // The server would set the second watch, remove it at once, and the second reader would wait forever.
   Watch one = watch("one");
   const Watch two = watch("two");
   get(one);

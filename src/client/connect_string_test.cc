@@ -42,7 +42,7 @@ TEST(Errors, AreRetryableIfNotApplied) {
   EXPECT_FALSE((Error{Errc::kConnectionLoss, Applied::kMaybe}.is_retryable()));
   EXPECT_FALSE((Error{Errc::kNoNode}.is_retryable()));
   EXPECT_EQ((Error{Errc::kConnectionLoss, Applied::kMaybe, "/a"}.to_text()),
-            "ConnectionLoss (may have been done): /a");
+            "ConnectionLoss (may have been applied): /a");
 }
 
 TEST(Retries, PauseLongerEachTimeUpToTheCap) {

@@ -54,7 +54,7 @@ ErrorClass class_of(Errc code) {
 
 std::string Error::to_text() const {
   std::string text(name_of(code));
-  if (maybe_applied()) text += " (may have been done)";
+  if (maybe_applied()) text += " (may have been applied)";
   if (!path.empty()) text += ": " + path;
   if (!detail.empty()) text += ": " + detail;
   return text;

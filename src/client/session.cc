@@ -18,7 +18,7 @@ Session::Session(const SessionOptions& options)
       password_(options.password),
       timeout_ms_(options.timeout_ms) {
   // Long enough for its thirds to differ.
-  ENSURE(options.timeout_ms >= 3, "the session timeout is a time");
+  ENSURE(options.timeout_ms >= 3, "the session timeout is at least 3 ms");
 }
 
 void Session::start(Instant now, Effects& effects) {

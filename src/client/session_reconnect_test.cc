@@ -210,7 +210,7 @@ TEST(SessionReconnect, AuthenticationIsSentFirst) {
   EXPECT_EQ(b.take_request().op, OpCode::kAuth);
   EXPECT_EQ(b.take_request().op, OpCode::kSync);
   b.hear(Bench::reply(wire::kAuthXid, 0));
-  EXPECT_EQ(b.ended.size(), 1u) << "the second answer is nobody's business";
+  EXPECT_EQ(b.ended.size(), 1u) << "a second reply is ignored";
 }
 
 TEST(SessionReconnect, ReadOnlySessionIsNotResumedElsewhere) {

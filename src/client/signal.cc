@@ -66,7 +66,7 @@ struct Signal::Awaiter {
 
   bool await_ready() const { return state.set; }
   void await_suspend(std::coroutine_handle<> waiting) {
-    ENSURE(!state.waiting, "one waits for a signal at a time");
+    ENSURE(!state.waiting, "a signal has one waiter at a time");
     state.waiting = waiting;
     begin_timer();  // Even without a deadline: closing the client ends the wait.
   }

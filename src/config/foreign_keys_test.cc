@@ -196,7 +196,7 @@ TEST(ConfigKeys, TheDocumentationDescribesEveryForeignKey) {
     if (line.starts_with("##")) section = line;
     if (!line.starts_with("| `") || !section.starts_with("### Keys that")) continue;
     const auto fate =
-        section == "### Keys that end the start" ? ForeignKey::Fate::kRefused : ForeignKey::Fate::kNamed;
+        section == "### Keys that prevent the start" ? ForeignKey::Fate::kRefused : ForeignKey::Fate::kNamed;
     for (const std::string& key : split_list(line.substr(0, line.find('|', 1)), '`')) {
       const ForeignKey* row = find_foreign_key(key);
       if (row == nullptr || row->name != key) continue;

@@ -8,7 +8,7 @@
 namespace drover::host {
 namespace {
 
-TEST(SnapshotRule, AsksBetweenHalfOfTheTransactionsAndAllOfThem) {
+TEST(SnapshotRule, TriggersBetweenHalfOfSnapCountAndSnapCount) {
   for (std::uint64_t seed = 1; seed < 200; ++seed) {
     SnapshotRule rule({.txns = 100}, seed);
     int txns = 0;
@@ -18,7 +18,7 @@ TEST(SnapshotRule, AsksBetweenHalfOfTheTransactionsAndAllOfThem) {
   }
 }
 
-TEST(SnapshotRule, DoesNotAskAtTheSameTimeOnAllServers) {
+TEST(SnapshotRule, DoesNotTriggerAtTheSameTimeOnAllServers) {
   std::set<int> counts;
   for (std::uint64_t seed = 1; seed < 50; ++seed) {
     SnapshotRule rule({.txns = 1000}, seed);
@@ -29,7 +29,7 @@ TEST(SnapshotRule, DoesNotAskAtTheSameTimeOnAllServers) {
   EXPECT_GT(counts.size(), 30u);
 }
 
-TEST(SnapshotRule, WaitsForALogThatIsHalfAsLongAsTheNewestSnapshot) {
+TEST(SnapshotRule, WaitsForALogHalfAsLargeAsTheNewestSnapshot) {
   SnapshotRule rule({.txns = 10}, 1);
   rule.count(1000, 499);
   EXPECT_FALSE(rule.is_due(1000)) << "replaying it is cheaper than writing the tree again";
@@ -37,7 +37,7 @@ TEST(SnapshotRule, WaitsForALogThatIsHalfAsLongAsTheNewestSnapshot) {
   EXPECT_TRUE(rule.is_due(1000));
 }
 
-TEST(SnapshotRule, AsksAfterTheBytesWhateverTheSizeOfTheSnapshot) {
+TEST(SnapshotRule, TriggersAtTheSizeLimitWhateverTheSizeOfTheSnapshot) {
   SnapshotRule rule({.txns = 1'000'000, .bytes = 100}, 1);
   rule.count(1, 50);
   EXPECT_FALSE(rule.is_due(1'000'000));
@@ -45,7 +45,7 @@ TEST(SnapshotRule, AsksAfterTheBytesWhateverTheSizeOfTheSnapshot) {
   EXPECT_TRUE(rule.is_due(1'000'000));
 }
 
-TEST(SnapshotRule, CountsAnewAfterARequest) {
+TEST(SnapshotRule, StartsCountingAgainAfterATrigger) {
   SnapshotRule rule({.txns = 10}, 1);
   rule.count(11, 11);
   ASSERT_TRUE(rule.is_due(0));

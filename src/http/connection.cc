@@ -70,12 +70,12 @@ class AtEnd {
 template <class Stream>
 class Connection : public std::enable_shared_from_this<Connection<Stream>> {
  public:
-  Connection(Stream stream, HttpNewcomer& newcomer, const HttpPortParts& port)
+  Connection(Stream stream, HttpAccepted& accepted, const HttpPortParts& port)
       : stream_(std::move(stream)),
         pause_(stream_.get_executor()),
-        peer_(newcomer.peer),
-        tls_(std::move(newcomer.tls)),
-        seat_(std::move(newcomer.seat)),
+        peer_(accepted.peer),
+        tls_(std::move(accepted.tls)),
+        slot_(std::move(accepted.slot)),
         port_(port),
         body_share_(port.bodies) {}
 
@@ -105,9 +105,9 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     }
   }
   void restart_clock() { socket().expires_after(std::chrono::milliseconds(port_.idle_timeout_ms)); }
-  // From now on the seat can go to a new connection.
+  // From now on the slot can go to a new connection.
   void await_client() {
-    seat_->waits([weak = this->weak_from_this(), strand = stream_.get_executor()] {
+    slot_->waits([weak = this->weak_from_this(), strand = stream_.get_executor()] {
       asio::post(strand, [weak] {
         if (auto self = weak.lock()) self->socket().close();
       });
@@ -127,7 +127,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   template <class Work, class Next>
   void at_pace(Work work, Next next) {
     if (pace_ == HttpPace::kInstant) return next(*this, work(*this));
-    port_.lanes.post(pace_, [self = this->shared_from_this(), work, next]() mutable {
+    port_.threads.post(pace_, [self = this->shared_from_this(), work, next]() mutable {
       auto result = work(*self);
       const auto strand = self->stream_.get_executor();
       asio::post(strand, [self = std::move(self), next, result = std::move(result)]() mutable {
@@ -157,7 +157,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   }
 
   // A request that is kept in memory has one deadline from its first byte to its last. Otherwise a byte now
-  // and then could hold a seat forever.
+  // and then could hold a slot forever.
   void read_header() {
     deadline_ = Clock::now() + std::chrono::milliseconds(port_.idle_timeout_ms);
     socket().expires_at(deadline_);
@@ -203,7 +203,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     }
     route_ = match.route;
     pace_ = route_->pace;
-    seat_->works();
+    slot_->works();
     at_pace([asked = Clock::now()](Connection& c) { return std::pair(asked, c.begin_request()); },
             [](Connection& c, auto begun) {
               c.deadline_ += Clock::now() - begun.first;  // exclude our own delay
@@ -291,7 +291,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   }
 
   void answer() {
-    seat_->works();
+    slot_->works();
     at_pace([](Connection& c) { return c.finish_request(); },
             [](Connection& c, HttpResponse response) { c.respond(std::move(response)); });
   }
@@ -331,7 +331,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   }
 
   void respond_in_pieces(HttpResponse response) {
-    seat_->works();
+    slot_->works();
     chunked_ = version_ >= 11;
     keep_alive_ = keep_alive_ && chunked_;  // before HTTP/1.1 only closing the connection ends such a body
     source_ = std::move(response.source);
@@ -417,7 +417,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   asio::steady_timer pause_;
   net::Address peer_;
   std::shared_ptr<const net::TlsContext> tls_;
-  std::unique_ptr<HttpSeat> seat_;
+  std::unique_ptr<HttpConnectionSlot> slot_;
   const HttpPortParts& port_;
 
   beast::flat_buffer buffer_;
@@ -444,18 +444,18 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
 };
 
 template <class Stream>
-void start(Stream stream, HttpNewcomer& newcomer, beast::flat_buffer seen, const HttpPortParts& port) {
-  std::make_shared<Connection<Stream>>(std::move(stream), newcomer, port)->start(std::move(seen));
+void start(Stream stream, HttpAccepted& accepted, beast::flat_buffer seen, const HttpPortParts& port) {
+  std::make_shared<Connection<Stream>>(std::move(stream), accepted, port)->start(std::move(seen));
 }
 
 }  // namespace
 
-void serve_http(HttpNewcomer& newcomer, beast::tcp_stream stream, beast::flat_buffer seen,
+void serve_http(HttpAccepted& accepted, beast::tcp_stream stream, beast::flat_buffer seen,
                 const HttpPortParts& port) {
-  if (!newcomer.tls) return start(std::move(stream), newcomer, std::move(seen), port);
-  SSL* const session = SSL_new(newcomer.tls->native());  // The stream owns it from here.
+  if (!accepted.tls) return start(std::move(stream), accepted, std::move(seen), port);
+  SSL* const session = SSL_new(accepted.tls->native());  // The stream owns it from here.
   if (session == nullptr) return;
-  start(TlsStream(std::move(stream), session), newcomer, std::move(seen), port);
+  start(TlsStream(std::move(stream), session), accepted, std::move(seen), port);
 }
 
 }  // namespace drover::server

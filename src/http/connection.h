@@ -17,10 +17,10 @@
 #include <boost/beast/core/tcp_stream.hpp>
 
 #include "http/budget.h"
+#include "http/connection_slots.h"
 #include "http/guard.h"
-#include "http/lanes.h"
 #include "http/router.h"
-#include "http/seats.h"
+#include "http/threads.h"
 #include "net/address.h"
 #include "net/tls_context.h"
 
@@ -29,7 +29,7 @@ namespace drover::server {
 // State shared by all connections of a port. It outlives them.
 struct HttpPortParts {
   const HttpRouter& router;
-  HttpLanes& lanes;
+  HttpThreads& threads;
   HttpBudget& bodies;
   const HttpGuard* guard;  // null: all requests are allowed
   int idle_timeout_ms;
@@ -37,17 +37,17 @@ struct HttpPortParts {
   std::size_t body_bytes_max;
 };
 
-struct HttpNewcomer {
+struct HttpAccepted {
   boost::asio::ip::tcp::socket socket;  // its executor is a strand
   net::Address peer;
   std::shared_ptr<const net::TlsContext> tls;        // null: plain
   bool plain = true;                                 // with `tls`: plain is accepted too
   std::atomic<std::uint64_t>* came_plain = nullptr;  // counts plain connections when TLS was offered
-  std::unique_ptr<HttpSeat> seat;                    // released when the connection ends
+  std::unique_ptr<HttpConnectionSlot> slot;          // released when the connection ends
 };
 
-// Serves with TLS if the newcomer has a context. `seen` holds the bytes already received.
-void serve_http(HttpNewcomer& newcomer, boost::beast::tcp_stream stream, boost::beast::flat_buffer seen,
+// Serves with TLS if `accepted` has a context. `seen` holds the bytes already received.
+void serve_http(HttpAccepted& accepted, boost::beast::tcp_stream stream, boost::beast::flat_buffer seen,
                 const HttpPortParts& port);
 
 }  // namespace drover::server

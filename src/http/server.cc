@@ -13,7 +13,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 
-#include "http/newcomer.h"
+#include "http/accepted.h"
 #include "log/log.h"
 #include "net/listener.h"
 
@@ -31,21 +31,21 @@ class AsioHttpServer final : public HttpServer {
       : options_(options),
         listener_(std::move(listener)),
         port_(listener_.local().port()),
-        seats_(options.connections_max),
+        slots_(options.connections_max),
         bodies_(options.bodies_bytes_max),
-        lanes_(router, options.threads),
+        threads_(router, options.threads),
         parts_{.router = router,
-               .lanes = lanes_,
+               .threads = threads_,
                .bodies = bodies_,
                .guard = options_.guard ? &options_.guard : nullptr,
                .idle_timeout_ms = options.idle_timeout_ms,
                .header_bytes_max = options.header_bytes_max,
                .body_bytes_max = options.body_bytes_max},
-        incoming_(lanes_.io(), fcntl(listener_.fd(), F_DUPFD_CLOEXEC, 0)),
-        pause_(lanes_.io()) {
-    lanes_.post(HttpPace::kInstant, [this] { accept_when_ready(); });
+        incoming_(threads_.io(), fcntl(listener_.fd(), F_DUPFD_CLOEXEC, 0)),
+        pause_(threads_.io()) {
+    threads_.post(HttpPace::kInstant, [this] { accept_when_ready(); });
   }
-  ~AsioHttpServer() override { lanes_.stop(); }
+  ~AsioHttpServer() override { threads_.stop(); }
   AsioHttpServer(const AsioHttpServer&) = delete;
   AsioHttpServer& operator=(const AsioHttpServer&) = delete;
 
@@ -85,19 +85,19 @@ class AsioHttpServer final : public HttpServer {
   }
 
   void begin(net::Accepted accepted) {
-    std::unique_ptr<HttpSeat> seat = seats_.take();
-    if (!seat) return;  // the connection is closed
-    asio::ip::tcp::socket socket(asio::make_strand(lanes_.io()));
+    std::unique_ptr<HttpConnectionSlot> slot = slots_.take();
+    if (!slot) return;  // the connection is closed
+    asio::ip::tcp::socket socket(asio::make_strand(threads_.io()));
     error_code failed;
     socket.assign(protocol_of_listener(), accepted.socket.release(), failed);
     if (failed) return;
-    welcome_http({.socket = std::move(socket),
-                  .peer = accepted.peer,
-                  .tls = options_.tls ? options_.tls->current() : nullptr,
-                  .plain = options_.plain,
-                  .came_plain = options_.came_plain,
-                  .seat = std::move(seat)},
-                 parts_);
+    start_http({.socket = std::move(socket),
+                .peer = accepted.peer,
+                .tls = options_.tls ? options_.tls->current() : nullptr,
+                .plain = options_.plain,
+                .came_plain = options_.came_plain,
+                .slot = std::move(slot)},
+               parts_);
   }
 
   // Only for asio's bookkeeping; the kernel knows the protocol.
@@ -108,10 +108,10 @@ class AsioHttpServer final : public HttpServer {
   const HttpServerOptions options_;
   net::Listener listener_;
   const int port_;
-  // Before the lanes: connections release their shares of these while the lanes are destroyed.
-  HttpSeats seats_;
+  // Before the threads: connections release their shares of these while the threads are destroyed.
+  HttpConnectionSlots slots_;
   HttpBudget bodies_;
-  HttpLanes lanes_;
+  HttpThreads threads_;
   const HttpPortParts parts_;
   asio::posix::stream_descriptor incoming_;
   asio::steady_timer pause_;

@@ -4,8 +4,8 @@
 //
 // It has its own threads with a lower priority than the threads that serve clients. So nothing here delays a
 // client longer than a four-letter word does. Some of its threads are reserved for quick requests
-// (http/lanes.h). All resources that a stranger can use are limited: connections (http/seats.h), the header,
-// the body, all bodies together, and the time to receive a request.
+// (http/threads.h). All resources that a stranger can use are limited: connections (http/connection_slots.h),
+// the header, the body, all bodies together, and the time to receive a request.
 #pragma once
 
 #include <atomic>

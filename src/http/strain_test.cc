@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The HTTP port under load: stuck handlers, and clients that hold seats and memory.
+// The HTTP port under load: stuck handlers, and clients that hold slots and memory.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -110,8 +110,8 @@ TEST_F(HttpPortUnderStrain, ANewConnectionReplacesTheLongestIdleOne) {
   EXPECT_EQ(slow.read_answer().status, 100);
   HttpTestClient third(port());
   EXPECT_EQ(third.get("/work").status, 200);
-  HttpTestClient newcomer(port());
-  EXPECT_EQ(newcomer.get("/instant").status, 200);
+  HttpTestClient accepted(port());
+  EXPECT_EQ(accepted.get("/instant").status, 200);
   EXPECT_EQ(idle.read_rest(), "") << "it has waited for the longest time";
   slow.send("abc");
   EXPECT_EQ(slow.read_answer().body, "abc") << "its turn to leave has not come";

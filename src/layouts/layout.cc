@@ -161,7 +161,7 @@ std::size_t holders_in(Kind kind, std::span<const Part> line) {
 std::string_view name_of(Kind kind) {
   switch (kind) {
     case Kind::kNothing: return "nothing known";
-    case Kind::kSeveral: return "several things";
+    case Kind::kSeveral: return "several recipes";
     case Kind::kMutex: return "mutex";
     case Kind::kReadWriteLock: return "read/write lock";
     case Kind::kSemaphore: return "semaphore";

@@ -21,7 +21,7 @@ bool keep_going(std::string_view who, Work work) {
     work();
     return true;
   } catch (const std::exception& failure) {
-    log_error(who, "stopped for now: {}", failure.what());
+    log_error(who, "interrupted by an exception, continuing: {}", failure.what());
     return false;
   }
 }

@@ -44,7 +44,7 @@ HTTP, by default on 127.0.0.1:8080: the dashboard, ZooKeeper's admin commands be
 Prometheus, and the probes /live, /ready and /leader (docs/http.md).
 
 Keys and defaults: docs/configuration.md. SIGTERM and SIGINT stop the server after it has answered requests in
-flight. Exit codes: 0 stopped, 1 cannot start, 2 bad configuration, 3 the disk failed, 4 it must not go on as a
+flight. Exit codes: 0 stopped, 1 cannot start, 2 bad configuration, 3 the disk failed, 4 must not continue as a
 member of its ensemble (docs/operating.md).
 )";
 

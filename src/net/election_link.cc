@@ -11,7 +11,7 @@
 namespace drover::net {
 namespace {
 
-constexpr std::size_t kNewcomersMax = 64;
+constexpr std::size_t kUngreetedMax = 64;
 constexpr std::size_t kReadBytes = 64 * 1024;
 constexpr int kBackoffMinMs = 50;
 constexpr int kBackoffMaxMs = 2000;
@@ -86,7 +86,7 @@ void ElectionLinks::set_peers(const ElectionLinksConfig::Peers& peers) {
 
 void ElectionLinks::close() {
   listener_.reset();
-  newcomers_.clear();
+  ungreeted_.clear();
   peers_.clear();
 }
 
@@ -99,15 +99,15 @@ bool ElectionLinks::has_link(ServerId peer) const {
   return found != peers_.end() && found->second.link != nullptr;
 }
 
-// --- newcomers ---
+// --- connections without a greeting ---
 
 void ElectionLinks::on_accepted(Stream stream, const Address& peer) {
-  if (newcomers_.size() >= kNewcomersMax) {
-    turn_away(*newcomers_.front().link, Refusal::kCrowded, "too many connections without a greeting");
+  if (ungreeted_.size() >= kUngreetedMax) {
+    refuse(*ungreeted_.front().link, Refusal::kCrowded, "too many connections without a greeting");
   }
   auto link = PeerLink::accept(loop_, *this, std::move(stream), peer, link_options());
   if (!link) return on_refused(peer, link.error().what);
-  newcomers_.push_back({*std::move(link), loop_.now() + config_.hello_timeout_ms});
+  ungreeted_.push_back({*std::move(link), loop_.now() + config_.hello_timeout_ms});
 }
 
 void ElectionLinks::on_refused(const Address& peer, const std::string& reason) {
@@ -121,26 +121,26 @@ void ElectionLinks::tell_refusal(const Address& peer, const std::string& reason)
     return;
   }
   next_refusal_line_ = loop_.now() + kRefusalLineMs;
-  std::string line = "connection from " + peer.to_text() + " turned away: " + reason;
+  std::string line = "connection from " + peer.to_text() + " refused: " + reason;
   if (const auto untold = std::exchange(refusals_untold_, 0); untold > 0) {
     line += " (and " + std::to_string(untold) + " others before)";
   }
   if (callbacks_.on_trouble) callbacks_.on_trouble(line);
 }
 
-std::unique_ptr<PeerLink> ElectionLinks::take_newcomer(const PeerLink& link) {
-  const auto found = std::ranges::find_if(
-      newcomers_, [&](const Newcomer& newcomer) { return newcomer.link.get() == &link; });
-  if (found == newcomers_.end()) return nullptr;
+std::unique_ptr<PeerLink> ElectionLinks::take_ungreeted(const PeerLink& link) {
+  const auto found =
+      std::ranges::find_if(ungreeted_, [&](const Ungreeted& waiting) { return waiting.link.get() == &link; });
+  if (found == ungreeted_.end()) return nullptr;
   auto taken = std::move(found->link);
-  newcomers_.erase(found);
+  ungreeted_.erase(found);
   return taken;
 }
 
-void ElectionLinks::turn_away(PeerLink& newcomer, Refusal kind, const std::string& reason) {
-  const auto ended = take_newcomer(newcomer);
+void ElectionLinks::refuse(PeerLink& link, Refusal kind, const std::string& reason) {
+  const auto ended = take_ungreeted(link);
   refusals_.count(kind);
-  tell_refusal(newcomer.peer(), reason);
+  tell_refusal(link.peer(), reason);
 }
 
 std::size_t ElectionLinks::read_hello(PeerLink& link, std::string_view bytes) {
@@ -148,21 +148,20 @@ std::size_t ElectionLinks::read_hello(PeerLink& link, std::string_view bytes) {
   const wire::DecodedHello decoded = wire::decode_hello(bytes, hello);
   if (decoded.status == wire::Decoded::kNeedMore) return 0;
   if (decoded.status == wire::Decoded::kBad)
-    return turn_away(link, Refusal::kNoGreeting, "its greeting is invalid"), 0;
+    return refuse(link, Refusal::kNoGreeting, "its greeting is invalid"), 0;
 
   const auto peer = peers_.find(hello.server);
   if (peer == peers_.end()) {
     const std::string id = std::to_string(raw(hello.server));
-    return turn_away(link, Refusal::kNoMember,
-                     "it claims to be server " + id + ", which is not another member"),
+    return refuse(link, Refusal::kNoMember, "it claims to be server " + id + ", which is not another member"),
            0;
   }
   const auto objection =
       config_.origins ? config_.origins->objection(hello.server, link.stream(), link.peer()) : std::nullopt;
   // A forged knock gains nothing: we connect to the addresses of our configuration.
   const bool is_knock = hello.server < config_.me;
-  if (objection && !is_knock) return turn_away(link, Refusal::kWrongAddress, *objection), 0;
-  auto taken = take_newcomer(link);
+  if (objection && !is_knock) return refuse(link, Refusal::kWrongAddress, *objection), 0;
+  auto taken = take_ungreeted(link);
   if (is_knock) {
     taken.reset();
     return on_knock(*peer), 0;
@@ -258,7 +257,7 @@ std::size_t ElectionLinks::read_frames(PeerLink& link, std::string_view bytes) {
 
 void ElectionLinks::on_closed(PeerLink& link, const std::string& reason) {
   PeerEntry* const peer = owner_of(link);
-  if (peer == nullptr) return turn_away(link, Refusal::kNoGreeting, reason);
+  if (peer == nullptr) return refuse(link, Refusal::kNoGreeting, reason);
   if (peer->second.link.get() == &link) return link_lost(*peer, reason);
   const bool was_heard = link.is_finishing();
   peer->second.dialled.reset();
@@ -298,7 +297,7 @@ void ElectionLinks::set_reachable(PeerEntry& peer, bool reachable, const std::st
   if (callbacks_.on_reachable) callbacks_.on_reachable(id, reachable);
 }
 
-// Compares pointers only: the link may be destroyed. Null for newcomers.
+// Compares pointers only: the link may be destroyed. Null for connections without a greeting.
 ElectionLinks::PeerEntry* ElectionLinks::owner_of(const PeerLink& link) {
   for (PeerEntry& peer : peers_) {
     if (peer.second.link.get() == &link || peer.second.dialled.get() == &link) return &peer;
@@ -310,8 +309,8 @@ ElectionLinks::PeerEntry* ElectionLinks::owner_of(const PeerLink& link) {
 
 void ElectionLinks::on_time(Instant now) {
   if (listener_) listener_->on_time(now);
-  while (!newcomers_.empty() && newcomers_.front().deadline <= now) {
-    turn_away(*newcomers_.front().link, Refusal::kLate, "its greeting took too long");
+  while (!ungreeted_.empty() && ungreeted_.front().deadline <= now) {
+    refuse(*ungreeted_.front().link, Refusal::kLate, "its greeting took too long");
   }
   for (PeerLink* const link : links()) {
     // An event of one link may have closed others.
@@ -335,7 +334,7 @@ void ElectionLinks::on_peer_time(ServerId id, Instant now) {
 std::optional<Instant> ElectionLinks::next_time() const {
   std::optional<Instant> next;
   if (listener_) take_earlier(next, listener_->next_time());
-  if (!newcomers_.empty()) take_earlier(next, newcomers_.front().deadline);
+  if (!ungreeted_.empty()) take_earlier(next, ungreeted_.front().deadline);
   for (const PeerLink* const link : links()) take_earlier(next, link->next_time());
   for (const auto& [id, peer] : peers_) {
     take_earlier(next, peer.knock_deadline);
@@ -348,7 +347,7 @@ std::optional<Instant> ElectionLinks::next_time() const {
 
 std::vector<PeerLink*> ElectionLinks::links() const {
   std::vector<PeerLink*> result;
-  for (const Newcomer& newcomer : newcomers_) result.push_back(newcomer.link.get());
+  for (const Ungreeted& waiting : ungreeted_) result.push_back(waiting.link.get());
   for (const auto& [id, peer] : peers_) {
     if (peer.link) result.push_back(peer.link.get());
     if (peer.dialled) result.push_back(peer.dialled.get());

@@ -83,7 +83,7 @@ class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner
 
   std::vector<Address> local() const;
   bool has_link(ServerId peer) const;
-  std::size_t newcomers() const { return newcomers_.size(); }
+  std::size_t ungreeted() const { return ungreeted_.size(); }
   // Safe to read from any thread.
   const PeerRefusals& refusals() const { return refusals_; }
 
@@ -107,7 +107,7 @@ class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner
   using PeerEntry = std::map<ServerId, Peer>::value_type;
 
   // An accepted connection that has not sent its greeting yet.
-  struct Newcomer {
+  struct Ungreeted {
     std::unique_ptr<PeerLink> link;
     Instant deadline;
   };
@@ -125,9 +125,9 @@ class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner
   std::size_t read_hello(PeerLink& link, std::string_view bytes);
   std::size_t read_frames(PeerLink& link, std::string_view bytes);
   void on_knock(PeerEntry& peer);
-  void turn_away(PeerLink& newcomer, Refusal kind, const std::string& reason);
+  void refuse(PeerLink& link, Refusal kind, const std::string& reason);
   void tell_refusal(const Address& peer, const std::string& reason);
-  std::unique_ptr<PeerLink> take_newcomer(const PeerLink& link);
+  std::unique_ptr<PeerLink> take_ungreeted(const PeerLink& link);
 
   void dial(PeerEntry& peer);
   void dial_if_due(PeerEntry& peer, Instant now);
@@ -147,7 +147,7 @@ class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner
   Callbacks callbacks_;
   std::string hello_;
   std::map<ServerId, Peer> peers_;
-  std::list<Newcomer> newcomers_;  // oldest first
+  std::list<Ungreeted> ungreeted_;  // oldest first
   std::unique_ptr<PeerListener> listener_;
   PeerRefusals refusals_;
   Instant next_refusal_line_;

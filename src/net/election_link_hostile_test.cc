@@ -22,7 +22,7 @@ TEST(ElectionLinks, AServerThatIsNotAMemberIsRefused) {
     visitor.say(hello_of(id));
     ASSERT_TRUE(world.until([&] { return visitor.closed.has_value(); })) << raw(id);
   }
-  EXPECT_EQ(two.links->newcomers(), 0u);
+  EXPECT_EQ(two.links->ungreeted(), 0u);
   EXPECT_EQ(two.trouble.size(), 1u) << "the others came within the same second";
   EXPECT_EQ(two.links->refusals().of(Refusal::kNoMember), 4u);
 }
@@ -98,7 +98,7 @@ TEST(ElectionLinks, ManySilentConnectionsDoNotBlockAPeer) {
   }
   ASSERT_TRUE(world.until(
       [&] { return std::ranges::count_if(silent, [](auto& v) { return v->closed.has_value(); }) == 36; }));
-  EXPECT_EQ(one.links->newcomers(), 64u);
+  EXPECT_EQ(one.links->ungreeted(), 64u);
   Visitor two(world, one.endpoint());
   two.say(hello_of(kTwo));
   EXPECT_TRUE(world.until([&] { return one.links->has_link(kTwo); }));

@@ -51,7 +51,7 @@ TEST(ElectionLinks, CrossingConnectionsEndWithExactlyOneLink) {
     }));
     world.settle();
     for (const Node* a : nodes) {
-      EXPECT_EQ(a->links->newcomers(), 0u);
+      EXPECT_EQ(a->links->ungreeted(), 0u);
       for (const Node* b : nodes) EXPECT_EQ(a->links->has_link(b->me), a != b);
     }
     // The remaining links work.

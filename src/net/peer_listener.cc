@@ -106,7 +106,7 @@ void PeerListener::refuse_oldest(const std::string& reason) {
 void PeerListener::rest() {
   for (const auto& port : ports_) loop_.modify(port->listener.fd(), 0, port.get());
   resting_until_ = loop_.now() + kRestMs;
-  owner_.on_refused({}, "out of descriptors or memory: accepting no connections for one second");
+  owner_.on_refused({}, "out of file descriptors or memory: accepting no connections for one second");
 }
 
 void PeerListener::on_time(Instant now) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Locks and elections of clients that have no next session: ones that are bound to theirs, and ones that were
-// told not to begin another. They end with kSessionExpired, and do not try for ever.
+// Locks and elections of clients that have no next session: bound clients, and clients with
+// Options::reopen = false. They end with kSessionExpired and do not retry forever.
 #include <gtest/gtest.h>
 
 #include "drover/recipes/leader_info_election.h"
@@ -18,13 +18,13 @@
 namespace drover::recipes {
 namespace {
 
-using namespace testing;  // NOLINT: the tests' own words
+using namespace testing;  // NOLINT: test helpers
 
 enum class Why { kBound, kNotReopened };
 
 class LastSession : public ::testing::TestWithParam<Why> {
  protected:
-  // Client 0; client 1 is what others do.
+  // Client 0 is tested; client 1 plays the others.
   Client mine() { return GetParam() == Why::kBound ? bound : world.client(0); }
   void end_session() {
     world.kill_session(0);
@@ -42,7 +42,7 @@ class LastSession : public ::testing::TestWithParam<Why> {
   Client bound = world.client(0).bound();
 };
 
-TEST_P(LastSession, LocksThatAreWaitedForEndWithIt) {
+TEST_P(LastSession, WaitsForLocksEndWithIt) {
   auto mutex = world.get(Mutex(world.client(1), "/mutex").acquire());
   auto lease = world.get(Semaphore(world.client(1), "/semaphore", 1).acquire());
   auto seat = world.get(SimpleLock(world.client(1), "/seat").acquire());
@@ -58,7 +58,7 @@ TEST_P(LastSession, LocksThatAreWaitedForEndWithIt) {
   EXPECT_EQ(code_of(fourth), Errc::kSessionExpired);
 }
 
-TEST_P(LastSession, AfterwardsLocksAreRefusedAtOnce) {
+TEST_P(LastSession, LocksAreRefusedAfterIt) {
   end_session();
   EXPECT_EQ(soon(Mutex(mine(), "/mutex").acquire()), Errc::kSessionExpired);
   EXPECT_EQ(soon(Semaphore(mine(), "/semaphore", 1).acquire()), Errc::kSessionExpired);

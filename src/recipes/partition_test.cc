@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Servers are cut off from each other. A follower that has lost its leader answers its clients for a while;
-// what such an answer is worth decides whether two clients can believe that they hold one lock.
+// Servers are partitioned. A follower that has lost its leader still answers its clients for a while. If a
+// client took such an answer as proof, two clients could believe that they hold one lock.
 #include <gtest/gtest.h>
 
 #include "drover/recipes/leader_latch.h"
@@ -12,13 +12,13 @@
 namespace drover::recipes {
 namespace {
 
-using namespace testing;  // NOLINT: the tests' own words
+using namespace testing;  // NOLINT: test helpers
 
 constexpr std::uint64_t kSeeds = 12;
 
 RecipeWorld::Options three_servers(std::uint64_t seed) { return {.seed = seed, .servers = 3, .clients = 2}; }
 
-TEST(Partition, ALockIsLostBeforeAnotherClientHasIt) {
+TEST(Partition, LockIsLostBeforeAnotherClientHasIt) {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     RecipeWorld world(three_servers(seed));
     const auto mine = world.get(Mutex(world.client(0), "/lock").acquire());
@@ -35,10 +35,10 @@ TEST(Partition, ALockIsLostBeforeAnotherClientHasIt) {
   }
 }
 
-TEST(Partition, ALeaderStepsDownBeforeAnotherLeads) {
+TEST(Partition, LeaderStepsDownBeforeAnotherLeads) {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     RecipeWorld world(three_servers(seed));
-    // The policy that does not end a term when the connection is lost.
+    // With this policy a lost connection does not end a term.
     LeaderLatch mine(world.client(0), "/leader", "mine", {.loss = LossPolicy::kOnExpiry});
     ASSERT_TRUE(world.run_until([&] { return mine.is_leader(); }));
     LeaderLatch other(world.client(1), "/leader", "other", {.loss = LossPolicy::kOnExpiry});
@@ -50,7 +50,7 @@ TEST(Partition, ALeaderStepsDownBeforeAnotherLeads) {
   }
 }
 
-TEST(Partition, AnItemIsLostBeforeAnotherTakerHasIt) {
+TEST(Partition, ItemIsLostBeforeAnotherTakerHasIt) {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     RecipeWorld world(three_servers(seed));
     const Queue queue(world.client(0), "/jobs");
@@ -66,7 +66,7 @@ TEST(Partition, AnItemIsLostBeforeAnotherTakerHasIt) {
   }
 }
 
-TEST(Partition, AClientThatHoldsALockMovesAwayFromACutOffServerInTime) {
+TEST(Partition, LockHolderLeavesAnIsolatedServerInTime) {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     RecipeWorld world(three_servers(seed));
     const auto mine = world.get(Mutex(world.client(0), "/lock").acquire());

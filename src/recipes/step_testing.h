@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One fault at every step of a recipe: a story is told again and again, each time with the fault at the next
-// request of client 0, until the story ends before the fault comes.
+// One fault at every step of a recipe: a scenario runs again and again, each time with the fault at the next
+// request of client 0, until the scenario ends before the fault.
 //
 //   for_every_step(kAllFaults, {.clients = 2}, [](Trial& trial) {
 //     auto taken = trial.run(queue.take(trial.wait()));
-//     ...what must be true now, whatever happened
+//     ... checks that must hold after any fault ...
 //   });
 #pragma once
 
@@ -28,14 +28,14 @@ using Time = RecipeWorld::Time;
 
 enum class StepFault : std::uint8_t {
   kNone,
-  kReplyLost,    // it is done, and the connection lost before the answer
-  kRequestLost,  // it is not done, and the connection lost
-  kCut,          // nothing passes for less than the session's timeout
-  kLongCut,      // and for more
-  kKilled,       // the session is ended from elsewhere
-  kRestart,      // of the server that leads
-  kStopped,      // the caller asks to stop
-  kDestroyed,    // the task is destroyed where it waits
+  kReplyLost,    // the request is applied, and the connection breaks before the reply
+  kRequestLost,  // the connection breaks before the request is applied
+  kCut,          // no bytes pass for less than the session timeout
+  kLongCut,      // no bytes pass for longer than the session timeout
+  kKilled,       // another client ends the session
+  kRestart,      // the leader restarts
+  kStopped,      // the caller's stop token is triggered
+  kDestroyed,    // the task is destroyed while it waits
 };
 inline const std::vector<StepFault> kConnectionFaults{StepFault::kReplyLost, StepFault::kRequestLost,
                                                       StepFault::kCut, StepFault::kRestart};
@@ -46,17 +46,17 @@ inline const std::vector<StepFault> kAllFaults{
     StepFault::kLongCut,   StepFault::kKilled,      StepFault::kStopped, StepFault::kDestroyed};
 
 template <class T>
-Task<Result<T>> fail_when_told(std::shared_ptr<Signal> told) {
-  auto waiting = told->wait({});
+Task<Result<T>> fail_on_signal(std::shared_ptr<Signal> signal) {
+  auto waiting = signal->wait({});
   co_await std::move(waiting);
   co_return fail(Errc::kStopped, {}, "destroyed by the test");
 }
 
 template <class T>
-Task<Result<T>> unless_told(Scheduler scheduler, Task<Result<T>> task, std::shared_ptr<Signal> told) {
+Task<Result<T>> unless_signalled(Scheduler scheduler, Task<Result<T>> task, std::shared_ptr<Signal> signal) {
   std::vector<Task<Result<T>>> both;
   both.push_back(std::move(task));
-  both.push_back(fail_when_told<T>(told));
+  both.push_back(fail_on_signal<T>(signal));
   auto any = run_on(scheduler, when_any(std::move(both)));
   First<Result<T>> first = co_await std::move(any);
   co_return std::move(first.value);
@@ -65,31 +65,31 @@ Task<Result<T>> unless_told(Scheduler scheduler, Task<Result<T>> task, std::shar
 class Trial {
  public:
   Trial(RecipeWorld& w, StepFault f, int nth) : world(w), fault(f), nth_(nth) {
-    told_ = std::make_shared<Signal>(world.client(0).scheduler());
+    destroy_ = std::make_shared<Signal>(world.client(0).scheduler());
   }
 
-  // Begins a task of client 0, and the count of its requests.
+  // Starts a task of client 0, and counts its requests from here.
   template <class T>
   std::shared_ptr<std::optional<Result<T>>> start(Task<Result<T>> task) {
     arm();
-    return world.start(unless_told(world.client(0).scheduler(), std::move(task), told_));
+    return world.start(unless_signalled(world.client(0).scheduler(), std::move(task), destroy_));
   }
-  // And runs it to its end.
+  // The same, and runs it to its end.
   template <class T>
   Result<T> run(Task<Result<T>> task) {
     arm();
-    return world.get(unless_told(world.client(0).scheduler(), std::move(task), told_));
+    return world.get(unless_signalled(world.client(0).scheduler(), std::move(task), destroy_));
   }
   Wait wait() const { return Wait::forever(stop_.get_token()); }
   bool has_struck() const { return struck_ || (is_trap() && armed_ && !calm_ && !world.has_traps(0)); }
-  // The caller does not want it any more.
+  // The caller has stopped or destroyed the task.
   bool is_given_up() const {
     return struck_ && (fault == StepFault::kStopped || fault == StepFault::kDestroyed);
   }
   bool has_lost_session() const {
     return struck_ && (fault == StepFault::kLongCut || fault == StepFault::kKilled);
   }
-  // Calm again; all that goes on in the background has had its time.
+  // Ends all faults and waits until background work is finished.
   void calm_down() {
     struck_ = has_struck();
     calm_ = true;
@@ -121,7 +121,7 @@ class Trial {
       case StepFault::kKilled: return world.kill_session(0);
       case StepFault::kRestart: return world.restart_leader();
       case StepFault::kStopped: stop_.request_stop(); return;
-      case StepFault::kDestroyed: told_->notify(); return;
+      case StepFault::kDestroyed: destroy_->notify(); return;
       default: return;
     }
   }
@@ -139,7 +139,7 @@ class Trial {
   bool calm_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>();  // The world outlives a trial.
   std::stop_source stop_;
-  std::shared_ptr<Signal> told_;
+  std::shared_ptr<Signal> destroy_;
 };
 
 inline std::string_view name_of(StepFault fault) {
@@ -148,16 +148,16 @@ inline std::string_view name_of(StepFault fault) {
   return kNames[static_cast<std::size_t>(fault)];
 }
 
-template <class Story>
-void for_every_step_of(StepFault fault, const RecipeWorld::Options& options, Story& story) {
-  constexpr int kSteps = 100;  // a story that never ends is one too long
+template <class Scenario>
+void for_every_step_of(StepFault fault, const RecipeWorld::Options& options, Scenario& scenario) {
+  constexpr int kSteps = 100;  // no scenario has so many requests
   int nth = 1;
   for (; nth < kSteps; ++nth) {
     SCOPED_TRACE(std::string(name_of(fault)) + " at request " + std::to_string(nth) + " with " +
                  std::to_string(options.servers) + " servers");
     RecipeWorld world(options);
     Trial trial(world, fault, nth);
-    story(trial);
+    scenario(trial);
     if (::testing::Test::HasFailure()) return;
     if (!trial.has_struck()) break;
   }
@@ -165,13 +165,13 @@ void for_every_step_of(StepFault fault, const RecipeWorld::Options& options, Sto
   EXPECT_GT(nth, 1) << name_of(fault);
 }
 
-// With one server, and with three: of those, clients may be at one that lags behind.
-template <class Story>
-void for_every_step(const std::vector<StepFault>& faults, RecipeWorld::Options options, Story story) {
+// Runs with one server and with three; one of three may lag behind.
+template <class Scenario>
+void for_every_step(const std::vector<StepFault>& faults, RecipeWorld::Options options, Scenario scenario) {
   for (const StepFault fault : faults) {
     for (const int servers : {1, 3}) {
       options.servers = servers;
-      for_every_step_of(fault, options, story);
+      for_every_step_of(fault, options, scenario);
       if (::testing::Test::HasFailure()) return;
     }
   }

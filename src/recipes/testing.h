@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every recipe is put through: each fault at each message it sends, and each way of giving up at each
-// place where it waits.
+// Runs a recipe with each fault at each message that it sends, and ends a call in each way at each request.
 //
-//   through_every_fault({.clients = 3}, [](RecipeWorld& world) { ... the whole story, and what must hold ...
-//   }); through_every_end({.clients = 2}, begin, look);
+//   with_every_fault({.clients = 3}, [](RecipeWorld& world, const Fault& fault) {
+//     ... the whole scenario with its checks ...
+//   });
+//   with_every_ending<Guard>({.clients = 2}, begin, look);
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,8 +31,8 @@ using std::chrono::milliseconds;
 
 // --- faults ---
 
-// A cut, its end, a broken connection or a leader's restart, to any of so many clients.
-inline void let_something_happen(RecipeWorld& world, Random& random, std::uint64_t clients) {
+// Cuts, heals or disconnects one of `clients` clients, or restarts the leader.
+inline void inject_random_fault(RecipeWorld& world, Random& random, std::uint64_t clients) {
   const std::size_t victim = random.below(clients);
   switch (random.below(4)) {
     case 0: return world.disconnect(victim);
@@ -41,12 +42,12 @@ inline void let_something_happen(RecipeWorld& world, Random& random, std::uint64
   }
 }
 
-// What befalls client 0 at its nth message.
+// A fault that hits client 0 at its nth message.
 struct Fault {
   std::string name;
   std::function<void(RecipeWorld&, int nth)> arm;
   bool ends_session = false;
-  bool kills = false;  // the server ends it before its client could know
+  bool kills = false;  // the server ends the session before the client can know
 };
 
 inline std::vector<Fault> all_faults() {
@@ -73,11 +74,10 @@ inline std::vector<Fault> all_faults() {
   };
 }
 
-// Tells `story` once for each fault and each message of client 0, with one server and with three, until there
-// is no further message or there were enough. The story takes (RecipeWorld&, const Fault&), checks itself and
-// runs to its end.
-template <class Story>
-void through_every_fault(RecipeWorld::Options options, Story story, int messages_max = 60) {
+// Runs `scenario` once for each fault and each message of client 0, with one server and with three, up to the
+// last message or `messages_max`. The scenario takes (RecipeWorld&, const Fault&) and contains the checks.
+template <class Scenario>
+void with_every_fault(RecipeWorld::Options options, Scenario scenario, int messages_max = 60) {
   for (const int servers : {1, 3}) {
     options.servers = servers;
     for (const Fault& fault : all_faults()) {
@@ -86,7 +86,7 @@ void through_every_fault(RecipeWorld::Options options, Story story, int messages
                      " servers");
         RecipeWorld world(options);
         fault.arm(world, nth);
-        story(world, fault);
+        scenario(world, fault);
         if (::testing::Test::HasFailure()) return;
         if (world.has_traps(0)) break;
       }
@@ -94,22 +94,23 @@ void through_every_fault(RecipeWorld::Options options, Story story, int messages
   }
 }
 
-// --- giving up ---
+// --- ends of a call ---
 
-// Destroys the task that waits, when it is told to.
+// Destroys the waiting task when the signal is notified.
 template <class T>
-Task<Result<T>> until_told(std::shared_ptr<Signal> told) {
-  auto waiting = told->wait(Wait{});
+Task<Result<T>> until_signalled(std::shared_ptr<Signal> signal) {
+  auto waiting = signal->wait(Wait{});
   const Result<void> woken = co_await std::move(waiting);
   co_return fail(woken ? Errc::kStopped : woken.error().code);
 }
 template <class T>
-Task<Result<T>> destroyed_when_told(Scheduler scheduler, Task<Result<T>> task, std::shared_ptr<Signal> told) {
+Task<Result<T>> destroyed_on_signal(Scheduler scheduler, Task<Result<T>> task,
+                                    std::shared_ptr<Signal> signal) {
   auto there = scheduler.enter();
   co_await there;
   std::vector<Task<Result<T>>> both;
   both.push_back(std::move(task));
-  both.push_back(until_told<T>(std::move(told)));
+  both.push_back(until_signalled<T>(std::move(signal)));
   auto first = when_any(std::move(both));
   First<Result<T>> ended = co_await std::move(first);
   co_return std::move(ended.value);
@@ -125,8 +126,8 @@ inline const char* name_of(Ending ending) {
   return "";
 }
 
-// When the nth request of client 0 is sent, in a world like this; none: it never is. A world is the same each
-// time, so that this can be learnt from another one.
+// The time at which client 0 sends its nth request in such a world; none if it never does. Worlds are
+// deterministic, so another world with the same options has the same times.
 template <class Begin, class Look>
 std::optional<Clock::time_point> time_of_request(const RecipeWorld::Options& options, Begin begin, Look look,
                                                  int nth) {
@@ -136,7 +137,7 @@ std::optional<Clock::time_point> time_of_request(const RecipeWorld::Options& opt
   std::stop_source stop;
   auto result = world.start(begin(world, Wait::forever(stop.get_token())));
   world.run_until([&] { return at || result->has_value(); }, milliseconds(20'000));
-  // It must end here: what `begin` has put aside may not outlive the world, and `look` lets it go.
+  // End it here: objects that `begin` keeps must not outlive the world, and `look` releases them.
   stop.request_stop();
   world.run_until([&] { return result->has_value(); });
   result.reset();
@@ -145,37 +146,38 @@ std::optional<Clock::time_point> time_of_request(const RecipeWorld::Options& opt
   return at;
 }
 
-// Of an operation of client 0: `begin(world, wait)` gives its task, which is given up right behind its nth
-// request, for each n, in each way, and at last while it waits without a request. Then, after a while,
-// `look(world)` must find nothing of it. Whatever it gives is dropped at once. `begin` may not use client 0
+// Ends an operation of client 0 early. `begin(world, wait)` returns its task. The task is ended right after
+// its nth request, for each n, in each way, and finally while it waits without a request. Its result is
+// dropped at once. After a while, `look(world)` must find nothing left of it. `begin` must not use client 0
 // for anything else.
 template <class T, class Begin, class Look>
-void through_every_end(const RecipeWorld::Options& options, Begin begin, Look look,
+void with_every_ending(const RecipeWorld::Options& options, Begin begin, Look look,
                        milliseconds settle_time = milliseconds(2000)) {
   constexpr int kMessagesMax = 60;
   constexpr milliseconds kLong(20'000);
   for (const Ending ending : {Ending::kStop, Ending::kDestroy, Ending::kDeadline}) {
     bool more = true;
     for (int nth = 1; more && nth <= kMessagesMax; ++nth) {
-      SCOPED_TRACE(std::string(name_of(ending)) + " behind request " + std::to_string(nth));
+      SCOPED_TRACE(std::string(name_of(ending)) + " after request " + std::to_string(nth));
       const auto deadline =
           ending == Ending::kDeadline ? time_of_request(options, begin, look, nth) : std::nullopt;
       RecipeWorld world(options);
       std::stop_source stop;
       Wait wait = Wait::forever(stop.get_token());
       if (ending == Ending::kDeadline) wait.deadline = deadline.value_or(Clock::now() + kLong);
-      auto told = std::make_shared<Signal>(world.client(0).scheduler());
+      auto signal = std::make_shared<Signal>(world.client(0).scheduler());
       const auto give_up = [&] {
         if (ending == Ending::kStop) stop.request_stop();
-        if (ending == Ending::kDestroy) world.run_on(0, [&] { told->notify(); });
+        if (ending == Ending::kDestroy) world.run_on(0, [&] { signal->notify(); });
       };
       world.at_request(0, "", nth, give_up);
-      auto task = destroyed_when_told<T>(world.client(0).scheduler(), begin(world, wait), told);
+      auto task = destroyed_on_signal<T>(world.client(0).scheduler(), begin(world, wait), signal);
       auto result = world.start(std::move(task));
       world.run_until([&] { return result->has_value(); }, kLong);
       more = ending == Ending::kDeadline ? deadline.has_value() : !world.has_traps(0);
       if (!more) give_up();
-      EXPECT_TRUE(world.run_until([&] { return result->has_value(); }, milliseconds(1000))) << "is prompt";
+      EXPECT_TRUE(world.run_until([&] { return result->has_value(); }, milliseconds(1000)))
+          << "the call must end promptly";
       result.reset();
       world.run_for(settle_time);
       look(world);
@@ -184,7 +186,7 @@ void through_every_end(const RecipeWorld::Options& options, Begin begin, Look lo
   }
 }
 
-// --- what there is to say of a result ---
+// --- results ---
 
 template <class T>
 bool has_ended(const std::shared_ptr<std::optional<T>>& result) {

@@ -351,7 +351,7 @@ void Front::on_ensemble_name(Conn& c, const wire::RequestHeader& header, std::st
 
 // There is no SASL here, and the client must learn that it failed: this is Java's answer to a token that it
 // does not accept. A Java server without SASL answers OK with a null token, which some clients (kazoo) take
-// for an empty challenge and answer again, for ever.
+// for an empty challenge and answer again, forever.
 void Front::on_sasl(Conn& c, const wire::RequestHeader& header, std::string_view body) {
   wire::Reader r(body);
   (void)r.buffer();

@@ -84,7 +84,7 @@ TEST_F(Work, OrdinaryReadsAreNotCharged) {
   EXPECT_EQ(busy_.take().size(), 1000u);
 }
 
-TEST(WorkBehindAWrite, IsCollectedOnlyWhileItIsSmall) {
+TEST(WorkBehindAWrite, IsCollectedOnlyUpToALimit) {
   HarnessConfig config;
   config.durable_at_once = false;
   config.front.output_high_water_bytes = 32 * kOwned * 5;

@@ -85,7 +85,7 @@ std::size_t Member::on_link_bytes(zab::LinkId link, std::string_view bytes, Inst
       const wire::DecodedPacket decoded = wire::decode_packet(bytes.substr(taken), limits_of(link), packet);
       if (decoded.status == wire::Decoded::kNeedMore) break;
       if (decoded.status == wire::Decoded::kBad) {
-        lose_link(link, "what came is no packet", now, effects);
+        lose_link(link, "it sent bytes that are not a packet", now, effects);
         break;
       }
       taken += decoded.bytes;

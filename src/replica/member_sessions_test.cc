@@ -29,7 +29,7 @@ class MemberSessions : public ::testing::Test {
   Cluster c;
 };
 
-TEST_F(MemberSessions, SessionClosedFromAServerThatItHasLeftMakesNoMoreEphemerals) {
+TEST_F(MemberSessions, SessionClosedThroughItsOldServerCreatesNoMoreEphemerals) {
   Client old = connected(c.node(1));
   Client moved = connected(c.node(2), {.session = old.session()});
   hold_disks(true);
@@ -43,7 +43,7 @@ TEST_F(MemberSessions, SessionClosedFromAServerThatItHasLeftMakesNoMoreEphemeral
   EXPECT_TRUE(moved.closed());
 }
 
-TEST_F(MemberSessions, MovedSessionThatWritesFromItsOldServerIsRefused) {
+TEST_F(MemberSessions, WriteThroughTheOldServerOfAMovedSessionIsRefused) {
   Client old = connected(c.node(1));
   Client moved = connected(c.node(2), {.session = old.session()});
   old.send(OpCode::kCreate, create_body("/e", {.flags = wire::kEphemeral}));
@@ -52,7 +52,7 @@ TEST_F(MemberSessions, MovedSessionThatWritesFromItsOldServerIsRefused) {
   EXPECT_EQ(moved.create("/f"), ErrorCode::kOk);
 }
 
-TEST_F(MemberSessions, MultiFromAServerThatTheSessionHasLeftEndsTheConnection) {
+TEST_F(MemberSessions, MultiThroughTheOldServerOfAMovedSessionClosesTheConnection) {
   Client old = connected(c.node(1));
   Client moved = connected(c.node(2), {.session = old.session()});
   old.send(OpCode::kMulti, wire::testing::written([](wire::Writer& w) {
@@ -65,7 +65,7 @@ TEST_F(MemberSessions, MultiFromAServerThatTheSessionHasLeftEndsTheConnection) {
   EXPECT_TRUE(old.take().empty()) << "without a word";
 }
 
-TEST_F(MemberSessions, ResumedSessionLivesForTheTimeoutThatItWasResumedWith) {
+TEST_F(MemberSessions, ResumedSessionHasTheNewTimeout) {
   Client first = connected(c.node(1), {.timeout_ms = 6000});
   connected(c.node(2), {.timeout_ms = 30'000, .session = first.session()});
   c.pass(29'000);
@@ -83,7 +83,7 @@ TEST_F(MemberSessions, SessionResumedWithAShorterTimeoutExpiresSooner) {
   EXPECT_FALSE(c.machine(3).sessions.contains(first.session()));
 }
 
-TEST_F(MemberSessions, PingsOfTheServerThatTheSessionHasLeftDoNotShortenItsTimeout) {
+TEST_F(MemberSessions, PingsOfTheOldServerDoNotShortenTheTimeoutOfAMovedSession) {
   Client first = connected(c.node(1), {.timeout_ms = 6000});
   Client resumed = connected(c.node(2), {.timeout_ms = 30'000, .session = first.session()});
   first.send(OpCode::kPing);  // goes to the leader with the next ping of server 1
@@ -91,7 +91,7 @@ TEST_F(MemberSessions, PingsOfTheServerThatTheSessionHasLeftDoNotShortenItsTimeo
   EXPECT_TRUE(c.machine(3).sessions.contains(first.session()));
 }
 
-TEST_F(MemberSessions, ConnectionThatItsSessionHasLeftIsClosedOnceItIsSilentForTheTimeout) {
+TEST_F(MemberSessions, OldConnectionOfAMovedSessionIsClosedAfterTheTimeout) {
   Client old = connected(c.node(1), {.timeout_ms = 6000});
   Client moved = connected(c.node(2), {.timeout_ms = 6000, .session = old.session()});
   for (int i = 0; i < 5; ++i) {
@@ -117,7 +117,7 @@ Client connected_to_learner(Pair& p) {
   return client;
 }
 
-TEST(SilentConnections, AreNotThoseWhoseWordsWaitWhileTheProcessStandsStill) {
+TEST(SilentConnections, UnreadInputKeepsAConnectionAliveWhileTheProcessIsPaused) {
   Harness h;
   Client c = connected(h, {.timeout_ms = 6000});
   const Instant read_until = h.now + 5000;  // and then nothing is read for long
@@ -126,7 +126,7 @@ TEST(SilentConnections, AreNotThoseWhoseWordsWaitWhileTheProcessStandsStill) {
   EXPECT_FALSE(c.closed());
 }
 
-TEST(LearnersSessions, AreLimitedInTheirRateLikeTheLeaders) {
+TEST(LearnersSessions, CreationRateIsLimitedAsOnTheLeader) {
   ReplicaConfig config;
   config.session_rate.per_second = 2;
   Pair p(config);
@@ -142,7 +142,7 @@ TEST(LearnersSessions, AreLimitedInTheirRateLikeTheLeaders) {
   EXPECT_NE(raw(later.session()), 0);
 }
 
-TEST(LeaderSessions, SessionDoesNotBeginAgainBehindItsEnd) {
+TEST(LeaderSessions, EndedSessionIsNotCreatedAgain) {
   // A Java follower may ask twice to make one local session global.
   Pair p;
   Client c = connected_to_learner(p);

@@ -49,7 +49,7 @@ TEST_F(Members, AFollowerShowsNothingThatIsNotOnItsOwnDisk) {
   EXPECT_TRUE(c.has(1, "/a"));
 }
 
-TEST_F(Members, AServerThatComesBackServesOnlyWhenWhatWasAgreedOnMeanwhileIsOnItsDisk) {
+TEST_F(Members, RejoinedServerServesOnlyWhenItsDiskHasAllCommittedTransactions) {
   start_all();
   c.crash(1);
   write(2, "/a");
@@ -69,7 +69,7 @@ TEST_F(Members, AServerThatComesBackServesOnlyWhenWhatWasAgreedOnMeanwhileIsOnIt
   EXPECT_EQ(c.replica(1).service(), Service::kLearning);
 }
 
-TEST_F(Members, AStateThatIsStillComingIsNeitherShownNorWrittenDown) {
+TEST_F(Members, IncompleteStateIsNeitherServedNorSnapshotted) {
   c.force_snapshot = true;
   start_all();
   for (int i = 0; i < 20; ++i) write(2, "/n" + std::to_string(i));
@@ -97,7 +97,7 @@ TEST_F(Members, AStateThatIsStillComingIsNeitherShownNorWrittenDown) {
   EXPECT_TRUE(c.has(1, "/new"));
 }
 
-TEST_F(Members, AStateThatWasSavedAheadOfItsNameIsNoSnapshotUntilItIsLevel) {
+TEST_F(Members, StateAheadOfItsNameIsNoSnapshotUntilItIsSynced) {
   start_all();
   write(1, "/a");
   c.crash(1);
@@ -108,7 +108,7 @@ TEST_F(Members, AStateThatWasSavedAheadOfItsNameIsNoSnapshotUntilItIsLevel) {
   EXPECT_TRUE(c.member(1).is_state_exact());
 }
 
-TEST_F(Members, ATailThatNobodyAgreedOnIsGoneFromTheStateAfterTruncation) {
+TEST_F(Members, UncommittedTailIsRemovedFromTheStateByTruncation) {
   start_all();
   write(1, "/kept");
   // The leader logs a write that no other server gets.
@@ -138,7 +138,7 @@ TEST_F(Members, ATailThatNobodyAgreedOnIsGoneFromTheStateAfterTruncation) {
   EXPECT_EQ(c.machine(3).tree.digest(), c.machine(2).tree.digest());
 }
 
-TEST_F(Members, AnEpochThatIsUsedUpEndsWithoutLosingWhatWasAcknowledged) {
+TEST_F(Members, ExhaustedEpochEndsWithoutLosingAcknowledgedWrites) {
   c.replica_config.last_counter = 20;
   start_all();
   const std::uint32_t first = c.member(3).peer().current_epoch();
@@ -172,7 +172,7 @@ TEST_F(Members, AnEpochThatIsUsedUpEndsWithoutLosingWhatWasAcknowledged) {
   EXPECT_GT(last, first + 3) << "it has wrapped several times";
 }
 
-TEST_F(Members, AnEpochThatIsUsedUpEndsOnlyWhenWhatWasProposedIsCommitted) {
+TEST_F(Members, ExhaustedEpochEndsOnlyWhenAllProposalsAreCommitted) {
   c.replica_config.last_counter = 4;
   start_all();
   Client client = connected(c.node(3), {});  // takes counter 1
@@ -194,7 +194,7 @@ TEST_F(Members, AnEpochThatIsUsedUpEndsOnlyWhenWhatWasProposedIsCommitted) {
   }
 }
 
-TEST_F(Members, ALeaderThatDoesNotServeHasNoClients) {
+TEST_F(Members, LeaderWithLeaderServesNoHasNoClients) {
   c.replica_config.leader_serves = false;
   start_all();
   Client refused(c.node(3));
@@ -206,7 +206,7 @@ TEST_F(Members, ALeaderThatDoesNotServeHasNoClients) {
 
 // --- without a leader ---
 
-TEST_F(Members, WithoutALeaderTheLastStateIsShownAfterAWhileToThoseWhoAskForIt) {
+TEST_F(Members, WithoutALeaderReadOnlyClientsGetTheLastStateAfterAWhile) {
   c.read_only_after_ms = 2000;
   start_all();
   write(1, "/a");
@@ -224,7 +224,7 @@ TEST_F(Members, WithoutALeaderTheLastStateIsShownAfterAWhileToThoseWhoAskForIt) 
   EXPECT_EQ(c.replica(1).service(), Service::kLearning);
 }
 
-TEST_F(Members, WithoutALeaderNothingIsShownUnlessAskedFor) {
+TEST_F(Members, WithoutALeaderNothingIsServedByDefault) {
   start_all();
   c.crash(2);
   c.crash(3);
@@ -232,7 +232,7 @@ TEST_F(Members, WithoutALeaderNothingIsShownUnlessAskedFor) {
   EXPECT_EQ(c.replica(1).service(), Service::kNone);
 }
 
-TEST_F(Members, AStateThatMayBeAheadOfItsNameIsNotShownWithoutALeader) {
+TEST_F(Members, WithoutALeaderAStateAheadOfItsNameIsNotServed) {
   c.read_only_after_ms = 2000;
   start_all();
   c.crash(1);

@@ -308,7 +308,7 @@ void Replica::append_txn(InFlight waiting, Write write) {
   const std::size_t start = gathering_->bytes.size();
   const Zxid zxid = next(last_proposed_);
   if (!write(zxid, gathering_->bytes)) return refuse_undecodable(start, waiting);
-  // A logged transaction is sent to every follower, for ever.
+  // A logged transaction is sent to every follower, forever.
   ENSURE(gathering_->bytes.size() - start <= machine_.options.txn_bytes_max,
          "every follower can read every transaction");
   last_proposed_ = zxid;

@@ -41,7 +41,7 @@ TEST(Sessions, SurviveTheirConnection) {
   EXPECT_EQ(h.replica->stats().reconnects, 1u);
 }
 
-TEST(Sessions, ThatAreNotHeardOfEndAfterTheirTimeoutAndAtMostATickLater) {
+TEST(Sessions, ExpireAfterTheirTimeoutAndAtMostATickLater) {
   Harness h;
   Client c = connected(h, {.timeout_ms = 7000});
   create_ephemeral(c, "/e");
@@ -61,7 +61,7 @@ TEST(Sessions, ThatAreNotHeardOfEndAfterTheirTimeoutAndAtMostATickLater) {
   EXPECT_EQ(wire::decode_connect_response(*answer)->timeout_ms, 0) << "it learns so when it comes back";
 }
 
-TEST(Sessions, ThatPingLiveOn) {
+TEST(Sessions, StayAliveWithPings) {
   Harness h;
   Client c = connected(h, {.timeout_ms = 7000});
   for (int i = 0; i < 20; ++i) {
@@ -72,7 +72,7 @@ TEST(Sessions, ThatPingLiveOn) {
   EXPECT_TRUE(h.machine.sessions.contains(c.session()));
 }
 
-TEST(Sessions, LiveOnFromWhatWasHeardLastThoughTheConnectionBrokeRightBehindIt) {
+TEST(Sessions, LastRequestBeforeABrokenConnectionExtendsTheSession) {
   Harness h;
   Client c = connected(h, {.timeout_ms = 7000});
   h.advance(6000);
@@ -98,7 +98,7 @@ TEST(Sessions, AFrontThatReportsLateDelaysExpiryButNeverCausesIt) {
   EXPECT_FALSE(h.machine.sessions.contains(c.session()));
 }
 
-TEST(Sessions, MoveToTheirNewConnectionAndTheOldOneEnds) {
+TEST(Sessions, MoveToTheNewConnectionAndTheOldOneIsClosed) {
   HarnessConfig config;
   config.fronts = 2;
   Harness h(config);
@@ -111,7 +111,7 @@ TEST(Sessions, MoveToTheirNewConnectionAndTheOldOneEnds) {
   EXPECT_FALSE(fresh.closed());
 }
 
-TEST(Sessions, WhatTheOldConnectionStillSaysIsNotTheClientsWord) {
+TEST(Sessions, RequestsOfTheOldConnectionDoNotExtendAMovedSession) {
   HarnessConfig config;
   config.fronts = 2;
   Harness h(config);
@@ -142,7 +142,7 @@ TEST(Sessions, AReconnectRenegotiatesTheTimeout) {
   EXPECT_FALSE(h.machine.sessions.contains(c.session())) << "which counts from now on";
 }
 
-TEST(Sessions, ClosedByTheClientTakeTheirEphemeralsAlong) {
+TEST(Sessions, CloseDeletesTheirEphemerals) {
   Harness h;
   Client c = connected(h);
   Client watcher = connected(h);
@@ -158,7 +158,7 @@ TEST(Sessions, ClosedByTheClientTakeTheirEphemeralsAlong) {
   EXPECT_EQ(h.replica->expiry().size(), 1u);
 }
 
-TEST(Sessions, WritesBehindTheirEndFailAndMakeNothing) {
+TEST(Sessions, WritesAfterTheirEndFail) {
   HarnessConfig config;
   config.durable_at_once = false;
   Harness h(config);
@@ -194,7 +194,7 @@ TEST(Sessions, AReconnectWhileTheSessionEndsIsRefused) {
 
 // ---- restarts ----
 
-TEST(Restart, EverySessionGetsAFullTimeoutFromThen) {
+TEST(Restart, EverySessionGetsAFullTimeout) {
   Harness h;
   Client c = connected(h, {.timeout_ms = 10'000});
   create_ephemeral(c, "/e");
@@ -207,7 +207,7 @@ TEST(Restart, EverySessionGetsAFullTimeoutFromThen) {
   EXPECT_EQ(again.error(OpCode::kExists, path_watch_body("/e")), ErrorCode::kOk);
 }
 
-TEST(Restart, IdsOfLivingSessionsAreNotGivenAgain) {
+TEST(Restart, IdsOfLiveSessionsAreNotReused) {
   Harness h;
   Client a = connected(h);
   h.restart();
@@ -215,7 +215,7 @@ TEST(Restart, IdsOfLivingSessionsAreNotGivenAgain) {
   EXPECT_NE(b.session(), a.session());
 }
 
-TEST(Restart, EphemeralsOfSessionsThatAreNotThereAreDeleted) {
+TEST(Restart, EphemeralsOfMissingSessionsAreDeleted) {
   Harness h;
   Client alive = connected(h);
   Client gone = connected(h);
@@ -230,7 +230,7 @@ TEST(Restart, EphemeralsOfSessionsThatAreNotThereAreDeleted) {
 
 // ---- throttling ----
 
-TEST(NewSessions, ComeNoFasterThanTheLimit) {
+TEST(NewSessions, AreLimitedInRate) {
   HarnessConfig config;
   config.replica.session_rate.per_second = 5;
   Harness h(config);
@@ -249,7 +249,7 @@ TEST(NewSessions, ComeNoFasterThanTheLimit) {
   EXPECT_EQ(h.replica->stats().sessions_throttled, 80u - 17u);
 }
 
-TEST(NewSessions, ComeNoFasterFromOneAddressThanItsLimit) {
+TEST(NewSessions, AreLimitedInRatePerAddress) {
   HarnessConfig config;
   config.replica.session_rate = {.per_second = 100, .per_second_per_address = 3};
   Harness h(config);

@@ -164,7 +164,7 @@ TEST(Zxids, AFailedWriteTakesOneUnlessItCannotBeDecodedAndReadsTakeNone) {
   EXPECT_EQ(h.machine.last_zxid, h.replica->last_proposed());
 }
 
-TEST(Zxids, WhatCannotBeDecodedIsAnsweredInItsTurn) {
+TEST(Zxids, UndecodableWriteIsAnsweredInOrder) {
   HarnessConfig config;
   config.durable_at_once = false;
   Harness h(config);
@@ -185,7 +185,7 @@ TEST(Zxids, WhatCannotBeDecodedIsAnsweredInItsTurn) {
 
 // ---- a full disk ----
 
-TEST(DiskFull, WhatGrowsIsRefusedAndWhatShrinksGoesThrough) {
+TEST(DiskFull, RefusesWritesThatNeedSpaceAndAcceptsDeletes) {
   Harness h;
   Client c = connected(h);
   c.create("/a");
@@ -212,7 +212,7 @@ TEST(DiskFull, WhatGrowsIsRefusedAndWhatShrinksGoesThrough) {
   EXPECT_EQ(again.create("/c"), ErrorCode::kOk);
 }
 
-TEST(DiskFull, RefusalsKeepTheirPlaceAmongTheReplies) {
+TEST(DiskFull, RefusalsAreAnsweredInOrder) {
   Harness h(by_hand());
   Client c(h);
   begin_session(h, c);
@@ -247,7 +247,7 @@ class Reaper : public ::testing::Test {
   Client c_{connected(h_, {.timeout_ms = 100'000'000})};
 };
 
-TEST_F(Reaper, AContainerGoesWhenItsLastChildHasGone) {
+TEST_F(Reaper, ContainerIsDeletedAfterItsLastChild) {
   container("/box");
   c_.create("/box/child");
   h_.advance(1000);
@@ -260,13 +260,13 @@ TEST_F(Reaper, AContainerGoesWhenItsLastChildHasGone) {
   EXPECT_EQ(h_.replica->stats().containers_deleted, 1u);
 }
 
-TEST_F(Reaper, AContainerThatWasNeverUsedStays) {
+TEST_F(Reaper, ContainerThatNeverHadAChildStays) {
   container("/box");
   h_.advance(1'000'000);
   EXPECT_TRUE(exists("/box"));
 }
 
-TEST_F(Reaper, ATtlNodeGoesWhenItIsOlderThanItsTtlAndHasNoChildren) {
+TEST_F(Reaper, ChildlessTtlNodeIsDeletedAfterItsTtl) {
   c_.ask(OpCode::kCreateTtl, create_ttl_body("/t", 5000));
   c_.ask(OpCode::kCreateTtl, create_ttl_body("/p", 5000));
   c_.create("/p/child");
@@ -280,7 +280,7 @@ TEST_F(Reaper, ATtlNodeGoesWhenItIsOlderThanItsTtlAndHasNoChildren) {
   EXPECT_TRUE(exists("/p"));
 }
 
-TEST_F(Reaper, AFreshChangeInFlightSavesTheNode) {
+TEST_F(Reaper, PendingChangeKeepsTheNode) {
   HarnessConfig manual = config();
   manual.durable_at_once = false;
   Harness h(manual);
@@ -305,7 +305,7 @@ TEST_F(Reaper, AFreshChangeInFlightSavesTheNode) {
       << "the change was acknowledged, so it must be there";
 }
 
-TEST(ReaperLimits, ACheckIsNotASlowerPace) {
+TEST(ReaperLimits, ShortCheckIntervalDoesNotSlowDeletions) {
   // 20 nodes at 10,000 a minute take 120 ms, however short the interval between checks is.
   HarnessConfig config;
   config.state.extended_types = true;
@@ -320,7 +320,7 @@ TEST(ReaperLimits, ACheckIsNotASlowerPace) {
   EXPECT_EQ(h.machine.tree.ttl_nodes().size(), 0u);
 }
 
-TEST(ReaperLimits, ManyNodesOfOneCheckDoNotWaitForTheNext) {
+TEST(ReaperLimits, ManyNodesOfOneCheckAreDeletedBeforeTheNextCheck) {
   HarnessConfig config;
   config.state.extended_types = true;
   config.replica.container_check_ms = 60'000;
@@ -339,7 +339,7 @@ TEST(ReaperLimits, ManyNodesOfOneCheckDoNotWaitForTheNext) {
   EXPECT_EQ(h.machine.tree.ttl_nodes().size(), 0u);
 }
 
-TEST(ReaperLimits, AtMostTheSharePerMinute) {
+TEST(ReaperLimits, DeletesAtMostMaxPerMinute) {
   HarnessConfig config;
   config.replica.container_check_ms = 30'000;
   config.replica.container_max_per_minute = 4;
@@ -357,7 +357,7 @@ TEST(ReaperLimits, AtMostTheSharePerMinute) {
 }
 
 }  // namespace
-TEST(Replica, ACreate2InsideAMultiIsAnsweredWithItsStatThoughItsTransactionDoesNotTell) {
+TEST(Replica, Create2InAMultiIsAnsweredWithItsStat) {
   Harness h;
   Client c = connected(h);
   const Reply reply =

@@ -3,7 +3,7 @@
 // The sessions that a learner has heard from since it last told its leader.
 //
 // They travel in the answer to a ping, which the leader must be able to read. If there are very many, they do
-// not all fit. Those that were heard first go first, so that none waits for ever.
+// not all fit. Those that were heard first go first, so that none waits forever.
 #pragma once
 
 #include <cstddef>

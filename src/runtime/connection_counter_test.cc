@@ -8,7 +8,7 @@ namespace {
 
 using Verdict = ConnectionCounter::Verdict;
 
-TEST(ConnectionCounter, LimitsAnAddressAndAllTogether) {
+TEST(ConnectionCounter, LimitsPerAddressAndInTotal) {
   ConnectionCounter counter(2, 3);
   EXPECT_EQ(counter.enter("10.0.0.1"), Verdict::kWelcome);
   EXPECT_EQ(counter.enter("10.0.0.1"), Verdict::kWelcome);
@@ -21,7 +21,7 @@ TEST(ConnectionCounter, LimitsAnAddressAndAllTogether) {
   EXPECT_EQ(counter.total(), 3u);
 }
 
-TEST(ConnectionCounter, TakesAnIpv6NetworkOf64BitsForOneClient) {
+TEST(ConnectionCounter, TreatsAnIpv6Slash64AsOneClient) {
   ConnectionCounter counter(2, 0);
   EXPECT_EQ(counter.enter("2001:db8:0:1:0:0:0:1"), Verdict::kWelcome);
   EXPECT_EQ(counter.enter("2001:db8:0:1:ffff:0:0:2"), Verdict::kWelcome);
@@ -31,7 +31,7 @@ TEST(ConnectionCounter, TakesAnIpv6NetworkOf64BitsForOneClient) {
   EXPECT_EQ(counter.enter("2001:db8:0:1:1:2:3:4"), Verdict::kWelcome);
 }
 
-TEST(ConnectionCounter, ForgetsAddressesThatAreGone) {
+TEST(ConnectionCounter, ForgetsAddressesWithoutConnections) {
   ConnectionCounter counter(1, 0);
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(counter.enter("10.0.0.1"), Verdict::kWelcome);

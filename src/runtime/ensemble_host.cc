@@ -132,9 +132,10 @@ void EnsembleHost::reload_changed_tls() {
   for (net::TlsContextHolder* holder : {server_tls_.get(), client_tls_.get()}) {
     if (holder == nullptr) continue;
     if (auto changed = holder->poll_for_changes(); !changed) {
-      log_error("tls", "the changed stores of the quorum are not used: {}", changed.error().what);
+      log_error("tls", "cannot reload the key and trust stores of the quorum, the old ones stay in use: {}",
+                changed.error().what);
     } else if (*changed) {
-      log_info("tls", "key and trust stores of the quorum were loaded anew");
+      log_info("tls", "key and trust stores of the quorum were reloaded");
     }
   }
 }
@@ -175,7 +176,7 @@ void EnsembleHost::check_queue(Link& link) {
   // A transaction that is being sent and one after it do not count: however large, they are not the learner's
   // fault.
   if (queued <= kQueuedBytesMax + 2 * txn_bytes_max(config_)) return;
-  log_warn("ensemble", "a learner does not take what it is sent ({} MB wait): its link is closed",
+  log_warn("ensemble", "closing the link to a learner that reads too slowly: {} MB are waiting for it",
            queued >> 20);
   broken_.push_back(link.id);
 }
@@ -282,7 +283,7 @@ void EnsembleHost::on_accepted(net::Stream stream, const net::Address& peer) {
 
 void EnsembleHost::on_refused(const net::Address& peer, const std::string& reason) {
   refusals_.count(net::Refusal::kHandshake);
-  log_debug("ensemble", "a connection from {} came to nothing: {}", peer.to_text(), reason);
+  log_debug("ensemble", "connection from {} failed: {}", peer.to_text(), reason);
 }
 
 void EnsembleHost::on_connected(net::PeerLink& link) {
@@ -298,8 +299,8 @@ void EnsembleHost::make_room_for_a_stranger() {
   const auto is_stranger = [](const auto& each) { return each.second.greeting_deadline.has_value(); };
   if (std::ranges::count_if(links_, is_stranger) < kStrangersMax) return;
   // Links are numbered in order of arrival.
-  turn_away(std::ranges::find_if(links_, is_stranger)->first, net::Refusal::kCrowded,
-            "too many connections without a greeting");
+  refuse(std::ranges::find_if(links_, is_stranger)->first, net::Refusal::kCrowded,
+         "too many connections without a greeting");
 }
 
 bool EnsembleHost::is_greeting_accepted(Link& link, std::string_view bytes) {
@@ -309,28 +310,28 @@ bool EnsembleHost::is_greeting_accepted(Link& link, std::string_view bytes) {
   const auto info =
       decoded.status == wire::Decoded::kComplete ? wire::decode_learner_info(packet.data) : std::nullopt;
   if (!info) {
-    turn_away(link.id, net::Refusal::kNoGreeting, "its greeting is none");
+    refuse(link.id, net::Refusal::kNoGreeting, "its greeting is invalid");
     return false;
   }
   if (info->server == *config_.ensemble.my_id || !config_.ensemble.members.servers().contains(info->server)) {
-    turn_away(link.id, net::Refusal::kNoMember,
-              "it says to be server " + std::to_string(raw(info->server)) + ", which is not another member");
+    refuse(link.id, net::Refusal::kNoMember,
+           "it claims to be server " + std::to_string(raw(info->server)) + ", which is not another member");
     return false;
   }
   if (const auto objection = origins_->objection(info->server, link.link->stream(), link.link->peer())) {
-    turn_away(link.id, net::Refusal::kWrongAddress, *objection);
+    refuse(link.id, net::Refusal::kWrongAddress, *objection);
     return false;
   }
   link.greeting_deadline.reset();
   return true;
 }
 
-void EnsembleHost::turn_away(zab::LinkId id, net::Refusal kind, const std::string& reason) {
+void EnsembleHost::refuse(zab::LinkId id, net::Refusal kind, const std::string& reason) {
   refusals_.count(kind);
   const Instant now = parts_.loop.now();
   if (now >= next_refusal_line_) {
     next_refusal_line_ = now + kRefusalLineMs;
-    log_info("ensemble", "connection from {} on the quorum port turned away: {}",
+    log_info("ensemble", "connection from {} on the quorum port refused: {}",
              links_.at(id).link->peer().to_text(), reason);
   }
   close(id);
@@ -364,7 +365,7 @@ void EnsembleHost::on_closed(net::PeerLink& link, const std::string& reason) {
   const zab::LinkId id = found->id;
   const bool was_up = found->is_up;
   if (found->greeting_deadline) refusals_.count(net::Refusal::kNoGreeting);
-  log_info("ensemble", "{}: {}", was_up ? "a link on the quorum port is gone" : "the leader was not reached",
+  log_info("ensemble", "{}: {}", was_up ? "lost a link on the quorum port" : "cannot reach the leader",
            reason);
   end_stream(*found);
   graveyard_.push_back(std::move(found->link));
@@ -383,7 +384,7 @@ void EnsembleHost::on_time(Instant now) {
     if (const auto next = link.link->next_time(); next && *next <= now) due.push_back(id);
     if (link.greeting_deadline && *link.greeting_deadline <= now) silent.push_back(id);
   }
-  for (const zab::LinkId id : silent) turn_away(id, net::Refusal::kLate, "its greeting took too long");
+  for (const zab::LinkId id : silent) refuse(id, net::Refusal::kLate, "its greeting took too long");
   for (const zab::LinkId id : due) {
     if (const auto found = links_.find(id); found != links_.end()) found->second.link->on_time(now);
   }

@@ -96,7 +96,7 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   // False: the greeting is incomplete, or it was rejected and the link is closed.
   bool is_greeting_accepted(Link& link, std::string_view bytes);
   void make_room_for_a_stranger();
-  void turn_away(zab::LinkId id, net::Refusal kind, const std::string& reason);
+  void refuse(zab::LinkId id, net::Refusal kind, const std::string& reason);
   int greeting_timeout_ms() const;
 
   // Tells the member what has happened to a link.

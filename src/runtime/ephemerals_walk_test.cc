@@ -30,7 +30,7 @@ class Ephemerals : public ::testing::Test {
   TreeReader reader_{machine_, lock_};
 };
 
-TEST_F(Ephemerals, AreFoundOfAllOwnersUpToAsManyAsAreWanted) {
+TEST_F(Ephemerals, AreListedForAllOwnersUpToALimit) {
   for (int i = 0; i < 10'000; ++i) add(i, SessionId{1 + i % 5'000});
   EXPECT_EQ(owners_of_ephemerals(reader_).size(), 5'000u);
   EXPECT_EQ(all().size(), 10'000u);
@@ -38,7 +38,7 @@ TEST_F(Ephemerals, AreFoundOfAllOwnersUpToAsManyAsAreWanted) {
   EXPECT_EQ(ephemerals_of(reader_, std::vector{SessionId{3}, SessionId{999'999}}, 99).size(), 2u);
 }
 
-TEST_F(Ephemerals, LetAWriterInWhileTheyAreLookedAt) {
+TEST_F(Ephemerals, ListingLetsWritersIn) {
   constexpr int kCount = 100'000;
   for (int i = 0; i < kCount; ++i) add(i);
   std::atomic<bool> written = false;
@@ -62,7 +62,7 @@ TEST_F(Ephemerals, LetAWriterInWhileTheyAreLookedAt) {
   EXPECT_TRUE(written_before_the_end);
 }
 
-TEST_F(Ephemerals, ThatHaveGoneAreNotTakenForOthersOfTheirNumber) {
+TEST_F(Ephemerals, DeletedOnesAreNotMistakenForNewNodesWithTheSameIndex) {
   for (int i = 0; i < 3; ++i) add(i);
   const std::vector<OwnedNode> before = all();
   const state::NodeRef gone = machine_.tree.find("/1");

@@ -384,16 +384,16 @@ void IoLoop::open(Newcomer& newcomer) {
     c.tls = std::move(newcomer.tls);
   } else if (newcomer.tls) {
     if (auto started = c.stream.start_tls(std::move(newcomer.tls), {"", c.peer}); !started) {
-      return turn_away(c, started.error());
+      return refuse(c, started.error());
     }
     begin_handshake(c);
   }
   c.registered = c.stream.events_for({.read = true, .write = false});
-  if (auto added = loop_->add(c.stream.fd(), c.registered, &c); !added) turn_away(c, added.error());
+  if (auto added = loop_->add(c.stream.fd(), c.registered, &c); !added) refuse(c, added.error());
 }
 
 // Rejects a connection that is not in the event loop yet.
-void IoLoop::turn_away(const ClientConnection& c, const IoError& why) {
+void IoLoop::refuse(const ClientConnection& c, const IoError& why) {
   log_warn("io", "{}: {}", c.peer.to_text(), why.what);
   if (c.phase == ClientConnection::Phase::kTls) --stats_.tls_handshakes;
   counter_.leave(c.peer.ip_text());
@@ -425,7 +425,7 @@ void IoLoop::sweep() {
   for (const auto& c : connections_) {
     if (!c || c->deadline == Instant{} || now < c->deadline) continue;
     ++stats_.sessionless_expired;
-    log_info("io", "{} closed: it took too long", c->peer.to_text());
+    log_info("io", "closing {}: no handshake or complete request in time", c->peer.to_text());
     close(*c);
   }
 }

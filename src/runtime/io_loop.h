@@ -136,7 +136,7 @@ class IoLoop {
   void close(ClientConnection& c);
   void take_newcomers();
   void open(Newcomer& newcomer);
-  void turn_away(const ClientConnection& c, const IoError& why);
+  void refuse(const ClientConnection& c, const IoError& why);
   void resume(ClientConnection& c);
   void tick();
   void sweep();

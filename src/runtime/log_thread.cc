@@ -192,12 +192,12 @@ void LogThread::write(const wire::TxnBatch& batch) {
 
 // Nothing of the batch is written, and nothing of it is acknowledged.
 void LogThread::wait_for_space(const wire::TxnBatch& batch) {
-  log_error("log", "the disk is full: {} transactions wait for space", batch.ends.size());
+  log_error("log", "the disk is full: {} transactions wait; free some space", batch.ends.size());
   for (;;) {
     {
       std::unique_lock lock(mutex_);
       // These transactions are not acknowledged, so stopping here breaks no promise.
-      if (stopping_) callbacks_.fatal(io_error(ENOSPC, "no space for the last transactions"));
+      if (stopping_) callbacks_.fatal(io_error(ENOSPC, "no space to log the last transactions"));
       work_.wait_for(lock, kSpaceCheck, [&] { return stopping_; });
     }
     const auto written = must(disk_.write(batch));
@@ -210,9 +210,11 @@ void LogThread::tell_if_full() {
   const bool full = disk_.is_full();
   if (std::exchange(told_full_, full) == full) return;
   if (full) {
-    log_error("log", "the disk is nearly full: writes that need more space are refused, reads go on");
+    log_error("log",
+              "the disk is nearly full: writes that need space are refused, reads and deletes are served; "
+              "free some space");
   } else {
-    log_info("log", "the disk has space again: writes are accepted");
+    log_info("log", "the disk has space again: all writes are accepted");
   }
   callbacks_.disk_full(full);
 }
@@ -224,7 +226,7 @@ std::uint64_t LogThread::sync() {
   const std::uint64_t took = now_ns() - begin;
   const bool slow = took > static_cast<std::uint64_t>(options_.fsync_warning_ms) * 1'000'000;
   if (slow) {
-    log_warn("log", "fsync took {} ms: the disk is slow, and every write waits for it", took / 1'000'000);
+    log_warn("log", "fsync took {} ms; every write waits for it", took / 1'000'000);
   }
   std::lock_guard lock(mutex_);
   const bool quick = took < options_.quick_sync_ns;

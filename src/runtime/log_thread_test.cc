@@ -158,7 +158,7 @@ class Log {
   std::unique_ptr<LogThread> thread_;
 };
 
-TEST(LogThread, DoesNothingMoreAfterATruncationThatFailedUntilTheHistoryIsDiscarded) {
+TEST(LogThread, IsBlockedByAFailedTruncationUntilTheHistoryIsDiscarded) {
   Log log(snapshot_after(1000));
   log.append(1, 3);
   log.answers_until(kKindOf<zab::TxnsDurable>);
@@ -194,7 +194,7 @@ TEST(LogThread, DoesNotEndFilesWhileASnapshotIsBeingWritten) {
   EXPECT_GE(log.asked, 80) << "it is asked for until one begins";
 }
 
-TEST(LogThread, SyncsOnTheCallersThreadOnlyAfterARowOfQuickSyncs) {
+TEST(LogThread, SyncsOnTheCallersThreadOnlyAfterManyQuickSyncs) {
   Log log(sync_on_caller(1'000'000, kAlwaysQuick));
   log.append(1, 64);
   EXPECT_EQ(log.on_caller, 0);
@@ -203,19 +203,19 @@ TEST(LogThread, SyncsOnTheCallersThreadOnlyAfterARowOfQuickSyncs) {
   EXPECT_EQ(log.files_after_end().size(), 1u);
 }
 
-TEST(LogThread, DoesNotSyncOnTheCallersThreadUnlessToldTo) {
+TEST(LogThread, DoesNotSyncOnTheCallersThreadByDefault) {
   Log log(snapshot_after(1'000'000));
   log.append(1, 300);
   EXPECT_EQ(log.on_caller, 0);
 }
 
-TEST(LogThread, LetsOneSlowSyncEndSyncingOnTheCallersThread) {
+TEST(LogThread, OneSlowSyncEndsSyncingOnTheCallersThread) {
   Log log(sync_on_caller(1'000'000, 1));
   log.append(1, 300);
   EXPECT_EQ(log.on_caller, 0) << "no sync is that quick";
 }
 
-TEST(LogThread, LeavesTheBeginningOfAFileToItsOwnThread) {
+TEST(LogThread, StartsNewFilesOnItsOwnThread) {
   // A new file costs several syncs, during which the caller could not answer reads.
   Log log(sync_on_caller(200, kAlwaysQuick));
   log.append(1, 64);

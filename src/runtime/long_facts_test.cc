@@ -23,7 +23,7 @@ class LongFacts : public ::testing::Test {
   TreeLock lock_{2};
 };
 
-TEST_F(LongFacts, AreEphemeralsOfEverySessionInTheOrderOfTheirPaths) {
+TEST_F(LongFacts, ListEphemeralsOfEverySessionSortedByPath) {
   for (const char* path : {"/c", "/a", "/b"}) add(path, 5);
   add("/other", 7);
   auto all = ephemerals_by_session({machine_, lock_});
@@ -34,7 +34,7 @@ TEST_F(LongFacts, AreEphemeralsOfEverySessionInTheOrderOfTheirPaths) {
   EXPECT_EQ(all[1].paths, (std::vector<std::string>{"/other"}));
 }
 
-TEST_F(LongFacts, KeepNoWriterWaitingForAllOfThem) {
+TEST_F(LongFacts, DoNotBlockWritersUntilTheyAreComplete) {
   constexpr int kCount = 100'000;
   for (int i = 0; i < kCount; ++i) add("/" + std::to_string(i), 5);
   std::atomic<bool> done = false;

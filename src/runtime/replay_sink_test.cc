@@ -40,7 +40,7 @@ struct Replay : ::testing::Test {
   replica::StateBuilder builder{machine, [this](Zxid zxid, std::string_view) { heard.push_back(zxid); }};
 };
 
-TEST_F(Replay, AppliesEverythingInOrderByTheTimeItIsFinished) {
+TEST_F(Replay, AppliesEverythingInOrder) {
   ReplaySink sink(builder);
   sink.reset();
   EXPECT_TRUE(replay(sink));
@@ -51,7 +51,7 @@ TEST_F(Replay, AppliesEverythingInOrderByTheTimeItIsFinished) {
   EXPECT_TRUE(std::is_sorted(heard.begin(), heard.end()));
 }
 
-TEST_F(Replay, FailsWhenATransactionCannotBeAppliedWhereverItIs) {
+TEST_F(Replay, FailsIfAnyTransactionCannotBeApplied) {
   for (const std::size_t bad : {std::size_t{0}, leader.applied.size() / 2, leader.applied.size() - 1}) {
     std::vector<std::string> damaged = leader.applied;
     damaged[bad].resize(40);
@@ -65,7 +65,7 @@ TEST_F(Replay, FailsWhenATransactionCannotBeAppliedWhereverItIs) {
   }
 }
 
-TEST_F(Replay, BeginsAnewAfterAReset) {
+TEST_F(Replay, StartsOverAfterAReset) {
   ReplaySink sink(builder);
   sink.reset();
   leader.applied.back().resize(40);

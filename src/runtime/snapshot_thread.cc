@@ -91,7 +91,7 @@ IoResult<SnapshotResult> write_snapshot(storage::Disk& disk, const std::string& 
     if (!settle(writer, pace)) return std::unexpected(io_error(ECANCELED, "write a snapshot"));
   }
   if (progress == WalkProgress::kCutOff) {
-    return std::unexpected(data_error("a leader's state replaced the one that was being written"));
+    return std::unexpected(data_error("the leader's state replaced the one that was being written"));
   }
   storage::SnapshotSeals seals = walk.walk().seals();
   if (!options.with_last_processed) seals.last_processed.reset();
@@ -110,7 +110,7 @@ IoResult<void> write_state(storage::SnapshotWriter& writer, state::Machine& mach
   auto progress = WalkProgress::kMore;
   while (progress == WalkProgress::kMore && !writer.failed()) progress = walk.step(writer);
   if (progress == WalkProgress::kCutOff)
-    return std::unexpected(data_error("the state was replaced meanwhile"));
+    return std::unexpected(data_error("the state was replaced in the meantime"));
   return {};  // finish() reports any error.
 }
 
@@ -223,12 +223,12 @@ IoResult<SnapshotResult> SnapshotThread::write_one() {
   // or is cancelled, before the files change. A forbidden snapshot is not retried: the log asks again when it
   // has grown.
   if (callbacks_.may_begin && !callbacks_.may_begin())
-    return std::unexpected(io_error(EAGAIN, "the state may not be written down now"));
+    return std::unexpected(io_error(EAGAIN, "this state must not be written to a snapshot yet"));
   bool fits = true;
   const auto pace = [&](std::chrono::nanoseconds took) { return (fits = leaves_room()) && rest(took); };
   try {
     auto result = write_snapshot(disk_, dirs_.snapshots, machine_, lock_, options_, pace);
-    if (!fits) return std::unexpected(io_error(ENOSPC, "what is left of the disk is the log's"));
+    if (!fits) return std::unexpected(io_error(ENOSPC, "the remaining disk space is reserved for the log"));
     return result;
   } catch (const std::exception& failure) {
     return std::unexpected(data_error(failure.what()));
@@ -259,7 +259,8 @@ void SnapshotThread::snapshot() {
   if (!result) {
     ++stats_.failures;
     lock.unlock();
-    log_error("snapshot", "not written: {}; the log keeps everything", result.error().what);
+    log_error("snapshot", "not written: {}; nothing is lost, the log has all transactions",
+              result.error().what);
     return;
   }
   stats_.min_ms = stats_.snapshots == 0 ? result->took_ms : std::min(stats_.min_ms, result->took_ms);

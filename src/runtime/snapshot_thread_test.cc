@@ -53,7 +53,7 @@ class SnapshotThreads : public ::testing::Test {
   TreeLock lock_{1};
 };
 
-TEST_F(SnapshotThreads, PauseAfterEachPieceSoThatTheLogGetsTheDisk) {
+TEST_F(SnapshotThreads, PauseAfterEachPieceForTheLog) {
   int pieces = 0;
   const auto written = write([&](nanoseconds) {
     ++pieces;
@@ -70,7 +70,7 @@ TEST_F(SnapshotThreads, PauseAfterEachPieceSoThatTheLogGetsTheDisk) {
   EXPECT_EQ(again.tree.node_count(), machine_.tree.node_count());
 }
 
-TEST_F(SnapshotThreads, LeaveNothingBehindWhenASnapshotIsGivenUp) {
+TEST_F(SnapshotThreads, AbandonedSnapshotLeavesNothingBehind) {
   int pieces = 0;
   const auto written = write([&](nanoseconds) { return ++pieces < 3; });
   ASSERT_FALSE(written);
@@ -78,13 +78,13 @@ TEST_F(SnapshotThreads, LeaveNothingBehindWhenASnapshotIsGivenUp) {
   EXPECT_TRUE(files().empty());
 }
 
-TEST_F(SnapshotThreads, LeaveTheDiskToTheLogMostOfTheTimeButNotForEver) {
+TEST_F(SnapshotThreads, PausesAreLongButBounded) {
   EXPECT_EQ(pause_after(milliseconds(1)), milliseconds(4));
   EXPECT_EQ(pause_after(milliseconds(800)), milliseconds(20)) << "a slow disk still gets its snapshot";
 }
 
 // The tree takes 6 MB.
-TEST_F(SnapshotThreads, DoNotTakeTheLastSpaceFromTheLog) {
+TEST_F(SnapshotThreads, KeepDiskSpaceForTheLog) {
   disk_.set_capacity(10 << 20);
   SnapshotThread thread(disk_, dirs_, machine_, lock_, {},
                         {.finished = [](const SnapshotResult&) {}, .may_begin = {}, .fatal = {}});
@@ -97,7 +97,7 @@ TEST_F(SnapshotThreads, DoNotTakeTheLastSpaceFromTheLog) {
   EXPECT_TRUE(thread.take());
 }
 
-TEST_F(SnapshotThreads, TakeNoRequestWhileTheyAreBusy) {
+TEST_F(SnapshotThreads, RefuseRequestsWhileBusy) {
   std::mutex mutex;
   std::condition_variable changed;
   int finished = 0;
@@ -123,7 +123,7 @@ TEST_F(SnapshotThreads, TakeNoRequestWhileTheyAreBusy) {
   changed.wait(lock, [&] { return finished == 2; });
 }
 
-TEST_F(SnapshotThreads, GiveTheOneThatTheyWereAskedToTake) {
+TEST_F(SnapshotThreads, ReturnTheRequestedSnapshot) {
   SnapshotThread thread(disk_, dirs_, machine_, lock_, {},
                         {.finished = [](const SnapshotResult&) {}, .may_begin = {}, .fatal = {}});
   const auto taken = thread.take();
@@ -132,14 +132,14 @@ TEST_F(SnapshotThreads, GiveTheOneThatTheyWereAskedToTake) {
   EXPECT_EQ(files(), std::vector<std::string>{taken->file});
 }
 
-TEST_F(SnapshotThreads, TellWhoWaitsForOneThatItMayNotBeWritten) {
+TEST_F(SnapshotThreads, ReportToTheCallerThatASnapshotIsNotAllowed) {
   SnapshotThread thread(
       disk_, dirs_, machine_, lock_, {},
       {.finished = [](const SnapshotResult&) {}, .may_begin = [] { return false; }, .fatal = {}});
   EXPECT_FALSE(thread.take());
 }
 
-TEST_F(SnapshotThreads, LetGoWhoWaitsWhenTheServerStops) {
+TEST_F(SnapshotThreads, StopReleasesWaitingCallers) {
   SnapshotThread thread(disk_, dirs_, machine_, lock_, {},
                         {.finished = [](const SnapshotResult&) {}, .may_begin = {}, .fatal = {}});
   thread.pause();  // so that it cannot be written
@@ -151,7 +151,7 @@ TEST_F(SnapshotThreads, LetGoWhoWaitsWhenTheServerStops) {
   EXPECT_EQ(taken.error().code, ECANCELED);
 }
 
-TEST_F(SnapshotThreads, DoNotWriteAStateThatHasLostItsHistoryMeanwhile) {
+TEST_F(SnapshotThreads, DoNotWriteAStateWhoseHistoryWasDiscarded) {
   // Requested while the log is truncated, and begun before the state is reloaded: such a snapshot would bring
   // back the truncated transactions.
   std::atomic<bool> allowed{false};
@@ -176,7 +176,7 @@ TEST_F(SnapshotThreads, DoNotWriteAStateThatHasLostItsHistoryMeanwhile) {
   }
 }
 
-TEST(LogDirectoryGuard, EndsTheProcessOnlyForTheDirectoryOfTheLog) {
+TEST(LogDirectoryGuard, StopsTheProcessOnlyForTheLogDirectory) {
   storage::MemoryDisk disk(1);
   ASSERT_TRUE(disk.make_directories("/logs"));
   ASSERT_TRUE(disk.make_directories("/snapshots"));
@@ -202,7 +202,7 @@ class ThrowingDisk final : public storage::ForwardingDisk {
   std::atomic<bool> throws = true;
 };
 
-TEST_F(SnapshotThreads, GoOnAfterASnapshotThatThrew) {
+TEST_F(SnapshotThreads, ContinueAfterAnException) {
   ThrowingDisk disk(disk_);
   SnapshotThread thread(disk, dirs_, machine_, lock_, {},
                         {.finished = [](const SnapshotResult&) {}, .may_begin = {}, .fatal = {}});

@@ -118,7 +118,7 @@ struct Transfer : ::testing::Test {
   Random random{7};
 };
 
-TEST_F(Transfer, LearnersAndASnapshotFileAreServedAtTheSameTimeWhileTheLeaderWrites) {
+TEST_F(Transfer, LearnersAndASnapshotAreServedConcurrentlyWithWrites) {
   write_some(leader, random, 300);
   constexpr int kBatches = 1000;
   constexpr std::size_t kKept = 50;
@@ -175,14 +175,14 @@ class ReplacingDisk final : public storage::ForwardingDisk {
   state::Machine& machine_;
 };
 
-TEST_F(Transfer, ASnapshotOfAStateThatIsReplacedMeanwhileIsGivenUp) {
+TEST_F(Transfer, SnapshotOfAReplacedStateIsAbandoned) {
   write_some(leader, random, 100);
   ReplacingDisk replacing(disk, leader.machine);
   EXPECT_FALSE(write_snapshot(replacing, "/data", leader.machine, lock, {}));
   EXPECT_TRUE(disk.list("/data")->empty()) << "no file has a part of a state";
 }
 
-TEST_F(Transfer, ASnapshotThatCannotBeWrittenLeavesNoWalkBehind) {
+TEST_F(Transfer, FailedSnapshotLeavesNoWalkBehind) {
   disk.inject({.error = ENOSPC, .only = storage::DiskOperation::kCreate});
   EXPECT_FALSE(write_file());
   EXPECT_TRUE(write_file()) << "the tree would not outlive a walk that stayed";

@@ -10,7 +10,7 @@
 namespace drover::server {
 namespace {
 
-TEST(TreeLock, AReaderThatComesBackLetsAWaitingWriterGoFirst) {
+TEST(TreeLock, ReturningReaderLetsAWaitingWriterGoFirst) {
   TreeLock lock(2);
   for (int i = 0; i < 200; ++i) {
     std::atomic<bool> written{false};

@@ -36,12 +36,12 @@ void Acceptor::on_ready(std::uint32_t) {
       case net::AcceptStatus::kAccepted: admit(std::move(accepted)); break;
       case net::AcceptStatus::kNone: return;
       case net::AcceptStatus::kDropped:
-        if (worth_a_line(++turned_away_))
-          log_warn("io", "out of file descriptors: connections are turned away");
+        if (worth_a_line(++refused_))
+          log_warn("io", "out of file descriptors: refusing connections; raise the limit of open files");
         break;
       case net::AcceptStatus::kExhausted:
         log_error("io",
-                  "cannot accept connections for want of descriptors or memory; trying again in a second");
+                  "cannot accept connections: out of file descriptors or memory; next try in one second");
         loop_.modify(listener_.fd(), 0, this);
         resting_ = true;
         return;
@@ -60,8 +60,8 @@ void Acceptor::admit(net::Accepted accepted) {
   const auto verdict = counter_.enter(ip);
   if (verdict != ConnectionCounter::Verdict::kWelcome) {
     const char* limit = verdict == ConnectionCounter::Verdict::kTooMany ? "maxCnxns" : "maxClientCnxns";
-    if (worth_a_line(++turned_away_))
-      log_warn("io", "{} turned away: {} is reached ({} connections; {} turned away so far)",
+    if (worth_a_line(++refused_))
+      log_warn("io", "connection from {} refused: {} is reached ({} connections; {} refused so far)",
                accepted.peer.to_text(), limit, counter_.total(), counter_.rejected());
     return;
   }

@@ -44,7 +44,7 @@ class Acceptor final : public net::EventLoop::Handler {
   ConnectionCounter& counter_;
   std::vector<IoLoop*> io_loops_;
   std::size_t next_loop_ = 0;
-  std::uint64_t turned_away_ = 0;
+  std::uint64_t refused_ = 0;
   bool resting_ = false;
 };
 

@@ -63,7 +63,7 @@ std::optional<HttpResponse> HttpSide::refuse(const HttpRequest& request) {
   if (is_for_everybody(request.path)) return std::nullopt;
   if (!is_our_host(request.header("Host"), inside_.config))
     return problem(421, "WrongHost",
-                   "This server is not known by that name; admin.dashboard.hosts takes names.");
+                   "This Host header is not allowed; add the name to admin.dashboard.hosts.");
   if (request.method != HttpMethod::kGet && request.path.starts_with("/api/"))
     return refuse_change(request, inside_);
   return commands_.answer_without_body(request);
@@ -89,10 +89,11 @@ IoResult<void> HttpSide::open_admin() {
   } else if (settings.port) {
     return std::unexpected(named("admin.serverPort", opened.error()));
   } else {
-    log_warn("http",
-             "{}: there will be no commands, metrics and dashboard over HTTP; admin.serverPort names "
-             "another port, admin.enableServer=false none",
-             opened.error().what);
+    log_warn(
+        "http",
+        "{}: this server has no HTTP port, so no commands, metrics and dashboard. Set admin.serverPort to a "
+        "free port, or admin.enableServer=false",
+        opened.error().what);
     dashboard_.reset();  // No port serves it.
   }
   return {};
@@ -126,9 +127,10 @@ std::vector<std::string> HttpSide::what_is_served() const {
 void HttpSide::reload_changed_tls() {
   if (!tls_) return;
   if (auto changed = tls_->poll_for_changes(); !changed) {
-    log_error("tls", "the changed stores are not used for HTTP: {}", changed.error().what);
+    log_error("tls", "cannot reload the key and trust stores of HTTP, the old ones stay in use: {}",
+              changed.error().what);
   } else if (*changed) {
-    log_info("tls", "key and trust stores of HTTP were loaded anew");
+    log_info("tls", "key and trust stores of HTTP were reloaded");
   }
 }
 

@@ -47,7 +47,7 @@ TEST_F(HttpSideOfAServer, AnswersTheProbes) {
   EXPECT_EQ(get("/nothing").status, 404);
 }
 
-TEST_F(HttpSideOfAServer, RunsEveryCommandThatOnlyReads) {
+TEST_F(HttpSideOfAServer, RunsEveryReadOnlyCommand) {
   for (const AdminCommand& command : admin_commands()) {
     if (command.changes_state) continue;
     const HttpAnswer answer = get("/commands/" + std::string(command.name));
@@ -62,13 +62,13 @@ TEST_F(HttpSideOfAServer, ListsTheCommands) {
   EXPECT_EQ(get("/commands/").body, get("/commands").body);
 }
 
-TEST_F(HttpSideOfAServer, SaysWhatItDoesNotKnowWithoutFailing) {
+TEST_F(HttpSideOfAServer, UnknownCommandIsReportedInTheBody) {
   const HttpAnswer answer = get("/commands/%3Cscript%3E");
   EXPECT_EQ(answer.status, 200);
   EXPECT_THAT(answer.body, HasSubstr("\"error\" : \"Unknown command: <script>\""));
 }
 
-TEST_F(HttpSideOfAServer, ChangesNothingForThoseWhoDoNotProveThemselves) {
+TEST_F(HttpSideOfAServer, ChangesNothingWithoutCredentials) {
   for (const char* name : {"srst", "crst", "orst", "stmk?traceMask=1", "snapshot"}) {
     const std::string path = std::string("/commands/") + name;
     EXPECT_EQ(get(path).status, 401) << name;
@@ -81,7 +81,7 @@ TEST_F(HttpSideOfAServer, ChangesNothingForThoseWhoDoNotProveThemselves) {
 }
 
 // Anyone can invent a digest user, and anyone may do everything on an open root: that proves nothing.
-TEST_F(HttpSideOfAServer, AnInventedUserProvesNothingOnAnOpenRoot) {
+TEST_F(HttpSideOfAServer, AnInventedUserIsNotAuthorizedOnAnOpenRoot) {
   for (const char* invented : {"Authorization: digest a:b\r\n", "Authorization: ip x\r\n"}) {
     const HttpAnswer answer = get("/commands/snapshot", invented);
     EXPECT_EQ(answer.status, 403) << invented;
@@ -93,19 +93,19 @@ TEST_F(HttpSideOfAServer, AnInventedUserProvesNothingOnAnOpenRoot) {
   EXPECT_EQ(get("/commands/srst", kSuper).status, 200);
 }
 
-TEST_F(HttpSideOfAServer, AnInventedUserProvesNothingWhereNoAclIsChecked) {
+TEST_F(HttpSideOfAServer, AnInventedUserIsNotAuthorizedWithSkipAcl) {
   config_.auth.skip_acl = true;
   EXPECT_EQ(get("/commands/snapshot", "Authorization: digest a:b\r\n").status, 403);
 }
 
-TEST_F(HttpSideOfAServer, SetsTheTraceMaskForThoseWhoMay) {
+TEST_F(HttpSideOfAServer, SetsTheTraceMaskForAuthorizedUsers) {
   EXPECT_THAT(get("/commands/stmk?traceMask=12", kSuper).body, HasSubstr("\"tracemask\" : 12"));
   EXPECT_THAT(get("/commands/gtmk").body, HasSubstr("\"tracemask\" : 12"));
   EXPECT_THAT(get("/commands/stmk?traceMask=x", kSuper).body, HasSubstr("argument, got x"));
   EXPECT_THAT(get("/commands/stmk", kSuper).body, HasSubstr("requires long traceMask argument"));
 }
 
-TEST_F(HttpSideOfAServer, StreamsASnapshotAsItIsOnTheDisk) {
+TEST_F(HttpSideOfAServer, StreamsTheSnapshotFile) {
   const HttpAnswer answer = get("/commands/snapshot?streaming=true", kSuper);
   ASSERT_EQ(answer.status, 200);
   EXPECT_THAT(answer.head, HasSubstr("last_zxid: 0x0\r\n"));
@@ -122,7 +122,7 @@ TEST_F(HttpSideOfAServer, TakesASnapshotWithoutSendingIt) {
   EXPECT_THAT(answer.head, HasSubstr("last_zxid: 0x0\r\n"));
 }
 
-TEST_F(HttpSideOfAServer, TakesNoSnapshotWhenThatIsSwitchedOff) {
+TEST_F(HttpSideOfAServer, TakesNoSnapshotIfItIsDisabled) {
   config_.admin.snapshot_enabled = false;
   EXPECT_EQ(get("/commands/snapshot", kSuper).status, 503);
 }
@@ -134,7 +134,7 @@ TEST_F(HttpSideOfAServer, ExportsMetrics) {
   EXPECT_THAT(answer.body, HasSubstr("\n# TYPE readlatency summary\nreadlatency{quantile=\"0.5\",} 0\n"));
 }
 
-TEST_F(HttpSideOfAServer, HasTheMetricsThatEveryDashboardReads) {
+TEST_F(HttpSideOfAServer, HasTheMetricsThatDashboardsRead) {
   const std::string text = get("/commands/monitor").body;
   for (const std::string name : {"ephemerals_count",
                                  "min_latency",
@@ -160,7 +160,7 @@ TEST_F(HttpSideOfAServer, HasTheMetricsThatEveryDashboardReads) {
     EXPECT_THAT(text, HasSubstr("\n  \"" + name + "\" : "));
 }
 
-TEST_F(HttpSideOfAServer, HasNoMetricTwice) {
+TEST_F(HttpSideOfAServer, HasEachMetricOnce) {
   std::istringstream lines(get("/metrics").body);
   std::set<std::string> names;
   for (std::string line; std::getline(lines, line);) {
@@ -171,7 +171,7 @@ TEST_F(HttpSideOfAServer, HasNoMetricTwice) {
   EXPECT_GT(names.size(), 100U);
 }
 
-TEST_F(HttpSideOfAServer, ShedsOnlyWithANumber) {
+TEST_F(HttpSideOfAServer, ShedConnectionsNeedsAPercentage) {
   EXPECT_EQ(post("/commands/shed", "", kSuper).status, 400);
   EXPECT_EQ(post("/commands/shed", "{\"percentage\":101}", kSuper).status, 400);
   EXPECT_THAT(post("/commands/shed", "{\"percentage\":50}", kSuper).body,
@@ -180,7 +180,7 @@ TEST_F(HttpSideOfAServer, ShedsOnlyWithANumber) {
 }
 
 // DNS rebinding: for a browser, a page with that host name would have our own origin.
-TEST_F(HttpSideOfAServer, TellsNothingToThoseWhoKnowItByAForeignName) {
+TEST_F(HttpSideOfAServer, RefusesForeignHostHeaders) {
   const auto status = [&](const std::string& target, const std::string& host) {
     HttpTestClient client(server().http_port());
     client.send("GET " + target + " HTTP/1.1\r\n" + host + kSuper + "\r\n");
@@ -198,14 +198,14 @@ TEST_F(HttpSideOfAServer, TellsNothingToThoseWhoKnowItByAForeignName) {
   }
 }
 
-TEST_F(HttpSideOfAServer, ReadsNoSnapshotOfAForeignName) {
+TEST_F(HttpSideOfAServer, RefusesARestoreWithAForeignHostHeader) {
   HttpTestClient client(server().http_port());
   client.send(std::string("POST /commands/restore HTTP/1.1\r\nHost: evil.example.com\r\n") + kSuper +
               "Content-Length: 1000000\r\n\r\n");
   EXPECT_EQ(client.read_answer().status, 421) << "before the body has come";
 }
 
-TEST_F(HttpSideOfAServer, ReadsNoBodyOfThoseWhoMayNotSendOne) {
+TEST_F(HttpSideOfAServer, UnauthorizedBodyIsNotRead) {
   const auto status = [&](const std::string& line) {
     HttpTestClient client(server().http_port());
     client.send(line + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n");
@@ -217,19 +217,19 @@ TEST_F(HttpSideOfAServer, ReadsNoBodyOfThoseWhoMayNotSendOne) {
   EXPECT_EQ(status("GET /commands/ruok"), 413);
 }
 
-TEST_F(HttpSideOfAServer, IsKnownByTheNamesThatAreConfigured) {
+TEST_F(HttpSideOfAServer, AcceptsConfiguredHostNames) {
   config_.admin.dashboard_hosts = {"zk.example.net"};
   HttpTestClient client(server().http_port());
   client.send("GET /commands/ruok HTTP/1.1\r\nHost: zk.example.net:8080\r\n\r\n");
   EXPECT_EQ(client.read_answer().status, 200);
 }
 
-TEST_F(HttpSideOfAServer, IsNotThereWhenItIsSwitchedOff) {
+TEST_F(HttpSideOfAServer, IsAbsentIfDisabled) {
   config_.admin.enabled = false;
   EXPECT_EQ(server().http_port(), 0);
 }
 
-TEST_F(HttpSideOfAServer, FailsToStartOnlyForAPortThatWasAskedFor) {
+TEST_F(HttpSideOfAServer, PortInUseFailsTheStartOnlyIfItWasConfigured) {
   config_.admin.port = static_cast<std::uint16_t>(server().http_port());
   ServerConfig other = config_;
   other.data_dir = other.data_log_dir = directory_ + "/other";

@@ -32,14 +32,14 @@ const char* const kEnsembleHelp =
 
 usage: drover ensemble N [--dir DIRECTORY] [--port PORT] [--tick MILLISECONDS]
 
-  N                 how many servers, 1 to 9; 3 survive the loss of one, 5 of two
-  --dir DIRECTORY   configuration, data and log of each server; ./drover-ensemble. Kept, and used again
-  --port PORT       clients of server i: PORT + i - 1, 2181 by default; 1000 and 2000 above it the servers'
-                    ports for each other, 3000 above it commands and metrics over HTTP
-  --tick MS         tickTime, 500 by default: a lost leader is noticed within a few of these
+  N                 number of servers, 1 to 9; 3 survive the loss of one, 5 of two
+  --dir DIRECTORY   configuration, data and logs (./drover-ensemble); kept for the next start
+  --port PORT       client port of the first server (2181); the others follow. The ports between servers are
+                    1000 and 2000 higher, the HTTP port is 3000 higher
+  --tick MS         tickTime (500); a lost leader is noticed within a few ticks
 
-Prints the connect string and each server's role, and every change of roles; Ctrl-C or SIGTERM stops all.
-Try it: kill -9 the leader (its process id is shown) and see another one lead. Start it again with
+Prints the connect string, each server's role, and every change of roles. Ctrl-C or SIGTERM stops all servers.
+Try this: kill -9 the leader (its process id is shown) and see another one lead. Then start it again with
 `drover server DIRECTORY/server-N/zoo.cfg`.
 )";
 
@@ -99,7 +99,7 @@ std::optional<std::string> parse(const std::vector<std::string>& arguments, Opti
       options.directory = value;
     } else if (const bool port = word == "--port"; port || word == "--tick") {
       const auto n = number(value, port ? 1 : 10, port ? 62'000 : 600'000);
-      if (!n) return word + ": '" + value + "' is not a number it can be";
+      if (!n) return word + ": '" + value + "' is not a number in its range; see --help";
       (port ? options.port : options.tick_ms) = *n;
     } else {
       return "unknown option '" + word + "'; see --help";
@@ -220,7 +220,7 @@ bool reap(std::vector<Process>& members) {
     any = true;
     m.process = 0;
     const std::string how = WIFSIGNALED(status) ? "was killed by signal " + std::to_string(WTERMSIG(status))
-                                                : "ended with code " + std::to_string(WEXITSTATUS(status));
+                                                : "exited with code " + std::to_string(WEXITSTATUS(status));
     std::printf("server %d %s; its log is %s\n", m.id, how.c_str(), (m.directory / "drover.log").c_str());
   }
   return any;
@@ -284,7 +284,8 @@ int watch(const Options& options, std::vector<Process>& members) {
   if (stop_asked) return 0;
   if (!all_serve(members)) {
     print_roles(members);
-    std::fprintf(stderr, "drover ensemble: not every server serves; the logs are in %s/server-*/drover.log\n",
+    std::fprintf(stderr,
+                 "drover ensemble: not all servers are serving; the logs are in %s/server-*/drover.log\n",
                  options.directory.c_str());
     return 1;
   }

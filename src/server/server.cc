@@ -59,7 +59,8 @@ std::size_t connections_max(const ServerConfig& config) {
 
 // A write or sync of the log failed: earlier promises can no longer be kept, so the server makes no new ones.
 [[noreturn]] void die_of_storage(const IoError& error) {
-  log_error("log", "{}: the process ends, because what is not durable must not be acknowledged", error.what);
+  log_error("log", "{}: the server stops, because it cannot make writes durable any more; check the disk",
+            error.what);
   _exit(kStorageFailureExit);
 }
 
@@ -188,7 +189,7 @@ IoResult<net::Socket> ServerProcess::connect_inside(const net::Address& as) {
   net::Socket theirs(ends[1]);
   fcntl(ours.fd(), F_SETFL, O_NONBLOCK);
   if (counter_.enter(as.ip_text()) != ConnectionCounter::Verdict::kWelcome)
-    return std::unexpected(data_error("there are too many connections"));
+    return std::unexpected(data_error("too many connections"));
   IoLoop::Newcomer newcomer;
   newcomer.accepted = {std::move(ours), as};
   io_loops_.front()->add(std::move(newcomer));
@@ -301,9 +302,10 @@ void ServerProcess::run() {
     http_->reload_changed_tls();
     if (!tls_) continue;
     if (auto changed = tls_->poll_for_changes(); !changed) {
-      log_error("tls", "the changed stores are not used: {}", changed.error().what);
+      log_error("tls", "cannot reload the key and trust stores, the old ones stay in use: {}",
+                changed.error().what);
     } else if (*changed) {
-      log_info("tls", "key and trust stores were loaded anew");
+      log_info("tls", "key and trust stores were reloaded");
     }
   }
   log_info("server", "stopping");

@@ -246,9 +246,9 @@ void work_together(int io_threads) {
 }
 
 TEST(Server, ServesManyClientsOnSeveralIoThreads) { work_together(3); }
-TEST(Server, ServesManyClientsWhileOneThreadDoesItAll) { work_together(1); }
+TEST(Server, ServesManyClientsOnASingleThread) { work_together(1); }
 
-TEST(Server, ClosesAConnectionWhoseOutputItHasThrownAway) {
+TEST(Server, ClosesAConnectionWhoseOutputWasDropped) {
   RunningServer server(1, [](ServerConfig& config) {
     config.limits.output_high_water_bytes = config.limits.output_max_bytes = 64 << 10;
     config.deadlines.first_frame_ms = 3'600'000;  // no other timeout closes it
@@ -275,7 +275,7 @@ TEST(Server, ClosesAConnectionWhoseOutputItHasThrownAway) {
   EXPECT_TRUE(deaf.reads_to_the_end());
 }
 
-TEST(Server, RefusesADirectoryThatAnotherServerUses) {
+TEST(Server, RefusesADirectoryInUse) {
   char name[] = "/tmp/drover-server-test-XXXXXX";
   ServerConfig config;
   config.admin.enabled = false;

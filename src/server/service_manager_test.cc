@@ -34,7 +34,7 @@ std::string heard(const net::Descriptor& socket) {
   return got < 0 ? "" : std::string(buffer.data(), static_cast<std::size_t>(got));
 }
 
-TEST(ServiceManager, IsToldWhereItAsked) {
+TEST(ServiceManager, IsNotifiedThroughItsSocket) {
   const std::string number = std::to_string(::getpid());
   for (const std::string& name : {"@drover-notify-" + number, "/tmp/drover-notify-" + number}) {
     const net::Descriptor socket = listen_on(name);
@@ -46,7 +46,7 @@ TEST(ServiceManager, IsToldWhereItAsked) {
   ::unsetenv("NOTIFY_SOCKET");
 }
 
-TEST(ServiceManager, IsNotMissed) {
+TEST(ServiceManager, NotificationIsOptional) {
   ::unsetenv("NOTIFY_SOCKET");
   tell_service_manager("READY=1");
   for (const std::string& name :

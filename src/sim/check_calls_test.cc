@@ -24,7 +24,7 @@ struct CallsTest : ::testing::Test {
   }
 };
 
-TEST_F(CallsTest, ARightHistoryIsAccepted) {
+TEST_F(CallsTest, CorrectHistoryIsAccepted) {
   s.create(a, "/a");
   s.create(b, "/a/e", wire::kEphemeral);
   s.do_write(a, OpCode::kCreate2, t::create_body("/a/s-", {.flags = wire::kPersistentSequential}));
@@ -100,7 +100,7 @@ TEST_F(CallsTest, AWrongPartOfAMultiIsFound) {
   EXPECT_REJECTED(s, "I5: client 0 was told something else");
 }
 
-TEST_F(CallsTest, TheZxidOfAReplyIsThatOfItsTransaction) {
+TEST_F(CallsTest, WrongZxidInAReplyIsFound) {
   Reply reply = set(a);
   set(b);
   reply.header.zxid = s.last;
@@ -108,7 +108,7 @@ TEST_F(CallsTest, TheZxidOfAReplyIsThatOfItsTransaction) {
   EXPECT_REJECTED(s, "I6: client 0 was told that xid 1 is 0x500000004, but it is 0x500000003");
 }
 
-TEST_F(CallsTest, AWriteBelowWhatAnybodyHadSeenWhenItWasAskedForIsFound) {
+TEST_F(CallsTest, WriteBelowAZxidSeenBeforeItsRequestIsFound) {
   const std::string body = t::set_data_body("/a", "x");
   const std::int32_t of_b = s.ask(b, OpCode::kSetData, body);
   s.oracle.on_known(s.decide(a.session, 1, OpCode::kSetData, body));
@@ -118,12 +118,12 @@ TEST_F(CallsTest, AWriteBelowWhatAnybodyHadSeenWhenItWasAskedForIsFound) {
   EXPECT_REJECTED(s, "I11: 0x500000003 of session 0x701, xid 1, which nobody asked for");
 }
 
-TEST_F(CallsTest, ATransactionThatNobodyAskedForIsFound) {
+TEST_F(CallsTest, TransactionWithoutARequestIsFound) {
   s.commit_next(a.session, 9, OpCode::kDelete, t::path_version_body("/a"));
   EXPECT_REJECTED(s, "I11: 0x500000003 of session 0x701, xid 9, which nobody asked for");
 }
 
-TEST_F(CallsTest, AWriteThatIsDoneTwiceIsFound) {
+TEST_F(CallsTest, WriteThatIsAppliedTwiceIsFound) {
   const std::string body = t::set_data_body("/a", "1");
   const std::int32_t xid = s.ask(a, OpCode::kSetData, body);
   s.commit_next(a.session, xid, OpCode::kSetData, body);
@@ -131,7 +131,7 @@ TEST_F(CallsTest, AWriteThatIsDoneTwiceIsFound) {
   EXPECT_REJECTED(s, "I11: xid 1 of session 0x701 is in the history at 0x500000003 and at 0x500000004");
 }
 
-TEST_F(CallsTest, AWriteWhoseAnswerWasLostMayBeDoneOnce) {
+TEST_F(CallsTest, WriteWithALostReplyMayBeAppliedOnce) {
   const std::string body = t::set_data_body("/a", "1");
   const std::int32_t lost = s.ask(a, OpCode::kSetData, body);
   s.oracle.on_disconnected(a.id);
@@ -142,7 +142,7 @@ TEST_F(CallsTest, AWriteWhoseAnswerWasLostMayBeDoneOnce) {
   EXPECT_REJECTED(s, "I11: xid 1");
 }
 
-TEST_F(CallsTest, AWriteThatWasNeverSentIsNeverDone) {
+TEST_F(CallsTest, UnsentWriteThatIsAppliedIsFound) {
   const std::string body = t::set_data_body("/a", "1");
   const std::int32_t xid = s.ask(a, OpCode::kSetData, body);
   s.oracle.on_not_applied(a.id, xid);
@@ -159,7 +159,7 @@ TEST_F(CallsTest, AWriteThatOvertakesAnEarlierOneOfItsSessionIsFound) {
   EXPECT_REJECTED(s, "I6: 0x500000004 is xid 1 of session 0x701, behind its xid 2");
 }
 
-TEST_F(CallsTest, AWriteThatComesAfterALaterSyncWasAnsweredIsFound) {
+TEST_F(CallsTest, WriteAfterTheReplyToALaterSyncIsFound) {
   const std::string body = t::set_data_body("/a", "1");
   const std::int32_t lost = s.ask(a, OpCode::kSetData, body);
   s.oracle.on_disconnected(a.id);
@@ -169,7 +169,7 @@ TEST_F(CallsTest, AWriteThatComesAfterALaterSyncWasAnsweredIsFound) {
   EXPECT_REJECTED(s, "I6: 0x500000003 is xid 1 of session 0x701, which came after the answer to its sync 2");
 }
 
-TEST_F(CallsTest, AnswersComeInTheOrderOfTheQuestions) {
+TEST_F(CallsTest, RepliesOutOfOrderAreFound) {
   const Reply first = set(a);
   const Reply second = set(a);
   s.tell(a, second);
@@ -177,7 +177,7 @@ TEST_F(CallsTest, AnswersComeInTheOrderOfTheQuestions) {
   EXPECT_REJECTED(s, "I6: client 0 got an answer to xid 2, and waits for xid 1");
 }
 
-TEST_F(CallsTest, AnAnswerThatComesTwiceIsFound) {
+TEST_F(CallsTest, RepeatedReplyIsFound) {
   const Reply reply = set(a);
   s.tell(a, reply);
   s.tell(a, reply);
@@ -199,7 +199,7 @@ TEST_F(CallsTest, AWronglyDecidedWriteIsFound) {
       s, "I5: 0x500000004 is not what its request makes of the state before it: BadVersion instead of Ok");
 }
 
-TEST_F(CallsTest, TwoCreatesOfOnePathCannotBothSucceed) {
+TEST_F(CallsTest, TwoSuccessfulCreatesOfOnePathAreFound) {
   // As if the leader had checked only the tree, and not the changes under way.
   const std::string body = t::create_body("/a", {.data = "x"});
   const std::int32_t of_a = s.ask(a, OpCode::kCreate, body);
@@ -217,7 +217,7 @@ TEST_F(CallsTest, TwoCreatesOfOnePathCannotBothSucceed) {
       s, "I5: 0x500000004 is not what its request makes of the state before it: Ok instead of NodeExists");
 }
 
-TEST_F(CallsTest, AContainerThatIsInUseIsNotDeleted) {
+TEST_F(CallsTest, DeletionOfAContainerInUseIsFound) {
   s.do_write(a, OpCode::kCreateContainer, t::create_body("/c", {.flags = wire::kContainer}));
   s.create(a, "/p");
   const std::string entry = t::written([&](wire::Writer& w) {
@@ -240,7 +240,7 @@ TEST_F(CallsTest, AReadOfAnEarlierStateThanSeenIsFound) {
   EXPECT_REJECTED(s, "I7: client 0 saw 0x500000004, and then 0x500000003");
 }
 
-TEST_F(CallsTest, SomebodyElsesStaleReadIsAllowed) {
+TEST_F(CallsTest, StaleReadOfAnotherSessionIsAccepted) {
   s.create(a, "/a");
   const Zxid before = s.last;
   const Reply old = s.answer(b, 1, OpCode::kGetData, t::path_watch_body("/a"));
@@ -289,7 +289,7 @@ TEST_F(CallsTest, AMissingChildIsFound) {
   EXPECT_REJECTED(s, "I7: client 1 was shown another children of /a");
 }
 
-TEST_F(CallsTest, ANodeThatIsSaidToBeMissingIsFound) {
+TEST_F(CallsTest, ExistingNodeReportedAsMissingIsFound) {
   s.create(a, "/a");
   Reply reply = s.read(b, OpCode::kGetData, t::path_watch_body("/a"));
   s.tell(b, {{reply.header.xid, reply.header.zxid, ErrorCode::kNoNode}, ""});
@@ -317,7 +317,7 @@ TEST_F(CallsTest, AWrongPartOfAMultiReadIsFound) {
   EXPECT_REJECTED(s, "I7: client 1 was shown another data of /a");
 }
 
-TEST_F(CallsTest, ASyncThatShowsLessThanWasSeenBeforeItIsFound) {
+TEST_F(CallsTest, SyncThatShowsLessThanWasSeenBeforeIsFound) {
   const Zxid before = s.last;
   s.create(a, "/a");
   const std::int32_t xid = s.ask(b, OpCode::kSync, t::path_body("/"));

@@ -24,7 +24,7 @@ void CheckOrder::on_known(std::string_view entry) {
   learn(wire::zxid_of_entry(entry), entry);
 }
 
-// A zxid is one transaction for ever, committed or not. Returns null if this is another one.
+// A zxid is one transaction forever, committed or not. Returns null if this is another one.
 CheckOrder::Txn* CheckOrder::learn(Zxid zxid, std::string_view entry) {
   const std::uint64_t hash = hash_bytes(entry, kHashKey);
   const auto [found, is_new] = txns_.try_emplace(zxid);

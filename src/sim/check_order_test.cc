@@ -26,7 +26,7 @@ struct OrderTest : ::testing::Test {
   }
 };
 
-TEST_F(OrderTest, TwoServersThatApplyTheSameAreRight) {
+TEST_F(OrderTest, EqualHistoriesAreAccepted) {
   const std::string one = next_set();
   const std::uint64_t digest = s.machine().tree.digest();
   s.oracle.on_state(kFollower, s.machine(), false);
@@ -38,7 +38,7 @@ TEST_F(OrderTest, TwoServersThatApplyTheSameAreRight) {
   EXPECT_EQ(s.oracle.last_committed(), zxid_of(3));
 }
 
-TEST_F(OrderTest, OneZxidIsOneTransaction) {
+TEST_F(OrderTest, TwoTransactionsWithOneZxidAreFound) {
   s.commit(next_set());
   std::string other = s.decide(c.session, 77, OpCode::kDelete, t::path_version_body("/b"));
   wire::store_be(other.data() + 12, raw(zxid_of(2)));
@@ -56,7 +56,7 @@ TEST_F(OrderTest, ACommitOutOfOrderIsFound) {
   EXPECT_REJECTED(s, "I2: server 1 applied 0x500000003 after 0x500000001 instead of 0x500000002");
 }
 
-TEST_F(OrderTest, ALeaderThatTakesOverItsOwnEpochIsFoundAndNotFollowedInCircles) {
+TEST_F(OrderTest, LeaderThatTakesOverItsOwnEpochIsFound) {
   constexpr Zxid kFirst{0x7'0000'0001};
   constexpr Zxid kSecond{0x7'0000'0002};
   for (const Zxid zxid : {kFirst, kSecond}) {
@@ -84,18 +84,18 @@ TEST_F(OrderTest, ATransactionAppliedTwiceIsFound) {
   EXPECT_REJECTED(s, "I2: server 1 applied 0x500000002 after 0x500000002");
 }
 
-TEST_F(OrderTest, ATransactionThatNobodyProposedIsFound) {
+TEST_F(OrderTest, TransactionThatWasNeverProposedIsFound) {
   next_set();
   s.oracle.on_applied(kLeader, zxid_of(3), next_set(), std::nullopt, true);
   EXPECT_REJECTED(s, "nobody was seen to propose 0x500000002");
 }
 
-TEST_F(OrderTest, AnEpochHasOneLeader) {
+TEST_F(OrderTest, TwoLeadersInOneEpochAreFound) {
   s.oracle.on_established(kFollower, kEpoch, zxid_of(1));
   EXPECT_REJECTED(s, "I1: epoch 5 has leaders 1 and 2");
 }
 
-TEST_F(OrderTest, AServersEpochsOnlyRise) {
+TEST_F(OrderTest, DecreasingEpochOfAServerIsFound) {
   s.oracle.on_established(kFollower, kEpoch + 2, zxid_of(1));
   s.oracle.on_established(kFollower, kEpoch + 1, zxid_of(1));
   EXPECT_REJECTED(s, "I1: server 2 leads epoch 6 after epoch 7");
@@ -113,7 +113,7 @@ TEST_F(OrderTest, ALeaderWithoutACommittedWriteIsFound) {
       s, "I3: server 2 leads epoch 6 with a history up to 0x500000001, but 0x500000002 is committed");
 }
 
-TEST_F(OrderTest, ALeaderThatLearnsLateThatItHadAQuorumIsHarmless) {
+TEST_F(OrderTest, LateCommitOfAFormerLeaderIsAccepted) {
   s.commit(next_set());
   s.oracle.on_established(kFollower, kEpoch + 3, zxid_of(2));
   s.oracle.on_established(ServerId{3}, kEpoch + 2, zxid_of(1));
@@ -131,7 +131,7 @@ TEST_F(OrderTest, AHistoryThatForksFromACommittedWriteIsFound) {
   EXPECT_REJECTED(s, "on top of 0x500000001, but 0x500000002 is committed");
 }
 
-TEST_F(OrderTest, AWriteThatNoQuorumHadMayVanish) {
+TEST_F(OrderTest, UncommittedWriteMayVanish) {
   const std::string tail = next_set();
   s.oracle.on_applied(kFollower, zxid_of(2), tail, std::nullopt, /*serving=*/false);
   s.oracle.on_established(ServerId{3}, kEpoch + 1, zxid_of(1));
@@ -178,7 +178,7 @@ TEST_F(OrderTest, ALoadedStateIsComparedUnlessItIsFuzzy) {
   EXPECT_REJECTED(s, "I4: server 2 has other sessions than the model at 0x500000001");
 }
 
-TEST_F(OrderTest, AServerThatEndsBehindTheOthersIsFound) {
+TEST_F(OrderTest, ServerThatEndsBehindIsFound) {
   s.commit(next_set());
   state::Machine behind{state::Options{}};
   behind.last_zxid = zxid_of(1);
@@ -186,7 +186,7 @@ TEST_F(OrderTest, AServerThatEndsBehindTheOthersIsFound) {
   EXPECT_REJECTED(s, "I3: server 2 ended at 0x500000001, but 0x500000002 is committed");
 }
 
-TEST_F(OrderTest, WhatAClientHasSeenIsCommitted) {
+TEST_F(OrderTest, UncommittedTransactionSeenByAClientIsFound) {
   // No serving server reported it as applied; but the client was told.
   const std::string one = next_set();
   s.oracle.on_known(one);
@@ -196,7 +196,7 @@ TEST_F(OrderTest, WhatAClientHasSeenIsCommitted) {
   EXPECT_REJECTED(s, "I3: server 2 leads epoch 6");
 }
 
-TEST_F(OrderTest, AZxidThatIsNoTransactionCannotBeSeen) {
+TEST_F(OrderTest, SeenZxidWithoutATransactionIsFound) {
   auto reply = s.read(c, OpCode::kSync, t::path_body("/"));
   reply.header.zxid = zxid_of(9);
   s.tell(c, reply);

@@ -38,7 +38,7 @@ TEST_F(SessionsTest, AnEphemeralOfADeadSessionIsFound) {
   EXPECT_REJECTED(s, "I8: 0x500000004 leaves an ephemeral of session 0x701, which is over");
 }
 
-TEST_F(SessionsTest, AWriteOfASessionThatNeverWasIsFound) {
+TEST_F(SessionsTest, WriteOfASessionThatNeverExistedIsFound) {
   s.commit_next(SessionId{0x999}, 0, OpCode::kDelete, t::path_version_body("/a"));
   Story::Client ghost{s.oracle.new_client(), SessionId{0x998}, 1};
   s.oracle.on_session(ghost.id, ghost.session, 10'000, kLeader, s.oracle.now());
@@ -63,7 +63,7 @@ std::string sweep(Story& s, const std::vector<std::string>& paths, OpCode op = O
   });
 }
 
-TEST_F(SessionsTest, ASweepMayNameWhatIsGoneAndNothingElse) {
+TEST_F(SessionsTest, SweepThatDeletesAnotherNodeIsFound) {
   s.ask(a, OpCode::kCreate, t::create_body("/there"));
   s.commit_next(a.session, 1, OpCode::kCreate, t::create_body("/there"));
   const std::string right = sweep(s, {"/gone", "/gone/too"});
@@ -76,7 +76,7 @@ TEST_F(SessionsTest, ASweepMayNameWhatIsGoneAndNothingElse) {
   EXPECT_REJECTED(s, "I8: 0x500000005 deletes /there, which is there, for a session that is over");
 }
 
-TEST_F(SessionsTest, ATransactionThatNoFollowerCouldReadIsFound) {
+TEST_F(SessionsTest, TransactionTooLargeForFollowersIsFound) {
   std::string entry = sweep(s, {});
   entry.resize(state::Options{}.txn_bytes_max, 'x');
   s.oracle.on_known(entry);
@@ -85,7 +85,7 @@ TEST_F(SessionsTest, ATransactionThatNoFollowerCouldReadIsFound) {
   EXPECT_REJECTED(s, "I14: 0x500000003 has 2097151 bytes, more than a follower can read: 2097150");
 }
 
-TEST_F(SessionsTest, TwoClientsCannotHaveOneSession) {
+TEST_F(SessionsTest, TwoClientsWithOneSessionAreFound) {
   s.oracle.on_session(b.id, a.session, 10'000, kLeader, s.oracle.now());
   EXPECT_REJECTED(s, "I8: session 0x701 belongs to client 0 and to client 1");
 }
@@ -103,7 +103,7 @@ TEST_F(SessionsTest, ASessionMayExpireAfterItsTimeoutAndBeClosedAtAnyTime) {
   EXPECT_ACCEPTED(s);
 }
 
-TEST_F(SessionsTest, AWriteThatTheLeaderHeardItselfGivesAFullTimeout) {
+TEST_F(SessionsTest, WriteReceivedByTheLeaderExtendsTheSession) {
   s.oracle.set_now({1000 + 8000});
   s.create(a, "/a");
   s.oracle.set_now({1000 + 12'000});
@@ -111,7 +111,7 @@ TEST_F(SessionsTest, AWriteThatTheLeaderHeardItselfGivesAFullTimeout) {
   EXPECT_REJECTED(s, "after 4000 ms");
 }
 
-TEST_F(SessionsTest, AWriteThatAFollowerForwardedMayNotHaveTouchedTheSession) {
+TEST_F(SessionsTest, WriteForwardedByAFollowerMayNotExtendTheSession) {
   Story::Client c = s.join(10'000, kFollower);
   s.oracle.set_now({1000 + 8000});
   s.create(c, "/a");
@@ -131,7 +131,7 @@ TEST_F(SessionsTest, ANewLeaderGivesEverySessionAFullTimeout) {
   EXPECT_REJECTED(s, "I8: session 0x701 expired at 0x600000001 after 3000 ms");
 }
 
-TEST_F(SessionsTest, ALiveSessionIsNotCalledExpired) {
+TEST_F(SessionsTest, LiveSessionReportedAsExpiredIsFound) {
   const std::string body = t::set_data_body("/a", "x");
   const std::int32_t xid = s.ask(a, OpCode::kSetData, body);
   const std::string entry = t::written([&](wire::Writer& w) {
@@ -143,12 +143,12 @@ TEST_F(SessionsTest, ALiveSessionIsNotCalledExpired) {
   EXPECT_REJECTED(s, "I8: 0x500000003 says that session 0x701 is over, and it is not");
 }
 
-TEST_F(SessionsTest, ACloseThatWasConfirmedIsInTheHistory) {
+TEST_F(SessionsTest, ConfirmedCloseMissingFromTheHistoryIsFound) {
   s.oracle.on_closed(a.id);
   EXPECT_REJECTED(s, "I8: a client was told that session 0x701 is closed, and it is not");
 }
 
-TEST_F(SessionsTest, NothingIsLeftWhenAllClientsAreGone) {
+TEST_F(SessionsTest, LeftoversOfDepartedClientsAreFound) {
   s.create(a, "/e", wire::kEphemeral);
   s.oracle.on_drained(kLeader, s.machine(), {.connections = 1, .watches = 2, .requests = 3});
   EXPECT_REJECTED(s, "I13: server 1 has 2 sessions");

@@ -31,7 +31,7 @@ struct WatchesTest : ::testing::Test {
   void watch_recursive(std::string_view path) { s.do_read(a, OpCode::kAddWatch, t::path_type_body(path, 1)); }
 };
 
-TEST_F(WatchesTest, EventsThatComeAsTheyShouldAreAccepted) {
+TEST_F(WatchesTest, CorrectEventsAreAccepted) {
   s.create(b, "/a");
   watch_data("/a");
   watch_children("/a");
@@ -65,7 +65,7 @@ TEST_F(WatchesTest, AMissingEventIsFoundByTheNextReply) {
   EXPECT_REJECTED(s, "I9: client 0 saw 0x500000004 before it was told that /a was changed at 0x500000004");
 }
 
-TEST_F(WatchesTest, AnEventBehindTheReplyThatShowsItIsFound) {
+TEST_F(WatchesTest, EventAfterAReplyThatShowsTheChangeIsFound) {
   s.create(b, "/a");
   watch_data("/a");
   s.set(b, "/a");
@@ -76,7 +76,7 @@ TEST_F(WatchesTest, AnEventBehindTheReplyThatShowsItIsFound) {
   EXPECT_REJECTED(s, "only after a reply at 0x500000004");
 }
 
-TEST_F(WatchesTest, AnEventThatComesTwiceIsFound) {
+TEST_F(WatchesTest, RepeatedEventIsFound) {
   s.create(b, "/a");
   watch_data("/a");
   s.set(b, "/a");
@@ -111,7 +111,7 @@ TEST_F(WatchesTest, AnEventThatNeverHappenedIsFound) {
   EXPECT_REJECTED(s, "I9: client 0 was told that /a was changed at 0x500000004, and it was not");
 }
 
-TEST_F(WatchesTest, AnEventThatNobodyAskedForIsFound) {
+TEST_F(WatchesTest, EventWithoutAWatchIsFound) {
   s.create(b, "/a");
   s.tell_event(a, {EventType::kNodeCreated, "/a", s.last});
   EXPECT_REJECTED(s, "which it does not watch");
@@ -130,7 +130,7 @@ TEST_F(WatchesTest, EventsOutOfOrderAreFound) {
   EXPECT_REJECTED(s, "I9: client 0 heard of 0x500000005 after 0x500000006");
 }
 
-TEST_F(WatchesTest, TheEndOfANodeIsToldOnceToBothOfItsWatches) {
+TEST_F(WatchesTest, DeletionIsReportedOnceToDataAndChildWatch) {
   s.create(b, "/a");
   watch_data("/a");
   watch_children("/a");
@@ -152,7 +152,7 @@ TEST_F(WatchesTest, APersistentWatchMissesNothing) {
       s, "I9: client 0 was told that /a was changed at 0x500000005, but next was changed at 0x500000004");
 }
 
-TEST_F(WatchesTest, ARecursiveWatchHearsOfEverythingBelow) {
+TEST_F(WatchesTest, RecursiveWatchCoversTheSubtree) {
   s.create(b, "/a");
   watch_recursive("/a");
   s.create(b, "/a/x");
@@ -164,7 +164,7 @@ TEST_F(WatchesTest, ARecursiveWatchHearsOfEverythingBelow) {
   EXPECT_REJECTED(s, "before it was told that /a was created at 0x500000005");
 }
 
-TEST_F(WatchesTest, AFailedMultiTellsNothing) {
+TEST_F(WatchesTest, FailedMultiFiresNoEvents) {
   s.create(b, "/a");
   watch_data("/a");
   s.do_write(b, OpCode::kMulti,
@@ -198,7 +198,7 @@ TEST_F(WatchesTest, AServerThatForgetsAWatchIsFound) {
 
 // --- after a lost connection ---
 
-TEST_F(WatchesTest, WhatHappenedMeanwhileIsToldAfterwards) {
+TEST_F(WatchesTest, MissedChangesAreReportedAfterAReconnect) {
   s.create(b, "/data");
   s.create(b, "/gone");
   s.create(b, "/parent");
@@ -219,7 +219,7 @@ TEST_F(WatchesTest, WhatHappenedMeanwhileIsToldAfterwards) {
   EXPECT_ACCEPTED(s);
 }
 
-TEST_F(WatchesTest, WhatIsNotToldAfterwardsIsMissing) {
+TEST_F(WatchesTest, MissedChangeThatIsNotReportedIsFound) {
   s.create(b, "/a");
   watch_data("/a");
   s.set(b, "/a");
@@ -230,7 +230,7 @@ TEST_F(WatchesTest, WhatIsNotToldAfterwardsIsMissing) {
   EXPECT_REJECTED(s, "before it was told that /a was changed at 0x500000004");
 }
 
-TEST_F(WatchesTest, WhatIsToldAfterwardsMustHaveHappened) {
+TEST_F(WatchesTest, InventedMissedChangeIsFound) {
   s.create(b, "/a");
   watch_data("/a");
   s.reconnect(a, s.last, {{"/a"}, {}, {}, {}, {}});
@@ -238,7 +238,7 @@ TEST_F(WatchesTest, WhatIsToldAfterwardsMustHaveHappened) {
   EXPECT_REJECTED(s, "I9: client 0 was told afterwards that /a was changed, and it was not");
 }
 
-TEST_F(WatchesTest, OnAConnectionThatLastsNothingIsToldAfterwards) {
+TEST_F(WatchesTest, MissedChangesAreReportedOnlyAfterAReconnect) {
   s.create(b, "/a");
   watch_data("/a");
   s.set(b, "/a");
@@ -246,7 +246,7 @@ TEST_F(WatchesTest, OnAConnectionThatLastsNothingIsToldAfterwards) {
   EXPECT_REJECTED(s, "was told afterwards");
 }
 
-TEST_F(WatchesTest, ANodeThatCameAndWentMeanwhileIsNotMissed) {
+TEST_F(WatchesTest, NodeCreatedAndDeletedMeanwhileNeedsNoEvent) {
   watch_exists("/awaited");
   const Zxid seen = s.last;
   s.create(b, "/awaited");
@@ -259,7 +259,7 @@ TEST_F(WatchesTest, ANodeThatCameAndWentMeanwhileIsNotMissed) {
   EXPECT_ACCEPTED(s);
 }
 
-TEST_F(WatchesTest, ANodeThatCameAndStayedIsMissed) {
+TEST_F(WatchesTest, NodeCreatedMeanwhileNeedsAnEvent) {
   watch_exists("/awaited");
   s.create(b, "/awaited");
   s.reconnect(a, s.last, {{}, {}, {}, {}, {}});
@@ -267,7 +267,7 @@ TEST_F(WatchesTest, ANodeThatCameAndStayedIsMissed) {
   EXPECT_REJECTED(s, "before it was told that /awaited was created");
 }
 
-TEST_F(WatchesTest, PersistentWatchesMaySleepWhileThereIsNoConnection) {
+TEST_F(WatchesTest, PersistentWatchesMayMissEventsWhileDisconnected) {
   s.create(b, "/a");
   watch_persistent("/a");
   watch_recursive("/");
@@ -280,7 +280,7 @@ TEST_F(WatchesTest, PersistentWatchesMaySleepWhileThereIsNoConnection) {
   EXPECT_ACCEPTED(s);
 }
 
-TEST_F(WatchesTest, PersistentWatchesAreAwakeFromTheFirstReplyOn) {
+TEST_F(WatchesTest, PersistentWatchesMissNothingAfterTheFirstReply) {
   s.create(b, "/a");
   watch_persistent("/a");
   s.reconnect(a, s.last, {{}, {}, {}, {"/a"}, {}});
@@ -291,7 +291,7 @@ TEST_F(WatchesTest, PersistentWatchesAreAwakeFromTheFirstReplyOn) {
   EXPECT_REJECTED(s, "before it was told that /a was changed");
 }
 
-TEST_F(WatchesTest, PersistentWatchesAreAwakeFromTheFirstEventOn) {
+TEST_F(WatchesTest, PersistentWatchesMissNothingAfterTheFirstEvent) {
   s.create(b, "/a");
   watch_persistent("/a");
   s.reconnect(a, s.last, {{}, {}, {}, {"/a"}, {}});

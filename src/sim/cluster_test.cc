@@ -16,7 +16,7 @@
 namespace drover::sim {
 namespace {
 
-TEST(Cluster, ASeedIsOneRunAndNoOther) {
+TEST(Cluster, SameSeedGivesTheSameRun) {
   Cluster first(plan_of(17), {});
   Cluster again(plan_of(17), {});
   Cluster other(plan_of(18), {});
@@ -29,7 +29,7 @@ TEST(Cluster, ASeedIsOneRunAndNoOther) {
   EXPECT_NE(first.events(), other.events());
 }
 
-TEST(Cluster, StopsAtTheEventItIsTold) {
+TEST(Cluster, StopsAtTheGivenEvent) {
   Cluster cluster(plan_of(17), {.until = 500});
   EXPECT_FALSE(cluster.run());
   EXPECT_EQ(cluster.events(), 500u);
@@ -37,7 +37,7 @@ TEST(Cluster, StopsAtTheEventItIsTold) {
 
 class Stories : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(Stories, EndWell) {
+TEST_P(Stories, PassWithoutCrashes) {
   const Script& script = *find_script(GetParam());
   Tally tally;
   {
@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(Scripts, Stories, ::testing::ValuesIn(names()), [](cons
   return name;
 });
 
-TEST(Sweep, ACaseIsATextAndBack) {
+TEST(Sweep, CaseRoundTripsThroughText) {
   const SweepCase each{ServerId{2}, {SimServer::CrashPoint::Kind::kSend, 41, storage::Survival::kTear}};
   EXPECT_EQ(text_of(each), "2:send:41:tear");
   EXPECT_EQ(text_of(parse_sweep_case("2:send:41:tear")), "2:send:41:tear");
@@ -67,7 +67,7 @@ TEST(Sweep, ACaseIsATextAndBack) {
   EXPECT_EQ(raw(parse_sweep_case("2:mail:41:tear").server), 0);
 }
 
-TEST_P(Stories, HaveACrashPointAtEveryStepOfEveryServer) {
+TEST_P(Stories, CrashPointsCoverEveryStepOfEveryServer) {
   const Script& script = *find_script(GetParam());
   Cluster cluster(script.plan, {});
   ASSERT_TRUE(tell(cluster, script)) << cluster.failure();
@@ -87,7 +87,7 @@ TEST_P(Stories, HaveACrashPointAtEveryStepOfEveryServer) {
   }
 }
 
-TEST(Sweep, ACrashPointEndsTheProcessOnceAndTheClusterGoesOn) {
+TEST(Sweep, CrashPointStopsTheProcessOnceAndTheClusterRecovers) {
   const Script& script = *find_script("boot-and-write");
   Cluster cluster(script.plan, {});
   SimServer& server = cluster.server(ServerId{1});

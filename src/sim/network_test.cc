@@ -55,7 +55,7 @@ std::string sample_text() {
   return text;
 }
 
-TEST_F(NetworkTest, BytesArriveInOrderAndWholeHoweverTheyAreCut) {
+TEST_F(NetworkTest, BytesArriveCompleteAndInOrder) {
   network.plan().split_percent = 70;
   connect();
   const std::string text = sample_text();
@@ -66,7 +66,7 @@ TEST_F(NetworkTest, BytesArriveInOrderAndWholeHoweverTheyAreCut) {
   EXPECT_GT(there.pieces, 2);
 }
 
-TEST_F(NetworkTest, WhatIsSentIntoACutArrivesWhenItHeals) {
+TEST_F(NetworkTest, BytesSentDuringACutArriveWhenItHeals) {
   connect();
   network.set_cut(kHere, kThere, true);
   network.send(dialled, "late");
@@ -79,7 +79,7 @@ TEST_F(NetworkTest, WhatIsSentIntoACutArrivesWhenItHeals) {
   EXPECT_EQ(there.story, "late");
 }
 
-TEST_F(NetworkTest, ClosingComesBehindWhatWasSent) {
+TEST_F(NetworkTest, CloseArrivesAfterTheBytes) {
   connect();
   network.send(dialled, "farewell");
   network.close(dialled);
@@ -100,7 +100,7 @@ TEST_F(NetworkTest, AResetDeliversAPrefixAndThenTheEnd) {
   EXPECT_TRUE(text.starts_with(there.story));
 }
 
-TEST_F(NetworkTest, AProcessThatDiesIsHeardOfAndAPowerLossIsNot) {
+TEST_F(NetworkTest, DyingProcessClosesItsConnectionsAndAPowerLossDoesNot) {
   connect();
   network.detach(kHere, Farewell::kReset);
   wait();
@@ -116,7 +116,7 @@ TEST_F(NetworkTest, AProcessThatDiesIsHeardOfAndAPowerLossIsNot) {
   EXPECT_EQ(there.story, "");
 }
 
-TEST_F(NetworkTest, AMachineThatIsBackDoesNotKnowItsOldConnections) {
+TEST_F(NetworkTest, RestartedMachineResetsItsOldConnections) {
   connect();
   network.detach(kHere, Farewell::kSilent);
   network.attach(kHere, here, world.new_actor());
@@ -126,7 +126,7 @@ TEST_F(NetworkTest, AMachineThatIsBackDoesNotKnowItsOldConnections) {
   EXPECT_EQ(here.story, "");
 }
 
-TEST_F(NetworkTest, NobodyAnswersWhereNobodyListensOrNoWayLeads) {
+TEST_F(NetworkTest, ConnectWithoutAListenerOrARouteFails) {
   network.detach(kThere, Farewell::kReset);
   network.dial(kHere, kThere, Port::kClient);
   wait();
@@ -139,7 +139,7 @@ TEST_F(NetworkTest, NobodyAnswersWhereNobodyListensOrNoWayLeads) {
   EXPECT_EQ(here.story, "refusedrefused") << "the answer was lost";
 }
 
-TEST_F(NetworkTest, AHostInTheDarkHearsNothingAndTheOthersHearTheEndWhateverIsCut) {
+TEST_F(NetworkTest, IsolatedHostReceivesNothingAndOthersSeeItsConnectionsEnd) {
   connect();
   network.leave_in_the_dark(kHere);
   network.set_cut(kHere, kThere, true);

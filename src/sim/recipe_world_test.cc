@@ -27,7 +27,7 @@ TEST(RecipeWorld, ClientsUseOneTree) {
   EXPECT_FALSE(world.exists("/b"));
 }
 
-TEST(RecipeWorld, ASeedIsOneRunAndNoOther) {
+TEST(RecipeWorld, SameSeedGivesTheSameRun) {
   const auto story = [](std::uint64_t seed) {
     RecipeWorld world({.seed = seed, .servers = 3});
     EXPECT_TRUE(world.get(world.client(0).create("/a")));
@@ -40,7 +40,7 @@ TEST(RecipeWorld, ASeedIsOneRunAndNoOther) {
   EXPECT_NE(story(5), story(6));
 }
 
-TEST(RecipeWorld, ALostReplyIsOfAnOperationThatWasDone) {
+TEST(RecipeWorld, LostReplyMeansTheOperationWasApplied) {
   RecipeWorld world({.clients = 1});
   world.lose_reply(0, "create");
   const auto created = world.get(world.client(0).create("/a"));
@@ -50,7 +50,7 @@ TEST(RecipeWorld, ALostReplyIsOfAnOperationThatWasDone) {
   EXPECT_FALSE(world.has_traps(0));
 }
 
-TEST(RecipeWorld, ALostRequestIsOfAnOperationThatWasNotDone) {
+TEST(RecipeWorld, LostRequestMeansTheOperationWasNotApplied) {
   RecipeWorld world({.clients = 1});
   world.lose_request(0, "create", 2);
   EXPECT_TRUE(world.get(world.client(0).create("/a")));
@@ -59,7 +59,7 @@ TEST(RecipeWorld, ALostRequestIsOfAnOperationThatWasNotDone) {
   EXPECT_EQ(world.children("/"), (std::vector<std::string>{"a", "c", "zookeeper"}));
 }
 
-TEST(RecipeWorld, AShortCutLeavesTheSessionAndALongOneEndsIt) {
+TEST(RecipeWorld, SessionSurvivesAShortCutAndNotALongOne) {
   RecipeWorld world({.clients = 1});
   ASSERT_TRUE(world.get(world.client(0).create("/a", "", kEphemeral)));
   const SessionId before = world.client(0).session();
@@ -73,7 +73,7 @@ TEST(RecipeWorld, AShortCutLeavesTheSessionAndALongOneEndsIt) {
   EXPECT_NE(world.client(0).session(), before);
 }
 
-TEST(RecipeWorld, AKilledSessionTakesItsNodesAlong) {
+TEST(RecipeWorld, KilledSessionLosesItsNodes) {
   for (const int servers : {1, 3}) {
     RecipeWorld world({.servers = servers, .clients = 2});
     ASSERT_TRUE(world.get(world.client(0).create("/a", "", kEphemeral)));
@@ -114,7 +114,7 @@ TEST(RecipeWorld, NotificationsAreCounted) {
   EXPECT_EQ(world.watches(), 0u);
 }
 
-TEST(RecipeWorld, SomethingHappensRightBehindARequest) {
+TEST(RecipeWorld, ActionRunsRightAfterARequest) {
   RecipeWorld world({.clients = 1});
   std::stop_source stop;
   world.at_request(0, "create", 1, [&] { stop.request_stop(); });
@@ -125,7 +125,7 @@ TEST(RecipeWorld, SomethingHappensRightBehindARequest) {
   EXPECT_TRUE(world.run_until([&] { return world.exists("/a"); }, milliseconds(1000)));
 }
 
-TEST(RecipeWorld, WhoIsLetGoClosesItsSession) {
+TEST(RecipeWorld, ReleasedClientClosesItsSession) {
   RecipeWorld world({.clients = 2});
   ASSERT_TRUE(world.get(world.client(0).create("/a", "", kEphemeral)));
   world.let_go(0);

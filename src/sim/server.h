@@ -76,7 +76,7 @@ class SimServer final : private Network::Host, private ElectionNet::Host, privat
   // Its disk lost something since it was last synced with a leader.
   bool is_impaired() const { return impaired_; }
   void set_impaired() { impaired_ = true; }
-  // Something on its disk is not what was written there, perhaps for ever.
+  // Something on its disk is not what was written there, perhaps forever.
   void set_damaged() { impaired_ = damaged_ = true; }
   // It has taken part in the ensemble's history since its disk was last empty.
   bool has_history() const { return has_history_; }

@@ -11,7 +11,7 @@
 namespace drover::sim {
 namespace {
 
-TEST(Tally, AddsUpAndSaysWhatNeverHappened) {
+TEST(Tally, AddsUpAndListsWhatNeverHappened) {
   Tally one;
   Tally two;
   one.add(Did::kCrash, 2);
@@ -25,7 +25,7 @@ TEST(Tally, AddsUpAndSaysWhatNeverHappened) {
   EXPECT_EQ(one.missing().find("SNAP"), std::string::npos);
 }
 
-TEST(Tally, EverythingHasANameOfItsOwn) {
+TEST(Tally, EveryKindHasItsOwnName) {
   std::set<std::string> names;
   for (std::size_t i = 0; i < static_cast<std::size_t>(Did::kEnd); ++i) {
     const std::string name = name_of(static_cast<Did>(i));
@@ -35,7 +35,7 @@ TEST(Tally, EverythingHasANameOfItsOwn) {
 }
 
 // The rarest things need hundreds of seeds: CI runs 500 with --all-kinds.
-TEST(Tally, AFewSeedsAreEnoughForNearlyEverythingToHappen) {
+TEST(Tally, FewSeedsCoverNearlyEveryKind) {
   Tally tally;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Cluster cluster(plan_of(seed), {.tally = &tally});

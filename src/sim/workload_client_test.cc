@@ -272,7 +272,7 @@ class Town {
   std::vector<std::unique_ptr<Resident>> clients_;
 };
 
-TEST(WorkloadClient, AnOrderlyServerIsFoundInnocent) {
+TEST(WorkloadClient, CorrectServerPassesTheChecks) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     Town town(seed, 4, /*reset_in=*/0);
     town.run(20'000);
@@ -293,7 +293,7 @@ TEST(WorkloadClient, ConnectionsMayBreakAtAnyTime) {
   }
 }
 
-TEST(WorkloadClient, AServerThatMisbehavesNowAndThenIsFoundGuilty) {
+TEST(WorkloadClient, ServerThatSometimesMisbehavesIsDetected) {
   for (const Mischief mischief : {Mischief::kLoseEvent, Mischief::kDoubleEvent, Mischief::kLateEvent,
                                   Mischief::kWrongBody, Mischief::kWrongError, Mischief::kOldZxid}) {
     Town town(3, 4, /*reset_in=*/1000);

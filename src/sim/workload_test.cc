@@ -19,7 +19,7 @@ std::string create_reply(const std::string& path) {
   return wire::testing::written([&](wire::Writer& w) { w.string(path); });
 }
 
-TEST(Workload, AsksForEverythingThatItPromises) {
+TEST(Workload, SendsEveryKindOfRequest) {
   Workload workload(1, 0, {.ttl_nodes = true});
   std::set<OpCode> ops;
   std::set<std::int32_t> flags;
@@ -44,7 +44,7 @@ TEST(Workload, AsksForEverythingThatItPromises) {
   EXPECT_EQ(flags, (std::set<std::int32_t>{0, 1, 2, 3}));
 }
 
-TEST(Workload, ACrowdIsMadeOfEphemeralsThatItsClientLeavesAlone) {
+TEST(Workload, CrowdConsistsOfEphemeralsThatItsClientDoesNotTouch) {
   Workload workload(3, 0, {.write_percent = 100, .crowd_percent = 50});
   int members = 0;
   for (int i = 0; i < 2000; ++i) {

@@ -8,7 +8,7 @@
 namespace drover::sim {
 namespace {
 
-TEST(World, WhatIsScheduledForOneInstantHappensInTheOrderOfScheduling) {
+TEST(World, EventsOfOneInstantRunInTheOrderOfScheduling) {
   World world(1);
   std::string story;
   world.after(20, [&] { story += 'c'; });
@@ -22,7 +22,7 @@ TEST(World, WhatIsScheduledForOneInstantHappensInTheOrderOfScheduling) {
   EXPECT_EQ(world.now(), 100);
 }
 
-TEST(World, NothingHappensToAnActorThatWasStopped) {
+TEST(World, StoppedActorGetsNoEvents) {
   World world(1);
   const ActorId actor = world.new_actor();
   std::string story;
@@ -33,7 +33,7 @@ TEST(World, NothingHappensToAnActorThatWasStopped) {
   EXPECT_EQ(story, "after") << "its next life is another";
 }
 
-TEST(World, APausedActorMissesNothingAndIsLate) {
+TEST(World, PausedActorGetsAllEventsLate) {
   World world(1);
   const ActorId actor = world.new_actor();
   std::string story;

@@ -30,13 +30,13 @@ TEST(TestingServer, ServesAndKeepsItsDataThroughARestart) {
   EXPECT_EQ(unwrap(sync_wait(client.get("/kept", soon()))).data, "yes");
 }
 
-TEST(TestingServer, SaysWhatIsWrongWithItsConfiguration) {
+TEST(TestingServer, ReportsAnInvalidConfiguration) {
   const auto server = Server::start({.config = {"tickTime=never"}});
   ASSERT_FALSE(server);
   EXPECT_NE(server.error().detail.find("tickTime"), std::string::npos) << server.error().detail;
 }
 
-TEST(TestingServer, LeavesNothingBehindUnlessThePlaceWasNamed) {
+TEST(TestingServer, RemovesItsDirectoryUnlessItWasGiven) {
   namespace fs = std::filesystem;
   std::string pattern = fs::temp_directory_path() / "drover-place-XXXXXX";
   ASSERT_NE(mkdtemp(pattern.data()), nullptr);
@@ -69,7 +69,7 @@ TEST(TestingCluster, SurvivesTheLossOfItsLeader) {
   EXPECT_EQ(unwrap(sync_wait(there.get("/kept", soon()))).data, "yes");
 }
 
-TEST(KillSession, EndsTheSessionForEverybody) {
+TEST(KillSession, EndsTheSessionOnAllServers) {
   const Server server = unwrap(Server::start());
   const Client client = client_of(server.connect_string());
   unwrap(sync_wait(client.create("/mine", "", {.mode = CreateMode::kEphemeral}, soon())));
@@ -81,7 +81,7 @@ TEST(KillSession, EndsTheSessionForEverybody) {
   EXPECT_TRUE(sync_wait(client.exists("/", soon())));  // in the new session
 }
 
-TEST(Proxy, LosesTheAnswerToWhatWasDone) {
+TEST(Proxy, LosesTheReplyToAnAppliedRequest) {
   const Server server = unwrap(Server::start());
   Proxy proxy = unwrap(Proxy::start(server.connect_string()));
   const Client client = client_of(proxy.connect_string());
@@ -95,7 +95,7 @@ TEST(Proxy, LosesTheAnswerToWhatWasDone) {
   EXPECT_EQ(proxy.requests("create"), 2u);
 }
 
-TEST(Proxy, LosesARequestBeforeItIsDone) {
+TEST(Proxy, LosesARequestBeforeItIsApplied) {
   const Server server = unwrap(Server::start());
   Proxy proxy = unwrap(Proxy::start(server.connect_string()));
   const Client client = client_of(proxy.connect_string());
@@ -123,7 +123,7 @@ TEST(Proxy, CutsAndHeals) {
   EXPECT_TRUE(sync_wait(client.exists("/", soon())));
 }
 
-TEST(Proxy, PassesWhatIsLargerThanAllBuffers) {
+TEST(Proxy, PassesDataLargerThanAllBuffers) {
   const Server server = unwrap(Server::start());
   Proxy proxy = unwrap(Proxy::start(server.connect_string()));
   const Client client = client_of(proxy.connect_string());
@@ -134,7 +134,7 @@ TEST(Proxy, PassesWhatIsLargerThanAllBuffers) {
   for (auto& each : sync_wait(when_all(std::move(reads)))) EXPECT_EQ(unwrap(std::move(each)).data, large);
 }
 
-TEST(Proxy, WantsOneNumericAddress) {
+TEST(Proxy, RequiresOneNumericAddress) {
   for (const char* server :
        {"", "127.0.0.1", "localhost:2181", "127.0.0.1:0", "127.0.0.1:x", "127.0.0.1:70000"})
     EXPECT_EQ(Proxy::start(server).error(), Errc::kBadArguments) << server;

@@ -145,7 +145,7 @@ void Election::answer(ServerId to, std::vector<NotificationSend>& sends) const {
 
 // Observers, and servers that are no members (yet), learn from us who leads. Only LOOKING notifications are
 // answered; while looking, only those to which our round is news. Otherwise two servers that each take the
-// other for a stranger would answer each other's answers for ever.
+// other for a stranger would answer each other's answers forever.
 void Election::answer_stranger(ServerId from, const Notification& n,
                                std::vector<NotificationSend>& sends) const {
   if (n.state != PeerState::kLooking) return;

@@ -56,7 +56,7 @@ struct NotificationSend {
 
 // Each process counts rounds up by one, from 0. A round that is so far ahead was not reached by counting.
 // Following it would take the ensemble to a point where no later round is possible: then the votes of that
-// round count for ever.
+// round count forever.
 inline constexpr std::int64_t kRoundsApartMax = std::int64_t{1} << 32;
 
 class Election {

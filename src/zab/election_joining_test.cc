@@ -59,7 +59,7 @@ TEST(Refusing, ARefusedLeaderDoesNotGetOurVoteForItsQuorum) {
   EXPECT_EQ(s.wait(10'000).leader(), 0);
 }
 
-TEST(Refusing, ANewReignOfARefusedLeaderIsNotJoinedAtOnce) {
+TEST(Refusing, ANewTermOfARefusedLeaderIsNotJoinedAtOnce) {
   // Its followers have not compared anything yet.
   Server s(1, voters(3));
   s.election.refuse(ServerId{3}, 1000);
@@ -132,7 +132,7 @@ TEST(Joining, AServerWithABetterHistoryJoinsToo) {
   EXPECT_EQ(s.leader(), 2) << "rounds of settled servers may differ";
 }
 
-TEST(Joining, NobodyFollowsALeaderThatDoesNotConfirm) {
+TEST(Joining, ALeaderThatDoesNotConfirmIsNotJoined) {
   Server s(1, voters(5));
   s.look();
   for (const std::int64_t from : {2, 3, 4}) {
@@ -143,7 +143,7 @@ TEST(Joining, NobodyFollowsALeaderThatDoesNotConfirm) {
   EXPECT_EQ(s.leader(), 0) << "following oneself is not leading";
 }
 
-TEST(Joining, NobodyFollowsALeaderThatNobodyElseFollows) {
+TEST(Joining, ALeaderWithoutAQuorumOfFollowersIsNotJoined) {
   Server s(1, voters(3));
   s.look().hear(3, {.state = kLeading, .leader = 3, .round = 5, .epoch = 8});
   EXPECT_EQ(s.wait(10'000).leader(), 0);
@@ -176,7 +176,7 @@ TEST(Joining, InTheSameRoundNotAllNeedKnowTheNewEpochYet) {
   EXPECT_EQ(s.leader(), 3);
 }
 
-TEST(Joining, AWordOfAnEarlierRoundIsNoneOfThisRound) {
+TEST(Joining, AVoteOfAnEarlierRoundDoesNotCount) {
   Server s(1, voters(5));
   s.look({.zxid = 1});
   for (const std::int64_t from : {2, 3}) s.hear(from, {.state = kFollowing, .leader = 5, .epoch = 1});
@@ -185,7 +185,7 @@ TEST(Joining, AWordOfAnEarlierRoundIsNoneOfThisRound) {
   EXPECT_EQ(s.leader(), 0);
 }
 
-TEST(Joining, AWordOfAnEarlierElectionIsForgotten) {
+TEST(Joining, VotesOfAnEarlierElectionAreForgotten) {
   Server s(1, voters(3));
   s.look().hear(2, {.state = kFollowing, .leader = 3, .round = 5}).look();
   s.hear(3, {.state = kLeading, .leader = 3, .round = 5});
@@ -330,7 +330,7 @@ TEST(Answers, ALookingServerTellsAnObserverItsCandidate) {
   EXPECT_EQ(vote_of(sent[0].notification), (Vote{ServerId{1}, Zxid{5}, 1, 1}));
 }
 
-TEST(Answers, TwoServersUnknownToEachOtherDoNotAnswerForEver) {
+TEST(Answers, TwoServersUnknownToEachOtherDoNotAnswerForever) {
   Membership only_1 = voters(3), only_2 = voters(3);
   only_1.remove(ServerId{2});
   only_2.remove(ServerId{1});

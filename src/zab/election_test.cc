@@ -226,7 +226,7 @@ TEST(Rounds, AVoteOfAnEarlierRoundIsAnsweredAndNotCounted) {
 }
 
 TEST(Rounds, ImpossibleRoundsAreIgnored) {
-  // There is no round after the last one: the votes of the last round would count for ever.
+  // There is no round after the last one: the votes of the last round would count forever.
   constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kFar = std::int64_t{1} << 33;
   for (const std::int64_t round : {kLast, kFar, std::int64_t{-1}, kNone}) {

@@ -66,7 +66,7 @@ TEST(Leader, TheLastPossibleEpochIsRefused) {
 // --- learners that have promised a later epoch than ours ---
 
 TEST(Leader, StepsDownForAServerThatHasPromisedALaterEpoch) {
-  // It promised to a candidate that never led. It may not follow us, and must not be left out for ever.
+  // It promised to a candidate that never led. It may not follow us, and must not be left out forever.
   for (const auto type : {PacketType::kFollowerInfo, PacketType::kObserverInfo}) {
     Leading l;
     l.with({2}).connect(3).greet(3, 7, type);

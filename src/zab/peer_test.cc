@@ -221,7 +221,7 @@ struct Alone {
   Peer peer;
 };
 
-TEST(Peer, IfTheLeaderDoesNotStepDownItLooksOnAndVotesAgainLater) {
+TEST(Peer, IfTheLeaderDoesNotStepDownItObservesAndVotesAgainLater) {
   // As with Java's leader: its epoch does not change, however often we come.
   Alone a;
   a.follow();

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# A second opinion on the checker, which believes the zxids: for small histories there is a judge who believes
-# nothing, and tries every order. Whatever the checker accepts, this judge must be able to explain; and much
-# must have been accepted and refused, or the comparison says nothing.
+# Checks the checker, which trusts zxids, with a brute-force search over small histories that tries every order.
+# Every history that the checker accepts must have a valid order. Many histories must be accepted and many
+# refused, or the comparison proves nothing.
 #
 # The judge has its own, smaller idea of a node: data and version, nothing else.
 

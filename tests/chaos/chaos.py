@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Drover servers, clients, and everything that can go wrong with processes, networks and disks; then the
-# judgement over what the clients were told (checker.py).
+# Runs drover servers and clients under faults of processes, networks and disks, and then checks all replies
+# that clients got (checker.py).
 #
 #   chaos.py                       one minute with three servers
 #   chaos.py --servers 5 --minutes 30 --operations 1000000 --tls

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Is this history one that a coordination service may have? ZooKeeper numbers its writes, so that the one
-# order in which they took effect need not be searched for: sort by zxid, replay on a model, and compare
-# everything that anybody was told.
+# Is this history correct? ZooKeeper numbers its writes, so their order need not be searched for: sort by zxid,
+# replay on a model, and compare every reply and event.
 #
 #   - the order respects real time: a write called after another returned has the larger zxid, answered or not
 #   - every write was answered as the model answers it, errors and Stat included; what has no answer took

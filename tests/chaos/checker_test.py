@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Who checks the checker? Right histories, made by the model itself with random clients, must be accepted; and
-# after one small lie of each kind that a broken server could tell, rejected, with the reason that fits.
+# Tests the checker. Correct histories, made by the model with random clients, must be accepted. A history with
+# one wrong reply of any kind that a broken server could send must be rejected with the right reason.
 
 import pathlib
 import random

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# A client that does random things to a small tree, several at a time, and writes down what it was told. When
-# its server is gone it takes its session to another one.
+# A client that sends random requests for a small tree, several at a time, and records the replies. When it loses
+# its server, it moves its session to another one.
 
 import itertools
 import random

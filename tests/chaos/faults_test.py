@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# A fault that does not come proves nothing. A partition divides: the proxy between servers is the only way,
-# is cut in the direction that was asked for, and lets everything through again afterwards. Bad weather is
-# felt, and a clock that jumps is believed.
+# Tests that the faults really happen: a partition cuts exactly the requested directions, because all traffic
+# between servers goes through the proxy, and heals afterwards; delays and losses have an effect; servers see a
+# clock that jumps.
 
 import contextlib
 import pathlib

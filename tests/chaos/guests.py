@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Clients of other projects: kazoo and ZooKeeper's C client. They reconnect, give up and start new sessions
-# in their own ways. They do not record single replies, so they are checked with a ledger: each
-# writes below a root of its own, and everything acknowledged must be there in the end.
+# in their own ways. They do not record single replies, so they are checked with a ledger: each one writes below
+# its own root, and every acknowledged write must exist in the end.
 
 import atexit
 import pathlib

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What goes wrong, and how it goes right again: each fault is a context that ends in a healthy world. Whether
-# a fault really came is counted, because a run without faults proves nothing.
+# Injects faults and heals them: each fault is a context manager that ends with everything healthy. Faults that
+# really happened are counted, because a run without faults proves nothing.
 
 import collections
 import contextlib

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# The network between servers, with a pair of scissors: every connection from server I to server J goes
-# through a port of its own here, and what flows from one to the other can be held back in each direction,
-# or be late.
+# A proxy between servers. Every connection from server I to server J goes through its own port here, and its
+# bytes can be held back or delayed in each direction.
 #
-# Held, not dropped: so does TCP, which sends again what a broken network swallowed, until somebody gives up.
-# A process of its own, because the clients keep the interpreter of the test busy. Lines of JSON on standard
+# Bytes are held, not dropped, because TCP resends lost bytes until one side gives up. The proxy is a separate
+# process, because the clients keep the interpreter of the test busy. Lines of JSON on standard
 # input: {"links": [[from, to, listen port, target port], …]}, then any number of {"hold": [[from, to], …]}
 # (all directions that are held from now on), {"weather": {…}} (see Weather) and {"reset": server}; each is
 # answered by a line.

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Drover servers under faults, and the judgement of everything that their clients were told; before it, tests
-# of the faults and of the judges. In CI three servers and five, with 100,000 operations together. DROVER
-# names another binary.
+# Drover servers under faults, with a check of all replies; before that, tests of the faults and of the checkers.
+# In CI: three servers and five, 100,000 operations in total. DROVER names another binary.
 #
 #   run.sh                             as in CI
 #   run.sh --minutes 10 [CHAOS ARGUMENT...]   so long with three servers, and again with five

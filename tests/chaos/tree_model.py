@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What a tree of nodes must answer to each write, to the last field of Stat: written from the protocol's
-# description, as small as can be, because it judges the server.
+# A model of the tree: the expected reply to each write, with every field of Stat. Written from the description
+# of the protocol and kept small, because servers are checked against it.
 
 from harness import BAD_VERSION, NO_NODE, NODE_EXISTS, OK, p
 from operations import CHILDREN_CHANGED, CREATED, DATA_CHANGED, DELETED

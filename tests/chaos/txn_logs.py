@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The transaction logs of the servers as the last word on what was decided, in which order, and who asked for
-# it.
+# Reads the servers' transaction logs: which transactions were committed, in which order, for which session.
 
 import collections
 import struct

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# What `drover cli` can and ZooKeeper's shell cannot, and bin/zkCli.sh.
+# Tests the features that `drover cli` has and ZooKeeper's shell has not, and bin/zkCli.sh.
 
 import json
 import os
@@ -106,7 +106,7 @@ def copies_have_data_and_acls():
     check("-r" in start("cp", "/cp", "/alone").stderr, "a copy without what is below says so")
     check_equal(shell("ls", "/alone"), "[]\n")
     check("Node already exists: /copied" in shell("cp", "/cp", "/copied", code=1), "no overwriting")
-    check("choose another place" in shell("cp", "-r", "/cp", "/cp/kid/inside", code=1), "no copy into itself")
+    check("choose another target" in shell("cp", "-r", "/cp", "/cp/kid/inside", code=1), "no copy into itself")
 
 
 def a_move_is_all_or_nothing():

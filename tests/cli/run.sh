@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# `drover cli`: beside Apache's shell, command by command; what it can besides; at a terminal; and its documents.
+# Tests `drover cli`: compared with Apache's shell, its own features, at a terminal, and its documentation.
 #
 # DROVER=path/to/drover overrides the binary, which is build/release/bin/drover.
 set -euo pipefail

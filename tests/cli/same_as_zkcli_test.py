@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Apache's shell and ours with the same scripts on servers of the same kind: what each command prints on either
-# stream must be the same but for times, zxids and session ids, and so must the exit codes. Events are printed by
-# another thread at a moment of its own; they are compared without their position.
+# Runs the same scripts with Apache's shell and ours on servers of the same kind. Output and exit codes must be
+# equal, except for times, zxids and session ids. Another thread prints the events at any time, so their position
+# is not compared.
 #
 #   --self-test   Apache's shell beside itself, which says whether the test is steady
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The shell in a pseudo-terminal: what is typed, and what would be seen.
+# Runs the shell in a pseudo-terminal: sends keys and reads the screen.
 
 import os
 import pty

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# `drover cli` at a terminal: prompt, editing, completion, history, colours, and events that come while somebody
-# types.
+# `drover cli` at a terminal: prompt, editing, completion, history, colours, and events that arrive during typing.
 
 import pathlib
 import stat

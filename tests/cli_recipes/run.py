@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# What `drover locks|leaders|queues|members` show of recipes that Curator, kazoo and drover hold at that moment, on
-# a drover server and on Java's. The processes are those of tests/recipes; kazoo, with its own names, is in here.
+# Tests `drover locks|leaders|queues|members` on recipes that Curator, kazoo and drover hold at that moment, on a
+# drover server and on Java's. The processes are those of tests/recipes; kazoo runs in this process.
 #
 #   run.py FOLDER [WORD...]     of the built programs; only stories whose name has one of the words
 import contextlib
@@ -268,7 +268,7 @@ def several_recipes_and_none_are_reported(world, path):
     lock.acquire(timeout=PATIENCE_SECONDS)
     world.kazoo.create(f"{path}/_c_0a1b2c3d-1111-4222-8333-444455556666-lock-", ephemeral=True, sequence=True)
     text = world.run("locks", path, status=1)
-    expect("several things" in text and "mutex (kazoo)" in text, True, f"several: {text}")
+    expect("several recipes" in text and "mutex (kazoo)" in text, True, f"several: {text}")
     nothing = path + "-nothing"
     world.kazoo.create(nothing + "/settings", makepath=True)
     expect("no lock is recognised" in world.run("locks", nothing, status=1), True, "nothing")
@@ -285,7 +285,7 @@ def everything_below_a_path(world, path):
     seen = [json.loads(line) for line in world.run("locks", path, "-R", "--json").splitlines()]
     expect(sorted(one["path"] for one in seen), [f"{path}/a/lock", f"{path}/b/deep/er/lock"], "locks below")
     expect(world.run("queues", path, "-R").strip().splitlines()[0].startswith(f"{path}/queue: "), True, "queues below")
-    expect("is the limit" in world.run("locks", path, "-R", "--limit", "2", status=1), True, "the bound")
+    expect("raises the limit" in world.run("locks", path, "-R", "--limit", "2", status=1), True, "the bound")
 
 
 def a_holder_is_released_after_asking(world, path):
@@ -304,7 +304,7 @@ def a_holder_is_released_after_asking(world, path):
     expect("Released." in world.run("locks", "release", node, "--yes"), True, "released")
     waiting.join(PATIENCE_SECONDS)
     expect(world.see("locks", path)["holders"][0]["session"], session(other), "the next holder")
-    expect("no part of a lock" in world.run("locks", "release", "/recipes", "--yes", status=1), True, "other nodes are safe")
+    expect("does not belong to a lock" in world.run("locks", "release", "/recipes", "--yes", status=1), True, "other nodes are safe")
     other.stop()
 
 
@@ -346,7 +346,7 @@ def a_terminal_is_redrawn_and_prompts(world, path):
     lock.acquire(timeout=PATIENCE_SECONDS)
     for answer, status, words in (("n\n", 1, "Nothing was done"), ("y\n", 0, "Released.")):
         with Terminal([world.program, "locks", "release", path, "-server", world.server.address]) as screen:
-            screen.wait_for("Go on? [y/N]")
+            screen.wait_for("Continue? [y/N]")
             screen.type(answer)
             screen.wait_for(words)
             expect(screen.wait(), status, "how it ends")

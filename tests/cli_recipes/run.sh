@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# `drover locks`, `leaders`, `queues` and `members` on what Curator, kazoo and drover have really made.
+# Tests `drover locks`, `leaders`, `queues` and `members` on recipes of Curator, kazoo and drover.
 #
 # BUILD=path/to/build overrides build/release.
 cd "$(dirname "$0")" || exit 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# A program on a terminal of its own: what it shows, and keys for it.
+# Runs a program in its own pseudo-terminal: reads its screen and sends keys.
 
 import contextlib
 import fcntl
@@ -23,7 +23,7 @@ class Failed(Exception):
 @contextlib.contextmanager
 def following(command):
     """A program that says a line when something happens, ended by SIGTERM. One that says nothing is killed in time, so
-    that nobody waits for its next line for ever."""
+    that nobody waits for its next line forever."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     timer = threading.Timer(PATIENCE_SECONDS, process.kill)
     timer.start()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# What `drover top` shows of an ensemble of two drover servers and one of Java's, while it works, while one of them
-# is down, and when a word is not allowed.
+# Tests `drover top` on an ensemble of two drover servers and a Java server: healthy, with one server down, and
+# with a four-letter word that is not allowed.
 #
 #   run.py [WORD...]     only stories whose name has one of the words; DROVER names the program
 import json
@@ -99,7 +99,7 @@ def one_address_finds_itself_in_the_configuration(ensemble):
     """The configuration has no client ports here: the others are named, with what to do."""
     seen = look(ensemble[1].address)
     expect([row["sid"] for row in seen["members"] if row["address"]], [1], "who can be asked")
-    expect(sum("its client port is not in the configuration; name it with -server" in note for note in seen["notes"]), 2,
+    expect(sum("its client port is not in the configuration; add it to -server" in note for note in seen["notes"]), 2,
            f"the others: {seen['notes']}")
 
 
@@ -119,7 +119,7 @@ def a_server_that_is_down_is_shown_as_down(ensemble):
     wait_until(lambda: left.mode() is None, "a server without a quorum")
     seen = look(ensemble.hosts)
     expect(sorted(row["role"] for row in seen["members"]), ["down", "down", "looking"], "no quorum")
-    expect(any("nobody leads" in note for note in seen["notes"]), True, "what that means")
+    expect(any("no leader" in note for note in seen["notes"]), True, "what that means")
     left.kill()
     expect("no server answers" in run(ensemble.hosts, "--once", status=1), True, "nobody")
     ensemble.start()

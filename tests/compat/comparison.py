@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Sends the same to two servers and compares what comes back: replies, the events among them, and the events
-# that everybody else got. What is sent is somebody else's decision (workload.py, differential.py), and so is
-# which differences have a reason (rules.py).
+# Sends the same requests to two servers and compares the replies, the events between them, and the events of all
+# other connections. workload.py and differential.py choose the requests; rules.py lists expected differences.
 
 import dataclasses
 import random

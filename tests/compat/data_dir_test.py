@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Data directories change hands: a tree with every kind of node is built on one server, the server is killed
-# or stopped, the other one opens the directory, and every Stat field, every ACL and every byte must be there.
-# Then it goes on from there: sequence numbers continue, sessions can be resumed, containers and TTL nodes
-# still know what they are.
+# Moves data directories between Java and drover. One server builds a tree with every kind of node and is killed
+# or stopped; the other one opens the directory. Every Stat field, ACL and byte must be equal. Afterwards, sequence
+# numbers continue, sessions can be resumed, and containers and TTL nodes are still deleted.
 
 import pathlib
 import shutil

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# The differential test: the same requests to Apache ZooKeeper and to drover, and every reply and every watch
-# event must be the same, in the same order.
+# The differential test: sends the same requests to Apache ZooKeeper and to drover. All replies and watch events
+# must be equal and in the same order.
 #
 #   differential.py                          what CI runs: 3.8.0 and drover
 #   differential.py --servers java39,drover  the other half of it: 3.9, from Maven Central

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# The four-letter words, which monitoring reads with regular expressions: both servers get the same sessions,
-# watches and ephemerals, and then each answer must be the same but for what belongs to one process.
+# Compares the four-letter words, which monitoring parses with regular expressions. Both servers get the same
+# sessions, watches and ephemerals. The answers must be equal, except for values of one process such as its pid.
 #
 #   four_letter_words_test.py              Apache ZooKeeper 3.8.0 and drover
 #   four_letter_words_test.py java39       3.9 and drover

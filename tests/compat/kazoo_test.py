@@ -403,7 +403,7 @@ def a_silent_session_expires():
         raw.call(1, p.CREATE, p.create_body(root, b"", p.OPEN_ACL, p.EPHEMERAL))
         gone = threading.Event()
         check(watcher.exists(root, watch=lambda event: gone.set()), "ephemeral")
-        check(gone.wait(PATIENCE), "a session without heartbeats lives for ever")
+        check(gone.wait(PATIENCE), "a session without heartbeats lives forever")
         check_equal(raw.receive(), None, "the expired session's connection")
         check_equal(watcher.exists(root), None)
 
@@ -426,7 +426,7 @@ def an_expired_client_is_notified_and_starts_a_new_session():
         check(client.client_id[0] != session[0], "the same session id again")
 
 
-# Told OK with a null token, as by a Java server without SASL, it would send the next request at once, for ever.
+# Told OK with a null token, as by a Java server without SASL, it would send the next request at once, forever.
 def a_client_that_wants_sasl_gives_up():
     if arguments.server == "java":
         return

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The values that workload.py draws from: a few good ones, so that requests meet, and many that are wrong in
-# one way each.
+# The values that workload.py draws from: a few valid ones, so that requests hit the same nodes, and many that are
+# invalid in one way each.
 
 NAMES = ["a", "b", "c"]
 USERS = [b"ann:apple", b"bob:berry", b"cid:cherry"]

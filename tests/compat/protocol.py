@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# ZooKeeper's client protocol spoken raw: what a test wants to put on the wire, right or wrong, and nothing
-# that a client library would forbid. Written from the protocol's description, not from drover's sources,
+# A raw encoder of ZooKeeper's client protocol: tests can send any bytes, valid or not, which a client library
+# would forbid. Written from the protocol's description, not from drover's sources,
 # because a mistake shared by server and test would be invisible.
 
 import contextlib

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Apache's shell and ours, run with the same lines, and what they print made comparable.
+# Runs Apache's shell and ours with the same lines and normalises their output.
 
 import re
 import subprocess

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The few lines that every suite needs: run named cases, say which failed and why, end with a line of counts.
+# Runs the named cases of a suite, reports which failed and why, and ends with a line of counts.
 
 import argparse
 import sys

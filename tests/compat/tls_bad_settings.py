@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Every way to get the TLS settings wrong that an operator has found: what a server must refuse to start with.
+# Invalid TLS settings that a server must refuse to start with.
 
 from tls_support import PASSWORD
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the TLS suite stands on: who has which certificate, servers with a secure port, and a raw client that
+# Support for the TLS suite: certificates, servers with a secure port, and a raw client that
 # speaks the protocol over Python's ssl.
 
 import contextlib

@@ -3,7 +3,7 @@
 #
 # Apache's command line against both servers: the same scripts, and what it prints must be the same but for
 # addresses, times and session ids. Zxids must be the same too: a request that fails takes one here as there. Watch
-# events are printed by another thread at a moment of its own; they are compared without their position.
+# events are printed by another thread at any time, so their position is not compared.
 #
 #   --java-only   a Java server beside another one, which says whether the test is steady
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests stand on: the browser, the servers (world.py, at the other end of our standard streams), and a page
-// that tells of every error and every request to somebody else.
+// Support for the tests: the browser, the servers (world.py, connected to our standard streams), and a page
+// that reports every error and every request to another host.
 
 import assert from "node:assert/strict";
 import {mkdirSync} from "node:fs";

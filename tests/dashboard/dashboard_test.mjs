@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every view of the dashboard as somebody at a browser meets it.
+// Tests every view of the dashboard in a browser.
 
 import assert from "node:assert/strict";
 import {request} from "node:http";
@@ -265,7 +265,7 @@ test("with editing on, an authenticated user edits a node, sees a conflict, and 
     await change({version: 1, data: "eA=="});
     await page.getByRole("textbox").fill("too late");
     await page.getByRole("button", {name: "Save"}).click();
-    await page.getByText("Somebody has changed this node").waitFor();
+    await page.getByText("The node was changed while you edited it").waitFor();
     await page.getByRole("button", {name: "Cancel"}).click();
     await page.goto(`${bigSite}/#/tree/doomed`);
     await page.getByRole("heading", {name: "doomed"}).waitFor();

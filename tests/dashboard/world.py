@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The servers that the browser looks at, and what happens to them meanwhile.
+# The servers behind the dashboard, and the events that the tests ask for.
 #
-# Starts an ensemble of two drover servers and a Java ZooKeeper, and a server of its own with a million nodes below one, fills them, and runs the
-# browser's tests (*_test.mjs), which ask for things to happen with lines of JSON: {"do": "kill_leader"}. Each is
-# answered with one line of JSON.
+# Starts an ensemble of two drover servers and a Java ZooKeeper, and a separate server with a million nodes below
+# one, fills them, and runs the browser's tests (*_test.mjs). These ask for events with lines of JSON, such as
+# {"do": "kill_leader"}. Each is answered with one line of JSON.
 
 import base64
 import hashlib

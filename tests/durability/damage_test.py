@@ -5,7 +5,7 @@
 # not start. It never serves a shortened tree.
 #
 # Apache ZooKeeper 3.8 takes a zeroed sector, a flipped length or a cut file in the middle of its log for the
-# end of it and serves half of the nodes without a word (ZOOKEEPER's FileTxnIterator goes on with the next
+# end of it and silently serves half of the nodes (ZooKeeper's FileTxnIterator continues with the next
 # file). These are the same experiments.
 
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Data directories to be damaged: 300 acknowledged nodes in one or several log files, with or without
-# snapshots between them, and the judgement of what a server makes of the damaged copy.
+# snapshots between them, and checks of what a server does with the damaged copy.
 
 import shutil
 import struct

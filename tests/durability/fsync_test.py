@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# A disk that fails once: the server must believe it, and end, rather than promise what it cannot keep.
+# A disk that fails once: the server must stop, because it cannot make writes durable.
 #
-# After a failed sync the kernel may have thrown the pages away and a second sync succeeds over the hole. So
+# After a failed sync the kernel may have dropped the pages, and a second sync succeeds without them. So
 # the first failure of anything the log needs is final: exit code 3, no acknowledgement after it, and after
-# a restart everything acknowledged is there. A snapshot is only a shortcut: without it the server goes on.
+# a restart everything acknowledged is there. A failed snapshot is harmless: the server continues without it.
 
 import errno
 import os

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# A disk that is full: what grows is refused, what reads or shrinks goes on, and when there is space again so
-# does everything else, without a restart and without a loss.
+# A full disk: writes that need space are refused, reads and deletes are served, and when there is space again,
+# all writes are accepted, without a restart and without a loss.
 #
 # The disk is a tmpfs of 24 MiB, mounted in a mount namespace of this process alone. That needs root; where it
 # is not possible the test fails and says so, because a durability test that skips itself proves nothing.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# A drover process that tests may kill, starve and betray, and a session that speaks the raw protocol to it.
+# A drover process that tests can kill and expose to faults, and a session that speaks the raw protocol to it.
 #
 # The protocol's encoder and the list of cases with its countable last line come from tests/compat, whose
 # authors wrote them from the protocol's description: a second copy could only differ by mistake.

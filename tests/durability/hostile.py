@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # A server with low limits for hostile clients to attack, and what shows that the attack had no effect: memory
-# at its peak, counters, and a bystander who is served all the time.
+# at its peak, counters, and another client that is served all the time.
 
 import contextlib
 import socket

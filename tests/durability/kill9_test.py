@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# kill -9 under load, a hundred times: what was acknowledged is there after the restart, what was not is there
-# once or not at all, and sessions live on.
+# kill -9 under load, a hundred times: after the restart, acknowledged writes exist, others exist
+# once or not at all, and sessions continue.
 #
-# A kill comes at a random time or, more evil, right before a chosen system call on the data directory:
+# A kill comes at a random time, or right before a chosen system call on the data directory:
 # between write and sync, between the sync of a file and its rename, in the middle of a purge, during
 # recovery. One data directory lives through ten kills, and each directory has other settings, so that
 # snapshots, new log files and purges happen all the time.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Clients that write all the while and remember what was acknowledged: pipelined raw sessions with the model
-# of tests/durability, which knows the exact tree that must come out; kazoo; and ZooKeeper's own Java client.
+# Clients that write all the time and record acknowledged writes: pipelined raw sessions with the model of
+# tests/durability, which knows the exact expected tree; kazoo; and ZooKeeper's own Java client.
 #
 # They write at a moderate, fixed pace. A test machine that is busy with the load cannot run elections in
 # time, and how much a server misses while it is down must be the test's choice.

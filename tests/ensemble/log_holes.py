@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Whose fault is it? Java 3.8.0 can lose transactions of its own log that it has already applied, when it is cut
-# off while its disk is slow (ZOOKEEPER-4712), and shows the loss after its next restart. A failure is drover's
-# only when the logs say so, hence they are looked at whenever one is kept for inspection.
+# Finds holes in transaction logs after a failure. Java 3.8.0 can lose applied transactions from its own log when
+# it is cut off while its disk is slow (ZOOKEEPER-4712); the loss shows after its next restart. The logs tell
+# whether a failure is Java's or drover's.
 
 import struct
 

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Apache ZooKeeper 3.8.0 and drover in one ensemble, clients of both kinds write all the time: whoever
-# leads, however a server joins, and whatever is done to the others, every server ends with the same tree,
-# Stat included, and nothing acknowledged is missing.
+# Apache ZooKeeper 3.8.0 and drover in one ensemble while clients of both kinds write. Whichever server leads,
+# however a server joins, and whatever happens to the others: in the end all servers have the same tree, Stat
+# included, and no acknowledged write is missing.
 #
 #   mixed_test.py             the cases of CI
 #   mixed_test.py --all       every combination

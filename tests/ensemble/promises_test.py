@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # A voter has promised a later epoch than the leader's, to a candidate that never led. It may not follow this
-# leader, and must not be left outside. Drover's leader makes way for a new epoch. Java's does not: there drover
+# leader, and must not be locked out. Drover's leader steps down for a new epoch. Java's does not: there drover
 # joins as an observer until the next election.
 #
 #   promises_test.py --only TEXT

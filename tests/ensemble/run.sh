@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Ensembles of real processes: drover together with Apache ZooKeeper 3.8.0, and three drover servers whose
-# disks lie, fail or are empty. Two to four minutes. `run.sh --all` runs every mixed combination, which takes
+# Ensembles of real processes: drover together with Apache ZooKeeper 3.8.0, and three drover servers whose disks
+# are damaged, fail or are empty. Two to four minutes. `run.sh --all` runs every mixed combination, which takes
 # about half an hour. DROVER names another binary.
 #
 # All suites run at once: most of their time is spent waiting for timeouts.

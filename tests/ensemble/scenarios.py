@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What happens to a mixed ensemble while clients write: how a server falls behind and comes back, and what is
-# then done to the others. Each is a function of a Stage: an ensemble with a load on it.
+# Scenarios for a mixed ensemble under load: how a server falls behind and returns, and which faults hit the others
+# then. Each is a function of a Stage: an ensemble with a load on it.
 
 from ensemble import JAVA, OBSERVER, other_kind, write_marker
 from harness import Session, check, p, wait_until

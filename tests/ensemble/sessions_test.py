@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# What clients see of an ensemble besides its tree: a server that has lost the others and shows its last state
-# (read-only mode), and sessions that only one server knows (local sessions). Each scenario is told to three
-# Apache ZooKeeper 3.8.0 servers and to three drover servers, raw, and both must answer the same; where they
-# differ on purpose, the scenario says how. Then both kinds in one ensemble, and the clients of others.
+# Read-only mode (a server without a leader serves its last state) and local sessions (known to one server only).
+# Each scenario sends the same raw requests to three Apache ZooKeeper 3.8.0 servers and to three drover servers;
+# the replies must be equal, except for differences on purpose, which the scenario names. Then mixed ensembles, and
+# clients of other projects.
 #
 #   sessions_test.py --only TEXT
 

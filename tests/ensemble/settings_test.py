@@ -62,7 +62,7 @@ def changed_stores_of_the_quorum_are_used_without_a_restart():
             ensemble.start()
             write_stores("new")
             for member in ensemble:
-                wait_until(lambda m=member: m.said().count("of the quorum were loaded anew") >= 2,
+                wait_until(lambda m=member: m.said().count("of the quorum were reloaded") >= 2,
                            f"{member} with new stores", 30)
             leader = ensemble.leader()
             follower = next(member for member in ensemble if member is not leader)

@@ -1,10 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Storage faults in an ensemble of three: one server's disk lies, fails or is empty, and the others have what
-# it lost. Apache ZooKeeper 3.8.0 fails each of these experiments: it leads with half of its log, goes on
-# after a failed fsync, and lets an empty server and a stale one form a quorum without the writes that the
-# third has.
+# Storage faults in an ensemble of three: one server's disk is damaged, fails or is empty, and the others have the
+# lost data. Apache ZooKeeper 3.8.0 fails each of these tests: it leads with half of its log, continues after a
+# failed fsync, and lets an empty server and a stale one form a quorum without the writes of the third.
 #
 # A server that does not know its whole history must not vote with what is left of it; it asks the leader. So
 # after each fault every server ends with the same tree, and everything acknowledged is in it.

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# What anybody who can reach the ports between servers may do to an ensemble of real processes.
+# Attacks by a stranger who can reach the ports between servers, on an ensemble of real processes.
 #
 #   strangers_test.py --only TEXT
 

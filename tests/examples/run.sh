@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Do the examples do what they say? Each is run against a drover server and against Java's, and must end well
-# within a minute.
+# Runs each example against a drover server and against Java's; it must succeed within a minute.
 #
 # BUILD=path/to/build overrides build/release.
 cd "$(dirname "$0")" || exit 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Attacks that a client can make with the protocol alone. Each attack gets the port of the server, does its
-# worst, and checks that it was told so by an error of the protocol or by the end of its connection.
+# Attacks that a client can make with the protocol alone. Each attack gets the port of the server, and checks that
+# the server answers with a protocol error or closes the connection.
 
 import contextlib
 import socket

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# A well-behaved client in a process of its own, so that only the server can make it wait: reads and writes until
-# its input ends, then says how long the longest call took. From an address of its own, as from another machine.
+# A well-behaved client in a separate process, so that only the server can make it wait. It reads and writes until
+# its input ends, then prints how long its longest call took. It uses its own address, as from another machine.
 
 import pathlib
 import select

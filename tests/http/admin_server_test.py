@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Every command of the AdminServer, asked of Java 3.8.0 and of drover in the same state: the text must be the
-# same but for what belongs to one process.
+# Runs every command of the AdminServer on Java 3.8.0 and on drover in the same state. The text must be equal,
+# except for values of one process such as its pid.
 
 import base64
 import gzip

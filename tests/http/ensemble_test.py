@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# What servers of an ensemble say over HTTP, Java's and ours side by side in one ensemble.
+# Compares the HTTP commands of Java's and our servers in one ensemble.
 
 import json
 import re

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Do the #include lines of src/ and include/ go only in the direction that the design draws?
+# Do the #include lines of src/ and include/ follow the allowed dependencies?
 #
 # The arrows themselves are not repeated here: they are the DEPENDS of drover_library() in the top
-# CMakeLists.txt, and they are transitive. Its ROOMS are folders in a folder: a room uses only rooms that are
-# named before it. What CMake cannot say is below: which folders are pure, which may see the public headers only,
+# CMakeLists.txt, and they are transitive. ROOMS are subfolders: a room may use only the rooms listed before it.
+# The rules that CMake cannot express are below: which folders are pure, which may see the public headers only,
 # and that nothing includes the program's main.
 #
 #   layering.py ROOT      prints one line per violation, exit code 1 if there is any

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# A checker that reports nothing is worth nothing: every rule of layering.py against a tree that breaks it.
+# Tests that layering.py finds violations: every rule is run on a tree that breaks it.
 import pathlib
 import sys
 import tempfile

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Is what `cpack -G DEB` makes fit to be installed? Makes the packages, looks at what they hold and declare,
-# unpacks the server's into a folder and starts it from there as its unit does.
+# Tests the packages of `cpack -G DEB`: builds them, checks their contents and metadata, unpacks the server's
+# package into a folder and starts it from there as its unit does.
 #
 #   debian_test.py BUILD_FOLDER
 import os

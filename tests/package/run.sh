@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Can a program outside the tree use what is installed? Installs the library into a fresh prefix, moves that
-# elsewhere, and builds tests/package/consumer against it both ways; each is then run against a server. Then the
+# Can another project use the installed library? Installs it into a new prefix, moves the prefix, builds
+# tests/package/consumer against it with CMake and with pkg-config, and runs both against a server. Then tests the
 # Debian packages.
 #
 # BUILD=path/to/build overrides build/release.

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Does the README tell the truth? Runs its shell blocks that carry a mark, and looks at what they print.
+# Runs the README's marked shell blocks and checks their output.
 #
 #   <!-- check: server -->          this block starts the server; it runs until the others have finished
 #   <!-- check: prints SOME TEXT -->  this block ends with exit code 0, and SOME TEXT is in its output
 #
-# The README says port 2181. Here a free port takes its place, and a new folder that of ./drover-data, so
-# that the check disturbs no server that runs on this machine.
+# A free port replaces the README's port 2181, and a temporary folder replaces ./drover-data, so that the check
+# does not disturb a server on this machine.
 import os
 import pathlib
 import re

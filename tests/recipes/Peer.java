@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One process that uses Curator's recipes as it is told; see peer.cc for what is said.
+// One process that uses Curator's recipes on command; peer.cc describes the commands.
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;

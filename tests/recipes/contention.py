@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# All libraries at once in one lock or election, as fast as they can: nobody may meet anybody, and no addition may
-# be lost. Part of run.py.
+# All libraries contend for one lock or election as fast as they can: there must never be two holders, and no
+# increment may be lost. Part of run.py.
 import pathlib
 import subprocess
 import sys

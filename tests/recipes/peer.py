@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# One process that uses kazoo's recipes as it is told; see peer.cc for what is said.
+# One process that uses kazoo's recipes on command; peer.cc describes the commands.
 import os
 import sys
 import threading

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Two processes of different worlds on one recipe: ours and Curator's, ours and kazoo's. Each story is told with
-# both in both parts, on a drover server and on Java's. Then what is lost between our client and each server, and
-# all of them at once (contention.py).
+# Two processes with different libraries share one recipe: ours with Curator's, ours with kazoo's. Each scenario
+# runs in both directions, on a drover server and on Java's. Then our recipes with lost requests and replies, and
+# all libraries at once (contention.py).
 #
 #   run.py FOLDER [WORD...]     of the built programs; only stories whose name has one of the words
 import itertools

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Our recipes beside Curator's and kazoo's on the same nodes: who holds, who waits, who is next.
+# Tests our recipes together with Curator's and kazoo's on the same nodes.
 #
 # BUILD=path/to/build overrides build/release.
 cd "$(dirname "$0")" || exit 1

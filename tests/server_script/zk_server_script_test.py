@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# What unit files and test harnesses rely on when they call zkServer.sh: words, exit codes, pid file.
+# Tests what unit files and test harnesses rely on when they call zkServer.sh: messages, exit codes, pid file.
 import json
 import os
 import pathlib

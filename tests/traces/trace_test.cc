@@ -173,7 +173,7 @@ TEST(Traces, APromiseToNobody) {
   compare(
       "a_promise_to_nobody",
       "A leader meets a server that has promised a later epoch than its own. That server may not follow it,\n"
-      "and could be left out for ever. So the leader steps down and stores the promise as its own: the\n"
+      "and could be left out forever. So the leader steps down and stores the promise as its own: the\n"
       "next leader learns of it and chooses a later epoch.",
       e);
 }

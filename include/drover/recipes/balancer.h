@@ -3,9 +3,9 @@
 // Chooses one of several instances, locally.
 //
 //   Balancer balancer(Pick::kTwoChoices);
-//   auto i = balancer.choose(ids);             // none: there is nobody, or everybody is down
-//   if (i) balancer.begin(ids[*i]);            // ... and end() when it is done: who is busy is asked less
-//   balancer.note_error(ids[*i]);              // twice in 30 s: it is left alone until they have passed
+//   auto i = balancer.choose(ids);             // none: no instance, or all are down
+//   if (i) balancer.begin(ids[*i]);            // ... and end() later: busy instances are chosen less often
+//   balancer.note_error(ids[*i]);              // two errors within 30 s: the instance is down for a while
 //
 // Instances are identified by their ids, so one that returns with other data is the same. Not thread-safe;
 // discovery::Provider is.
@@ -30,25 +30,26 @@ namespace drover::discovery {
 enum class Pick : std::uint8_t {
   kRoundRobin,
   kRandom,
-  kWeighted,    // at random, each as often as its weight says
-  kLeastBusy,   // of those with the fewest begun and not ended, one at random
-  kTwoChoices,  // the less busy of two at random: as good, and without everybody going to the same one
-  kSticky,      // the same until it goes or is down
-  kHashed,  // by the key: everybody who asks for it gets the same, and few keys move when one comes or goes
+  kWeighted,    // at random, in proportion to the weights
+  kLeastBusy,   // one with the fewest calls in progress
+  kTwoChoices,  // the less busy of two random ones: nearly as even, and clients do not all choose the same
+                // one
+  kSticky,      // the same until it leaves or is down
+  kHashed,      // by the key: all clients choose the same one, and few keys move when instances come or go
 };
 
 struct BalancerOptions {
-  std::function<double(std::string_view id)> weight = {};  // of kWeighted; none: all the same
-  int errors_max = 2;                                      // so many within `window` mean it is down
+  std::function<double(std::string_view id)> weight = {};  // for kWeighted; none: equal weights
+  int errors_max = 2;                                      // this many errors within `window`: it is down
   std::chrono::milliseconds window{30'000};
-  std::uint64_t seed = 0;  // 0: another one each time
+  std::uint64_t seed = 0;  // 0: random
 };
 
 class Balancer {
  public:
   explicit Balancer(Pick pick, BalancerOptions options = {});
 
-  // An index into `ids`.
+  // Returns an index into `ids`.
   std::optional<std::size_t> choose(const std::vector<std::string>& ids, std::string_view key = {});
 
   void begin(const std::string& id) { ++busy_[id]; }

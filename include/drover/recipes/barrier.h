@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A barrier that anybody sets and anybody removes; while it is there, all who come to it wait.
+// A barrier that any client can set and remove. While it exists, clients wait at it.
 //
 //   recipes::Barrier barrier(client, "/jobs/17/go");
 //   unwrap(sync_wait(barrier.set()));                                   // one process
 //   unwrap(sync_wait(barrier.wait(Wait::within(30s))));                 // many
-//   unwrap(sync_wait(barrier.remove()));                                // all of them go on
+//   unwrap(sync_wait(barrier.remove()));                                // releases all of them
 //
-// It is one persistent node; it outlives whoever set it. Curator's DistributedBarrier and kazoo's Barrier,
-// and it works together with both.
+// It is one persistent node, which outlives the client that set it. It has the same nodes as Curator's
+// DistributedBarrier and kazoo's Barrier.
 //
-// wait() returns when the barrier was seen not to be there. A barrier that is removed and set again while the
-// connection is lost was open unseen: kLevel waits on, since it is closed; kEdge goes, since it has been
-// open. Lost connections and expired sessions do not end a wait: nothing is held that could be lost.
+// wait() returns when it has seen that the barrier does not exist. If the barrier is removed and set again
+// while the connection is lost, kLevel keeps waiting, because the barrier is closed now; kEdge returns,
+// because it was open. Lost connections and expired sessions do not end a wait: a waiter holds nothing.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@
 namespace drover::recipes {
 
 enum class BarrierTrigger : std::uint8_t {
-  kLevel,  // it is open
-  kEdge,   // it has been open since the wait began
+  kLevel,  // wait until it is open
+  kEdge,   // wait until it was open at some time since the wait began
 };
 
 class Barrier {
@@ -33,15 +33,14 @@ class Barrier {
   Barrier(Client client, std::string path, BarrierTrigger trigger = BarrierTrigger::kLevel)
       : client_(std::move(client)), path_(std::move(path)), trigger_(trigger) {}
 
-  // That it is set already is success. After a lost answer it is set again only if it is certain that it was
-  // not: when it is not there and its parent's children have changed meanwhile, the error is maybe_applied().
+  // Success if it is set already. After a lost reply it is set again only if the first try was certainly not
+  // applied. If the node does not exist and its parent's children have changed, the error is maybe_applied().
   Task<Result<void>> set(Wait wait = {}) const;
-  // That there is none is success. Only the barrier that was there when the call began is removed, however
-  // often the connection is lost meanwhile: each try looks first. One that is set anew in the round trip
-  // between that look and the removal goes too (Client::remove_surely()). When the wait ends before it is
-  // known, it goes on in the background.
+  // Success if it does not exist. Removes only the barrier that existed when the call began: each try checks
+  // this first. A barrier that is set again between that check and the removal (one round trip) is removed,
+  // too (Client::remove_surely()). If the wait ends early, the removal continues in the background.
   Task<Result<void>> remove(Wait wait = {}) const;
-  // kDeadline at once for Wait::poll() at a closed barrier.
+  // With Wait::poll(): kDeadline at once if the barrier is closed.
   Task<Result<void>> wait(Wait wait = {}) const;
 
  private:

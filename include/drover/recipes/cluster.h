@@ -50,9 +50,9 @@ enum class Liveness : std::uint8_t { kUp, kSuspect, kDown };
 struct ClusterNode {
   std::string id;
   Liveness liveness = Liveness::kDown;
-  std::string info = {};                // of its Heartbeat, the last that was seen
-  std::optional<Command> desired = {};  // none: it was told nothing
-  std::optional<Command> status = {};   // none: it says nothing, or is not there
+  std::string info = {};                // last known info of its Heartbeat
+  std::optional<Command> desired = {};  // none: no command
+  std::optional<Command> status = {};   // none: no report, or it is absent
 };
 
 struct ClusterOptions {

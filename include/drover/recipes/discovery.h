@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Services and who offers them: instances register, and those who need one choose.
+// Service discovery: instances register, and clients choose one.
 //
 //   Registry registry(client, "/services");
 //   unwrap(sync_wait(registry.add({.name = "db", .id = "db-1", .address = "10.0.0.3", .port = 5432}, wait)));
@@ -9,10 +9,10 @@
 //   unwrap(sync_wait(db.start(wait)));
 //   if (auto instance = db.choose()) connect(instance->address, *instance->port);
 //
-// An instance is kept registered until it is removed or the Registry goes, through lost connections and
-// sessions. A reconnect alone writes nothing. The id of another process is never taken over: kIdConflict.
-// What was removed stays removed, whatever connection comes back. A Provider chooses from the last list it
-// knows; staleness() says for how long it could not be told of changes.
+// An instance stays registered across lost connections and sessions, until it is removed or the Registry is
+// destroyed. A reconnect alone writes nothing. The id of another process is never taken over: kIdConflict.
+// A removed instance does not return after a reconnect. A Provider chooses from the last known list;
+// staleness() says how old that list may be.
 //
 // Nodes and JSON are Curator's (x-discovery): <base>/<service>/<id>.
 //
@@ -32,9 +32,9 @@
 namespace drover::discovery {
 
 enum class ServiceType : std::uint8_t {
-  kDynamic,            // gone with the session
+  kDynamic,            // deleted with the session
   kDynamicSequential,  // the same, in a node "_c_<uuid>-<id><number>"
-  kStatic,             // stays until it is removed, or its Registry goes
+  kStatic,             // stays until it is removed, or its Registry is destroyed
   kPermanent,          // stays until it is removed
 };
 
@@ -51,17 +51,17 @@ struct Instance {
   std::optional<int> port = {};
   std::optional<int> ssl_port = {};
   std::string payload_json = {};   // any JSON value; empty: none
-  std::int64_t registered_ms = 0;  // 0: when it is registered
+  std::int64_t registered_ms = 0;  // 0: the time of registration
   ServiceType type = ServiceType::kDynamic;
   std::vector<UriPart> uri_spec = {};
-  bool enabled = true;  // false: registered, and not to be chosen
+  bool enabled = true;  // false: registered, but not chosen
   friend bool operator==(const Instance&, const Instance&) = default;
 };
 
-// As Curator writes it. Java needs the name of a class with an object as payload; `java_class` is put into
-// one that names none.
+// Curator's JSON. Java needs a class name in a payload that is an object; `java_class` is added if there is
+// none.
 std::string to_json(const Instance& instance, std::string_view java_class = "java.util.LinkedHashMap");
-// Fields that are not known are ignored; those that may be missing are. kBadData: it is no instance.
+// Unknown fields are ignored, optional ones may be missing. kBadData: not an instance.
 Result<Instance> instance_of(std::string_view json);
 
 class Registry {
@@ -70,18 +70,18 @@ class Registry {
   Registry(Registry&&) noexcept = default;
   Registry& operator=(Registry&&) noexcept = default;
 
-  // Returns when it is registered. The same name and id again: what is said now replaces what was. So it does
-  // if somebody else has left a kStatic or kPermanent one: those have no owner. If another session has
-  // registered it, waits for that to end, for twice the session timeout at most: a process that crashed gets
-  // its id back. kIdConflict: the other one is alive.
+  // Returns when it is registered. The same name and id again replaces the earlier registration; so does one
+  // that replaces a kStatic or kPermanent instance of another client, because those have no owner. If another
+  // session has registered it, waits at most twice the session timeout for its end, so that a crashed process
+  // gets its id back. kIdConflict: the other one is alive.
   Task<Result<void>> add(Instance instance, Wait wait = {});
-  // Removes it, also one that a Registry of another time has left (kStatic, kPermanent). One that replaces
-  // such a node in the round trip between the last look and the removal goes too (Client::remove_surely()).
+  // Removes it, also one that an earlier Registry has left (kStatic, kPermanent). A node that replaces it
+  // between the last check and the removal (one round trip) is removed, too (Client::remove_surely()).
   Task<Result<void>> remove(std::string name, std::string id, Wait wait = {});
-  // Is it in the tree, as far as is known?
+  // Whether it is in the tree, as far as is known.
   bool is_registered(const std::string& name, const std::string& id) const;
 
-  // --- of everybody's ---
+  // --- instances of all clients ---
   Task<Result<std::vector<std::string>>> services(Wait wait = {}) const;
   Task<Result<std::vector<Instance>>> instances(const std::string& name, Wait wait = {}) const;
 
@@ -101,18 +101,18 @@ class Provider {
   Provider(Provider&&) noexcept = default;
   Provider& operator=(Provider&&) noexcept = default;
 
-  // Begins, and returns when the list is known.
+  // Starts, and returns when the list is known.
   Task<Result<void>> start(Wait wait = {});
 
-  // --- from any thread ---
-  // None: there is no instance that is enabled and not down.
+  // --- safe to call from any thread ---
+  // None: no instance is enabled and up.
   std::optional<Instance> choose(std::string_view key = {});
   std::vector<Instance> instances() const;  // the enabled ones, sorted by id
   void note_error(const Instance& instance);
-  // For kLeastBusy and kTwoChoices: a call to it begins, and ends.
+  // Begin and end of a call to an instance, for kLeastBusy and kTwoChoices.
   void begin(const Instance& instance);
   void end(const Instance& instance);
-  // Zero while every change is told; otherwise the time since then.
+  // Zero while the list is up to date; otherwise the time since it was.
   Clock::duration staleness() const;
 
  private:

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// So many parties begin something together and end it together.
+// A number of parties begin something together and end it together.
 //
 //   recipes::DoubleBarrier barrier(client, "/jobs/17/phase", {.parties = 8});
-//   unwrap(sync_wait(barrier.enter(Wait::within(30s))));     // until all 8 are here
+//   unwrap(sync_wait(barrier.enter(Wait::within(30s))));     // until all 8 have arrived
 //   compute();
 //   unwrap(sync_wait(barrier.leave(Wait::within(30s))));     // until all 8 are done, or dead
 //
-// Nobody passes enter() before `parties` have come, and nobody passes leave() before all others have left or
-// their sessions have ended. Curator's DistributedDoubleBarrier, kazoo's DoubleBarrier; kShared works
-// together with both.
+// No party passes enter() before `parties` have arrived, and none passes leave() before all others have left
+// or their sessions have ended. kShared has the same nodes as Curator's DistributedDoubleBarrier and kazoo's
+// DoubleBarrier.
 //
-// When a wait ends early, our node is removed in the background and not counted any more; that it may have
-// been counted just before is what the error's maybe_applied() says. When the session ends, both calls fail
-// with kSessionExpired: for the others we have left.
+// If a wait ends early, our node is removed in the background and is no longer counted; maybe_applied() says
+// that it may have been counted just before. If the session ends, both calls fail with kSessionExpired, and
+// for the others we have left.
 #pragma once
 
 #include <cstdint>
@@ -25,34 +25,34 @@
 namespace drover::recipes {
 
 enum class DoubleBarrierLayout : std::uint8_t {
-  // <path>/<uuid> and <path>/ready. A party that comes while a round is going on waits until all of that
-  // round have left or died, and belongs to the next one. Each round has a `ready` of the same name, and the
-  // old one is removed as far as Client::remove_surely() promises it: one that a next round creates in the
-  // round trip between the last look and the removal goes too, and a party that has not seen it waits on.
-  // With kRounds this cannot happen.
+  // <path>/<uuid> and <path>/ready. A party that arrives during a round waits until all parties of that round
+  // have left or died, and belongs to the next one. All rounds use the same name `ready`, and the old node is
+  // removed with Client::remove_surely(). If the next round creates its `ready` between the last check and
+  // the removal, that one is removed, too, and a party that has not seen it keeps waiting. With kRounds this
+  // cannot happen.
   kShared,
-  // A directory for each round: at the instant it opens all its members are there, one too many is the first
-  // of the next round, and rounds may follow each other as they like.
+  // A directory for each round. All parties of a round exist at the moment it opens; a party too many is the
+  // first of the next round; rounds may overlap.
   kRounds,
 };
 
 struct DoubleBarrierOptions {
   int parties = 1;
   DoubleBarrierLayout layout = DoubleBarrierLayout::kShared;
-  // A name that this party keeps when its process is started again, and that no other party has; not "ready".
-  // enter() removes what an earlier process of this name left behind, which has left for the others then.
-  // Empty: a new name each time. A party that crashes and comes back before its old session has expired is
-  // then counted twice.
+  // A unique name of this party, the same after a restart of its process; not "ready". enter() removes what
+  // an earlier process with this name left behind; for the others, that process has left.
+  // Empty: a new name each time. Then a party that crashes and returns before its old session has expired is
+  // counted twice.
   std::string party = {};
 };
 
-// One party. Not for two calls at a time. When it is destroyed inside, it has left.
+// One party, with one call at a time. Destroying it after enter() leaves the barrier.
 class DoubleBarrier {
  public:
   DoubleBarrier(Client client, std::string path, DoubleBarrierOptions options);
 
   Task<Result<void>> enter(Wait wait = {});
-  // kNotOwner without having entered. However it ends, this party has left.
+  // kNotOwner if it has not entered. However the call ends, this party has left.
   Task<Result<void>> leave(Wait wait = {});
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is present: members announce themselves, and everybody sees the list.
+// Group membership: members announce themselves, and all clients see the list.
 //
 //   Group group(client, "/workers");
 //   GroupMember me = unwrap(sync_wait(group.join("host-7", "10.0.0.7:80", wait)));   // kIdConflict: taken

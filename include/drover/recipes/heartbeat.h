@@ -7,8 +7,8 @@
 //   for (;;) { work(); alive.beat(); }     // costs nothing; written at most every two seconds
 //
 // Presence follows from the session: <cluster>/live/<id> is ephemeral, returns by itself in the next session,
-// and needs no writes. Beats are for processes that hang while their session lives: then the count in the
-// node's data stands still. recipes::Cluster watches both.
+// and needs no writes. Beats detect processes that hang while their session lives: then the count in the
+// node's data stops growing. recipes::Cluster watches both.
 //
 // The node is a PersistentNode: if another session has the id, it waits, or returns kIdConflict.
 //

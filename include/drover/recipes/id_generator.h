@@ -26,14 +26,15 @@
 namespace drover::recipes {
 
 enum class IdMode : std::uint8_t {
-  kZxid,        // of a write to the node: 64 bits, growing, with large gaps; also when the node is made anew
-  kVersion,     // of the node: 1, 2, 3... up to 2^31 - 1, then kSequenceExhausted; anew with a new node
-  kSequential,  // of a node made below it and removed again: 0, 1, 2..., the same limit
-  kBlock,       // out of blocks that are fetched from a counter: the fewest requests
+  kZxid,     // zxid of a write to the node: 64 bits, growing, with large gaps, even if the node is recreated
+  kVersion,  // version of the node: 1, 2, 3... up to 2^31 - 1, then kSequenceExhausted; restarts with the
+             // node
+  kSequential,  // number of a temporary sequential child: 0, 1, 2..., the same limit
+  kBlock,       // from blocks of a counter: the fewest requests
 };
 
 struct IdOptions {
-  std::int64_t block = 1000;  // of kBlock: how many at once
+  std::int64_t block = 1000;  // size of a block for kBlock
 };
 
 class IdGenerator {

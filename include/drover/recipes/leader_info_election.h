@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An election by one node: the process that creates it leads, and everybody can read its data.
+// An election by one node: the process that creates it leads, and all clients can read its data.
 //
 //   LeaderInfoElection election(client, "/indexer/leader-info", "host-7:9000");   // a candidate from now on
 //   Leadership term = unwrap(sync_wait(election.await()));

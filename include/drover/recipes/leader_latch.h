@@ -2,10 +2,10 @@
 //
 // An election among the present processes: one leads until it leaves, then the next in line.
 //
-//   LeaderLatch latch(client, "/services/indexer/leader", "host-7");      // stands for election from here on
+//   LeaderLatch latch(client, "/services/indexer/leader", "host-7");      // a candidate from now on
 //   Leadership term = unwrap(sync_wait(latch.await(Wait::within(60s))));
 //   while (!term.lost.stop_requested()) ...                               // latch.await() again afterwards
-//   // the destructor stands down
+//   // the destructor resigns
 //
 // Guarantees: at most one latch leads, if clocks run equally fast. Terms of one latch do not overlap, and
 // changes() reports them in order. A resignation wakes one other.

@@ -3,9 +3,9 @@
 // Typed nodes: a path and a codec. And a schema: rules about what may be where.
 //
 //   Model<Job> jobs(client, "/jobs", job_codec);
-//   unwrap(sync_wait(jobs.at("17").set(job)));                       // made if it is not there
+//   unwrap(sync_wait(jobs.at("17").set(job)));                       // creates the node if needed
 //   auto job = unwrap(sync_wait(jobs.at("17").get()));               // none: there is no node
-//   if (job) unwrap(sync_wait(jobs.at("17").set(next, job->version)));   // kBadVersion: somebody was faster
+//   if (job) unwrap(sync_wait(jobs.at("17").set(next, job->version)));   // kBadVersion: it was changed
 //
 //   Schema schema({{.path = "/jobs/*", .kind = SchemaKind::kPersistent, .validate = is_a_job}});
 //   unwrap(schema.check(Op::create("/jobs/17", bytes)));             // before it is sent

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A node that stays: it is created again if somebody deletes it, and in the next session if this one expires.
+// A node that stays: it is created again if it is deleted, and in the next session if this one expires.
 //
 //   PersistentNode here(client, "/live/host-7", "10.0.0.7:80");
 //   std::string path = unwrap(sync_wait(here.start(Wait::within(5s))));
-//   here.set_data("10.0.0.7:81");      // at once or when there is a connection; what was set last wins
+//   here.set_data("10.0.0.7:81");      // written when there is a connection; the last value wins
 //   unwrap(sync_wait(here.close()));   // or the destructor: it is removed in the background
 //
 // An ephemeral node counts as ours only if this session owns it. If our earlier session owns it, we wait
@@ -57,7 +57,7 @@ class PersistentNode {
   // Waits until the last set_data() before the call is in the tree.
   Task<Result<void>> flush(Wait wait = {});
   // Removes the node for good, also one that existed before and was adopted, if it is not ephemeral. After an
-  // error it may still exist, such as kNotEmpty: somebody has created children.
+  // error it may still exist, such as kNotEmpty: another client has created children.
   Task<Result<void>> close(Wait wait = {});
 
   // --- safe to call from any thread ---

@@ -32,7 +32,7 @@ namespace drover::recipes {
 enum class QueueLayout : std::uint8_t {
   kCurator,  // queue-<seq>, values in Curator's frame: its DistributedQueue
   kSimple,   // qn-<seq>, plain bytes: its SimpleDistributedQueue, and the recipes that come with ZooKeeper
-  kNative,   // _c_<uuid>-q-<seq>, plain bytes: a put whose answer is lost finds its item
+  kNative,   // _c_<uuid>-q-<seq>, plain bytes: a put with a lost reply finds its item
 };
 
 enum class QueueAck : std::uint8_t { kExplicit, kAutomatic };

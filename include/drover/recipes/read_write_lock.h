@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A lock for many readers or one writer, in the order of asking: nobody starves.
+// A lock for many readers or one writer, in the order of asking, so that no client starves.
 //
 //   ReadWriteLock lock(client, "/locks/table");
 //   Guard write = unwrap(sync_wait(lock.write(Wait::within(10s))));

@@ -25,7 +25,7 @@
 namespace drover::recipes {
 
 struct RendezvousOptions {
-  bool ephemeral = false;  // over with the session that makes it
+  bool ephemeral = false;  // ends with the session that created it
 };
 
 class Rendezvous {

@@ -2,10 +2,10 @@
 //
 // A value that all clients follow and may change.
 //
-//   SharedCount limit(client, "/limit", 10);           // 10 if nobody has set it
+//   SharedCount limit(client, "/limit", 10);           // 10 until it is set
 //   unwrap(sync_wait(limit.start(wait)));
 //   auto seen = limit.current();
-//   bool done = unwrap(sync_wait(limit.try_set(seen, seen.value + 1)));   // false: somebody else was faster
+//   bool done = unwrap(sync_wait(limit.try_set(seen, seen.value + 1)));   // false: it was changed
 //   auto next = co_await limit.next(wait);             // when it has changed
 //
 // A value that is set here is seen here at once. Values are followed as in NodeCache, by mzxid and with a

@@ -6,10 +6,10 @@
 //   Guard turn = unwrap(sync_wait(queue.take("add an index", Wait::within(60s))));
 //   ...                                          // alone; the next one waits until the guard is destroyed
 //
-// Guarantees: one at a time, in the order of arrival; everybody can see who waits and with what (waiting()).
-// A release wakes one other.
+// Guarantees: one at a time, in the order of arrival; all clients can see who waits and with what
+// (waiting()). A release wakes one other.
 //
-// Failures: as Mutex. The data goes away with its owner; nobody else does its work. For work that outlives
+// Failures: as Mutex. The data is deleted with its owner, and its work is not done. For work that outlives
 // its author, use a queue.
 //
 // Curator, kazoo: none.

@@ -28,7 +28,7 @@ int remove_leftovers(const Client& client) {
     }
     fmt::print("removed {}\n", root);
   }
-  if (roots->empty()) fmt::print("nothing is left of any load\n");
+  if (roots->empty()) fmt::print("nothing to remove\n");
   return 0;
 }
 
@@ -50,12 +50,12 @@ Result<void> remove_all(const Client& client, const Plan& plan) {
 // True: nothing is left.
 bool clean_up(const Client& client, const Plan& plan) {
   if (is_interrupted()) {
-    fmt::print(stderr, "drover bench: removing {}; Ctrl-C again leaves it there\n", plan.root);
+    fmt::print(stderr, "drover bench: removing {}; a second Ctrl-C exits without removing it\n", plan.root);
   }
   const auto removed = remove_all(client, plan);
   if (removed) return true;
   print_error(removed.error());
-  fmt::print(stderr, "drover bench: {} may be left; `drover bench clean` removes it\n", plan.root);
+  fmt::print(stderr, "drover bench: {} may still exist; `drover bench clean` removes it\n", plan.root);
   return false;
 }
 
@@ -68,7 +68,7 @@ int measure(const Client& client, const Plan& plan, bool json) {
   std::fflush(stdout);
   const bool clean = clean_up(client, plan);
   const bool worked = done && (outcome.latencies.count() > 0 || outcome.interrupted);
-  return clean && worked && !outcome.errors.contains("two held one lock") ? 0 : kFailedExit;
+  return clean && worked && !outcome.errors.contains("two clients held one lock") ? 0 : kFailedExit;
 }
 
 int bench(const std::vector<std::string>& words) {
@@ -77,9 +77,9 @@ int bench(const std::vector<std::string>& words) {
   const bool cleaning = arguments.words() == std::vector<std::string>{"clean"};
   Plan plan = cleaning ? Plan{.client = client_options(arguments)} : read_plan(arguments);
   if (plan.load == Load::kWatch && plan.sessions < 2)
-    arguments.complain("watch needs two --sessions at least");
+    arguments.complain("watch needs at least two --sessions");
   if (!arguments.problem().empty()) {
-    fmt::print(stderr, "drover bench: {}; --help tells more\n", arguments.problem());
+    fmt::print(stderr, "drover bench: {}; see --help\n", arguments.problem());
     return kUsageExit;
   }
   plan.client.reply_bytes_max = kReplyBytesMax;

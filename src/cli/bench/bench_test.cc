@@ -91,7 +91,7 @@ TEST(BenchPlan, ParsesWordsAndNumbers) {
 TEST(BenchPlan, RejectsImpossibleValues) {
   std::string problem;
   plan_of({"delete"}, problem);
-  EXPECT_THAT(problem, HasSubstr("none of get, set"));
+  EXPECT_THAT(problem, HasSubstr("unknown load"));
   plan_of({"get", "--sessions", "many"}, problem);
   EXPECT_THAT(problem, HasSubstr("--sessions takes a number"));
   plan_of({"get", "--fast"}, problem);

@@ -206,7 +206,7 @@ Result<void> run_load(const Client& control, const Plan& plan, Outcome& outcome)
   const int unanswered = running(sessions);
   merge(sessions, outcome);
   if (unanswered > 0)
-    outcome.errors[fmt::format("without an answer {} s after the end", kGrace.count())] +=
+    outcome.errors[fmt::format("without a reply {} s after the end", kGrace.count())] +=
         static_cast<std::uint64_t>(unanswered);
   close_all(sessions);
   return {};

@@ -65,7 +65,8 @@ Plan read_plan(Arguments& arguments) {
   const std::string load = arguments.words().empty() ? "mixed" : arguments.words()[0];
   const auto known = std::find(kLoads.begin(), kLoads.end(), load);
   if (known == kLoads.end() || arguments.words().size() > 1) {
-    arguments.complain(fmt::format("'{}' is none of get, set, create, mixed, lock, watch, clean", load));
+    arguments.complain(
+        fmt::format("unknown load '{}': expected get, set, create, mixed, lock, watch or clean", load));
   } else {
     plan.load = static_cast<Load>(known - kLoads.begin());
   }
@@ -104,8 +105,7 @@ std::string text_of(const Plan& plan, const Outcome& outcome) {
                       "mean", latency_text(static_cast<std::int64_t>(outcome.latencies.mean())));
   for (const auto& [what, count] : outcome.errors) text += fmt::format("  errors: {} {}\n", count, what);
   if (plan.rate > 0) {
-    text +=
-        fmt::format("  {} asked for in a second; latencies are counted from when each was due\n", plan.rate);
+    text += fmt::format("  rate: {} per second; latencies count from when each request was due\n", plan.rate);
   }
   return text + fmt::format("  CPU of this client: {:.2f} s\n", outcome.cpu_seconds);
 }

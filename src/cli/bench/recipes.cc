@@ -31,7 +31,7 @@ Task<bool> contend(Session session, std::string path, Inside inside, std::size_t
       continue;
     }
     session->count(asked, Steady::now());
-    if ((*inside)[lock].fetch_add(1) != 0) session->count_error("two held one lock");
+    if ((*inside)[lock].fetch_add(1) != 0) session->count_error("two clients held one lock");
     (*inside)[lock].fetch_sub(1);
     auto releasing = guard->release();
     const auto released = co_await std::move(releasing);
@@ -70,7 +70,7 @@ Task<bool> write_rounds(Session writer, std::shared_ptr<Round> round, std::strin
       if (!woken && woken.error() == Errc::kClosed) co_return false;
       if (woken) continue;
       writer->count_error(
-          fmt::format("{} watchers not told in {} s", round->left.load(), kEventPatience.count()));
+          fmt::format("{} watchers without an event after {} s", round->left.load(), kEventPatience.count()));
       break;
     }
   }

@@ -269,7 +269,7 @@ std::string help_text() {
   std::string text;
   for (const Command& command : kCommands)
     text += fmt::format("  {:<21} {}\n", command.name, command.summary);
-  return text + "\n`help COMMAND` shows its flags. --json on a command gives its answer as JSON.\n";
+  return text + "\n`help COMMAND` shows its flags. With --json, a command prints its reply as JSON.\n";
 }
 
 Outcome run_command(const Command& command, Context& context, std::vector<std::string> words) {

@@ -23,8 +23,8 @@ std::string moved(const std::string& path, const std::string& from, const std::s
 Outcome check_both(const std::string& from, const std::string& to) {
   CLI_TRY(check_path(from));
   CLI_TRY(check_path(to));
-  if (from == "/" || to == "/") return fail_with("the root can be neither copied nor replaced");
-  if (is_below(to, from)) return fail_with(to + " is " + from + " or below it: choose another place");
+  if (from == "/" || to == "/") return fail_with("the root cannot be copied or replaced");
+  if (is_below(to, from)) return fail_with(to + " is " + from + " or below it: choose another target");
   return {};
 }
 
@@ -36,7 +36,8 @@ std::expected<std::vector<NodeCopy>, Failure> read_subtree(Context& context, con
 }
 
 std::string done_text(std::size_t done, std::size_t total) {
-  return " (" + std::to_string(done) + " of " + std::to_string(total) + " changes had been made before)";
+  return " (" + std::to_string(done) + " of " + std::to_string(total) +
+         " changes were made before the error)";
 }
 
 Outcome write_all(Context& context, std::vector<Op> ops, const char* what) {
@@ -63,7 +64,7 @@ Outcome copy_nodes(Context& context, const Flags& flags) {
     CLI_GET(found, read_nodes(context, {from}));
     if (found.empty()) return fail_with(Error{.code = Errc::kNoNode, .path = from});
     if (found[0].node.stat.num_children > 0) {
-      context.output.err_line("(only " + from + " itself: -r copies what is below it too)");
+      context.output.err_line("(only " + from + " itself was copied; use -r for the whole subtree)");
     }
     nodes = std::move(found);
   }
@@ -74,7 +75,7 @@ Outcome copy_nodes(Context& context, const Flags& flags) {
   }
   if (ops.size() < nodes.size()) {
     context.output.err_line("(" + std::to_string(nodes.size() - ops.size()) +
-                            " ephemeral nodes are left out)");
+                            " ephemeral nodes are skipped)");
   }
   return write_all(context, std::move(ops), "copying");
 }
@@ -89,8 +90,7 @@ Outcome move_nodes(Context& context, const Flags& flags) {
   std::vector<Op> ops;
   for (const NodeCopy& node : nodes) {
     if (node.node.stat.is_ephemeral()) {
-      return fail_with(node.path +
-                       " is ephemeral: it belongs to the session that made it and cannot be moved");
+      return fail_with(node.path + " is ephemeral: it belongs to its session and cannot be moved");
     }
     ops.push_back(copy_op(node, moved(node.path, from, to)));
   }
@@ -98,8 +98,7 @@ Outcome move_nodes(Context& context, const Flags& flags) {
     ops.push_back(Op::remove(node->path, node->node.stat.version));
   }
   if (!fits_one_transaction(ops)) {
-    return fail_with(from +
-                     " is too large to be moved in one transaction: `cp -r` it, and then `deleteall` it");
+    return fail_with(from + " is too large to be moved in one transaction: use `cp -r`, then `deleteall`");
   }
   return write_all(context, std::move(ops), "moving");
 }

@@ -66,7 +66,7 @@ Outcome edit_node(Context& context, const Flags& flags) {
   // The editor is a command line of the user's own, such as "code --wait".
   const int status = std::system((editor() + " '" + file.name() + "'").c_str());
   if (status == -1 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    return fail_with("the editor failed, and nothing was changed: $VISUAL or $EDITOR names it");
+    return fail_with("the editor failed and nothing was changed; set $VISUAL or $EDITOR");
   }
   std::string changed = file.content();
   // Editors add a final newline. Remove it if the node had none.

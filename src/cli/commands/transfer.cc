@@ -111,7 +111,7 @@ Outcome import_tree(Context& context, const Flags& flags) {
   for (std::size_t i = 0; i < paths.size() && !flags.has("f"); ++i) {
     if (!there[i] || paths[i] == "/") continue;
     return std::unexpected(Failure{shell_message({.code = Errc::kNodeExists, .path = paths[i]}) +
-                                       " (nothing was imported; -f replaces the data of what is there)",
+                                       " (nothing was imported; -f overwrites existing nodes)",
                                    1, Error{.code = Errc::kNodeExists, .path = paths[i]}});
   }
   std::vector<Op> ops = ops_of(nodes, paths, there);
@@ -121,7 +121,7 @@ Outcome import_tree(Context& context, const Flags& flags) {
   progress.end();
   if (written.failure) {
     written.failure->message += " (" + std::to_string(written.done) + " of " + count(total, "node") +
-                                " had been imported; -f goes on from there)";
+                                " were imported before the error; -f continues)";
     return fail_with(*std::move(written.failure));
   }
   context.output.err_line("Imported " + count(written.done, "node"));

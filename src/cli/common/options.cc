@@ -158,10 +158,10 @@ Result<Client> connect(const Options& options) {
 void print_error(const Error& error) {
   std::string next;
   switch (error.code) {
-    case Errc::kNoNode: next = "; `drover cli ls` shows what there is"; break;
-    case Errc::kNoAuth: next = "; --auth SCHEME:TEXT says who you are, such as digest:user:password"; break;
+    case Errc::kNoNode: next = "; `drover cli ls` lists nodes"; break;
+    case Errc::kNoAuth: next = "; authenticate with --auth SCHEME:TEXT, such as digest:user:password"; break;
     case Errc::kNotReadOnly:
-      next = "; the server has no quorum at the moment, `drover top` shows who is there";
+      next = "; the server has no quorum at the moment, `drover top` shows the servers";
       break;
     default: break;
   }

@@ -80,7 +80,7 @@ class Asking {
     }
     // A server may reset the connection after its last byte; keep what was received.
     if (!answer_.text.empty()) answer_.heard = heard_in(answer_.text);
-    end("it closed the connection without a word");
+    end("it closed the connection without a reply");
   }
 
   std::string word_;

@@ -75,12 +75,12 @@ Result<Target> find_target(const Client& client, const std::string& node, const 
   if (!self->holders.empty()) {
     if (self->holders.size() == 1) return *target_in(*self, self->holders[0].node);
     return fail(Errc::kBadArguments, node,
-                fmt::format("{} hold it; name the node of one of them", self->holders.size()));
+                fmt::format("{} clients hold it; give the node of one of them", self->holders.size()));
   }
-  return fail(Errc::kBadArguments, node,
-              "it is no part of a lock, an election, a queue or a group that is known here; `drover cli "
-              "delete` deletes "
-              "any node");
+  return fail(
+      Errc::kBadArguments, node,
+      "it does not belong to a lock, an election, a queue or a group; `drover cli delete` deletes any "
+      "node");
 }
 
 std::string consequence_of(const Target& target, Breaking breaking) {
@@ -92,7 +92,7 @@ std::string consequence_of(const Target& target, Breaking breaking) {
            fmt::format("Its data will be {}, which asks for the lock. Only a revocable holder releases it.\n",
                        layouts::kRevokeWord);
   }
-  text += "The node will be deleted: its owner loses it, and may not notice at once.\n";
+  text += "The node will be deleted. Its owner loses it and may not notice at once.\n";
   if (!target.next.empty()) text += fmt::format("Next is {}.\n", target.next);
   return text;
 }

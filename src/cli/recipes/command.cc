@@ -27,15 +27,16 @@ struct Command {
 };
 
 std::optional<std::string> problem_with(const Command& command, const std::vector<std::string>& words) {
-  if (words.empty()) return "which PATH? `drover locks /locks/report`";
+  if (words.empty()) return "PATH is missing, for example: drover locks /locks/report";
   if (words.size() > 1 && command.verb.empty()) {
-    return fmt::format("'{}' is neither release nor revoke, and there is one PATH", words[0]);
+    return fmt::format("unknown action '{}': expected release or revoke, or one PATH", words[0]);
   }
-  if (words.size() > 2) return "one PATH is enough";
-  if (!command.path.starts_with('/')) return fmt::format("'{}' is no path; paths begin with /", command.path);
+  if (words.size() > 2) return "expected one PATH";
+  if (!command.path.starts_with('/'))
+    return fmt::format("'{}' is not a path; paths begin with /", command.path);
   if (!command.verb.empty() && (command.watch || command.recursive))
     return "release and revoke take one NODE";
-  if (command.watch && command.recursive) return "--watch is for one PATH, not for -R";
+  if (command.watch && command.recursive) return "--watch cannot be combined with -R";
   return std::nullopt;
 }
 
@@ -84,7 +85,7 @@ std::string what_else(const View& view, Purpose purpose) {
                        noun_of(purpose));
   }
   if (view.kind == Kind::kSeveral) {
-    return fmt::format("{}: several things in one directory, which do not see each other: {}",
+    return fmt::format("{}: several recipes in one directory, whose clients do not see each other: {}",
                        safe_text(view.path), fmt::join(view.things, ", "));
   }
   return fmt::format("{}: a {}; `drover {} {}` shows it", safe_text(view.path), name_of(view.kind),
@@ -121,8 +122,7 @@ int show_all(const Client& client, const Command& command) {
     return kFailedExit;
   }
   if (!scanned->complete) {
-    fmt::print(stderr,
-               "drover: not everything was looked at: {} directories is the limit; --limit N raises it\n",
+    fmt::print(stderr, "drover: stopped after {} directories; --limit N raises the limit\n",
                command.limits.directories);
   }
   if (count == 0) {
@@ -135,10 +135,10 @@ int show_all(const Client& client, const Command& command) {
 bool is_agreed(const Command& command) {
   if (command.yes) return true;
   if (isatty(STDIN_FILENO) == 0) {
-    fmt::print(stderr, "drover: nobody is there to be asked; --yes does it without asking\n");
+    fmt::print(stderr, "drover: cannot ask for confirmation without a terminal; use --yes\n");
     return false;
   }
-  fmt::print("Go on? [y/N] ");
+  fmt::print("Continue? [y/N] ");
   std::fflush(stdout);
   std::string answer;
   std::getline(std::cin, answer);
@@ -178,7 +178,7 @@ int run(Purpose purpose, const std::vector<std::string>& words) {
   const Command command = read_command(purpose, arguments);
   const Options options = client_options(arguments);
   if (!arguments.problem().empty()) {
-    fmt::print(stderr, "drover {}: {}; --help tells more\n", command_of(purpose), arguments.problem());
+    fmt::print(stderr, "drover {}: {}; see --help\n", command_of(purpose), arguments.problem());
     return kUsageExit;
   }
   const auto client = connect(options);

@@ -39,8 +39,8 @@ who will lose what and ask first.
   --auth SCHEME:TEXT     digest:user:password  -r            accept a read-only server
   -client-configuration FILE   zookeeper.client.secure=true and the zookeeper.ssl.* stores: TLS
 
-Client addresses come from the word `cons`, if servers allow it (4lw.commands.whitelist). "in line since" is when the
-node was created; when its owner got the lock is recorded nowhere. The fence is the node's czxid.
+Client addresses come from the four-letter word `cons`, if servers allow it (4lw.commands.whitelist). "in line since" is when the
+node was created; nothing records when its owner got the lock. The fence is the node's czxid.
 
 Exit codes: 0 success, 1 not found or failed, 2 wrong usage. More: docs/observing.md.
 )";

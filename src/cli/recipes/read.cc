@@ -86,7 +86,7 @@ class Reader {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < std::min(others.size(), kNamesInNote); ++i)
       names.push_back(safe_text(others[i]));
-    view.notes.push_back(fmt::format("{} of other names here: {}{}", others.size(), fmt::join(names, ", "),
+    view.notes.push_back(fmt::format("{} nodes with other names: {}{}", others.size(), fmt::join(names, ", "),
                                      others.size() > kNamesInNote ? ", …" : ""));
   }
 
@@ -126,7 +126,7 @@ class Reader {
       all.push_back(stand_of(paths[i], parts[i].role, std::move(node)));
       there.push_back(std::move(parts[i]));
       if (!all.back().stat.is_ephemeral()) {
-        view.notes.push_back(fmt::format("{} is not ephemeral: it stays until somebody deletes it",
+        view.notes.push_back(fmt::format("{} is not ephemeral: it stays until a client deletes it",
                                          safe_text(there.back().name)));
       }
     }
@@ -185,8 +185,9 @@ class Reader {
     if (!waiting) return std::unexpected(waiting.error());
     view.waiters = *std::move(waiting);
     const auto leases = layouts::leases_max(self.data);
-    view.notes.push_back(leases ? fmt::format("at most {} leases", *leases)
-                                : "no number of leases in its data: it may be a double barrier's parties");
+    view.notes.push_back(
+        leases ? fmt::format("at most {} leases", *leases)
+               : "its data has no number of leases: these may be the parties of a double barrier");
     return {};
   }
 
@@ -271,7 +272,7 @@ class Reader {
       view.items.push_back(std::move(item));
     }
     if (shown.size() < parts.size()) {
-      view.notes.push_back(fmt::format("{} more items behind those", parts.size() - shown.size()));
+      view.notes.push_back(fmt::format("{} more items follow", parts.size() - shown.size()));
     }
     return {};
   }
@@ -294,7 +295,7 @@ class Reader {
     std::vector<std::string> names = seen.others;
     if (names.size() > limits_.line_max) {
       view.notes.push_back(
-          fmt::format("only the first {} of {} children were looked at", limits_.line_max, names.size()));
+          fmt::format("only the first {} of {} children were read", limits_.line_max, names.size()));
       names.resize(limits_.line_max);
     }
     std::vector<std::string> paths;
@@ -315,7 +316,8 @@ class Reader {
       if ((node.stat.is_ephemeral() && !lock) || instance) {
         view.members.push_back(stand_of(paths[i], Role::kPlain, std::move(node)));
       } else if (lock) {
-        view.notes.push_back(fmt::format("{} is a lock or an election of one node", safe_text(paths[i])));
+        view.notes.push_back(
+            fmt::format("{} is a simple lock or an election by one node", safe_text(paths[i])));
       } else {
         others.push_back(names[i]);
       }

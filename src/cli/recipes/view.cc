@@ -27,7 +27,7 @@ std::string for_text(const Stat& stat, std::int64_t now_ms) { return duration_te
 std::string name_in(std::string_view path) { return safe_text(path.substr(path.rfind('/') + 1)); }
 
 std::string data_of(const Stand& stand) {
-  return stand.asked_to_leave ? "asked to give it back" : data_text(stand.data);
+  return stand.asked_to_leave ? "asked to release it" : data_text(stand.data);
 }
 
 std::string_view word_for_holder(const Stand& stand, const View& view, Purpose purpose) {

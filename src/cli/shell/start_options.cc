@@ -49,7 +49,7 @@ class Reader {
     } else if (word == "--help" || word == "-h") {
       options_.help = true;
     } else {
-      options_.warnings.push_back("drover cli: the option " + word + " is not known and has no effect");
+      options_.warnings.push_back("drover cli: unknown option " + word + " has no effect");
     }
   }
 

@@ -16,8 +16,8 @@ constexpr std::int64_t kFormat = 1;
 std::expected<json::object, std::string> parse_object(std::string_view line) {
   json::error_code error;
   json::value value = json::parse(json::string_view(line.data(), line.size()), error);
-  if (error) return std::unexpected("it is no JSON: " + error.message());
-  if (!value.is_object()) return std::unexpected("it is no object");
+  if (error) return std::unexpected("it is not JSON: " + error.message());
+  if (!value.is_object()) return std::unexpected("it is not an object");
   return std::move(value).as_object();
 }
 
@@ -30,10 +30,10 @@ std::optional<std::string> text_of(const json::object& object, const char* key) 
 std::expected<std::vector<Acl>, std::string> acl_of(const json::object& object) {
   const json::value* list = object.if_contains("acl");
   if (list == nullptr) return open_acl();
-  if (!list->is_array()) return std::unexpected("\"acl\" is no list");
+  if (!list->is_array()) return std::unexpected("\"acl\" is not a list");
   std::vector<Acl> acl;
   for (const json::value& each : list->as_array()) {
-    if (!each.is_object()) return std::unexpected("an entry of \"acl\" is no object");
+    if (!each.is_object()) return std::unexpected("an entry of \"acl\" is not an object");
     const auto scheme = text_of(each.as_object(), "scheme");
     const auto id = text_of(each.as_object(), "id");
     const auto permissions = text_of(each.as_object(), "permissions");
@@ -50,7 +50,7 @@ std::expected<NodeData, std::string> data_of(const json::object& object) {
   NodeData node;
   if (auto encoded = text_of(object, "data_base64")) {
     auto bytes = from_base64(*encoded);
-    if (!bytes) return std::unexpected("\"data_base64\" is no base64");
+    if (!bytes) return std::unexpected("\"data_base64\" is not Base64");
     node.data = *std::move(bytes);
     return node;
   }
@@ -61,7 +61,7 @@ std::expected<NodeData, std::string> data_of(const json::object& object) {
   } else if (data->is_string()) {
     node.data = std::string(data->as_string());
   } else {
-    return std::unexpected("\"data\" is no string");
+    return std::unexpected("\"data\" is not a string");
   }
   return node;
 }
@@ -86,7 +86,7 @@ std::expected<void, std::string> check_export_header(std::string_view line) {
   const auto object = parse_object(line);
   if (!object) return std::unexpected(object.error());
   const json::value* format = object->if_contains("drover_export");
-  if (format == nullptr || !format->is_int64()) return std::unexpected("it is no export of drover cli");
+  if (format == nullptr || !format->is_int64()) return std::unexpected("it is not an export of drover cli");
   if (format->as_int64() != kFormat) return std::unexpected("it was written by a later version");
   return {};
 }

@@ -116,7 +116,7 @@ void add_notes(Board& board) {
     const std::string name = row.member.address ? row.member.address->to_text() : row.member.host;
     if (!row.member.address) {
       board.notes.push_back(
-          fmt::format("server.{} ({}): its client port is not in the configuration; name it with -server",
+          fmt::format("server.{} ({}): its client port is not in the configuration; add it to -server",
                       row.member.sid.value_or(0), name));
     } else if (!row.sample.monitor_allowed) {
       board.notes.push_back(
@@ -126,7 +126,7 @@ void add_notes(Board& board) {
       board.notes.push_back(fmt::format("{}: {}", name, row.sample.trouble));
     }
   }
-  if (leaders == 0) board.notes.push_back("nobody leads: writes wait until a majority of the voters is back");
+  if (leaders == 0) board.notes.push_back("no leader: writes wait until a majority of the voters is back");
 }
 
 template <class T>

@@ -65,7 +65,7 @@ void add_paths(const Board& board, const ScreenOptions& options, std::vector<std
     return;
   }
   lines.push_back(fmt::format(
-      "changes by path, {} in {:.0f} s since this began (reads cannot be seen from outside; depth {})",
+      "changes by path, {} in {:.0f} s since the start (reads cannot be seen from outside; depth {})",
       board.changes, board.changes_seconds, options.depth));
   for (const PathCount& path : board.paths) {
     const double share = board.changes == 0

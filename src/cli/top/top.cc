@@ -140,7 +140,8 @@ class Top {
     }
     if (answers_at_all(board)) return 0;
     fmt::print(stderr,
-               "drover: no server answers; -server HOST:PORT names others, `drover server` starts one\n");
+               "drover: no server answers; choose servers with -server HOST:PORT, or start one with `drover "
+               "server`\n");
     return kFailedExit;
   }
 
@@ -233,9 +234,10 @@ int top(const std::vector<std::string>& words) {
   options.read_only_ok = true;  // `top` must work without a quorum.
   const bool terminal = isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
   if (!arguments.words().empty()) arguments.complain(fmt::format("what is '{}'?", arguments.words()[0]));
-  if (!top.once && !top.json && !terminal) arguments.complain("this is no terminal: say --once or --json");
+  if (!top.once && !top.json && !terminal)
+    arguments.complain("standard output is not a terminal: use --once or --json");
   if (!arguments.problem().empty()) {
-    fmt::print(stderr, "drover top: {}; --help tells more\n", arguments.problem());
+    fmt::print(stderr, "drover top: {}; see --help\n", arguments.problem());
     return kUsageExit;
   }
   const auto client = Client::open(options);

@@ -30,7 +30,7 @@ sessions, connections, watches, latencies; and which paths change most.
 Keys: q quit; s r l c w z sort by server, requests, latency, connections, watches, lag; + - depth of paths.
 
 The numbers come from the words `srvr` and `mntr` (and `conf` for ids), which must be in 4lw.commands.whitelist;
-`srvr` is by default. Requests are received packets, including pings. Latencies are the servers' own, in ms, since
+`srvr` is there by default. Requests are received packets, including pings. Latencies are the servers' own, in ms, since
 their start or reset; "answer" is how long `srvr` took. Java servers are shown, too.
 Exit codes: 0 success, 1 no server answered, 2 wrong usage. More: docs/observing.md.
 )";

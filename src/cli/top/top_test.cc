@@ -88,7 +88,7 @@ TEST(TopBoard, RatesAreBetweenTwoSamples) {
 
 TEST(TopBoard, MissingLeaderIsReported) {
   EXPECT_THAT(make_board({member(1)}, {}, {sample("follower", "0x1")}).notes,
-              ElementsAre(HasSubstr("nobody leads")));
+              ElementsAre(HasSubstr("no leader")));
 }
 
 TEST(TopScreen, RowsAreSortedAndLinesFitTheScreen) {

@@ -23,7 +23,7 @@ void PathWatch::set(const std::shared_ptr<State>& state) {
   start(state->client.add_watch("/", WatchMode::kPersistentRecursive, state->watch),
         [state](Result<void> set) {
           const std::lock_guard lock(state->mutex);
-          state->trouble = set ? "" : "a recursive watch cannot be had: " + set.error().to_text();
+          state->trouble = set ? "" : "cannot set a recursive watch: " + set.error().to_text();
           if (set && !state->since) state->since = std::chrono::steady_clock::now();
         });
 }

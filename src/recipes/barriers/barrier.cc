@@ -26,7 +26,7 @@ Task<Result<bool>> was_not_set(Client client, std::string path, std::optional<Zx
                 until_answered(client, [&] { return client.exists(path, wait); }));
   if (stat) co_return false;
   if (now != before) {
-    lost.detail = "it may have been set, and removed by another";
+    lost.detail = "it may have been set, and then removed by another client";
     co_return std::unexpected(lost);
   }
   co_return true;

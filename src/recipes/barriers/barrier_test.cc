@@ -14,7 +14,7 @@ using testing::Trial;
 
 const std::string kPath = "/jobs/go";
 
-TEST(Barrier, IsPassedWhenThereIsNone) {
+TEST(Barrier, IsPassedIfTheNodeDoesNotExist) {
   RecipeWorld world({.clients = 1});
   EXPECT_TRUE(world.get(Barrier(world.client(0), kPath).wait(Wait::poll())));
   EXPECT_TRUE(world.get(Barrier(world.client(0), kPath).remove()));
@@ -22,7 +22,7 @@ TEST(Barrier, IsPassedWhenThereIsNone) {
   EXPECT_EQ(world.watches(), 0u);
 }
 
-TEST(Barrier, HoldsAllUntilItIsRemoved) {
+TEST(Barrier, BlocksAllWaitersUntilItIsRemoved) {
   RecipeWorld world({.servers = 3, .clients = 6});
   ASSERT_TRUE(world.get(Barrier(world.client(0), kPath).set()));
   std::vector<std::shared_ptr<std::optional<Result<void>>>> waits;
@@ -35,17 +35,17 @@ TEST(Barrier, HoldsAllUntilItIsRemoved) {
   EXPECT_EQ(world.watch_events(), 5u);
 }
 
-TEST(Barrier, IsNotWaitedForByWhoPolls) {
+TEST(Barrier, PollDoesNotWait) {
   RecipeWorld world({.clients = 1});
   const Barrier barrier(world.client(0), kPath);
   ASSERT_TRUE(world.get(barrier.set()));
-  ASSERT_TRUE(world.get(barrier.set()));  // Twice is once.
+  ASSERT_TRUE(world.get(barrier.set()));  // Setting it twice is not an error.
   EXPECT_EQ(world.get(barrier.wait(Wait::poll())).error(), Errc::kDeadline);
   EXPECT_EQ(world.get(barrier.wait(Wait::within(Time(300)))).error(), Errc::kDeadline);
 }
 
-TEST(Barrier, IsNotSetAgainAfterItWasRemoved) {
-  // Set, the answer lost, and removed by another before the second try.
+TEST(Barrier, LostReplyDoesNotSetItAgainAfterARemoval) {
+  // It is set, the reply is lost, and another client removes it before the retry.
   for (const bool first : {true, false}) {
     RecipeWorld world({.clients = 2});
     const Barrier there(world.client(1), kPath);
@@ -53,7 +53,7 @@ TEST(Barrier, IsNotSetAgainAfterItWasRemoved) {
       ASSERT_TRUE(world.get(there.set()));
       ASSERT_TRUE(world.get(there.remove()));
     }
-    world.lose_reply(0, "create", first ? 2 : 1);  // The first makes the parent.
+    world.lose_reply(0, "create", first ? 2 : 1);  // The first one creates the parent.
     const auto set = world.start(Barrier(world.client(0), kPath).set());
     ASSERT_TRUE(world.run_until([&] { return world.exists(kPath); }));
     ASSERT_TRUE(world.run_until([&] { return !world.has_traps(0); }));
@@ -67,7 +67,7 @@ TEST(Barrier, IsNotSetAgainAfterItWasRemoved) {
   }
 }
 
-// Removed and set again while the one who waits is away.
+// The barrier is removed and set again while the waiter is disconnected.
 bool passes_after_reopening(BarrierTrigger trigger) {
   RecipeWorld world({.clients = 2});
   const Barrier there(world.client(1), kPath);
@@ -83,12 +83,12 @@ bool passes_after_reopening(BarrierTrigger trigger) {
   return waited->has_value() && (*waited)->has_value();
 }
 
-TEST(Barrier, ThatWasOpenUnseenIsClosedForLevelAndWasOpenForEdge) {
+TEST(Barrier, OpeningWhileDisconnectedReleasesEdgeWaitersOnly) {
   EXPECT_FALSE(passes_after_reopening(BarrierTrigger::kLevel));
   EXPECT_TRUE(passes_after_reopening(BarrierTrigger::kEdge));
 }
 
-TEST(Barrier, OfTheNextRoundIsNotRemovedByASecondTry) {
+TEST(Barrier, RetriedRemoveDoesNotOpenTheNextRound) {
   RecipeWorld world({.clients = 2});
   ASSERT_TRUE(world.get(Barrier(world.client(1), kPath).set()));
   world.lose_reply(0, "delete");
@@ -100,7 +100,7 @@ TEST(Barrier, OfTheNextRoundIsNotRemovedByASecondTry) {
   EXPECT_TRUE(world.exists(kPath));
 }
 
-TEST(Barrier, IsSetAndRemovedThroughEveryFault) {
+TEST(Barrier, SetAndRemoveSurviveEveryFault) {
   testing::for_every_step(testing::kConnectionFaults, {.clients = 1}, [](Trial& trial) {
     const Barrier barrier(trial.world.client(0), kPath);
     ASSERT_TRUE(trial.run(barrier.set()));
@@ -110,11 +110,11 @@ TEST(Barrier, IsSetAndRemovedThroughEveryFault) {
   });
 }
 
-TEST(Barrier, IsWaitedForThroughEveryFault) {
+TEST(Barrier, WaitSurvivesEveryFault) {
   testing::for_every_step(testing::kAllFaults, {.clients = 2}, [](Trial& trial) {
     const Barrier there(trial.world.client(1), kPath);
     ASSERT_TRUE(trial.world.get(there.set()));
-    trial.world.run_for(Time(1000));  // Every server knows of it.
+    trial.world.run_for(Time(1000));  // Until every server has it.
     const auto waited = trial.start(Barrier(trial.world.client(0), kPath).wait(trial.wait()));
     trial.world.run_for(Time(12'000));
     EXPECT_EQ(waited->has_value(), trial.is_given_up());

@@ -34,13 +34,13 @@ struct Parties {
   CyclicBarrierOptions options;
 };
 
-// Everything but `current`.
+// All children except `current`.
 std::size_t leftovers(RecipeWorld& world) {
   world.run_for(Time(2000));
   return world.descendants(kPath) - 1;
 }
 
-TEST(CyclicBarrier, OpensForTheLastAndTellsTheOrderOfArrival) {
+TEST(CyclicBarrier, OpensWithTheLastPartyAndReturnsTheOrderOfArrival) {
   RecipeWorld world({.servers = 3, .clients = 4});
   Parties parties(world, {.parties = 4});
   std::vector<Arrival> arrivals;
@@ -57,7 +57,7 @@ TEST(CyclicBarrier, OpensForTheLastAndTellsTheOrderOfArrival) {
   EXPECT_LE(world.watch_events(), 4u);
 }
 
-TEST(CyclicBarrier, IsPassedRoundAfterRound) {
+TEST(CyclicBarrier, WorksRoundAfterRound) {
   RecipeWorld world({.clients = 3});
   Parties parties(world, {.parties = 3});
   constexpr int kRounds = 200;
@@ -73,7 +73,7 @@ TEST(CyclicBarrier, IsPassedRoundAfterRound) {
   EXPECT_EQ(leftovers(world), 0u);
 }
 
-TEST(CyclicBarrier, KeepsWhoIsTooManyForTheNextRound) {
+TEST(CyclicBarrier, OnePartyTooManyWaitsForTheNextRound) {
   RecipeWorld world({.clients = 2});
   Parties parties(world, {.parties = 3});
   std::vector<Arrival> arrivals;
@@ -84,7 +84,7 @@ TEST(CyclicBarrier, KeepsWhoIsTooManyForTheNextRound) {
   EXPECT_TRUE(world.run_until([&] { return std::ranges::all_of(arrivals, is_done); }));
 }
 
-TEST(CyclicBarrier, WaitsForAReplacementOfWhoHasGone) {
+TEST(CyclicBarrier, WaitsForAReplacementOfAPartyThatLeft) {
   RecipeWorld world({.clients = 3});
   Parties parties(world, {.parties = 2});
   const Arrival killed = parties.arrive(0);
@@ -103,7 +103,7 @@ TEST(CyclicBarrier, WaitsForAReplacementOfWhoHasGone) {
   EXPECT_TRUE(world.run_until([&] { return is_done(first) && is_done(second); }));
 }
 
-TEST(CyclicBarrier, IsBrokenForAllByWhoeverGoes) {
+TEST(CyclicBarrier, WithBreakALostPartyBreaksTheRoundForAll) {
   for (const std::size_t gone : {0u, 1u, 2u}) {
     RecipeWorld world({.clients = 4});
     Parties parties(world, {.parties = 4, .on_loss = PartyLoss::kBreak});
@@ -122,7 +122,7 @@ TEST(CyclicBarrier, IsBrokenForAllByWhoeverGoes) {
   }
 }
 
-TEST(CyclicBarrier, IsNotBrokenByThoseWhoHavePassed) {
+TEST(CyclicBarrier, PartyThatPassedDoesNotBreakTheRound) {
   RecipeWorld world({.clients = 3});
   Parties parties(world, {.parties = 3, .on_loss = PartyLoss::kBreak});
   for (int round = 0; round < 20; ++round) {
@@ -132,7 +132,7 @@ TEST(CyclicBarrier, IsNotBrokenByThoseWhoHavePassed) {
   }
 }
 
-// A round that one has passed all have passed, or have been told that they do not know.
+// If one party has passed a round, all have, or they know that the outcome is unknown.
 TEST(CyclicBarrier, SurvivesEveryFault) {
   testing::for_every_step(testing::kAllFaults, {.clients = 3}, [](Trial& trial) {
     RecipeWorld& world = trial.world;
@@ -153,7 +153,7 @@ TEST(CyclicBarrier, SurvivesEveryFault) {
       const Arrival third = parties.arrive(2);
       ASSERT_TRUE(world.run_until([&] { return is_done(other) && is_done(third); }));
     }
-    // One more round, so that what the faulty one left is tidied up too.
+    // One more round, which also removes the leftovers of the faulty one.
     const Arrival a = parties.arrive(1);
     const Arrival b = parties.arrive(2);
     ASSERT_TRUE(world.run_until([&] { return is_done(a) && is_done(b); }));
@@ -162,7 +162,7 @@ TEST(CyclicBarrier, SurvivesEveryFault) {
   });
 }
 
-TEST(CyclicBarrier, SaysWhyItMayNotOpen) {
+TEST(CyclicBarrier, MissingPermissionIsReported) {
   RecipeWorld world({.clients = 1});
   ASSERT_TRUE(world.get(world.client(0).create("/shut", "{\"parties\":1}")));
   ASSERT_TRUE(world.get(world.client(0).create("/shut/current", "0", {.acl = read_acl()})));

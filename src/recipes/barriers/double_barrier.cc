@@ -127,10 +127,11 @@ struct DoubleBarrier::State {
 Task<Result<void>> DoubleBarrier::State::enter(std::shared_ptr<State> state, Wait wait) {
   auto there = state->client.scheduler().enter();
   co_await there;
-  if (state->is_inside()) co_return fail(Errc::kBadArguments, state->path, "this party is inside already");
-  if (state->options.parties < 1) co_return fail(Errc::kBadArguments, state->path, "a barrier of nobody");
+  if (state->is_inside()) co_return fail(Errc::kBadArguments, state->path, "this party has entered already");
+  if (state->options.parties < 1)
+    co_return fail(Errc::kBadArguments, state->path, "a barrier needs at least one party");
   if (!is_party_name(state->options.party))
-    co_return fail(Errc::kBadArguments, state->path, "no name of a party: " + state->options.party);
+    co_return fail(Errc::kBadArguments, state->path, "invalid name of a party: " + state->options.party);
   if (state->options.layout == DoubleBarrierLayout::kShared) {
     auto entering = enter_shared(state, wait);
     co_return co_await std::move(entering);
@@ -159,7 +160,7 @@ Task<Result<void>> DoubleBarrier::State::enter_shared(std::shared_ptr<State> sta
 Task<Result<void>> DoubleBarrier::State::leave(std::shared_ptr<State> state, Wait wait) {
   auto there = state->client.scheduler().enter();
   co_await there;
-  if (!state->is_inside()) co_return fail(Errc::kNotOwner, state->path, "this party is not inside");
+  if (!state->is_inside()) co_return fail(Errc::kNotOwner, state->path, "this party has not entered");
   auto leaving = state->round ? leave_round(state, wait) : leave_shared(state, wait);
   co_return co_await std::move(leaving);
 }

@@ -21,7 +21,7 @@ const std::string kPath = "/job/phase";
 
 bool is_done(const Outcome& outcome) { return outcome->has_value() && (*outcome)->has_value(); }
 
-// Each with a client of its own.
+// Each party has its own client.
 struct Parties {
   Parties(RecipeWorld& w, int count, DoubleBarrierOptions options) : world(w) {
     for (int i = 0; i < count; ++i) {
@@ -46,7 +46,7 @@ struct Parties {
   std::vector<Outcome> outcomes;
 };
 
-// What a round leaves behind.
+// Number of nodes that a round leaves behind.
 std::size_t leftovers(RecipeWorld& world, DoubleBarrierLayout layout) {
   world.run_for(Time(2000));
   const std::size_t all = world.descendants(kPath);
@@ -55,7 +55,7 @@ std::size_t leftovers(RecipeWorld& world, DoubleBarrierLayout layout) {
 
 class DoubleBarriers : public ::testing::TestWithParam<DoubleBarrierLayout> {};
 
-TEST_P(DoubleBarriers, AreEnteredByAllOrNobodyAndLeftByAll) {
+TEST_P(DoubleBarriers, AllPartiesEnterTogetherAndLeaveTogether) {
   RecipeWorld world({.servers = 3, .clients = 4});
   Parties parties(world, 4, {4, GetParam()});
   for (std::size_t i = 0; i < 3; ++i) parties.enter(i);
@@ -75,8 +75,8 @@ TEST_P(DoubleBarriers, AreEnteredByAllOrNobodyAndLeftByAll) {
   EXPECT_LE(world.watch_events(), 3u + 2u * 4u);
 }
 
-TEST_P(DoubleBarriers, LetTheSlowInWhenTheQuickHaveLeft) {
-  // Curator's counts again, finds too few, and waits for ever.
+TEST_P(DoubleBarriers, SlowPartyEntersAfterFastPartiesHaveLeft) {
+  // Curator's counts again, finds too few, and waits forever.
   RecipeWorld world({.clients = 4});
   Parties parties(world, 4, {4, GetParam()});
   parties.enter(0);
@@ -95,7 +95,7 @@ TEST_P(DoubleBarriers, LetTheSlowInWhenTheQuickHaveLeft) {
   EXPECT_EQ(leftovers(world, GetParam()), 0u);
 }
 
-TEST_P(DoubleBarriers, DoNotCountWhoHasGivenUp) {
+TEST_P(DoubleBarriers, PartyThatGaveUpIsNotCounted) {
   RecipeWorld world({.clients = 3});
   Parties parties(world, 3, {2, GetParam()});
   const auto given_up = world.get(parties.barriers[0].enter(Wait::within(Time(1000))));
@@ -108,7 +108,7 @@ TEST_P(DoubleBarriers, DoNotCountWhoHasGivenUp) {
   EXPECT_TRUE(parties.all_done());
 }
 
-TEST_P(DoubleBarriers, CountTheDeadAsThoseWhoHaveLeft) {
+TEST_P(DoubleBarriers, PartyWhoseSessionEndedHasLeft) {
   RecipeWorld world({.clients = 3});
   Parties parties(world, 3, {3, GetParam()});
   parties.enter_all();
@@ -125,7 +125,7 @@ TEST_P(DoubleBarriers, CountTheDeadAsThoseWhoHaveLeft) {
   EXPECT_EQ(leftovers(world, GetParam()), 0u);
 }
 
-TEST_P(DoubleBarriers, AreLeftByWhoIsDestroyedInside) {
+TEST_P(DoubleBarriers, DestroyedPartyLeavesTheBarrier) {
   RecipeWorld world({.clients = 2});
   Parties parties(world, 2, {2, GetParam()});
   parties.enter_all();
@@ -135,7 +135,7 @@ TEST_P(DoubleBarriers, AreLeftByWhoIsDestroyedInside) {
   EXPECT_EQ(leftovers(world, GetParam()), 0u);
 }
 
-TEST_P(DoubleBarriers, AreUsedAgainAndAgain) {
+TEST_P(DoubleBarriers, CanBeReused) {
   RecipeWorld world({.clients = 3});
   Parties parties(world, 3, {3, GetParam()});
   for (int round = 0; round < 50; ++round) {
@@ -148,8 +148,8 @@ TEST_P(DoubleBarriers, AreUsedAgainAndAgain) {
   EXPECT_EQ(leftovers(world, GetParam()), 0u);
 }
 
-// Client 0 meets a fault; whoever comes back later must find a barrier that works.
-TEST_P(DoubleBarriers, SurviveEveryFault) {
+// A fault hits client 0. Parties that come later must find a working barrier.
+TEST_P(DoubleBarriers, SurviveEveryFaultAtEveryStep) {
   testing::for_every_step(testing::kAllFaults, {.clients = 3}, [](Trial& trial) {
     RecipeWorld& world = trial.world;
     const DoubleBarrierOptions options{2, GetParam()};
@@ -179,7 +179,7 @@ TEST_P(DoubleBarriers, SurviveEveryFault) {
   });
 }
 
-TEST_P(DoubleBarriers, CountAPartyOnceThatWasStartedAgain) {
+TEST_P(DoubleBarriers, RestartedPartyIsCountedOnce) {
   RecipeWorld world({.clients = 3});
   const auto party = [&](std::size_t client, const std::string& name) {
     return DoubleBarrier(world.client(client), kPath, {2, GetParam(), name});
@@ -187,7 +187,7 @@ TEST_P(DoubleBarriers, CountAPartyOnceThatWasStartedAgain) {
   DoubleBarrier before = party(0, "a");
   const Outcome crashed = world.start(before.enter());
   world.run_for(Time(200));
-  world.cut(0);  // Its session lives on for a while.
+  world.cut(0);  // Its session lives until it times out.
   DoubleBarrier again = party(1, "a");
   const Outcome entered = world.start(again.enter());
   world.run_for(Time(500));
@@ -197,7 +197,7 @@ TEST_P(DoubleBarriers, CountAPartyOnceThatWasStartedAgain) {
   EXPECT_TRUE(world.run_until([&] { return is_done(entered); }));
 }
 
-TEST_P(DoubleBarriers, AreLeftByAPartyThatComesAgain) {
+TEST_P(DoubleBarriers, EnteringAgainRemovesTheEarlierEntry) {
   RecipeWorld world({.clients = 4});
   const auto party = [&](std::size_t client, const std::string& name) {
     return DoubleBarrier(world.client(client), kPath, {2, GetParam(), name});
@@ -210,18 +210,18 @@ TEST_P(DoubleBarriers, AreLeftByAPartyThatComesAgain) {
   const Outcome left = world.start(other.leave());
   world.cut(0);
   world.run_for(Time(500));
-  EXPECT_FALSE(left->has_value()) << "the crashed one is still inside";
+  EXPECT_FALSE(left->has_value()) << "the crashed party still counts";
   DoubleBarrier again = party(2, "a");
   const Outcome next = world.start(again.enter());
   world.run_for(Time(1000));
-  EXPECT_TRUE(is_done(left)) << "it waits for the dead session";
-  EXPECT_FALSE(next->has_value()) << "of the next round there is only one";
+  EXPECT_TRUE(is_done(left)) << "it must not wait for the dead session";
+  EXPECT_FALSE(next->has_value()) << "the next round has only one party";
   DoubleBarrier last = party(3, "b");
   EXPECT_TRUE(world.get(last.enter()));
   EXPECT_TRUE(world.run_until([&] { return is_done(next); }));
 }
 
-TEST(DoubleBarrier, WantsANameThatANodeCanHave) {
+TEST(DoubleBarrier, RefusesAPartyNameThatIsNotANodeName) {
   RecipeWorld world({.clients = 1});
   for (const char* name : {"ready", "a/b", ".."}) {
     DoubleBarrier barrier(world.client(0), kPath, {1, DoubleBarrierLayout::kShared, name});
@@ -235,7 +235,7 @@ INSTANTIATE_TEST_SUITE_P(Layouts, DoubleBarriers,
                            return layout.param == DoubleBarrierLayout::kShared ? "Shared" : "Rounds";
                          });
 
-TEST(DoubleBarrier, IsNotOpenedByWhatADeadRoundLeftBehind) {
+TEST(DoubleBarrier, LeftoversOfADeadRoundDoNotOpenIt) {
   RecipeWorld world({.clients = 2});
   ASSERT_TRUE(world.get(world.client(0).create(kPath + "/ready", "", {.parents = true})));
   Parties parties(world, 2, {.parties = 2});
@@ -246,13 +246,13 @@ TEST(DoubleBarrier, IsNotOpenedByWhatADeadRoundLeftBehind) {
   EXPECT_TRUE(parties.all_done());
 }
 
-TEST(DoubleBarrier, APartyThatRestartedBelongsToTheNextRound) {
+TEST(DoubleBarrier, RestartedPartyBelongsToTheNextRound) {
   RecipeWorld world({.clients = 4});
   Parties parties(world, 4, {.parties = 2});
   parties.enter(0);
   parties.enter(1);
   ASSERT_TRUE(parties.all_done());
-  // Both processes crash. The first comes back while the sessions of the dead round still live.
+  // Both processes crash. The first one restarts before the sessions of the dead round expire.
   world.cut(0);
   world.cut(1);
   parties.outcomes.clear();
@@ -263,7 +263,7 @@ TEST(DoubleBarrier, APartyThatRestartedBelongsToTheNextRound) {
   EXPECT_TRUE(parties.all_done());
 }
 
-TEST(DoubleBarrier, LooksAsCuratorsDoes) {
+TEST(DoubleBarrier, HasCuratorsNodes) {
   RecipeWorld world({.clients = 1});
   Parties parties(world, 1, {.parties = 1});
   parties.enter(0);
@@ -275,7 +275,7 @@ TEST(DoubleBarrier, LooksAsCuratorsDoes) {
   EXPECT_FALSE(world.stat(kPath + "/ready")->is_ephemeral());
 }
 
-TEST(DoubleBarrier, WithOneTooManyBeginsTheNextRoundWithIt) {
+TEST(DoubleBarrier, OnePartyTooManyStartsTheNextRound) {
   RecipeWorld world({.clients = 4});
   Parties parties(world, 4, {2, DoubleBarrierLayout::kRounds});
   for (std::size_t i = 0; i < 3; ++i) parties.enter(i);
@@ -294,7 +294,7 @@ TEST(DoubleBarrier, RefusesADifferentNumberOfParties) {
   EXPECT_EQ(world.get(other.enter()).error(), Errc::kBadData);
 }
 
-TEST(DoubleBarrier, ClearsAwayRoundsWhosePartiesHaveDied) {
+TEST(DoubleBarrier, RemovesRoundsWhosePartiesHaveDied) {
   RecipeWorld world({.clients = 2});
   const DoubleBarrierOptions options{2, DoubleBarrierLayout::kRounds};
   for (int round = 0; round < 2; ++round) {

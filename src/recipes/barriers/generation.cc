@@ -60,7 +60,8 @@ Task<Result<void>> agree_on_parties(Client client, Gathering gathering, Wait wai
     if (!node && node.error() != Errc::kNoNode) co_return std::unexpected(node.error());
     if (node && node->data == text) break;
     if (node && !node->data.empty()) {
-      co_return fail(Errc::kBadData, gathering.path, "this barrier is for others: " + node->data);
+      co_return fail(Errc::kBadData, gathering.path,
+                     "this barrier has another number of parties: " + node->data);
     }
     if (node) {
       auto writing = client.set(gathering.path, text, node->stat.version, wait);
@@ -261,7 +262,7 @@ Task<Result<bool>> has_lost_one(std::shared_ptr<Arrival> a, std::vector<Generati
 Task<Result<bool>> act_on_members(std::shared_ptr<Arrival> a) {
   CO_TRY_ASSIGN(const std::vector<GenerationMember> members, list_members(a, false));
   if (std::ranges::find(members, a->round.sequence, &GenerationMember::sequence) == members.end()) {
-    co_return fail(Errc::kBrokenBarrier, a->round.own.path(), "our own node was removed");
+    co_return fail(Errc::kBrokenBarrier, a->round.own.path(), "the node of this party was removed");
   }
   if (members.size() >= static_cast<std::size_t>(a->gathering.parties)) {
     CO_TRY(open_round(a, members));
@@ -303,7 +304,8 @@ bool Round::has_member(std::string_view name) const {
 Task<Result<Round>> gather(Client client, Gathering gathering, Wait wait) {
   auto there = client.scheduler().enter();
   co_await there;
-  if (gathering.parties < 1) co_return fail(Errc::kBadArguments, gathering.path, "a barrier of nobody");
+  if (gathering.parties < 1)
+    co_return fail(Errc::kBadArguments, gathering.path, "a barrier needs at least one party");
   CO_TRY_ASSIGN(const Client bound, bind_to_session(client, for_steps(client, wait)));
   CO_TRY(agree_on_parties(bound, gathering, for_steps(client, wait)));
   for (;;) {

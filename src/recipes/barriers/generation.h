@@ -26,8 +26,8 @@ namespace drover::recipes {
 struct Gathering {
   std::string path;
   int parties = 0;
-  bool breaks = false;  // one who goes away breaks the round for all
-  std::string party{};  // in the data of its node; those of its earlier sessions are removed. Empty: nobody's
+  bool breaks = false;  // a party that leaves breaks the round for all
+  std::string party{};  // stored in its node; nodes of its earlier sessions are removed. Empty: no name
 };
 
 // An open round, as seen by one of its members.

@@ -217,7 +217,7 @@ Task<Result<std::vector<std::string>>> TreeCache::State::read_all(State& self, s
   co_return below;
 }
 
-// What is told while these are read is read in the next look.
+// Changes that are reported during these reads are read in the next iteration.
 Task<Result<void>> TreeCache::State::read_changed(State& self, Wait wait) {
   while (!self.changed_.empty()) {
     std::vector<std::string> paths;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "recipes/trouble_testing.h"
+#include "recipes/client_fault_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 using Kind = TreeEvent::Kind;
 using Contents = std::map<std::string, std::string>;
 
-// Does what the events say to a tree of its own, and minds that they make sense.
+// Applies the events to its own copy of the tree and checks that they are consistent.
 class Follower {
  public:
   Follower(RecipeWorld& world, const TreeCache& cache) : world_(world), events_(cache.events()) {}
@@ -52,14 +52,14 @@ class Follower {
 };
 
 void put(RecipeWorld& world, const std::string& path, const std::string& data = "") {
-  Hand(world, 1).put(path, data);
+  OtherClient(world, 1).put(path, data);
 }
 void set(RecipeWorld& world, const std::string& path, const std::string& data) {
-  Hand(world, 1).set(path, data);
+  OtherClient(world, 1).set(path, data);
 }
-void remove(RecipeWorld& world, const std::string& path) { Hand(world, 1).remove(path); }
+void remove(RecipeWorld& world, const std::string& path) { OtherClient(world, 1).remove(path); }
 
-// As the servers have it.
+// The tree on the servers.
 void collect(RecipeWorld& world, const std::string& path, Contents& out) {
   if (const auto data = world.data(path)) out[path] = *data;
   for (const std::string& name : world.children(path)) collect(world, path + "/" + name, out);
@@ -78,7 +78,7 @@ Contents shown(const TreeCache& cache, const Contents& expected) {
   return out;
 }
 
-TEST(TreeCache, HasReadEverythingWhenItHasStarted) {
+TEST(TreeCache, IsCompleteAfterTheStart) {
   RecipeWorld world({.clients = 2});
   put(world, "/a", "1");
   put(world, "/a/b", "2");
@@ -96,7 +96,7 @@ TEST(TreeCache, HasReadEverythingWhenItHasStarted) {
   EXPECT_TRUE(cache.is_fresh());
 }
 
-TEST(TreeCache, ARootThatIsNotThereIsAnEmptyCacheUntilItComes) {
+TEST(TreeCache, IsEmptyUntilItsRootIsCreated) {
   RecipeWorld world({.clients = 2});
   TreeCache cache(world.client(0), "/a/b");
   ASSERT_TRUE(world.get(cache.start()));
@@ -108,7 +108,7 @@ TEST(TreeCache, ARootThatIsNotThereIsAnEmptyCacheUntilItComes) {
   EXPECT_EQ(cache.find("/a/b")->data, "1");
 }
 
-TEST(TreeCache, MoreNodesThanOneBatchOfReadsAreAllThere) {
+TEST(TreeCache, LoadsMoreNodesThanOneBatchOfReads) {
   RecipeWorld world({.clients = 2});
   put(world, "/a");
   for (int i = 0; i < 300; ++i) put(world, "/a/" + std::to_string(i), std::to_string(i));
@@ -118,7 +118,7 @@ TEST(TreeCache, MoreNodesThanOneBatchOfReadsAreAllThere) {
   EXPECT_EQ(cache.find("/a/299")->data, "299");
 }
 
-TEST(TreeCache, ChangesAreToldInOrderAndByOneNotificationEach) {
+TEST(TreeCache, ChangesAreReportedInOrderAtOneNotificationEach) {
   RecipeWorld world({.clients = 2});
   put(world, "/a", "1");
   TreeCache cache(world.client(0), "/a");
@@ -136,7 +136,7 @@ TEST(TreeCache, ChangesAreToldInOrderAndByOneNotificationEach) {
   EXPECT_EQ(world.watch_events(0), 3u);
 }
 
-TEST(TreeCache, WhatTheFilterLeavesOutIsNeitherReadNorTold) {
+TEST(TreeCache, FilteredNodesAreNeitherReadNorReported) {
   RecipeWorld world({.clients = 2});
   put(world, "/a/keep/x", "1");
   put(world, "/a/skip/x", "1");
@@ -151,8 +151,8 @@ TEST(TreeCache, WhatTheFilterLeavesOutIsNeitherReadNorTold) {
   EXPECT_EQ(cache.find("/a/skip/y"), std::nullopt);
 }
 
-// Curator compares versions, and takes a node that was deleted and made again for the old one.
-TEST(TreeCache, ANodeThatWasMadeAgainWhileNobodyHeardIsTold) {
+// Curator compares versions and mistakes a recreated node for the old one.
+TEST(TreeCache, NodeRecreatedWhileDisconnectedIsReported) {
   RecipeWorld world({.clients = 2});
   put(world, "/a/b", "1");
   put(world, "/a/b/c", "1");
@@ -176,8 +176,8 @@ TEST(TreeCache, ANodeThatWasMadeAgainWhileNobodyHeardIsTold) {
             (std::vector<Kind>{Kind::kDeleted, Kind::kDeleted, Kind::kCreated, Kind::kResynced}));
 }
 
-TEST(TreeCache, IsTheTreeAgainAfterEveryFault) {
-  through_all_troubles(2, [](RecipeWorld& world, const Trouble& trouble) {
+TEST(TreeCache, MatchesTheTreeAfterEveryFault) {
+  with_every_client_fault(2, [](RecipeWorld& world, const ClientFault& fault) {
     put(world, "/a/gone/x", "1");
     put(world, "/a/changed", "1");
     put(world, "/a/again", "1");
@@ -185,16 +185,16 @@ TEST(TreeCache, IsTheTreeAgainAfterEveryFault) {
     ASSERT_TRUE(world.get(cache.start()));
     Follower follower(world, cache);
 
-    trouble.strike(world);
+    fault.strike(world);
     remove(world, "/a/gone/x");
     remove(world, "/a/gone");
     set(world, "/a/changed", "2");
     remove(world, "/a/again");
     put(world, "/a/again", "2");
     put(world, "/a/new/y", "2");
-    trouble.heal(world);
+    fault.heal(world);
     world.run_for(milliseconds(15'000));
-    put(world, "/a/new/z", "3");  // It still listens.
+    put(world, "/a/new/z", "3");  // It still gets events.
     world.run_for(milliseconds(500));
 
     EXPECT_TRUE(cache.is_fresh());
@@ -205,7 +205,7 @@ TEST(TreeCache, IsTheTreeAgainAfterEveryFault) {
   });
 }
 
-TEST(TreeCache, TheFirstLoadSurvivesTheLossOfEachOfItsAnswers) {
+TEST(TreeCache, FirstLoadSurvivesTheLossOfAnyReply) {
   for (int nth = 1; nth <= 8; ++nth) {
     SCOPED_TRACE(nth);
     RecipeWorld world({.clients = 2});
@@ -218,7 +218,7 @@ TEST(TreeCache, TheFirstLoadSurvivesTheLossOfEachOfItsAnswers) {
   }
 }
 
-TEST(TreeCache, WhoeverStopsWaitingOrDestroysItLeavesNoWatch) {
+TEST(TreeCache, StoppedOrDestroyedItLeavesNoWatch) {
   for (int nth = 1; nth <= 7; ++nth) {
     SCOPED_TRACE(nth);
     RecipeWorld world({.clients = 2});
@@ -237,7 +237,7 @@ TEST(TreeCache, WhoeverStopsWaitingOrDestroysItLeavesNoWatch) {
   }
 }
 
-TEST(TreeCache, ADeadlineEndsTheWaitAndNotTheCache) {
+TEST(TreeCache, DeadlineEndsTheWaitAndNotTheCache) {
   RecipeWorld world({.clients = 2});
   put(world, "/a", "1");
   world.cut(0);
@@ -250,22 +250,22 @@ TEST(TreeCache, ADeadlineEndsTheWaitAndNotTheCache) {
   EXPECT_EQ(cache.size(), 1u);
 }
 
-TEST(TreeCache, ListenersAreToldUntilTheyEnd) {
+TEST(TreeCache, ListenersAreCalledUntilTheyAreRemoved) {
   RecipeWorld world({.clients = 2});
   TreeCache cache(world.client(0), "/a");
   ASSERT_TRUE(world.get(cache.start()));
-  int told = 0;
-  auto listening = cache.on_event([&](const TreeEvent&) { ++told; });
+  int calls = 0;
+  auto listening = cache.on_event([&](const TreeEvent&) { ++calls; });
   put(world, "/a");
   world.run_for(milliseconds(50));
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(calls, 1);
   listening.reset();
   set(world, "/a", "2");
   world.run_for(milliseconds(50));
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(calls, 1);
 }
 
-TEST(TreeCache, APathThatIsNoneEndsTheStart) {
+TEST(TreeCache, InvalidPathFailsTheStart) {
   RecipeWorld world({.clients = 1});
   TreeCache cache(world.client(0), "no/path");
   const auto started = world.get(cache.start(), milliseconds(5000));

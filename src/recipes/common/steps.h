@@ -55,7 +55,7 @@ inline bool is_ephemeral(CreateMode mode) {
   return mode == CreateMode::kEphemeral || mode == CreateMode::kEphemeralSequential;
 }
 
-// How often a node is created again after somebody has removed its parent.
+// How often a create is retried after its parent was removed.
 inline constexpr int kTriesWithParents = 10;
 
 // The session is gone, and this client's next requests use another one.
@@ -68,11 +68,11 @@ inline bool has_next_session(const Client& client, const Error& error) {
 // are still done. They take at most as long as a session survives without servers.
 Wait for_steps(const Client& client, const Wait& wait);
 
-// Somebody else has changed the value first. Callers pause for different times, so they do not collide again.
-// `random` is the caller's own state.
+// The pause after another client has changed the value first. It is random, so that callers do not collide
+// again. `random` is the caller's own state.
 std::chrono::milliseconds pause_after_conflict(int tries, std::uint64_t& random);
 
-// While it exists, whoever wakes all signals of the set wakes this one.
+// While it exists, the signal is in the set, and is notified with all of its signals.
 class Waiting {
  public:
   Waiting(std::set<Signal*>& all, Signal& signal) : all_(all), signal_(&signal) { all_.insert(signal_); }

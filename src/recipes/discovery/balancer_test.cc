@@ -31,7 +31,7 @@ class BalancerTest : public ::testing::Test {
   ClockOverride clock_;
 };
 
-TEST_F(BalancerTest, NobodyIsChosenFromNobody) {
+TEST_F(BalancerTest, WithoutInstancesNoneIsChosen) {
   for (const Pick pick : {Pick::kRoundRobin, Pick::kRandom, Pick::kWeighted, Pick::kLeastBusy,
                           Pick::kTwoChoices, Pick::kSticky, Pick::kHashed}) {
     Balancer balancer = make(pick);
@@ -45,7 +45,7 @@ TEST_F(BalancerTest, RoundRobinTakesTurns) {
   EXPECT_EQ(counts(balancer, kThree, 300), (std::map<std::string, int>{{"a", 100}, {"b", 100}, {"c", 100}}));
 }
 
-TEST_F(BalancerTest, RandomIsAboutEvenAndWeightsAreFollowed) {
+TEST_F(BalancerTest, RandomIsEvenAndFollowsWeights) {
   Balancer even = make(Pick::kRandom);
   for (const auto& [id, count] : counts(even, kThree, 3000)) EXPECT_NEAR(count, 1000, 120) << id;
   Balancer weighted =
@@ -55,7 +55,7 @@ TEST_F(BalancerTest, RandomIsAboutEvenAndWeightsAreFollowed) {
   EXPECT_TRUE(none.choose(kThree));
 }
 
-TEST_F(BalancerTest, WhoIsBusyIsAskedLess) {
+TEST_F(BalancerTest, BusyInstanceIsChosenLessOften) {
   Balancer least = make(Pick::kLeastBusy);
   least.begin("a");
   least.begin("b");
@@ -71,7 +71,7 @@ TEST_F(BalancerTest, WhoIsBusyIsAskedLess) {
   EXPECT_EQ(counts(two, kThree, 300)["a"], 0);
 }
 
-TEST_F(BalancerTest, StickyStaysUntilItsOwnGoes) {
+TEST_F(BalancerTest, StickyKeepsItsInstanceUntilItLeaves) {
   Balancer balancer = make(Pick::kSticky);
   const std::string first = kThree[*balancer.choose(kThree)];
   EXPECT_EQ(counts(balancer, kThree, 50).size(), 1u);
@@ -83,7 +83,7 @@ TEST_F(BalancerTest, StickyStaysUntilItsOwnGoes) {
   EXPECT_EQ(kThree[*balancer.choose(kThree)], second);
 }
 
-TEST_F(BalancerTest, HashedMovesOnlyTheKeysOfWhoIsGone) {
+TEST_F(BalancerTest, HashedMovesOnlyTheKeysOfInstancesThatLeft) {
   Balancer balancer = make(Pick::kHashed);
   const Ids two{"a", "c"};
   std::map<std::string, int> spread;
@@ -98,7 +98,7 @@ TEST_F(BalancerTest, HashedMovesOnlyTheKeysOfWhoIsGone) {
   for (const auto& [id, count] : spread) EXPECT_NEAR(count, 200, 60) << id;
 }
 
-TEST_F(BalancerTest, TwoErrorsInTheWindowMeanDownUntilItHasPassed) {
+TEST_F(BalancerTest, InstanceWithTwoErrorsIsDownUntilTheWindowHasPassed) {
   Balancer balancer = make(Pick::kRoundRobin);
   balancer.note_error("a");
   EXPECT_FALSE(balancer.is_down("a"));
@@ -107,7 +107,7 @@ TEST_F(BalancerTest, TwoErrorsInTheWindowMeanDownUntilItHasPassed) {
   EXPECT_TRUE(balancer.is_down("a"));
   EXPECT_EQ(counts(balancer, kThree, 10)["a"], 0);
   EXPECT_EQ(balancer.choose({"a"}), std::nullopt);
-  now += milliseconds(2000);  // The first one is forgotten.
+  now += milliseconds(2000);  // The first error is outside the window.
   EXPECT_FALSE(balancer.is_down("a"));
   balancer.note_error("a");
   EXPECT_TRUE(balancer.is_down("a"));

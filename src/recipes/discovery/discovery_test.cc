@@ -3,14 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include "recipes/trouble_testing.h"
+#include "recipes/client_fault_testing.h"
 
 namespace drover::discovery {
 namespace {
 
-using recipes::testing::Hand;
-using recipes::testing::through_all_troubles;
-using recipes::testing::Trouble;
+using recipes::testing::ClientFault;
+using recipes::testing::OtherClient;
+using recipes::testing::with_every_client_fault;
 using sim::RecipeWorld;
 using std::chrono::milliseconds;
 
@@ -24,14 +24,14 @@ std::vector<std::string> ids(const Provider& provider) {
 }
 using Names = std::vector<std::string>;
 
-// --- JSON; the first text was written by Curator ---
+// --- JSON; Curator wrote the first text ---
 
 constexpr std::string_view kCurators =
     R"({"name":"svcA","id":"i1","address":"10.0.0.1","port":80,"sslPort":null,"payload":"text",)"
     R"("registrationTimeUTC":1794724867797,"serviceType":"DYNAMIC",)"
     R"("uriSpec":{"parts":[{"value":"scheme","variable":true},{"value":"://","variable":false}]}})";
 
-TEST(InstanceJson, IsCuratorsToTheLetter) {
+TEST(InstanceJson, MatchesCuratorsText) {
   const auto read = instance_of(kCurators);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->port, 80);
@@ -42,7 +42,7 @@ TEST(InstanceJson, IsCuratorsToTheLetter) {
   EXPECT_EQ(to_json(*read), kCurators);
 }
 
-TEST(InstanceJson, ObjectsAsPayloadCarryAJavaClass) {
+TEST(InstanceJson, ObjectPayloadHasAJavaClass) {
   Instance i = instance("a");
   i.payload_json = R"({"zone":"eu"})";
   EXPECT_NE(to_json(i).find(R"("payload":{"@class":"java.util.LinkedHashMap","zone":"eu"})"),
@@ -51,7 +51,7 @@ TEST(InstanceJson, ObjectsAsPayloadCarryAJavaClass) {
   EXPECT_NE(to_json(i).find(R"("payload":{"@class":"com.x.Y","zone":"eu"})"), std::string::npos);
 }
 
-TEST(InstanceJson, EverythingComesBackAsItWent) {
+TEST(InstanceJson, RoundTrips) {
   Instance i = instance("a");
   i.ssl_port = 443;
   i.enabled = false;
@@ -63,7 +63,7 @@ TEST(InstanceJson, EverythingComesBackAsItWent) {
   }
 }
 
-TEST(InstanceJson, ReadersBearWhatTheyDoNotKnowAndRefuseWhatIsNone) {
+TEST(InstanceJson, UnknownFieldsAreIgnoredAndInvalidTextIsRefused) {
   EXPECT_TRUE(instance_of(R"({"name":"a","id":"b","later":[1,{"x":null}],"port":"no","enabled":1})"));
   EXPECT_TRUE(instance_of(R"({"name":"a","id":"b","enabled":true,"payload":null})")->payload_json.empty());
   for (const char* bad : {"", "null", "[]", "{", R"({"name":"a"})", R"({"id":"a","name":7})", "10.0.0.1"}) {
@@ -73,7 +73,7 @@ TEST(InstanceJson, ReadersBearWhatTheyDoNotKnowAndRefuseWhatIsNone) {
 
 // --- the registry ---
 
-TEST(Registry, WhatIsAddedIsThereAndWhatIsRemovedIsNot) {
+TEST(Registry, AddsAndRemovesInstances) {
   RecipeWorld world({.clients = 2});
   Registry registry(world.client(0), "/d");
   ASSERT_TRUE(world.get(registry.add(instance("a"))));
@@ -88,8 +88,8 @@ TEST(Registry, WhatIsAddedIsThereAndWhatIsRemovedIsNot) {
   EXPECT_EQ(world.get(registry.add({.name = "a/b", .id = "c"})).error(), Errc::kBadArguments);
 }
 
-// Curator deletes whoever has the id, and makes its own node; and does so on every reconnect.
-TEST(Registry, SomebodyElsesIdIsNeitherTakenNorRemoved) {
+// Curator deletes the node of any instance with the id and creates its own, on every reconnect.
+TEST(Registry, IdOfAnotherProcessIsAConflictAndIsNotRemoved) {
   RecipeWorld world({.clients = 2});
   Registry theirs(world.client(1), "/d");
   Registry ours(world.client(0), "/d");
@@ -100,19 +100,19 @@ TEST(Registry, SomebodyElsesIdIsNeitherTakenNorRemoved) {
   EXPECT_EQ(world.data("/d/svc/a"), to_json(instance("a", 1)));
 }
 
-TEST(Registry, AProcessThatCrashedGetsItsIdBack) {
+TEST(Registry, RestartedProcessGetsItsIdBack) {
   RecipeWorld world({.clients = 2});
   Registry crashed(world.client(0), "/d");
   ASSERT_TRUE(world.get(crashed.add(instance("a", 1))));
   const SessionId before = world.client(0).session();
-  world.cut(0);  // Nobody closes the session; the server has to let it expire.
+  world.cut(0);  // The session is not closed; the server expires it.
   Registry again(world.client(1), "/d");
   ASSERT_TRUE(world.get(again.add(instance("a", 2))));
   EXPECT_FALSE(world.has_session(before));
   EXPECT_EQ(world.data("/d/svc/a"), to_json(instance("a", 2)));
 }
 
-TEST(Registry, APermanentOneReplacesNobodyWhoIsAlive) {
+TEST(Registry, PermanentInstanceDoesNotReplaceALiveOne) {
   RecipeWorld world({.clients = 2});
   Registry theirs(world.client(1), "/d");
   Registry ours(world.client(0), "/d");
@@ -130,31 +130,31 @@ TEST(Registry, APermanentOneReplacesNobodyWhoIsAlive) {
   EXPECT_EQ(world.data("/d/svc/a"), to_json(permanent));
 }
 
-TEST(Registry, AReconnectAloneTellsNobodyAnything) {
+TEST(Registry, ReconnectChangesNothing) {
   RecipeWorld world({.clients = 2});
   Registry registry(world.client(0), "/d");
   for (const char* id : {"a", "b", "c"}) ASSERT_TRUE(world.get(registry.add(instance(id))));
   Provider provider(world.client(1), "/d", "svc");
   ASSERT_TRUE(world.get(provider.start()));
-  const auto told = world.watch_events(1);
+  const auto events = world.watch_events(1);
   for (int i = 0; i < 3; ++i) {
     world.disconnect(0);
     world.run_for(milliseconds(3000));
   }
   EXPECT_EQ(world.client(0).state(), ConnectionState::kConnected);
-  EXPECT_EQ(world.watch_events(1), told);
+  EXPECT_EQ(world.watch_events(1), events);
 }
 
-TEST(Registry, KeepsWhatWasSaidLastThroughEveryFault) {
-  through_all_troubles(2, [](RecipeWorld& world, const Trouble& trouble) {
+TEST(Registry, LastUpdateSurvivesEveryFault) {
+  with_every_client_fault(2, [](RecipeWorld& world, const ClientFault& fault) {
     Registry registry(world.client(0), "/d");
     ASSERT_TRUE(world.get(registry.add(instance("a", 1))));
     ASSERT_TRUE(world.get(registry.add(instance("gone", 1))));
-    trouble.strike(world);
+    fault.strike(world);
     const auto updated = world.start(registry.add(instance("a", 2)));
     const auto removed = world.start(registry.remove("svc", "gone"));
     world.run_for(milliseconds(500));
-    trouble.heal(world);
+    fault.heal(world);
     world.run_for(milliseconds(15'000));
     ASSERT_TRUE(updated->has_value() && removed->has_value());
     EXPECT_TRUE((*updated)->has_value());
@@ -163,7 +163,7 @@ TEST(Registry, KeepsWhatWasSaidLastThroughEveryFault) {
   });
 }
 
-TEST(Registry, OnlyPermanentInstancesOutliveIt) {
+TEST(Registry, OnlyPermanentInstancesOutliveTheRegistry) {
   RecipeWorld world({.clients = 1});
   {
     Registry registry(world.client(0), "/d");
@@ -187,7 +187,7 @@ TEST(Registry, OnlyPermanentInstancesOutliveIt) {
   EXPECT_EQ(world.descendants("/d/svc"), 0u);
 }
 
-TEST(Registry, AnAddThatIsGivenUpLeavesNothing) {
+TEST(Registry, CancelledAddLeavesNoNode) {
   for (int nth = 1; nth <= 5; ++nth) {
     RecipeWorld world({.clients = 1});
     Registry registry(world.client(0), "/d");
@@ -201,7 +201,7 @@ TEST(Registry, AnAddThatIsGivenUpLeavesNothing) {
 
 // --- the provider ---
 
-TEST(Provider, ChoosesFromWhoIsThereAndEnabled) {
+TEST(Provider, ChoosesFromEnabledInstances) {
   RecipeWorld world({.clients = 2});
   Registry registry(world.client(0), "/d");
   Provider provider(world.client(1), "/d", "svc", {.pick = Pick::kRoundRobin});
@@ -212,8 +212,8 @@ TEST(Provider, ChoosesFromWhoIsThereAndEnabled) {
   ASSERT_TRUE(world.get(registry.add(off)));
   ASSERT_TRUE(world.get(registry.add(instance("a"))));
   ASSERT_TRUE(world.get(registry.add(instance("b"))));
-  Hand(world, 0).put("/d/svc/empty", "");
-  Hand(world, 0).put("/d/svc/address", "10.0.0.1");
+  OtherClient(world, 0).put("/d/svc/empty", "");
+  OtherClient(world, 0).put("/d/svc/address", "10.0.0.1");
   world.run_for(milliseconds(100));
   EXPECT_EQ(ids(provider), (Names{"a", "b"}));
   EXPECT_NE(provider.choose()->id, provider.choose()->id);
@@ -224,20 +224,20 @@ TEST(Provider, ChoosesFromWhoIsThereAndEnabled) {
   EXPECT_NE(provider.choose()->id, provider.choose()->id);
 }
 
-TEST(Provider, KnowsTheListAgainAfterEveryFault) {
-  through_all_troubles(2, [](RecipeWorld& world, const Trouble& trouble) {
-    Hand hand(world, 1);
-    hand.put("/d/svc/a", to_json(instance("a", 1)));
-    hand.put("/d/svc/b", to_json(instance("b", 1)));
+TEST(Provider, ReadsTheListAgainAfterEveryFault) {
+  with_every_client_fault(2, [](RecipeWorld& world, const ClientFault& fault) {
+    OtherClient other(world, 1);
+    other.put("/d/svc/a", to_json(instance("a", 1)));
+    other.put("/d/svc/b", to_json(instance("b", 1)));
     Provider provider(world.client(0), "/d", "svc");
     ASSERT_TRUE(world.get(provider.start()));
-    trouble.strike(world);
-    EXPECT_TRUE(provider.choose());  // The last list it knew serves.
-    hand.set("/d/svc/a", to_json(instance("a", 2)));
-    hand.remove("/d/svc/b");
-    hand.put("/d/svc/c", to_json(instance("c", 3)));
+    fault.strike(world);
+    EXPECT_TRUE(provider.choose());  // It uses the last known list.
+    other.set("/d/svc/a", to_json(instance("a", 2)));
+    other.remove("/d/svc/b");
+    other.put("/d/svc/c", to_json(instance("c", 3)));
     world.run_for(milliseconds(500));
-    trouble.heal(world);
+    fault.heal(world);
     world.run_for(milliseconds(15'000));
     EXPECT_EQ(ids(provider), (Names{"a", "c"}));
     EXPECT_EQ(provider.instances().front().port, 2);
@@ -245,7 +245,7 @@ TEST(Provider, KnowsTheListAgainAfterEveryFault) {
   });
 }
 
-TEST(Provider, SaysForHowLongItCouldNotBeTold) {
+TEST(Provider, ReportsForHowLongItsListIsStale) {
   RecipeWorld world({.clients = 2});
   Provider provider(world.client(0), "/d", "svc");
   ASSERT_TRUE(world.get(provider.start()));

@@ -115,7 +115,7 @@ Result<Instance> instance_of(std::string_view text) {
   if (error || !value.is_object()) return fail(Errc::kBadData, {}, "not a JSON object");
   const json::object& from = value.get_object();
   Instance out{.name = text_at(from, "name"), .id = text_at(from, "id")};
-  if (out.name.empty() || out.id.empty()) return fail(Errc::kBadData, {}, "no name or id");
+  if (out.name.empty() || out.id.empty()) return fail(Errc::kBadData, {}, "the name or the id is missing");
   out.address = text_at(from, "address");
   out.port = port_at(from, "port");
   out.ssl_port = port_at(from, "sslPort");

@@ -3,14 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include "recipes/trouble_testing.h"
+#include "recipes/client_fault_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
 
 using Names = std::vector<std::string>;
 
-TEST(NameService, WhoBindsFirstHasTheName) {
+TEST(NameService, FirstBindingWins) {
   RecipeWorld world({.clients = 2});
   const NameService one(world.client(0), "/names");
   const NameService two(world.client(1), "/names");
@@ -25,10 +25,10 @@ TEST(NameService, WhoBindsFirstHasTheName) {
   EXPECT_TRUE(world.get(two.bind("db", "2")));
 }
 
-TEST(NameService, ALostAnswerIsLookedFor) {
+TEST(NameService, LostReplyIsResolved) {
   for (const bool ephemeral : {false, true}) {
     RecipeWorld world({.clients = 2});
-    Hand(world, 1).put("/names");
+    OtherClient(world, 1).put("/names");
     const NameService names(world.client(0), "/names");
     world.lose_reply(0, "create");
     ASSERT_TRUE(world.get(names.bind("a", "1", {.ephemeral = ephemeral})));
@@ -38,10 +38,10 @@ TEST(NameService, ALostAnswerIsLookedFor) {
   }
 }
 
-TEST(NameService, ALostAnswerDoesNotMakeSomebodyElsesBindingOurs) {
+TEST(NameService, AfterALostReplyAnotherClientsBindingIsNotMistakenForOurs) {
   for (const bool ephemeral : {false, true}) {
     RecipeWorld world({.clients = 2});
-    Hand(world, 1).put("/names");
+    OtherClient(world, 1).put("/names");
     const NameService ours(world.client(0), "/names");
     const NameService theirs(world.client(1), "/names");
     world.lose_request(0, "create");
@@ -53,7 +53,7 @@ TEST(NameService, ALostAnswerDoesNotMakeSomebodyElsesBindingOurs) {
   }
 }
 
-TEST(NameService, EphemeralBindingsGoWithTheSessionAndOthersStay) {
+TEST(NameService, EphemeralBindingsEndWithTheSessionAndOthersStay) {
   RecipeWorld world({.clients = 2});
   const NameService names(world.client(0), "/names");
   ASSERT_TRUE(world.get(names.bind("stays", "1")));
@@ -63,7 +63,7 @@ TEST(NameService, EphemeralBindingsGoWithTheSessionAndOthersStay) {
   EXPECT_TRUE(world.exists("/names/stays"));
 }
 
-TEST(NameService, UniqueNamesAreUniqueThoughAnAnswerIsLost) {
+TEST(NameService, UniqueNamesAreUniqueDespiteALostReply) {
   RecipeWorld world({.clients = 1});
   const NameService names(world.client(0), "/names");
   const auto a = world.get(names.bind_unique("job-", "1"));
@@ -75,7 +75,7 @@ TEST(NameService, UniqueNamesAreUniqueThoughAnAnswerIsLost) {
   EXPECT_EQ(world.get(names.resolve(*b))->data, "2");
 }
 
-TEST(NameService, ARebindIsOfWhatWasSeen) {
+TEST(NameService, RebindFailsIfTheBindingChanged) {
   RecipeWorld world({.clients = 2});
   const NameService names(world.client(0), "/names");
   EXPECT_EQ(world.get(names.rebind("db", "1")).error(), Errc::kNoNode);
@@ -87,7 +87,7 @@ TEST(NameService, ARebindIsOfWhatWasSeen) {
   EXPECT_EQ(world.data("/names/db"), "2");
 }
 
-TEST(NameService, ARenameIsAllOrNothing) {
+TEST(NameService, RenameIsAtomic) {
   RecipeWorld world({.clients = 2});
   const NameService names(world.client(0), "/names");
   ASSERT_TRUE(world.get(names.bind("a", "1")));
@@ -103,8 +103,8 @@ TEST(NameService, ARenameIsAllOrNothing) {
   EXPECT_TRUE(lost.error().maybe_applied());
 }
 
-// Its successor's binding has the same name, and version 0 like ours.
-TEST(NameService, UnbindingWhatWasSeenNeverUnbindsASuccessor) {
+// The successor's binding has the same name, and version 0 like ours.
+TEST(NameService, UnbindNeverRemovesASuccessorsBinding) {
   RecipeWorld world({.clients = 2});
   const NameService names(world.client(0), "/names");
   const auto bound = world.get(names.bind("a", "1"));

@@ -87,7 +87,7 @@ std::int64_t wall_ms() {
 // Store the wanted data first, then write it: a retry after a lost connection writes the newest.
 Task<Result<void>> Registry::State::add(std::shared_ptr<State> self, Instance instance, Wait wait) {
   if (!is_valid_name(instance.name) || !is_valid_name(instance.id)) {
-    co_return fail(Errc::kBadArguments, self->base, "bad name or id of an instance");
+    co_return fail(Errc::kBadArguments, self->base, "invalid name or id of an instance");
   }
   if (instance.registered_ms == 0) instance.registered_ms = wall_ms();
   if (instance.type == ServiceType::kPermanent) {

@@ -35,7 +35,7 @@ Task<Result<void>> find_master(Client client, std::string path, std::string wher
 
 // Version 0 is an empty rendezvous; only a master changes it.
 Task<Result<void>> fill_place(Client client, std::string path, std::string where, Wait wait) {
-  if (where.empty()) co_return fail(Errc::kBadArguments, path, "an empty place is not filled");
+  if (where.empty()) co_return fail(Errc::kBadArguments, path, "the address must not be empty");
   auto setting = set_settled(client, path, where, Version{0}, wait);
   const Result<Stat> set = co_await std::move(setting);
   if (set) co_return Result<void>{};

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "recipes/trouble_testing.h"
+#include "recipes/client_fault_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
@@ -12,7 +12,7 @@ std::string new_place(RecipeWorld& world, bool ephemeral = false) {
   return world.get(Rendezvous::create(world.client(1), "/jobs", {.ephemeral = ephemeral}))->path();
 }
 
-TEST(Rendezvous, WorkersMeetTheMasterAndLearnOfTheEnd) {
+TEST(Rendezvous, WorkersLearnTheMastersAddressAndTheEndOfTheJob) {
   RecipeWorld world({.clients = 3});
   const std::string path = new_place(world);
   const Rendezvous worker(world.client(0), path);
@@ -31,7 +31,7 @@ TEST(Rendezvous, WorkersMeetTheMasterAndLearnOfTheEnd) {
   EXPECT_EQ(world.get(worker.meet()).error(), Errc::kNoNode);
 }
 
-TEST(Rendezvous, TheSecondMasterIsTold) {
+TEST(Rendezvous, SecondMasterGetsAnError) {
   RecipeWorld world({.clients = 2});
   const std::string path = new_place(world);
   ASSERT_TRUE(world.get(Rendezvous(world.client(0), path).fill("first")));
@@ -40,7 +40,7 @@ TEST(Rendezvous, TheSecondMasterIsTold) {
   EXPECT_EQ(world.get(Rendezvous(world.client(1), path).fill("")).error(), Errc::kBadArguments);
 }
 
-TEST(Rendezvous, ALostAnswerLeavesNoDoubtWhoTheMasterIs) {
+TEST(Rendezvous, LostReplyOfTheMasterIsResolved) {
   {
     RecipeWorld world({.clients = 2});
     const std::string path = new_place(world);
@@ -58,7 +58,7 @@ TEST(Rendezvous, ALostAnswerLeavesNoDoubtWhoTheMasterIs) {
   EXPECT_EQ(world.data(path), "theirs");
 }
 
-TEST(Rendezvous, WhatNobodyCouldFindOutIsNotSaidToBeKnown) {
+TEST(Rendezvous, UnresolvedFillIsReportedAsMaybeApplied) {
   RecipeWorld world({.clients = 2});
   const std::string path = new_place(world);
   world.lose_reply(0, "set");
@@ -71,21 +71,21 @@ TEST(Rendezvous, WhatNobodyCouldFindOutIsNotSaidToBeKnown) {
   EXPECT_EQ(world.data(path), "ours");
 }
 
-TEST(Rendezvous, APlaceThatGoesWhileItIsFilledIsGone) {
+TEST(Rendezvous, RemovalDuringAFillIsReported) {
   RecipeWorld world({.clients = 2});
   const std::string path = new_place(world);
   world.lose_reply(0, "set");
   world.at_request(0, "sync", 1, [&] { world.cut(0); });
   const auto filling = world.start(Rendezvous(world.client(0), path).fill("ours"));
   world.run_for(milliseconds(1000));
-  Hand(world, 1).remove(path);
+  OtherClient(world, 1).remove(path);
   world.heal(0);
   ASSERT_TRUE(world.run_until([&] { return filling->has_value(); }));
   ASSERT_FALSE((*filling)->has_value());
   EXPECT_EQ((*filling)->error(), Errc::kNoNode);
 }
 
-TEST(Rendezvous, AnEphemeralPlaceIsOverWithItsMaker) {
+TEST(Rendezvous, EphemeralRendezvousEndsWithItsCreator) {
   RecipeWorld world({.clients = 2});
   const std::string path = new_place(world, true);
   const auto over = world.start(Rendezvous(world.client(0), path).until_over());
@@ -94,15 +94,15 @@ TEST(Rendezvous, AnEphemeralPlaceIsOverWithItsMaker) {
   EXPECT_TRUE((*over)->has_value());
 }
 
-TEST(Rendezvous, WorkersMeetThroughEveryFault) {
-  through_all_troubles(3, [](RecipeWorld& world, const Trouble& trouble) {
+TEST(Rendezvous, SurvivesEveryFault) {
+  with_every_client_fault(3, [](RecipeWorld& world, const ClientFault& fault) {
     const std::string path = new_place(world);
     ASSERT_TRUE(world.get(world.client(0).sync(path)));
     const auto met = world.start(Rendezvous(world.client(0), path).meet());
-    trouble.strike(world);
-    Hand(world, 2).set(path, "here");
+    fault.strike(world);
+    OtherClient(world, 2).set(path, "here");
     world.run_for(milliseconds(500));
-    trouble.heal(world);
+    fault.heal(world);
     world.run_for(milliseconds(15'000));
     ASSERT_TRUE(met->has_value());
     ASSERT_TRUE((*met)->has_value()) << (*met)->error().to_text();
@@ -110,7 +110,7 @@ TEST(Rendezvous, WorkersMeetThroughEveryFault) {
   });
 }
 
-TEST(Rendezvous, StoppedOrLateMeansNoWatchIsLeft) {
+TEST(Rendezvous, StoppedOrTimedOutWaitLeavesNoWatch) {
   RecipeWorld world({.clients = 2});
   const Rendezvous worker(world.client(0), new_place(world));
   EXPECT_EQ(world.get(worker.meet(Wait::within(milliseconds(300)))).error(), Errc::kDeadline);

@@ -11,7 +11,7 @@
 namespace drover::recipes {
 namespace {
 
-using namespace testing;  // NOLINT: the tests' own words
+using namespace testing;  // NOLINT: test helpers
 
 const std::string kPath = "/indexer/leader-info";
 
@@ -32,7 +32,7 @@ std::size_t leaders(const Elections& all) {
   return count;
 }
 
-TEST(LeaderInfoElection, OneLeadsAndEverybodyCanReadWho) {
+TEST(LeaderInfoElection, OneLeadsAndAllCanReadWho) {
   RecipeWorld world({.clients = 3});
   Elections all = stand(world, 3);
   EXPECT_EQ(leaders(all), 1u);
@@ -48,7 +48,7 @@ TEST(LeaderInfoElection, OneLeadsAndEverybodyCanReadWho) {
       << "an old leader's write fails under a new one";
 }
 
-TEST(LeaderInfoElection, AClaimWhoseAnswerIsLostLeads) {
+TEST(LeaderInfoElection, ClaimWithALostReplyLeads) {
   RecipeWorld world({.clients = 1});
   world.lose_reply(0, "multi");
   Elections all = stand(world, 1);
@@ -56,7 +56,7 @@ TEST(LeaderInfoElection, AClaimWhoseAnswerIsLostLeads) {
   EXPECT_EQ(world.get(all[0]->await())->fence, world.stat(kPath)->czxid);
 }
 
-TEST(LeaderInfoElection, ResigningDoesNotRemoveASuccessor) {
+TEST(LeaderInfoElection, ResignationDoesNotRemoveASuccessor) {
   RecipeWorld world({.clients = 2});
   Elections all = stand(world, 2);
   world.lose_reply(0, "delete");
@@ -68,7 +68,7 @@ TEST(LeaderInfoElection, ResigningDoesNotRemoveASuccessor) {
   EXPECT_TRUE(all[1]->is_leader());
 }
 
-TEST(LeaderInfoElection, ANodeThatWasDeletedAndMadeAnewIsAnothers) {
+TEST(LeaderInfoElection, RecreatedNodeBelongsToAnother) {
   RecipeWorld world({.clients = 2});
   Elections all = stand(world, 2);
   const auto term = world.get(all[0]->await());
@@ -83,7 +83,7 @@ TEST(LeaderInfoElection, ANodeThatWasDeletedAndMadeAnewIsAnothers) {
 }
 
 TEST(LeaderInfoElection, SurvivesEveryFaultAtEveryMessage) {
-  through_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault& fault) {
+  with_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault& fault) {
     Elections all = stand(world, 2);
     for (int i = 0; i < 40; ++i) {
       world.run_for(milliseconds(100));
@@ -113,14 +113,14 @@ TEST(LeaderInfoElection, DestroyedAtAnyMessageItLeavesNothing) {
   }
 }
 
-TEST(LeaderInfoElection, NeverAreThereTwo) {
+TEST(LeaderInfoElection, NeverTwoLeaders) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     SCOPED_TRACE(seed);
     RecipeWorld world({.seed = seed, .servers = 3, .clients = 3});
     Elections all = stand(world, 3);
     Random random(seed);
     for (int round = 0; round < 20; ++round) {
-      let_something_happen(world, random, 3);
+      inject_random_fault(world, random, 3);
       for (int i = 0; i < 1500; ++i) {
         world.run_for(milliseconds(1));
         ASSERT_LE(leaders(all), 1u);

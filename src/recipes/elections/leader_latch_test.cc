@@ -11,7 +11,7 @@
 namespace drover::recipes {
 namespace {
 
-using namespace testing;  // NOLINT: the tests' own words
+using namespace testing;  // NOLINT: test helpers
 
 const std::string kPath = "/services/indexer/leader";
 
@@ -42,7 +42,7 @@ class LeaderLatches {
   RecipeWorld& world_;
 };
 
-TEST(LeaderLatch, TheFirstLeadsAndThenTheNextInLine) {
+TEST(LeaderLatch, FirstLeadsThenTheNextInLine) {
   RecipeWorld world({.clients = 3});
   LeaderLatches latches(world, 3);
   Zxid last{};
@@ -62,7 +62,7 @@ TEST(LeaderLatch, TheFirstLeadsAndThenTheNextInLine) {
   EXPECT_EQ(world.watches(), 0u);
 }
 
-TEST(LeaderLatch, NodesAreCurators) {
+TEST(LeaderLatch, HasCuratorsNodes) {
   RecipeWorld world({.clients = 2});
   LeaderLatches latches(world, 2);
   const auto everybody = world.get(latches.all[1]->participants());
@@ -75,7 +75,7 @@ TEST(LeaderLatch, NodesAreCurators) {
   EXPECT_EQ(world.get(latches.all[1]->leader()).value()->id, "host-0");
 }
 
-TEST(LeaderLatch, WhereNobodyStandsThereIsNoLeader) {
+TEST(LeaderLatch, WithoutCandidatesThereIsNoLeader) {
   RecipeWorld world({.clients = 1});
   LeaderLatch latch(world.client(0), kPath, "me");
   ASSERT_TRUE(world.get(latch.await()));
@@ -88,7 +88,7 @@ TEST(LeaderLatch, WhereNobodyStandsThereIsNoLeader) {
   EXPECT_EQ(world.get(latch.await()).error(), Errc::kClosed);
 }
 
-TEST(LeaderLatch, AnInterruptionEndsTheTermAndKeepsThePlace) {
+TEST(LeaderLatch, LostConnectionEndsTheTermAndKeepsThePlace) {
   RecipeWorld world({.clients = 2});
   LeaderLatches latches(world, 2);
   const auto first = world.get(latches.all[0]->await());
@@ -104,7 +104,7 @@ TEST(LeaderLatch, AnInterruptionEndsTheTermAndKeepsThePlace) {
   EXPECT_FALSE(again->lost.stop_requested());
 }
 
-TEST(LeaderLatch, ByTheOtherPolicyAnInterruptionChangesNothing) {
+TEST(LeaderLatch, WithOnExpiryALostConnectionKeepsTheTerm) {
   RecipeWorld world({.clients = 2});
   LeaderLatches latches(world, 2, {.loss = LossPolicy::kOnExpiry});
   const auto term = world.get(latches.all[0]->await());
@@ -119,7 +119,7 @@ TEST(LeaderLatch, ByTheOtherPolicyAnInterruptionChangesNothing) {
   world.heal(0);
 }
 
-TEST(LeaderLatch, ALostSessionMeansANewPlaceAtTheEnd) {
+TEST(LeaderLatch, LostSessionMeansANewPlaceAtTheEnd) {
   RecipeWorld world({.clients = 2});
   LeaderLatches latches(world, 2);
   world.kill_session(0);
@@ -130,7 +130,7 @@ TEST(LeaderLatch, ALostSessionMeansANewPlaceAtTheEnd) {
   EXPECT_TRUE(world.run_until([&] { return latches.all[0]->is_leader(); }, milliseconds(3000)));
 }
 
-TEST(LeaderLatch, ADeletedNodeEndsTheTermAndANewOneIsMade) {
+TEST(LeaderLatch, DeletedNodeEndsTheTermAndIsReplaced) {
   RecipeWorld world({.clients = 1});
   LeaderLatches latches(world, 1);
   const auto term = world.get(latches.all[0]->await());
@@ -140,7 +140,7 @@ TEST(LeaderLatch, ADeletedNodeEndsTheTermAndANewOneIsMade) {
   EXPECT_GT(world.get(latches.all[0]->await())->fence, term->fence);
 }
 
-TEST(LeaderLatch, TheWholePathMayBeDeleted) {
+TEST(LeaderLatch, SurvivesTheDeletionOfItsDirectory) {
   RecipeWorld world({.clients = 2});
   LeaderLatches latches(world, 2);
   for (const std::string& name : world.children(kPath))
@@ -152,7 +152,7 @@ TEST(LeaderLatch, TheWholePathMayBeDeleted) {
   EXPECT_EQ(world.children(kPath).size(), 2u);
 }
 
-TEST(LeaderLatch, ChangesAlternate) {
+TEST(LeaderLatch, ReportedChangesAlternate) {
   RecipeWorld world({.clients = 1});
   LeaderLatches latches(world, 1);
   Stream<bool> changes = latches.all[0]->changes();
@@ -167,7 +167,7 @@ TEST(LeaderLatch, ChangesAlternate) {
   EXPECT_EQ(world.get(changes.next()).error(), Errc::kEndOfStream);
 }
 
-TEST(LeaderLatch, AnotherLibrarysNodeIsReportedAndDoesNotEndTheElection) {
+TEST(LeaderLatch, NodeOfAnotherLibraryIsReportedAndDoesNotEndTheElection) {
   RecipeWorld world({.clients = 1});
   const auto stray = world.get(world.client(0).create(
       kPath + "/somebodys-lock-", "", {.mode = CreateMode::kEphemeralSequential, .parents = true}));
@@ -182,7 +182,7 @@ TEST(LeaderLatch, AnotherLibrarysNodeIsReportedAndDoesNotEndTheElection) {
   EXPECT_TRUE(world.get(latch.await()));
 }
 
-TEST(LeaderLatch, APermissionThatIsMissingForNowDoesNotEndTheElection) {
+TEST(LeaderLatch, TemporarilyMissingPermissionDoesNotEndTheElection) {
   RecipeWorld world({.clients = 2});
   ASSERT_TRUE(world.get(world.client(0).create(kPath, "", {.parents = true})));
   ASSERT_TRUE(
@@ -195,11 +195,11 @@ TEST(LeaderLatch, APermissionThatIsMissingForNowDoesNotEndTheElection) {
 }
 
 TEST(LeaderLatch, SurvivesEveryFaultAtEveryMessage) {
-  through_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault& fault) {
+  with_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault& fault) {
     LeaderLatches latches(world, 2);
     for (int i = 0; i < 40; ++i) {
       world.run_for(milliseconds(100));
-      // A session that was killed elsewhere cannot be known to be gone at once.
+      // The client cannot know at once that its session was killed.
       EXPECT_TRUE(fault.kills || latches.leaders().size() <= 1);
     }
     world.run_for(milliseconds(15'000));
@@ -230,15 +230,15 @@ TEST(LeaderLatch, DestroyedAtAnyMessageItLeavesNothing) {
   }
 }
 
-// Cuts, restarts and broken connections in any order, and a look at every millisecond.
-TEST(LeaderLatch, NeverAreThereTwo) {
+// Cuts, restarts and broken connections in random order, with a check every millisecond.
+TEST(LeaderLatch, NeverTwoLeaders) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
     RecipeWorld world({.seed = seed, .servers = 3, .clients = 3});
     LeaderLatches latches(world, 3, {.loss = seed % 2 == 0 ? LossPolicy::kOnExpiry : LossPolicy::kOnSuspend});
     Random random(seed);
     for (int round = 0; round < 25; ++round) {
-      let_something_happen(world, random, 3);
+      inject_random_fault(world, random, 3);
       for (int i = 0; i < 1500; ++i) {
         world.run_for(milliseconds(1));
         ASSERT_LE(latches.leaders().size(), 1u);

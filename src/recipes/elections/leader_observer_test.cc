@@ -12,7 +12,7 @@
 namespace drover::recipes {
 namespace {
 
-using namespace testing;  // NOLINT: the tests' own words
+using namespace testing;  // NOLINT: test helpers
 
 const std::string kPath = "/services/indexer/leader";
 
@@ -21,7 +21,7 @@ std::string id_of(const Result<std::optional<Leader>>& leader) {
   return *leader ? (*leader)->id : "none";
 }
 
-TEST(LeaderObserver, TellsWhoLeadsAndThatNobodyDoes) {
+TEST(LeaderObserver, ReportsTheLeaderOrThatThereIsNone) {
   RecipeWorld world({.clients = 3});
   const LeaderObserver observer(world.client(2), kPath);
   Stream<std::optional<Leader>> changes = observer.changes();
@@ -40,7 +40,7 @@ TEST(LeaderObserver, TellsWhoLeadsAndThatNobodyDoes) {
   EXPECT_EQ(id_of(world.get(changes.next())), "c");
 }
 
-TEST(LeaderObserver, AChangeIsOneNotificationAndNewcomersAreNone) {
+TEST(LeaderObserver, ChangeCostsOneNotificationAndNewCandidatesNone) {
   RecipeWorld world({.clients = 2});
   std::vector<std::unique_ptr<LeaderLatch>> latches;
   latches.push_back(std::make_unique<LeaderLatch>(world.client(0), kPath, "0"));
@@ -59,7 +59,7 @@ TEST(LeaderObserver, AChangeIsOneNotificationAndNewcomersAreNone) {
   EXPECT_EQ(observer.leader()->id, "1");
 }
 
-TEST(LeaderObserver, LooksUpWhatItMissed) {
+TEST(LeaderObserver, ReadsAgainWhatItMissed) {
   RecipeWorld world({.clients = 3});
   auto first = std::make_unique<LeaderLatch>(world.client(0), kPath, "a");
   world.run_for(milliseconds(300));
@@ -76,7 +76,7 @@ TEST(LeaderObserver, LooksUpWhatItMissed) {
   }
 }
 
-TEST(LeaderObserver, SeesOtherKindsOfElectionsToo) {
+TEST(LeaderObserver, WorksForSelectorsAndOneNodeElections) {
   RecipeWorld world({.clients = 2});
   const LeaderObserver observer(world.client(1), "/info", ElectionKind::kInfo);
   world.run_for(milliseconds(300));
@@ -90,7 +90,7 @@ TEST(LeaderObserver, SeesOtherKindsOfElectionsToo) {
   EXPECT_TRUE(world.run_until([&] { return !observer.leader(); }, milliseconds(1000)));
 }
 
-TEST(LeaderObserver, ANodeThatWasMadeAnewMeanwhileIsAnotherLeader) {
+TEST(LeaderObserver, RecreatedNodeIsAnotherLeader) {
   RecipeWorld world({.clients = 2});
   auto first = world.get(SimpleLock(world.client(0), "/info", {.data = "me"}).acquire());
   const LeaderObserver observer(world.client(1), "/info", ElectionKind::kInfo);
@@ -104,7 +104,7 @@ TEST(LeaderObserver, ANodeThatWasMadeAnewMeanwhileIsAnotherLeader) {
                               milliseconds(5000)));
 }
 
-TEST(LeaderObserver, AnObserverThatGoesLeavesNoWatch) {
+TEST(LeaderObserver, DestroyedObserverLeavesNoWatch) {
   RecipeWorld world({.clients = 1});
   {
     const LeaderObserver observer(world.client(0), kPath);
@@ -118,8 +118,8 @@ TEST(LeaderObserver, AnObserverThatGoesLeavesNoWatch) {
   EXPECT_EQ(world.watches(), 0u);
 }
 
-TEST(LeaderObserver, SeesTheLastLeaderWhateverBefallsIt) {
-  const auto story = [](RecipeWorld& world, const Fault&) {
+TEST(LeaderObserver, SeesTheCurrentLeaderAfterEveryFault) {
+  const auto scenario = [](RecipeWorld& world, const Fault&) {
     const LeaderObserver observer(world.client(0), kPath);
     auto first = std::make_unique<LeaderLatch>(world.client(1), kPath, "a");
     world.run_for(milliseconds(400));
@@ -128,7 +128,7 @@ TEST(LeaderObserver, SeesTheLastLeaderWhateverBefallsIt) {
     first.reset();
     EXPECT_TRUE(world.run_until([&] { return id_of(observer.leader()) == "b"; }, milliseconds(30'000)));
   };
-  through_every_fault({.clients = 2}, story);
+  with_every_fault({.clients = 2}, scenario);
 }
 
 }  // namespace

@@ -12,11 +12,11 @@
 namespace drover::recipes {
 namespace {
 
-using namespace testing;  // NOLINT: the tests' own words
+using namespace testing;  // NOLINT: test helpers
 
 const std::string kPath = "/services/indexer/turns";
 
-// Works for a while, or until it is to stop; counts who works at the same time.
+// Works for a while or until it is stopped; counts how many work at the same time.
 struct Office {
   int working = 0;
   int most = 0;
@@ -51,7 +51,7 @@ class Selectors {
   }
 
  private:
-  // Work that is under way ends after its selector has gone.
+  // Work in progress ends after its selector is destroyed.
   const std::shared_ptr<Office> shared_ = std::make_shared<Office>();
 
  public:
@@ -59,7 +59,7 @@ class Selectors {
   std::vector<std::unique_ptr<LeaderSelector>> all;
 };
 
-TEST(LeaderSelector, LeadershipGoesRound) {
+TEST(LeaderSelector, LeadershipRotates) {
   RecipeWorld world({.clients = 3});
   Selectors selectors(world, 3, milliseconds(500));
   ASSERT_TRUE(world.run_until([&] { return selectors.office.order.size() >= 9; }));
@@ -73,7 +73,7 @@ TEST(LeaderSelector, LeadershipGoesRound) {
   EXPECT_EQ(selectors.office.working, 0);
 }
 
-TEST(LeaderSelector, OneTermIsOneTerm) {
+TEST(LeaderSelector, WithoutRequeueItLeadsOnce) {
   RecipeWorld world({.clients = 1});
   Selectors selectors(world, 1, milliseconds(500), {.requeue = false});
   EXPECT_TRUE(world.get(selectors.all[0]->ended()));
@@ -81,11 +81,11 @@ TEST(LeaderSelector, OneTermIsOneTerm) {
   EXPECT_TRUE(world.children(kPath).empty());
 }
 
-TEST(LeaderSelector, AnInterruptIsForTheRunningTermOnly) {
+TEST(LeaderSelector, InterruptStopsOnlyTheRunningTerm) {
   RecipeWorld world({.clients = 2});
   Selectors selectors(world, 2, milliseconds(60'000));
   ASSERT_TRUE(selectors.all[0]->is_leader());
-  selectors.all[1]->interrupt();  // It does not lead: nothing to interrupt.
+  selectors.all[1]->interrupt();  // It does not lead, so nothing is interrupted.
   selectors.all[0]->interrupt();
   ASSERT_TRUE(world.run_until([&] { return selectors.all[1]->is_leader(); }, milliseconds(1000)));
   EXPECT_EQ(selectors.all[0]->last_error()->code, Errc::kStopped);
@@ -96,7 +96,7 @@ TEST(LeaderSelector, AnInterruptIsForTheRunningTermOnly) {
   EXPECT_EQ(selectors.all[0]->terms(), 2u) << "it stood again";
 }
 
-TEST(LeaderSelector, WorkThatThrowsIsRecordedAndDoneAgain) {
+TEST(LeaderSelector, ExceptionOfTheTaskIsRecordedAndTheTaskRunsAgain) {
   RecipeWorld world({.clients = 1});
   int calls = 0;
   LeaderSelector selector(world.client(0), kPath, "me", [&](Leadership) -> Task<Result<void>> {
@@ -109,7 +109,7 @@ TEST(LeaderSelector, WorkThatThrowsIsRecordedAndDoneAgain) {
   EXPECT_TRUE(world.children(kPath).empty());
 }
 
-TEST(LeaderSelector, AnInterruptionOfTheConnectionStopsTheTerm) {
+TEST(LeaderSelector, LostConnectionStopsTheTerm) {
   RecipeWorld world({.clients = 2});
   Selectors selectors(world, 2, milliseconds(60'000));
   world.disconnect(0);
@@ -117,7 +117,7 @@ TEST(LeaderSelector, AnInterruptionOfTheConnectionStopsTheTerm) {
   EXPECT_EQ(selectors.office.most, 1);
 }
 
-TEST(LeaderSelector, ByTheOtherPolicyItDoesNot) {
+TEST(LeaderSelector, WithOnExpiryALostConnectionDoesNotStopTheTerm) {
   RecipeWorld world({.clients = 2});
   Selectors selectors(world, 2, milliseconds(60'000), {.loss = LossPolicy::kOnExpiry});
   world.disconnect(0);
@@ -125,7 +125,7 @@ TEST(LeaderSelector, ByTheOtherPolicyItDoesNot) {
   EXPECT_TRUE(selectors.all[0]->is_leader());
 }
 
-TEST(LeaderSelector, AKilledSessionStopsTheTermAndItStandsAgain) {
+TEST(LeaderSelector, LostSessionStopsTheTermAndItQueuesAgain) {
   RecipeWorld world({.clients = 2});
   Selectors selectors(world, 2, milliseconds(60'000));
   world.kill_session(0);
@@ -135,7 +135,7 @@ TEST(LeaderSelector, AKilledSessionStopsTheTermAndItStandsAgain) {
   EXPECT_TRUE(world.run_until([&] { return selectors.all[0]->is_leader(); }, milliseconds(5000)));
 }
 
-TEST(LeaderSelector, IsAMutexToOthers) {
+TEST(LeaderSelector, OtherClientsSeeAMutex) {
   RecipeWorld world({.clients = 2});
   Selectors selectors(world, 1, milliseconds(60'000));
   EXPECT_FALSE(world.get(Mutex(world.client(1), kPath).acquire(Wait::poll())));
@@ -143,7 +143,7 @@ TEST(LeaderSelector, IsAMutexToOthers) {
   EXPECT_TRUE(world.get(Mutex(world.client(1), kPath).acquire(Wait::poll())));
 }
 
-TEST(LeaderSelector, WhatCannotBeHelpedEndsItWithAReason) {
+TEST(LeaderSelector, PermanentErrorEndsItWithAReason) {
   RecipeWorld world({.clients = 1});
   Selectors selectors(world, 1, milliseconds(60'000));
   ASSERT_TRUE(world.get(world.client(0).close()));
@@ -151,7 +151,7 @@ TEST(LeaderSelector, WhatCannotBeHelpedEndsItWithAReason) {
 }
 
 TEST(LeaderSelector, SurvivesEveryFaultAtEveryMessage) {
-  const auto story = [](RecipeWorld& world, const Fault& fault) {
+  const auto scenario = [](RecipeWorld& world, const Fault& fault) {
     Selectors selectors(world, 2, milliseconds(300));
     world.run_for(milliseconds(16'000));
     EXPECT_TRUE(fault.kills || selectors.office.most == 1);
@@ -162,7 +162,7 @@ TEST(LeaderSelector, SurvivesEveryFaultAtEveryMessage) {
     world.run_for(milliseconds(15'000));
     EXPECT_TRUE(world.children(kPath).empty());
   };
-  through_every_fault({.clients = 2}, story, 16);
+  with_every_fault({.clients = 2}, scenario, 16);
 }
 
 TEST(LeaderSelector, DestroyedAtAnyMessageItLeavesNothing) {

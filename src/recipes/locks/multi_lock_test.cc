@@ -9,7 +9,7 @@
 namespace drover::recipes {
 namespace {
 
-using namespace testing;  // NOLINT: the tests' own words
+using namespace testing;  // NOLINT: test helpers
 
 const std::string kA = "/accounts/a";
 const std::string kB = "/accounts/b";
@@ -30,7 +30,7 @@ TEST(MultiLock, GuardsAreInTheOrderOfThePaths) {
   EXPECT_GT(guards->at(0).fence(), guards->at(1).fence()) << "taken in the order of the paths";
 }
 
-TEST(MultiLock, TwoWhoNameThemTheOtherWayRoundDoNotBlockEachOther) {
+TEST(MultiLock, OppositeOrdersOfPathsDoNotDeadlock) {
   RecipeWorld world({.clients = 2});
   for (int round = 0; round < 20; ++round) {
     auto first = world.start(MultiLock(world.client(0), {kA, kB}).acquire());
@@ -46,7 +46,7 @@ TEST(MultiLock, TwoWhoNameThemTheOtherWayRoundDoNotBlockEachOther) {
   EXPECT_TRUE(world.children(kB).empty());
 }
 
-TEST(MultiLock, WhenOneCannotBeHadTheOthersAreGivenBackInTime) {
+TEST(MultiLock, OneUnavailableLockReleasesTheOthers) {
   RecipeWorld world({.clients = 2});
   auto held = world.get(Mutex(world.client(1), kB).acquire());
   const auto before = world.now();
@@ -58,12 +58,12 @@ TEST(MultiLock, WhenOneCannotBeHadTheOthersAreGivenBackInTime) {
   EXPECT_EQ(world.children(kB).size(), 1u);
 }
 
-TEST(MultiLock, OnePathTwiceIsRefused) {
+TEST(MultiLock, RepeatedPathIsRefused) {
   RecipeWorld world({.clients = 1});
   EXPECT_EQ(world.get(MultiLock(world.client(0), {kA, kB, kA}).acquire()).error(), Errc::kWouldDeadlock);
 }
 
-TEST(MultiLock, AllOfThemAreOfOneSession) {
+TEST(MultiLock, AllGuardsBelongToOneSession) {
   RecipeWorld world({.clients = 2});
   auto held = world.get(Mutex(world.client(1), kB).acquire());
   const auto waiting = world.start(MultiLock(world.client(0), {kA, kB}).acquire());
@@ -76,15 +76,15 @@ TEST(MultiLock, AllOfThemAreOfOneSession) {
 }
 
 TEST(MultiLock, SurvivesEveryFaultAtEveryMessage) {
-  through_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault& fault) {
+  with_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault& fault) {
     lock_story(world, fault, "/accounts/b",
                [](Client client) { return last_of(MultiLock(std::move(client), {kA, kB}).acquire()); });
     EXPECT_TRUE(world.children(kA).empty());
   });
 }
 
-TEST(MultiLock, LeavesNothingBehindHoweverItEnds) {
-  through_every_end<std::vector<Guard>>(
+TEST(MultiLock, LeavesNothingBehindHoweverTheCallEnds) {
+  with_every_ending<std::vector<Guard>>(
       {.clients = 1},
       [](RecipeWorld& world, Wait wait) { return MultiLock(world.client(0), {kA, kB}).acquire(wait); },
       [](RecipeWorld& world) {

@@ -9,11 +9,11 @@
 namespace drover::recipes {
 namespace {
 
-using namespace testing;  // NOLINT: the tests' own words
+using namespace testing;  // NOLINT: test helpers
 
 const std::string kPath = "/locks/report";
 
-TEST(Mutex, IsGivenInTheOrderOfAsking) {
+TEST(Mutex, IsGrantedInTheOrderOfRequests) {
   RecipeWorld world({.clients = 3});
   std::vector<GuardResult> guards;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -58,7 +58,7 @@ TEST(Mutex, CostsOneWriteAndOneReadWhenFree) {
   EXPECT_EQ(world.requests(0) - before, 3u);
 }
 
-TEST(Mutex, AReleaseThatIsNeverRunGivesItBackToo) {
+TEST(Mutex, ReleaseTaskThatIsNeverRunReleasesTheLock) {
   RecipeWorld world({.clients = 1});
   auto guard = world.get(Mutex(world.client(0), kPath).acquire());
   ASSERT_TRUE(guard);
@@ -76,7 +76,7 @@ TEST(Mutex, AReleaseThatIsNeverRunGivesItBackToo) {
   EXPECT_TRUE(world.children(kPath).empty());
 }
 
-TEST(Mutex, WhoLeavesWakesOneOfManyWaiting) {
+TEST(Mutex, ReleaseWakesOneOfManyWaiters) {
   constexpr std::size_t kWaiting = 200;
   RecipeWorld world({.clients = 4});
   std::vector<GuardResult> guards;
@@ -96,7 +96,7 @@ TEST(Mutex, WhoLeavesWakesOneOfManyWaiting) {
   EXPECT_TRUE(world.children(kPath).empty());
 }
 
-TEST(Mutex, APollDoesNotWaitAndLeavesNothing) {
+TEST(Mutex, PollDoesNotWaitAndLeavesNothing) {
   RecipeWorld world({.clients = 2});
   auto guard = world.get(Mutex(world.client(0), kPath).acquire(Wait::poll()));
   ASSERT_TRUE(guard);
@@ -109,7 +109,7 @@ TEST(Mutex, APollDoesNotWaitAndLeavesNothing) {
   EXPECT_EQ(world.children(kPath).size(), 1u);
 }
 
-TEST(Mutex, ADeadlineIsForTheWholeCall) {
+TEST(Mutex, DeadlineCoversTheWholeCall) {
   RecipeWorld world({.clients = 2});
   auto guard = world.get(Mutex(world.client(0), kPath).acquire());
   ASSERT_TRUE(guard);
@@ -117,7 +117,7 @@ TEST(Mutex, ADeadlineIsForTheWholeCall) {
   const auto waiting = world.start(Mutex(world.client(1), kPath).acquire(Wait::within(milliseconds(3000))));
   for (int i = 0; i < 5; ++i) {
     world.run_for(milliseconds(400));
-    world.disconnect(1);  // Each wakes it.
+    world.disconnect(1);  // Each disconnect wakes it.
   }
   ASSERT_TRUE(world.run_until([&] { return has_ended(waiting); }));
   EXPECT_EQ(code_of(waiting), Errc::kDeadline);
@@ -126,7 +126,7 @@ TEST(Mutex, ADeadlineIsForTheWholeCall) {
   EXPECT_EQ(world.children(kPath).size(), 1u);
 }
 
-TEST(Mutex, OneWhoGivesUpInTheMiddleIsSteppedOver) {
+TEST(Mutex, WaiterThatGivesUpIsSkipped) {
   RecipeWorld world({.clients = 3});
   auto holder = world.get(Mutex(world.client(0), kPath).acquire());
   std::stop_source stop;
@@ -142,7 +142,7 @@ TEST(Mutex, OneWhoGivesUpInTheMiddleIsSteppedOver) {
   EXPECT_TRUE(world.run_until([&] { return succeeded(last); }));
 }
 
-TEST(Mutex, ALockIsLostBeforeAnybodyElseGetsIt) {
+TEST(Mutex, LockIsLostBeforeAnotherClientGetsIt) {
   RecipeWorld world({.clients = 2});
   auto held = world.get(Mutex(world.client(0), kPath).acquire());
   ASSERT_TRUE(held);
@@ -164,7 +164,7 @@ TEST(Mutex, ALockIsLostBeforeAnybodyElseGetsIt) {
   EXPECT_EQ(world.children(kPath).size(), 1u) << "it must not release another's";
 }
 
-TEST(Mutex, SuspicionEndsWhenTheConnectionComesBack) {
+TEST(Mutex, SuspectEndsWithTheReconnect) {
   RecipeWorld world({.clients = 1});
   auto held = world.get(Mutex(world.client(0), kPath).acquire());
   const std::stop_token suspect = held->suspect();
@@ -176,7 +176,7 @@ TEST(Mutex, SuspicionEndsWhenTheConnectionComesBack) {
   EXPECT_TRUE(held->is_held());
 }
 
-TEST(Mutex, WhoWaitsNoticesItsOwnExpiryAtOnceAndGetsInLineAgain) {
+TEST(Mutex, ExpiredWaiterQueuesAgainAtOnce) {
   RecipeWorld world({.clients = 2});
   auto held = world.get(Mutex(world.client(0), kPath).acquire());
   const auto next = world.start(Mutex(world.client(1), kPath).acquire());
@@ -192,7 +192,7 @@ TEST(Mutex, WhoWaitsNoticesItsOwnExpiryAtOnceAndGetsInLineAgain) {
   EXPECT_EQ((*next)->value().session(), world.client(1).session());
 }
 
-TEST(Mutex, ABoundClientDoesNotBeginAgainInAnotherSession) {
+TEST(Mutex, BoundClientDoesNotQueueInAnotherSession) {
   RecipeWorld world({.clients = 2});
   auto held = world.get(Mutex(world.client(0), kPath).acquire());
   const auto next = world.start(Mutex(world.client(1).bound(), kPath).acquire());
@@ -202,7 +202,7 @@ TEST(Mutex, ABoundClientDoesNotBeginAgainInAnotherSession) {
   EXPECT_EQ(code_of(next), Errc::kSessionExpired);
 }
 
-TEST(Mutex, OnAClosedClientItFailsAndDoesNotHang) {
+TEST(Mutex, FailsOnAClosedClient) {
   RecipeWorld world({.clients = 2});
   auto held = world.get(Mutex(world.client(0), kPath).acquire());
   const auto waiting = world.start(Mutex(world.client(1), kPath).acquire());
@@ -215,7 +215,7 @@ TEST(Mutex, OnAClosedClientItFailsAndDoesNotHang) {
   EXPECT_EQ(late.error(), Errc::kClosed);
 }
 
-TEST(Mutex, AFencedWriteFailsWhenTheLockIsGone) {
+TEST(Mutex, FencedWriteFailsIfTheLockIsLost) {
   RecipeWorld world({.clients = 2});
   ASSERT_TRUE(world.get(world.client(1).create("/report", "old")));
   auto held = world.get(Mutex(world.client(0), kPath).acquire());
@@ -269,7 +269,7 @@ TEST(Mutex, ParticipantsAreInOrder) {
 
 // --- revocation ---
 
-TEST(Mutex, ARevokedHolderIsAskedAndGivesItBack) {
+TEST(Mutex, RevokedHolderIsAskedAndReleasesTheLock) {
   RecipeWorld world({.clients = 2});
   auto held = world.get(Mutex(world.client(0), kPath, {.revocable = true}).acquire());
   ASSERT_TRUE(held);
@@ -284,43 +284,43 @@ TEST(Mutex, ARevokedHolderIsAskedAndGivesItBack) {
   EXPECT_TRUE(world.run_until([&] { return succeeded(revoking); }, milliseconds(1000)));
 }
 
-TEST(Mutex, AHolderThatDoesNotAnswerLosesIt) {
+TEST(Mutex, HolderThatDoesNotAnswerLosesTheLock) {
   RecipeWorld world({.clients = 2});
   auto held = world.get(Mutex(world.client(0), kPath, {.revocable = true}).acquire());
   ASSERT_TRUE(held);
   world.run_for(milliseconds(200));
-  world.disconnect(0);  // The watch of its own node survives that.
+  world.disconnect(0);  // The watch on its own node survives this.
   ASSERT_TRUE(world.get(Mutex(world.client(1), kPath).revoke(held->node(), milliseconds(2000))));
   EXPECT_TRUE(world.run_until([&] { return held->lost().stop_requested(); }, milliseconds(2000)));
   EXPECT_TRUE(held->revoked().stop_requested());
   EXPECT_FALSE(held->is_held());
 }
 
-// --- the matrix ---
+// --- every fault at every message ---
 
 TEST(Mutex, SurvivesEveryFaultAtEveryMessage) {
-  through_every_fault({.clients = 3}, [](RecipeWorld& world, const Fault& fault) {
+  with_every_fault({.clients = 3}, [](RecipeWorld& world, const Fault& fault) {
     lock_story(world, fault, kPath, [](Client client) { return Mutex(std::move(client), kPath).acquire(); });
   });
 }
 
-TEST(Mutex, ARevocableOneSurvivesEveryFaultToo) {
-  through_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault& fault) {
+TEST(Mutex, RevocableMutexSurvivesEveryFault) {
+  with_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault& fault) {
     lock_story(world, fault, kPath,
                [](Client client) { return Mutex(std::move(client), kPath, {.revocable = true}).acquire(); });
   });
 }
 
-TEST(Mutex, LeavesNothingBehindHoweverItEnds) {
-  through_every_end<Guard>(
+TEST(Mutex, LeavesNothingBehindHoweverTheCallEnds) {
+  with_every_ending<Guard>(
       {.clients = 1},
       [](RecipeWorld& world, Wait wait) { return Mutex(world.client(0), kPath).acquire(wait); },
       [](RecipeWorld& world) { EXPECT_TRUE(world.children(kPath).empty()); });
 }
 
-TEST(Mutex, LeavesNothingBehindHoweverItsWaitingEnds) {
+TEST(Mutex, LeavesNothingBehindHoweverTheWaitEnds) {
   GuardResult held;
-  through_every_end<Guard>(
+  with_every_ending<Guard>(
       {.clients = 2},
       [&](RecipeWorld& world, Wait wait) {
         held = world.start(Mutex(world.client(1), kPath).acquire());

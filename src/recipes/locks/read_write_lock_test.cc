@@ -9,14 +9,14 @@
 namespace drover::recipes {
 namespace {
 
-using namespace testing;  // NOLINT: the tests' own words
+using namespace testing;  // NOLINT: test helpers
 
 const std::string kPath = "/locks/table";
 
 class ReadWriteLocks : public ::testing::Test {
  protected:
   ReadWriteLock lock(std::size_t i) { return ReadWriteLock(world.client(i), kPath); }
-  // In line before this returns.
+  // The contender is in line when this returns.
   GuardResult read(std::size_t i) { return in_line(lock(i).read()); }
   GuardResult write(std::size_t i) { return in_line(lock(i).write()); }
   GuardResult in_line(Task<Result<Guard>> task) {
@@ -46,7 +46,7 @@ TEST_F(ReadWriteLocks, ReadersShareAndAWriterIsAlone) {
   EXPECT_TRUE(succeeded(writer));
 }
 
-TEST_F(ReadWriteLocks, AReaderBehindAWaitingWriterWaits) {
+TEST_F(ReadWriteLocks, ReaderBehindAWaitingWriterWaits) {
   const auto reader = read(0), writer = write(1), late = read(2);
   EXPECT_TRUE(succeeded(reader));
   EXPECT_FALSE(has_ended(writer));
@@ -60,7 +60,7 @@ TEST_F(ReadWriteLocks, AReaderBehindAWaitingWriterWaits) {
   EXPECT_TRUE(succeeded(late));
 }
 
-TEST_F(ReadWriteLocks, NobodyWaitsForWhoComesLater) {
+TEST_F(ReadWriteLocks, NoContenderWaitsForALaterOne) {
   const auto first = write(0), reader = read(1), second = write(2);
   let_go(first);
   pass();
@@ -71,7 +71,7 @@ TEST_F(ReadWriteLocks, NobodyWaitsForWhoComesLater) {
   EXPECT_TRUE(succeeded(second));
 }
 
-TEST_F(ReadWriteLocks, AReaderBehindManyWritersIsWokenOnce) {
+TEST_F(ReadWriteLocks, ReaderBehindManyWritersIsWokenOnce) {
   std::vector<GuardResult> writers;
   for (int i = 0; i < 3; ++i) writers.push_back(write(0));
   std::vector<GuardResult> readers;
@@ -82,11 +82,11 @@ TEST_F(ReadWriteLocks, AReaderBehindManyWritersIsWokenOnce) {
     pass();
   }
   for (const GuardResult& each : readers) EXPECT_TRUE(succeeded(each));
-  // Two clients with two readers each that watch one node: a server tells each client once.
+  // Two clients have two readers each that watch one node; the server notifies each client once.
   EXPECT_EQ(world.watch_events(1) + world.watch_events(2) - before, 2u);
 }
 
-TEST_F(ReadWriteLocks, ADowngradeLetsReadersInAndNoWriter) {
+TEST_F(ReadWriteLocks, DowngradeAdmitsReadersAndNoWriter) {
   const auto writer = write(0), reader = read(1), waiting = write(2);
   const std::string number = (*writer)->value().node().substr((*writer)->value().node().size() - 10);
   auto read = world.get(lock(0).downgrade((*writer)->value()));
@@ -98,7 +98,7 @@ TEST_F(ReadWriteLocks, ADowngradeLetsReadersInAndNoWriter) {
   EXPECT_EQ(read->fence(), (*writer)->value().fence());
   EXPECT_TRUE(succeeded(reader));
   EXPECT_FALSE(has_ended(waiting));
-  let_go(writer);  // It is nobody's any more.
+  let_go(writer);  // No client holds it any more.
   let_go(reader);
   pass();
   EXPECT_FALSE(has_ended(waiting)) << "the downgraded one still reads";
@@ -109,7 +109,7 @@ TEST_F(ReadWriteLocks, ADowngradeLetsReadersInAndNoWriter) {
   EXPECT_EQ(world.children(kPath).size(), 1u);
 }
 
-TEST_F(ReadWriteLocks, AWriterWhoseNodeIsGoneIsNotDowngraded) {
+TEST_F(ReadWriteLocks, WriterWhoseNodeIsGoneIsNotDowngraded) {
   const auto writer = write(0), next = write(1);
   ASSERT_TRUE(world.get(world.client(2).remove((*writer)->value().node())));
   ASSERT_TRUE(world.run_until([&] { return succeeded(next); }));
@@ -119,13 +119,13 @@ TEST_F(ReadWriteLocks, AWriterWhoseNodeIsGoneIsNotDowngraded) {
   EXPECT_EQ(world.children(kPath).size(), 1u) << "no reader beside the other writer";
 }
 
-TEST_F(ReadWriteLocks, OnlyAWriterIsDowngraded) {
+TEST_F(ReadWriteLocks, OnlyAWriterCanBeDowngraded) {
   const auto reader = read(0);
   EXPECT_EQ(world.get(lock(0).downgrade((*reader)->value())).error(), Errc::kNotOwner);
   EXPECT_EQ(world.get(lock(0).downgrade(Guard())).error(), Errc::kNotOwner);
 }
 
-TEST_F(ReadWriteLocks, AnOwnerThatReadsIsNotLetWaitForItself) {
+TEST_F(ReadWriteLocks, ReadingOwnerThatAsksToWriteIsRefused) {
   const ReadWriteLock mine = lock(0);
   const Owner me, other;
   auto read = world.get(mine.read(me));
@@ -141,7 +141,7 @@ TEST_F(ReadWriteLocks, AnOwnerThatReadsIsNotLetWaitForItself) {
   EXPECT_TRUE(world.get(mine.write(me))) << "it reads no longer";
 }
 
-TEST_F(ReadWriteLocks, AnOwnerThatWritesIsNotLetWaitForItself) {
+TEST_F(ReadWriteLocks, WritingOwnerThatAsksAgainIsRefused) {
   const ReadWriteLock mine = lock(0);
   const Owner me;
   auto write = world.get(mine.write(me));
@@ -155,7 +155,7 @@ TEST_F(ReadWriteLocks, AnOwnerThatWritesIsNotLetWaitForItself) {
   EXPECT_TRUE(world.get(mine.write(me)));
 }
 
-TEST_F(ReadWriteLocks, AnOwnerThatReadsMayReadAgainThoughAWriterWaits) {
+TEST_F(ReadWriteLocks, ReadingOwnerMayReadAgainAlthoughAWriterWaits) {
   const ReadWriteLock mine = lock(0);
   const Owner me;
   auto first = world.get(mine.read(me));
@@ -171,7 +171,7 @@ TEST_F(ReadWriteLocks, AnOwnerThatReadsMayReadAgainThoughAWriterWaits) {
   EXPECT_TRUE(succeeded(writer));
 }
 
-TEST_F(ReadWriteLocks, NamesAreCurators) {
+TEST_F(ReadWriteLocks, HasCuratorsNames) {
   const auto reader = read(0);
   EXPECT_TRUE((*reader)->value().node().ends_with("-__READ__0000000000"));
   let_go(reader);
@@ -182,15 +182,15 @@ TEST_F(ReadWriteLocks, NamesAreCurators) {
 }
 
 TEST(ReadWriteLock, SurvivesEveryFaultAtEveryMessage) {
-  through_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault& fault) {
+  with_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault& fault) {
     lock_story(world, fault, kPath,
                [](Client client) { return ReadWriteLock(std::move(client), kPath).write(); });
   });
 }
 
-// Client 0 writes, then reads; client 1 wants to write all the time.
-TEST(ReadWriteLock, ADowngradeSurvivesEveryFaultToo) {
-  through_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault& fault) {
+// Client 0 writes, then reads; client 1 keeps asking to write.
+TEST(ReadWriteLock, DowngradeSurvivesEveryFault) {
+  with_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault& fault) {
     const ReadWriteLock mine(world.client(0), kPath);
     GuardResult write = world.start(mine.write());
     ASSERT_TRUE(world.run_until([&] { return succeeded(write); }));
@@ -214,9 +214,9 @@ TEST(ReadWriteLock, ADowngradeSurvivesEveryFaultToo) {
   });
 }
 
-TEST(ReadWriteLock, LeavesNothingBehindHoweverItEnds) {
+TEST(ReadWriteLock, LeavesNothingBehindHoweverTheCallEnds) {
   GuardResult held;
-  through_every_end<Guard>(
+  with_every_ending<Guard>(
       {.clients = 2},
       [&](RecipeWorld& world, Wait wait) {
         held = world.start(ReadWriteLock(world.client(1), kPath).write());

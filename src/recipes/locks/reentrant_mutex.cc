@@ -51,7 +51,7 @@ struct ReentrantMutex::State {
   }
 
   static Task<Result<Guard>> of_nobody() {
-    co_return fail(Errc::kBadConfig, {}, "on the executor the owner has to be named");
+    co_return fail(Errc::kBadConfig, {}, "on the executor, pass an Owner");
   }
 
   const Scheduler scheduler;

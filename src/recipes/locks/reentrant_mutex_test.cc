@@ -9,11 +9,11 @@
 namespace drover::recipes {
 namespace {
 
-using namespace testing;  // NOLINT: the tests' own words
+using namespace testing;  // NOLINT: test helpers
 
 const std::string kPath = "/locks/report";
 
-TEST(ReentrantMutex, TheOwnerTakesItAgainForNothing) {
+TEST(ReentrantMutex, OwnerAcquiresAgainWithoutARequest) {
   RecipeWorld world({.clients = 1});
   const ReentrantMutex mutex(world.client(0), kPath);
   const Owner me;
@@ -27,7 +27,7 @@ TEST(ReentrantMutex, TheOwnerTakesItAgainForNothing) {
   EXPECT_EQ(inner->fence(), outer->fence());
 }
 
-TEST(ReentrantMutex, ItIsGivenBackWithTheLastGuard) {
+TEST(ReentrantMutex, LastGuardReleasesIt) {
   RecipeWorld world({.clients = 1});
   const ReentrantMutex mutex(world.client(0), kPath);
   const Owner me;
@@ -45,7 +45,7 @@ TEST(ReentrantMutex, ItIsGivenBackWithTheLastGuard) {
   EXPECT_EQ(world.children(kPath).size(), 1u);
 }
 
-TEST(ReentrantMutex, SomebodyElseOfTheSameProcessWaits) {
+TEST(ReentrantMutex, AnotherOwnerOfTheSameProcessWaits) {
   RecipeWorld world({.clients = 1});
   const ReentrantMutex mutex(world.client(0), kPath);
   const Owner me, other;
@@ -57,7 +57,7 @@ TEST(ReentrantMutex, SomebodyElseOfTheSameProcessWaits) {
   EXPECT_TRUE(world.run_until([&] { return succeeded(theirs); }));
 }
 
-TEST(ReentrantMutex, WithoutAWordTheThreadIsTheOwner) {
+TEST(ReentrantMutex, TheThreadIsTheOwnerByDefault) {
   RecipeWorld world({.clients = 1});
   const ReentrantMutex mutex(world.client(0), kPath);
   auto outer = world.get(mutex.acquire());
@@ -66,7 +66,7 @@ TEST(ReentrantMutex, WithoutAWordTheThreadIsTheOwner) {
   EXPECT_FALSE(world.get(mutex.acquire(other, Wait::poll())));
 }
 
-TEST(ReentrantMutex, OnTheExecutorTheOwnerMustBeNamed) {
+TEST(ReentrantMutex, OnTheExecutorAnOwnerIsRequired) {
   RecipeWorld world({.clients = 1});
   const ReentrantMutex mutex(world.client(0), kPath);
   std::optional<Task<Result<Guard>>> unnamed, named;
@@ -81,7 +81,7 @@ TEST(ReentrantMutex, OnTheExecutorTheOwnerMustBeNamed) {
   EXPECT_TRUE(world.get(*std::move(named)));
 }
 
-TEST(ReentrantMutex, AnotherObjectIsSomebodyElse) {
+TEST(ReentrantMutex, AnotherObjectIsAnotherOwner) {
   RecipeWorld world({.clients = 1});
   const ReentrantMutex mutex(world.client(0), kPath);
   const ReentrantMutex twin(world.client(0), kPath);
@@ -90,7 +90,7 @@ TEST(ReentrantMutex, AnotherObjectIsSomebodyElse) {
   EXPECT_FALSE(world.get(twin.acquire(me, Wait::poll())));
 }
 
-TEST(ReentrantMutex, ALostLockIsNotTakenAgainForNothing) {
+TEST(ReentrantMutex, LostLockIsAcquiredWithANewRequest) {
   RecipeWorld world({.clients = 2});
   const ReentrantMutex mutex(world.client(0), kPath);
   const Owner me;
@@ -110,16 +110,16 @@ TEST(ReentrantMutex, ALostLockIsNotTakenAgainForNothing) {
 }
 
 TEST(ReentrantMutex, SurvivesEveryFaultAtEveryMessage) {
-  through_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault& fault) {
+  with_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault& fault) {
     Owner owner;
     lock_story(world, fault, kPath,
                [&](Client client) { return ReentrantMutex(std::move(client), kPath).acquire(owner); });
   });
 }
 
-TEST(ReentrantMutex, LeavesNothingBehindHoweverItEnds) {
+TEST(ReentrantMutex, LeavesNothingBehindHoweverTheCallEnds) {
   Owner owner;
-  through_every_end<Guard>(
+  with_every_ending<Guard>(
       {.clients = 1},
       [&](RecipeWorld& world, Wait wait) {
         return ReentrantMutex(world.client(0), kPath).acquire(owner, wait);

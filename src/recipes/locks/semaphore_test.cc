@@ -9,12 +9,12 @@
 namespace drover::recipes {
 namespace {
 
-using namespace testing;  // NOLINT: the tests' own words
+using namespace testing;  // NOLINT: test helpers
 
 const std::string kPath = "/limits/uploads";
 const std::string kLeases = kPath + "/leases";
 
-TEST(Semaphore, GivesSoManyLeasesAndNoMore) {
+TEST(Semaphore, GrantsAtMostMaxLeases) {
   RecipeWorld world({.clients = 3});
   std::vector<GuardResult> guards;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -31,7 +31,7 @@ TEST(Semaphore, GivesSoManyLeasesAndNoMore) {
   EXPECT_TRUE(world.children(kPath + "/locks").empty());
 }
 
-TEST(Semaphore, NodesAreCurators) {
+TEST(Semaphore, HasCuratorsNodes) {
   RecipeWorld world({.clients = 1});
   const auto guard = world.get(Semaphore(world.client(0), kPath, 1, {.data = "x"}).acquire());
   ASSERT_TRUE(guard);
@@ -40,7 +40,7 @@ TEST(Semaphore, NodesAreCurators) {
   EXPECT_EQ(world.data(guard->node()), "x");
 }
 
-TEST(Semaphore, SeveralAreGivenAllOrNone) {
+TEST(Semaphore, SeveralLeasesAreGrantedAllOrNone) {
   RecipeWorld world({.clients = 2});
   auto one = world.get(Semaphore(world.client(0), kPath, 3).acquire());
   const auto three = world.start(Semaphore(world.client(1), kPath, 3).acquire(3));
@@ -51,7 +51,7 @@ TEST(Semaphore, SeveralAreGivenAllOrNone) {
   EXPECT_EQ((*three)->value().size(), 3u);
 }
 
-TEST(Semaphore, TwoWhoWantAllDoNotBlockEachOtherHalfway) {
+TEST(Semaphore, TwoClientsThatWantAllLeasesDoNotDeadlock) {
   RecipeWorld world({.clients = 2});
   const auto first = world.start(Semaphore(world.client(0), kPath, 2).acquire(2));
   const auto second = world.start(Semaphore(world.client(1), kPath, 2).acquire(2));
@@ -62,7 +62,7 @@ TEST(Semaphore, TwoWhoWantAllDoNotBlockEachOtherHalfway) {
   EXPECT_TRUE(world.run_until([&] { return succeeded(first) || succeeded(second); }, milliseconds(2000)));
 }
 
-TEST(Semaphore, OnlyTheNextOneIsToldOfAReturnedLease) {
+TEST(Semaphore, ReturnedLeaseWakesOnlyTheNextWaiter) {
   RecipeWorld world({.clients = 4});
   auto held = world.get(Semaphore(world.client(0), kPath, 1).acquire());
   std::vector<GuardResult> waiting;
@@ -72,14 +72,14 @@ TEST(Semaphore, OnlyTheNextOneIsToldOfAReturnedLease) {
   const auto before = world.watch_events();
   ASSERT_TRUE(world.get(held->release()));
   world.run_for(milliseconds(1000));
-  // The one with the lock is told of the lease; the next one of the lock, and then of nothing.
+  // The holder of the mutex is notified of the lease, the next client of the mutex and of nothing else.
   EXPECT_LE(world.watch_events() - before, 3u);
   int got = 0;
   for (const GuardResult& each : waiting) got += succeeded(each) ? 1 : 0;
   EXPECT_EQ(got, 1);
 }
 
-TEST(Semaphore, AWaitThatEndsLeavesNoLease) {
+TEST(Semaphore, CancelledWaitLeavesNoLease) {
   RecipeWorld world({.clients = 2});
   auto held = world.get(Semaphore(world.client(0), kPath, 1).acquire());
   EXPECT_EQ(world.get(Semaphore(world.client(1), kPath, 1).acquire(Wait::poll())).error(), Errc::kDeadline);
@@ -90,7 +90,7 @@ TEST(Semaphore, AWaitThatEndsLeavesNoLease) {
   EXPECT_TRUE(world.children(kPath + "/locks").empty());
 }
 
-TEST(Semaphore, AHigherMaximumWakesWhoWaits) {
+TEST(Semaphore, RaisingMaxWakesWaiters) {
   RecipeWorld world({.clients = 2});
   auto held = world.get(Semaphore(world.client(0), kPath, 1).acquire());
   const Semaphore semaphore(world.client(1), kPath, 1);
@@ -102,13 +102,13 @@ TEST(Semaphore, AHigherMaximumWakesWhoWaits) {
   EXPECT_EQ(world.get(semaphore.leases())->size(), 2u);
 }
 
-TEST(Semaphore, MoreThanThereAreIsRefused) {
+TEST(Semaphore, MoreLeasesThanMaxAreRefused) {
   RecipeWorld world({.clients = 1});
   EXPECT_EQ(world.get(Semaphore(world.client(0), kPath, 2).acquire(3)).error(), Errc::kTooMany);
   EXPECT_EQ(world.get(Semaphore(world.client(0), kPath, 2).acquire(0)).error(), Errc::kBadArguments);
 }
 
-TEST(Semaphore, LeasesGoWithTheSession) {
+TEST(Semaphore, LeasesEndWithTheSession) {
   RecipeWorld world({.clients = 2});
   auto held = world.get(Semaphore(world.client(0), kPath, 1).acquire());
   const auto next = world.start(Semaphore(world.client(1), kPath, 1).acquire());
@@ -119,15 +119,15 @@ TEST(Semaphore, LeasesGoWithTheSession) {
 }
 
 TEST(Semaphore, SurvivesEveryFaultAtEveryMessage) {
-  through_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault& fault) {
+  with_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault& fault) {
     lock_story(world, fault, kLeases,
                [](Client client) { return Semaphore(std::move(client), kPath, 1).acquire(); });
     EXPECT_TRUE(world.children(kPath + "/locks").empty());
   });
 }
 
-TEST(Semaphore, LeavesNothingBehindHoweverItEnds) {
-  through_every_end<std::vector<Guard>>(
+TEST(Semaphore, LeavesNothingBehindHoweverTheCallEnds) {
+  with_every_ending<std::vector<Guard>>(
       {.clients = 1},
       [](RecipeWorld& world, Wait wait) { return Semaphore(world.client(0), kPath, 2).acquire(2, wait); },
       [](RecipeWorld& world) {
@@ -136,9 +136,9 @@ TEST(Semaphore, LeavesNothingBehindHoweverItEnds) {
       });
 }
 
-TEST(Semaphore, LeavesNothingBehindHoweverItsWaitingEnds) {
+TEST(Semaphore, LeavesNothingBehindHoweverTheWaitEnds) {
   GuardResult held;
-  through_every_end<Guard>(
+  with_every_ending<Guard>(
       {.clients = 2},
       [&](RecipeWorld& world, Wait wait) {
         held = world.start(Semaphore(world.client(1), kPath, 1).acquire());

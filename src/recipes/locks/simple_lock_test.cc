@@ -9,12 +9,12 @@
 namespace drover::recipes {
 namespace {
 
-using namespace testing;  // NOLINT: the tests' own words
+using namespace testing;  // NOLINT: test helpers
 
 const std::string kPath = "/locks/nightly/lock";
 const std::string kEpoch = kPath + ".epoch";
 
-TEST(SimpleLock, OneHasItAndTheNextGetsItAfterwards) {
+TEST(SimpleLock, OneClientHoldsItAndThenTheNext) {
   RecipeWorld world({.clients = 2});
   auto first = world.get(SimpleLock(world.client(0), kPath, {.data = "me"}).acquire());
   ASSERT_TRUE(first);
@@ -30,7 +30,7 @@ TEST(SimpleLock, OneHasItAndTheNextGetsItAfterwards) {
   EXPECT_GT((*second)->value().fence(), fence);
 }
 
-TEST(SimpleLock, TwoOfOneSessionAreTwo) {
+TEST(SimpleLock, TwoLocksOfOneSessionExcludeEachOther) {
   RecipeWorld world({.clients = 1});
   auto first = world.get(SimpleLock(world.client(0), kPath).acquire());
   ASSERT_TRUE(first);
@@ -41,7 +41,7 @@ TEST(SimpleLock, TwoOfOneSessionAreTwo) {
   EXPECT_TRUE(world.exists(kPath));
 }
 
-TEST(SimpleLock, AClaimWhoseAnswerIsLostIsFoundOutAbout) {
+TEST(SimpleLock, ClaimWithALostReplyIsResolved) {
   RecipeWorld world({.clients = 1});
   world.lose_reply(0, "multi");
   auto guard = world.get(SimpleLock(world.client(0), kPath).acquire());
@@ -52,12 +52,13 @@ TEST(SimpleLock, AClaimWhoseAnswerIsLostIsFoundOutAbout) {
   EXPECT_TRUE(world.get(world.client(0).multi(std::move(ops))));
 }
 
-TEST(SimpleLock, AReleaseDoesNotRemoveASuccessorsNode) {
+TEST(SimpleLock, ReleaseDoesNotRemoveASuccessorsNode) {
   RecipeWorld world({.clients = 2});
   auto first = world.get(SimpleLock(world.client(0), kPath).acquire());
   const auto second = world.start(SimpleLock(world.client(1), kPath).acquire());
   world.run_for(milliseconds(300));
-  world.lose_reply(0, "delete");  // Done; the second one takes over before the first hears of it.
+  world.lose_reply(
+      0, "delete");  // The delete is applied; the second client takes over before the first one knows.
   const auto released = world.start(first->release());
   ASSERT_TRUE(world.run_until([&] { return succeeded(second); }, milliseconds(2000)));
   ASSERT_TRUE(world.run_until([&] { return succeeded(released); }));
@@ -65,7 +66,7 @@ TEST(SimpleLock, AReleaseDoesNotRemoveASuccessorsNode) {
   EXPECT_EQ(world.stat(kPath)->czxid, (*second)->value().fence());
 }
 
-TEST(SimpleLock, AWriteOfAnOldHolderFailsUnderANewOne) {
+TEST(SimpleLock, FencedWriteOfAFormerHolderFails) {
   RecipeWorld world({.clients = 2});
   auto first = world.get(SimpleLock(world.client(0), kPath).acquire());
   const Op old = first->check_op();
@@ -77,23 +78,23 @@ TEST(SimpleLock, AWriteOfAnOldHolderFailsUnderANewOne) {
 }
 
 TEST(SimpleLock, SurvivesEveryFaultAtEveryMessage) {
-  through_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault& fault) {
+  with_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault& fault) {
     lock_story(world, fault, kPath,
                [](Client client) { return SimpleLock(std::move(client), kPath).acquire(); });
     EXPECT_FALSE(world.exists(kPath));
   });
 }
 
-TEST(SimpleLock, LeavesNothingBehindHoweverItEnds) {
-  through_every_end<Guard>(
+TEST(SimpleLock, LeavesNothingBehindHoweverTheCallEnds) {
+  with_every_ending<Guard>(
       {.clients = 1},
       [](RecipeWorld& world, Wait wait) { return SimpleLock(world.client(0), kPath).acquire(wait); },
       [](RecipeWorld& world) { EXPECT_FALSE(world.exists(kPath)); });
 }
 
-TEST(SimpleLock, HoweverItsWaitingEndsTheHolderKeepsIt) {
+TEST(SimpleLock, EndOfAWaitDoesNotAffectTheHolder) {
   GuardResult held;
-  through_every_end<Guard>(
+  with_every_ending<Guard>(
       {.clients = 2},
       [&](RecipeWorld& world, Wait wait) {
         held = world.start(SimpleLock(world.client(1), kPath).acquire());

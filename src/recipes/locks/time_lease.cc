@@ -62,7 +62,7 @@ Task<Result<Seen>> TimeLease::State::look(std::shared_ptr<const State> state, Wa
 Result<void> TimeLease::State::judge_clock(const Stat& written) const {
   const system_clock::time_point server{milliseconds(written.mtime_ms)};
   if (std::chrono::abs(server - now()) <= options.clock_tolerance) return {};
-  return fail(Errc::kStale, node(), "the clock differs from the server's");
+  return fail(Errc::kStale, node(), "this machine's clock differs too much from the server's");
 }
 
 // What another one had is not touched before the clock is known to be right: the time of a write that changes

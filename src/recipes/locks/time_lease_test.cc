@@ -9,14 +9,14 @@
 namespace drover::recipes {
 namespace {
 
-using namespace testing;  // NOLINT: the tests' own words
+using namespace testing;  // NOLINT: test helpers
 using std::chrono::seconds;
 using std::chrono::system_clock;
 
 const std::string kPath = "/leases/nightly";
 const std::string kNode = kPath + "/lease_holder";
 
-TEST(LeaseData, IsAsKazooWritesIt) {
+TEST(LeaseData, MatchesKazoosText) {
   const std::string text = R"({"version": 1, "holder": "host-7", "end": "2026-11-15T18:46:36"})";
   const auto lease = decode_lease(text);
   ASSERT_TRUE(lease);
@@ -25,7 +25,7 @@ TEST(LeaseData, IsAsKazooWritesIt) {
   EXPECT_EQ(encode_lease(*lease), text);
 }
 
-TEST(LeaseData, AnyHolderComesBackAsItWas) {
+TEST(LeaseData, RoundTripsAnyHolder) {
   for (const std::string holder : {"", "a\"b\\c", "line\nbreak", "h\xc3\xa9"}) {
     const auto lease = decode_lease(encode_lease({holder, {}}));
     ASSERT_TRUE(lease) << holder;
@@ -35,7 +35,7 @@ TEST(LeaseData, AnyHolderComesBackAsItWas) {
             "h\xc3\xa9");
 }
 
-TEST(LeaseData, AnythingElseIsRefused) {
+TEST(LeaseData, OtherTextIsRefused) {
   for (const char* text :
        {"", "{", "{}", "null", R"({"version": 2, "holder": "a", "end": "2026-11-15T18:46:36"})",
         R"({"version": 1, "holder": "a"})", R"({"version": 1, "holder": "a", "end": "2026-13-15T18:46:36"})",
@@ -45,7 +45,7 @@ TEST(LeaseData, AnythingElseIsRefused) {
     EXPECT_FALSE(decode_lease(text)) << text;
 }
 
-// The time of day as the world's servers have it.
+// The time of day on the servers.
 class TimeLeases : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -67,7 +67,7 @@ class TimeLeases : public ::testing::Test {
   std::int64_t offset_ = 0;
 };
 
-TEST_F(TimeLeases, OneHasItUntilItsTimeIsOver) {
+TEST_F(TimeLeases, OneHolderUntilTheLeaseEnds) {
   EXPECT_TRUE(take(0, "a"));
   EXPECT_FALSE(take(1, "b"));
   world.run_for(seconds(50));
@@ -78,7 +78,7 @@ TEST_F(TimeLeases, OneHasItUntilItsTimeIsOver) {
   EXPECT_EQ(world.get(lease(0, "a").holder()).value()->name, "b");
 }
 
-TEST_F(TimeLeases, TheHolderRenewsItByAsking) {
+TEST_F(TimeLeases, HolderRenewsByAskingAgain) {
   EXPECT_TRUE(take(0, "a"));
   const auto first = world.get(lease(0, "a").holder()).value()->end;
   for (int i = 0; i < 3; ++i) {
@@ -89,7 +89,7 @@ TEST_F(TimeLeases, TheHolderRenewsItByAsking) {
   EXPECT_EQ(world.get(lease(0, "a").holder()).value()->end - first, seconds(150));
 }
 
-TEST_F(TimeLeases, ItOutlivesTheSession) {
+TEST_F(TimeLeases, OutliveTheSession) {
   EXPECT_TRUE(take(0, "a"));
   world.kill_session(0);
   world.run_for(seconds(5));
@@ -97,7 +97,7 @@ TEST_F(TimeLeases, ItOutlivesTheSession) {
   EXPECT_TRUE(take(1, "a")) << "the same holder, after a restart";
 }
 
-TEST_F(TimeLeases, ItCanBeGivenUp) {
+TEST_F(TimeLeases, CanBeGivenUp) {
   EXPECT_TRUE(take(0, "a"));
   ASSERT_TRUE(world.get(lease(1, "b").give_up())) << "which is not b's";
   EXPECT_FALSE(take(1, "b"));
@@ -105,36 +105,36 @@ TEST_F(TimeLeases, ItCanBeGivenUp) {
   EXPECT_TRUE(take(1, "b"));
 }
 
-TEST_F(TimeLeases, AWrongClockTakesNothing) {
+TEST_F(TimeLeases, WrongClockCannotTakeALease) {
   const auto refused = world.get(lease(0, "a", seconds(30)).acquire());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error(), Errc::kStale);
   EXPECT_TRUE(take(1, "b"));
-  // To a clock that is too fast it has run out.
+  // By a clock that is ahead, the lease has ended.
   EXPECT_EQ(world.get(lease(0, "a", seconds(90)).acquire()).error(), Errc::kStale);
   EXPECT_EQ(world.get(lease(0, "a").holder()).value()->name, "b");
 }
 
-TEST_F(TimeLeases, AWrongClockRenewsNothing) {
+TEST_F(TimeLeases, WrongClockCannotRenewALease) {
   EXPECT_TRUE(take(0, "a"));
   const auto end = world.get(lease(0, "a").holder()).value()->end;
   EXPECT_EQ(world.get(lease(0, "a", seconds(30)).acquire()).error(), Errc::kStale);
   EXPECT_EQ(world.get(lease(0, "a").holder()).value()->end, end);
 }
 
-TEST_F(TimeLeases, TheDataOfItsDirectoryIsLeftAlone) {
+TEST_F(TimeLeases, DataOfTheDirectoryIsNotChanged) {
   ASSERT_TRUE(world.get(world.client(1).create(kPath, "about the job", {.parents = true})));
   EXPECT_TRUE(take(0, "a"));
   EXPECT_EQ(world.data(kPath), "about the job");
 }
 
-TEST_F(TimeLeases, WhatIsNotALeaseIsLeftAlone) {
+TEST_F(TimeLeases, InvalidLeaseDataIsNotChanged) {
   ASSERT_TRUE(world.get(world.client(0).create(kNode, "something", {.parents = true})));
   EXPECT_EQ(world.get(lease(0, "a").acquire()).error(), Errc::kBadData);
   EXPECT_EQ(world.data(kNode), "something");
 }
 
-TEST_F(TimeLeases, OfManyWhoAskAtOnceOneGetsIt) {
+TEST_F(TimeLeases, OneOfManyConcurrentClientsGetsIt) {
   std::vector<std::shared_ptr<std::optional<Result<bool>>>> all;
   for (int i = 0; i < 10; ++i)
     all.push_back(world.start(lease(static_cast<std::size_t>(i) % 2, "h" + std::to_string(i)).acquire()));
@@ -148,7 +148,7 @@ TEST_F(TimeLeases, OfManyWhoAskAtOnceOneGetsIt) {
 }
 
 TEST(TimeLease, SurvivesEveryFaultAtEveryMessage) {
-  through_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault&) {
+  with_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault&) {
     ASSERT_TRUE(world.get(world.client(1).create("/clock")));
     const std::int64_t offset = world.stat("/clock")->mtime_ms - world.now().count();
     TimeLeaseOptions options;
@@ -156,7 +156,7 @@ TEST(TimeLease, SurvivesEveryFaultAtEveryMessage) {
     const TimeLease mine(world.client(0), kPath, "a", seconds(60), options);
     const TimeLease theirs(world.client(1), kPath, "b", seconds(60), options);
     const auto taken = world.get(mine.acquire());
-    // A session that ended meanwhile is the caller's to know of; it may ask again.
+    // If the session ends meanwhile, the caller gets an error and may ask again.
     ASSERT_TRUE(taken || taken.error() == Errc::kSessionExpired);
     ASSERT_TRUE(taken || world.get(mine.acquire()) == true);
     EXPECT_EQ(world.get(theirs.acquire()), false);

@@ -9,11 +9,11 @@
 namespace drover::recipes {
 namespace {
 
-using namespace testing;  // NOLINT: the tests' own words
+using namespace testing;  // NOLINT: test helpers
 
 const std::string kPath = "/migrations";
 
-TEST(TurnQueue, EverybodySeesWhoWaitsWithWhatAndTurnsComeInOrder) {
+TEST(TurnQueue, WaitersAndTheirDataAreVisibleAndServedInOrder) {
   RecipeWorld world({.clients = 3});
   std::vector<GuardResult> turns;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -37,12 +37,12 @@ TEST(TurnQueue, EverybodySeesWhoWaitsWithWhatAndTurnsComeInOrder) {
   EXPECT_TRUE(world.get(TurnQueue(world.client(0), kPath).waiting())->empty());
 }
 
-TEST(TurnQueue, WhereNobodyHasBeenNobodyWaits) {
+TEST(TurnQueue, MissingDirectoryHasNoWaiters) {
   RecipeWorld world({.clients = 1});
   EXPECT_TRUE(world.get(TurnQueue(world.client(0), "/nowhere").waiting())->empty());
 }
 
-TEST(TurnQueue, WhatIsBroughtGoesWithItsSession) {
+TEST(TurnQueue, DataEndsWithItsSession) {
   RecipeWorld world({.clients = 3});
   auto first = world.get(TurnQueue(world.client(0), kPath).take("a"));
   const auto second = world.start(TurnQueue(world.client(1).bound(), kPath).take("b"));
@@ -58,15 +58,15 @@ TEST(TurnQueue, WhatIsBroughtGoesWithItsSession) {
 }
 
 TEST(TurnQueue, SurvivesEveryFaultAtEveryMessage) {
-  through_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault& fault) {
+  with_every_fault({.clients = 2}, [](RecipeWorld& world, const Fault& fault) {
     lock_story(world, fault, kPath,
                [](Client client) { return TurnQueue(std::move(client), kPath).take("work"); });
   });
 }
 
-TEST(TurnQueue, LeavesNothingBehindHoweverItEnds) {
+TEST(TurnQueue, LeavesNothingBehindHoweverTheCallEnds) {
   GuardResult held;
-  through_every_end<Guard>(
+  with_every_ending<Guard>(
       {.clients = 2},
       [&](RecipeWorld& world, Wait wait) {
         held = world.start(TurnQueue(world.client(1), kPath).take("first"));

@@ -105,7 +105,8 @@ Task<Result<int>> make_missing(Client client, std::string path, Op check, std::v
   if (!records) co_return std::unexpected(records.error());
   for (std::size_t i = 0; i < records->size(); ++i) {
     if (i < migrations.size() && (*records)[i] == record_of(migrations[i])) continue;
-    co_return fail(Errc::kLayoutMismatch, child_path(path, number_name(i)), "made with other operations");
+    co_return fail(Errc::kLayoutMismatch, child_path(path, number_name(i)),
+                   "it was applied with other operations");
   }
   int count = 0;
   for (std::size_t i = records->size(); i < migrations.size(); ++i, ++count) {

@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include "recipes/trouble_testing.h"
+#include "recipes/client_fault_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
 
-// Each can be made once only: a second time its create would fail.
+// Each can be applied only once: the second create would fail.
 std::vector<Migration> steps(int count) {
   std::vector<Migration> all;
   for (int i = 0; i < count; ++i) {
@@ -17,7 +17,7 @@ std::vector<Migration> steps(int count) {
   return all;
 }
 
-TEST(Migrations, AreMadeOnceAndInOrder) {
+TEST(Migrations, RunOnceAndInOrder) {
   RecipeWorld world({.clients = 2});
   const Migrations one(world.client(0), "/m");
   EXPECT_EQ(*world.get(one.apply("set", steps(2))), 2);
@@ -28,7 +28,7 @@ TEST(Migrations, AreMadeOnceAndInOrder) {
   EXPECT_EQ(*world.get(one.applied("other")), std::vector<std::string>{});
 }
 
-TEST(Migrations, WhatWasMadeIsNotChangedAfterwards) {
+TEST(Migrations, RecordedMigrationMustNotChange) {
   RecipeWorld world({.clients = 1});
   const Migrations migrations(world.client(0), "/m");
   ASSERT_TRUE(world.get(migrations.apply("set", steps(2))));
@@ -39,7 +39,7 @@ TEST(Migrations, WhatWasMadeIsNotChangedAfterwards) {
   EXPECT_FALSE(world.exists("/app2"));
 }
 
-TEST(Migrations, OneThatFailsLeavesNothingAndNoRecord) {
+TEST(Migrations, FailedMigrationLeavesNothing) {
   RecipeWorld world({.clients = 1});
   const Migrations migrations(world.client(0), "/m");
   auto bad = steps(2);
@@ -51,7 +51,7 @@ TEST(Migrations, OneThatFailsLeavesNothingAndNoRecord) {
   EXPECT_EQ(world.descendants("/m/set/lock"), 0u);
 }
 
-TEST(Migrations, ManyProcessesThatStartAtOnceMakeEachOnce) {
+TEST(Migrations, ConcurrentProcessesRunEachOnce) {
   RecipeWorld world({.servers = 3, .clients = 4});
   std::vector<std::shared_ptr<std::optional<Result<int>>>> running;
   for (std::size_t i = 0; i < 4; ++i) {
@@ -66,7 +66,7 @@ TEST(Migrations, ManyProcessesThatStartAtOnceMakeEachOnce) {
   EXPECT_EQ(sum, 5);
 }
 
-TEST(Migrations, ALostAnswerMakesNothingTwice) {
+TEST(Migrations, LostReplyRunsNothingTwice) {
   for (const bool done : {true, false}) {
     for (int nth = 1; nth <= 3; ++nth) {
       RecipeWorld world({.clients = 1});
@@ -77,12 +77,12 @@ TEST(Migrations, ALostAnswerMakesNothingTwice) {
   }
 }
 
-TEST(Migrations, EveryFaultLeavesWhatTheNextOneCanFinish) {
-  through_all_troubles(2, [](RecipeWorld& world, const Trouble& trouble) {
+TEST(Migrations, NextProcessFinishesAfterEveryFault) {
+  with_every_client_fault(2, [](RecipeWorld& world, const ClientFault& fault) {
     const auto first = world.start(Migrations(world.client(0), "/m").apply("set", steps(4)));
-    trouble.strike(world);
+    fault.strike(world);
     world.run_for(milliseconds(300));
-    trouble.heal(world);
+    fault.heal(world);
     ASSERT_TRUE(world.run_until([&] { return first->has_value(); }));
     const Migrations second(world.client(1), "/m");
     Result<int> finished = world.get(second.apply("set", steps(4)));
@@ -95,7 +95,7 @@ TEST(Migrations, EveryFaultLeavesWhatTheNextOneCanFinish) {
   });
 }
 
-TEST(Migrations, StoppedAnywhereLeavesNoLockBehind) {
+TEST(Migrations, StoppedAnywhereTheyLeaveNoLock) {
   for (int nth = 1; nth <= 8; ++nth) {
     RecipeWorld world({.clients = 2});
     std::stop_source stop;

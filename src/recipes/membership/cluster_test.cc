@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "recipes/trouble_testing.h"
+#include "recipes/client_fault_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
@@ -19,7 +19,7 @@ Liveness liveness(const Cluster& cluster, const std::string& id) {
   return node ? node->liveness : Liveness::kDown;
 }
 
-TEST(Heartbeat, IsThereWithItsSessionAndWritesOnlyWhatBeats) {
+TEST(Heartbeat, LivesWithItsSessionAndWritesOnlyBeats) {
   RecipeWorld world({.clients = 2});
   Heartbeat quiet(world.client(0), "/c", "quiet", {.info = "10.0.0.1"});
   Heartbeat busy(world.client(0), "/c", "busy", {.beat_every = milliseconds(1000)});
@@ -35,19 +35,19 @@ TEST(Heartbeat, IsThereWithItsSessionAndWritesOnlyWhatBeats) {
   const auto version = std::to_underlying(world.stat("/c/live/busy")->version);
   EXPECT_GE(version, 7);
   EXPECT_LE(version, 11);
-  world.run_for(milliseconds(5000));  // It hangs: the count stands still.
+  world.run_for(milliseconds(5000));  // It hangs: the counter does not change.
   EXPECT_LE(std::to_underlying(world.stat("/c/live/busy")->version), version + 1);
   ASSERT_TRUE(world.get(quiet.stop()));
   EXPECT_FALSE(world.exists("/c/live/quiet"));
 }
 
-TEST(Heartbeat, DataThatIsNoneIsNotRead) {
+TEST(Heartbeat, InvalidDataIsIgnored) {
   EXPECT_EQ(LiveData::parse("12\nhost")->beats, 12u);
   EXPECT_EQ(LiveData::parse("12\n")->info, "");
   for (const char* bad : {"", "12", "\n", "x\ny", "-1\n"}) EXPECT_FALSE(LiveData::parse(bad)) << bad;
 }
 
-TEST(Cluster, ACommandIsHeardAndAnswered) {
+TEST(Cluster, MemberReceivesAndAnswersACommand) {
   RecipeWorld world({.clients = 2});
   Cluster cluster(world.client(1), "/c");
   ASSERT_TRUE(world.get(cluster.start()));
@@ -69,20 +69,20 @@ TEST(Cluster, ACommandIsHeardAndAnswered) {
   EXPECT_EQ(world.get(member.next_command())->generation, 2u);
 }
 
-TEST(Cluster, AMemberHearsOfItsOwnCommandsOnly) {
+TEST(Cluster, MemberReceivesOnlyItsOwnCommands) {
   RecipeWorld world({.clients = 2});
   Cluster cluster(world.client(1), "/c");
   ClusterMember member(world.client(0), "/c", "a");
   ASSERT_TRUE(world.get(member.start()));
   ASSERT_TRUE(world.get(cluster.command("a", "up")));
   ASSERT_TRUE(world.get(member.next_command()));
-  const auto told = world.watch_events(0);
+  const auto events = world.watch_events(0);
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(world.get(cluster.command("b", "up")));
   world.run_for(milliseconds(100));
-  EXPECT_EQ(world.watch_events(0), told);
+  EXPECT_EQ(world.watch_events(0), events);
 }
 
-TEST(Cluster, WhoGoesIsSuspectBeforeItIsDown) {
+TEST(Cluster, MemberThatLeavesIsSuspectBeforeItIsDown) {
   RecipeWorld world({.clients = 2});
   Cluster cluster(world.client(1), "/c", {.damping = milliseconds(5000)});
   ASSERT_TRUE(world.get(cluster.start()));
@@ -104,7 +104,7 @@ TEST(Cluster, WhoGoesIsSuspectBeforeItIsDown) {
   EXPECT_EQ(find(cluster, "a")->desired, (Command{"up", 1}));
 }
 
-TEST(Cluster, WhoHangsIsSuspectThoughItsSessionLives) {
+TEST(Cluster, HangingMemberIsSuspectAlthoughItsSessionLives) {
   RecipeWorld world({.clients = 2});
   Cluster cluster(world.client(1), "/c", {.beat_every = milliseconds(1000)});
   ASSERT_TRUE(world.get(cluster.start()));
@@ -122,7 +122,7 @@ TEST(Cluster, WhoHangsIsSuspectThoughItsSessionLives) {
   EXPECT_EQ(liveness(cluster, "a"), Liveness::kUp);
 }
 
-TEST(Cluster, ACommandWhoseAnswerIsLostIsGivenOnce) {
+TEST(Cluster, CommandWithALostReplyIsGivenOnce) {
   for (const bool done : {true, false}) {
     for (int nth = 1; nth <= 2; ++nth) {
       RecipeWorld world({.clients = 2});
@@ -136,12 +136,12 @@ TEST(Cluster, ACommandWhoseAnswerIsLostIsGivenOnce) {
   }
 }
 
-TEST(Cluster, WhoLeadsNoMoreCommandsNothing) {
+TEST(Cluster, FormerLeaderCannotGiveCommands) {
   RecipeWorld world({.clients = 1});
-  Hand(world, 0).put("/leader");
+  OtherClient(world, 0).put("/leader");
   const Cluster cluster(world.client(0), "/c");
   ASSERT_TRUE(world.get(cluster.command("a", "up", {Op::check("/leader")})));
-  Hand(world, 0).remove("/leader");
+  OtherClient(world, 0).remove("/leader");
   const auto fenced = world.get(cluster.command("a", "down", {Op::check("/leader")}));
   ASSERT_FALSE(fenced);
   EXPECT_EQ(fenced.error(), Errc::kNoNode);
@@ -149,18 +149,18 @@ TEST(Cluster, WhoLeadsNoMoreCommandsNothing) {
 }
 
 TEST(Cluster, MembersAndTheirCommandsSurviveEveryFault) {
-  through_all_troubles(2, [](RecipeWorld& world, const Trouble& trouble) {
+  with_every_client_fault(2, [](RecipeWorld& world, const ClientFault& fault) {
     Cluster cluster(world.client(1), "/c");
     ASSERT_TRUE(world.get(cluster.start()));
     ClusterMember member(world.client(0), "/c", "a");
     ASSERT_TRUE(world.get(member.start()));
     const auto heard = world.start(member.next_command());
-    trouble.strike(world);
-    Hand hand(world, 1);
-    hand.put("/c/desired/a", "1 drain");
+    fault.strike(world);
+    OtherClient other(world, 1);
+    other.put("/c/desired/a", "1 drain");
     member.report("working", 0);
     world.run_for(milliseconds(500));
-    trouble.heal(world);
+    fault.heal(world);
     world.run_for(milliseconds(15'000));
     ASSERT_TRUE(heard->has_value() && (*heard)->has_value());
     EXPECT_EQ((*heard)->value(), (Command{"drain", 1}));
@@ -169,14 +169,14 @@ TEST(Cluster, MembersAndTheirCommandsSurviveEveryFault) {
   });
 }
 
-TEST(ClusterMember, IsNotAliveBeforeItCanSayAnything) {
+TEST(ClusterMember, IsNotUpBeforeItCanReport) {
   RecipeWorld world({.clients = 2});
-  Hand(world, 1).put("/c/status/a", "of an earlier process", CreateMode::kEphemeral);
+  OtherClient(world, 1).put("/c/status/a", "of an earlier process", CreateMode::kEphemeral);
   ClusterMember member(world.client(0), "/c", "a");
   const auto started = world.start(member.start());
   world.run_for(milliseconds(1000));
   EXPECT_FALSE(world.exists("/c/live/a"));
-  Hand(world, 1).remove("/c/status/a");
+  OtherClient(world, 1).remove("/c/status/a");
   ASSERT_TRUE(world.run_until([&] { return started->has_value(); }));
   EXPECT_TRUE(world.exists("/c/live/a"));
 }

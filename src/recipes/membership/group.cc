@@ -93,12 +93,13 @@ Task<Result<GroupMember>> Group::join(std::shared_ptr<State> state, std::string 
 
 Task<Result<GroupMember>> Group::join(std::string id, std::string data, Wait wait,
                                       OnConflict on_conflict) const {
-  if (!is_valid_name(id)) return refused(state_->path, "bad id of a member");
+  if (!is_valid_name(id)) return refused(state_->path, "invalid id of a member");
   return join(state_, std::move(id), std::move(data), {.on_conflict = on_conflict}, std::move(wait));
 }
 
 Task<Result<GroupMember>> Group::join_unnamed(std::string data, Wait wait) const {
-  if (state_->layout != GroupLayout::kCurator) return refused(state_->path, "members of parties have ids");
+  if (state_->layout != GroupLayout::kCurator)
+    return refused(state_->path, "members of a kazoo party need an id");
   return join(state_, "m-", std::move(data), {.mode = CreateMode::kEphemeralSequential}, std::move(wait));
 }
 

@@ -5,9 +5,9 @@
 
 #include <set>
 
+#include "recipes/client_fault_testing.h"
 #include "recipes/common/steps.h"
 #include "recipes/common/token.h"
-#include "recipes/trouble_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
@@ -19,7 +19,7 @@ std::vector<std::string> ids(const Group& group) {
 }
 using Names = std::vector<std::string>;
 
-TEST(Group, MembersSeeEachOtherAndWhatTheySay) {
+TEST(Group, MembersSeeEachOtherAndTheirData) {
   RecipeWorld world({.clients = 3});
   Group a(world.client(0), "/g");
   Group b(world.client(1), "/g");
@@ -40,8 +40,8 @@ TEST(Group, MembersSeeEachOtherAndWhatTheySay) {
   EXPECT_EQ(world.children("/g"), Names{"one"});
 }
 
-// With Curator the second one overwrites the data of the first, and both believe they are in.
-TEST(Group, AnIdThatIsTakenIsAConflict) {
+// In Curator the second member overwrites the first one's data, and both believe that they are members.
+TEST(Group, UsedIdIsAConflict) {
   RecipeWorld world({.clients = 2});
   auto first = world.get(Group(world.client(0), "/g").join("one", "1"));
   ASSERT_TRUE(first);
@@ -51,7 +51,7 @@ TEST(Group, AnIdThatIsTakenIsAConflict) {
   world.run_for(milliseconds(3000));
   EXPECT_EQ(world.data("/g/one"), "1");
 
-  // Who waits for it has it when it is free.
+  // A waiting member gets the id when it is free.
   auto waiting = world.start(Group(world.client(1), "/g").join("one", "2", {}, Group::OnConflict::kWait));
   world.run_for(milliseconds(1000));
   EXPECT_FALSE(waiting->has_value());
@@ -61,8 +61,8 @@ TEST(Group, AnIdThatIsTakenIsAConflict) {
   EXPECT_EQ(world.data("/g/one"), "2");
 }
 
-TEST(Group, AMemberIsBackAfterEveryFaultAndTheOthersSeeIt) {
-  through_all_troubles(2, [](RecipeWorld& world, const Trouble& trouble) {
+TEST(Group, MemberReturnsAfterEveryFaultAndOthersSeeIt) {
+  with_every_client_fault(2, [](RecipeWorld& world, const ClientFault& fault) {
     Group a(world.client(0), "/g");
     Group b(world.client(1), "/g");
     auto first = world.get(a.join("one", "1"));
@@ -70,10 +70,10 @@ TEST(Group, AMemberIsBackAfterEveryFaultAndTheOthersSeeIt) {
     ASSERT_TRUE(first && second);
     ASSERT_TRUE(world.get(a.start()));
     ASSERT_TRUE(world.get(b.start()));
-    trouble.strike(world);
+    fault.strike(world);
     first->set_data("11");
     world.run_for(milliseconds(500));
-    trouble.heal(world);
+    fault.heal(world);
     world.run_for(milliseconds(15'000));
     EXPECT_EQ(ids(a), (Names{"one", "two"}));
     EXPECT_EQ(ids(b), (Names{"one", "two"}));
@@ -83,7 +83,7 @@ TEST(Group, AMemberIsBackAfterEveryFaultAndTheOthersSeeIt) {
   });
 }
 
-TEST(Group, ALostSessionIsALostMemberUntilItIsBack) {
+TEST(Group, ExpiredMemberIsAbsentUntilItReturns) {
   RecipeWorld world({.clients = 2});
   Group b(world.client(1), "/g");
   ASSERT_TRUE(world.get(b.start()));
@@ -97,11 +97,11 @@ TEST(Group, ALostSessionIsALostMemberUntilItIsBack) {
   EXPECT_TRUE(world.get(b.until([](const auto& all) { return all.size() == 1; })));
 }
 
-TEST(Group, OneJoinIsOneNotificationForEachWhoFollows) {
+TEST(Group, JoinCostsEachFollowerOneNotification) {
   RecipeWorld world({.clients = 3});
   Group a(world.client(0), "/g");
   Group b(world.client(1), "/g");
-  Hand(world, 2).put("/g");
+  OtherClient(world, 2).put("/g");
   ASSERT_TRUE(world.get(a.start()));
   ASSERT_TRUE(world.get(b.start()));
   const auto before = world.watch_events();
@@ -110,7 +110,7 @@ TEST(Group, OneJoinIsOneNotificationForEachWhoFollows) {
   EXPECT_EQ(world.watch_events() - before, 2u);
 }
 
-TEST(Group, ChangesAreToldOnceEach) {
+TEST(Group, ChangesAreReportedOnce) {
   RecipeWorld world({.clients = 2});
   Group a(world.client(0), "/g");
   std::vector<std::size_t> sizes;
@@ -127,8 +127,8 @@ TEST(Group, ChangesAreToldOnceEach) {
 
 TEST(Group, KazoosPartiesAreReadAndJoined) {
   RecipeWorld world({.clients = 2});
-  Hand(world, 1).put("/p/0123456789abcdef0123456789abcdef__party__", "them", CreateMode::kEphemeral);
-  Hand(world, 1).put("/p/other", "");
+  OtherClient(world, 1).put("/p/0123456789abcdef0123456789abcdef__party__", "them", CreateMode::kEphemeral);
+  OtherClient(world, 1).put("/p/other", "");
   Group party(world.client(0), "/p", GroupLayout::kParty);
   auto joined = world.get(party.join("us", ""));
   ASSERT_TRUE(joined);
@@ -137,7 +137,7 @@ TEST(Group, KazoosPartiesAreReadAndJoined) {
   EXPECT_EQ(world.data(joined->node()), "us");
   EXPECT_EQ(joined->node().size(), std::string("/p/").size() + 32 + 9);
 
-  Hand(world, 1).put("/s/0123456789abcdef0123456789abcdef-them", "", CreateMode::kEphemeral);
+  OtherClient(world, 1).put("/s/0123456789abcdef0123456789abcdef-them", "", CreateMode::kEphemeral);
   Group shallow(world.client(0), "/s", GroupLayout::kShallowParty);
   auto also = world.get(shallow.join("us", ""));
   ASSERT_TRUE(also);
@@ -145,7 +145,7 @@ TEST(Group, KazoosPartiesAreReadAndJoined) {
   EXPECT_EQ(ids(shallow), (Names{"them", "us"}));
 }
 
-TEST(Group, UnnamedMembersHaveNamesOfTheirOwn) {
+TEST(Group, UnnamedMembersGetUniqueNames) {
   RecipeWorld world({.clients = 1});
   Group group(world.client(0), "/g");
   auto a = world.get(group.join_unnamed("1"));
@@ -155,7 +155,7 @@ TEST(Group, UnnamedMembersHaveNamesOfTheirOwn) {
   EXPECT_EQ(world.children("/g").size(), 2u);
 }
 
-TEST(Group, WhoeverGivesUpJoiningLeavesNoNode) {
+TEST(Group, CancelledJoinLeavesNoNode) {
   for (int nth = 1; nth <= 5; ++nth) {
     RecipeWorld world({.clients = 1});
     std::stop_source stop;
@@ -173,8 +173,8 @@ TEST(Group, WhoeverGivesUpJoiningLeavesNoNode) {
   EXPECT_EQ(world.get(Group(world.client(0), "/g").join("a/b", "1")).error(), Errc::kBadArguments);
 }
 
-// Sessions are no part of names: a client that has none yet would share its names with all like it.
-TEST(Token, IsOfThirtyTwoDigitsThatTellNothingOfTheSession) {
+// Names do not contain the session id: clients without a session would all have the same names.
+TEST(Token, HasThirtyTwoDigitsIndependentOfTheSession) {
   RecipeWorld world({.clients = 2});
   std::set<std::string> halves;
   for (const std::size_t i : {0, 0, 1, 1}) {
@@ -190,7 +190,7 @@ TEST(Token, IsOfThirtyTwoDigitsThatTellNothingOfTheSession) {
   EXPECT_EQ(halves.size(), 8u);
 }
 
-TEST(PauseBeforeRetry, IsForWhatServersRefuseAndNotForLostConnections) {
+TEST(PauseBeforeRetry, OnlyAppliesToRefusalsNotToLostConnections) {
   RecipeWorld world({.clients = 1});
   const auto before = world.now();
   ASSERT_TRUE(world.get(pause_before_retry(world.client(0), Error{Errc::kConnectionLoss}, Wait{})));
@@ -202,7 +202,7 @@ TEST(PauseBeforeRetry, IsForWhatServersRefuseAndNotForLostConnections) {
   EXPECT_TRUE(pausing->has_value());
 }
 
-TEST(Group, APathThatIsNoneEndsTheStart) {
+TEST(Group, InvalidPathFailsTheStart) {
   RecipeWorld world({.clients = 1});
   const Group group(world.client(0), "no/path");
   EXPECT_EQ(world.get(group.start(), milliseconds(5000)).error(), Errc::kBadArguments);

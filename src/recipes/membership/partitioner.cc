@@ -163,7 +163,7 @@ Task<Result<Share>> Partitioner::acquire_share(std::shared_ptr<State> state, Wai
     const std::vector<Member> members = state->group.members();
     if (!state->group.is_fresh() || nodes_of(before) != nodes_of(members)) continue;
     if (!state->agrees(members)) {
-      co_return fail(Errc::kLayoutMismatch, state->path, "another member divides other items");
+      co_return fail(Errc::kLayoutMismatch, state->path, "another member has a different set of items");
     }
     const std::vector<std::string> nodes = nodes_of(members);
     if (!std::ranges::binary_search(nodes, state->our_node())) continue;

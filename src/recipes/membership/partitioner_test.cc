@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <set>
 
-#include "recipes/trouble_testing.h"
+#include "recipes/client_fault_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
 
 const std::vector<std::string> kItems{"a", "b", "c", "d", "e", "f"};
 
-TEST(ShareOf, IsEveryItemOnce) {
+TEST(ShareOf, AssignsEveryItemOnce) {
   const std::vector<std::string> members{"m1", "m2", "m3", "m4"};
   for (const bool hashed : {false, true}) {
     std::vector<std::string> all;
@@ -27,7 +27,7 @@ TEST(ShareOf, IsEveryItemOnce) {
   EXPECT_EQ(share_of("m2", members, kItems, false), (std::vector<std::string>{"b", "f"}));
 }
 
-TEST(ShareOf, HashedMovesOnlyTheItemsOfWhoIsGone) {
+TEST(ShareOf, HashedMovesOnlyTheItemsOfMembersThatLeft) {
   const std::vector<std::string> three{"m1", "m2", "m3"};
   const std::vector<std::string> two{"m1", "m3"};
   std::vector<std::string> items;
@@ -39,7 +39,7 @@ TEST(ShareOf, HashedMovesOnlyTheItemsOfWhoIsGone) {
   EXPECT_GT(before.size(), 10u);
 }
 
-// Keeps a share for as long as it is right, as a program would, and notes who owns what.
+// Keeps a share as long as it is valid, as a program would, and records the owner of each item.
 class Worker {
  public:
   Worker(RecipeWorld& world, std::size_t client, std::multiset<std::string>& owned)
@@ -87,7 +87,7 @@ class Workers {
   explicit Workers(RecipeWorld& world, std::size_t count) : world_(world) {
     for (std::size_t i = 0; i < count; ++i) workers.push_back(std::make_unique<Worker>(world, i, owned));
   }
-  // Whoever's revocation has come has let go; until then no item has two owners.
+  // A member that was revoked has released its items; until then no item has two owners.
   void run(int ms) {
     for (int i = 0; i < ms / 20; ++i) {
       for (auto& each : workers) each->step();
@@ -104,7 +104,7 @@ class Workers {
 
 const std::multiset<std::string> kAll(kItems.begin(), kItems.end());
 
-TEST(Partitioner, EverybodyHasItsShareAndTheyAreAll) {
+TEST(Partitioner, SharesCoverAllItems) {
   RecipeWorld world({.servers = 3, .clients = 3});
   Workers all(world, 3);
   all.run(8000);
@@ -114,7 +114,7 @@ TEST(Partitioner, EverybodyHasItsShareAndTheyAreAll) {
   EXPECT_TRUE(world.get(world.client(0).multi({share.check_op(share.items()[0])})));
 }
 
-TEST(Partitioner, SharesFollowWhoComesAndGoes) {
+TEST(Partitioner, SharesFollowTheMembership) {
   RecipeWorld world({.clients = 3});
   Workers all(world, 2);
   all.run(6000);
@@ -132,21 +132,21 @@ TEST(Partitioner, SharesFollowWhoComesAndGoes) {
   for (const std::string& item : kItems) EXPECT_EQ(world.descendants("/w/locks/" + item), 0u);
 }
 
-TEST(Partitioner, EverythingIsDividedAgainAfterEveryFault) {
-  through_all_troubles(3, [](RecipeWorld& world, const Trouble& trouble) {
+TEST(Partitioner, ItemsAreAssignedAgainAfterEveryFault) {
+  with_every_client_fault(3, [](RecipeWorld& world, const ClientFault& fault) {
     Workers all(world, 3);
     all.run(6000);
     EXPECT_EQ(all.owned, kAll);
-    trouble.strike(world);
+    fault.strike(world);
     all.run(1000);
-    trouble.heal(world);
+    fault.heal(world);
     all.run(25'000);
     EXPECT_EQ(all.owned, kAll);
     for (const auto& each : all.workers) EXPECT_EQ(each->size(), 2u);
   });
 }
 
-TEST(Partitioner, WhoIsCutOffLosesItsShareToTheOthers) {
+TEST(Partitioner, DisconnectedMemberLosesItsShareToTheOthers) {
   RecipeWorld world({.clients = 2});
   Workers all(world, 2);
   all.run(6000);
@@ -156,7 +156,7 @@ TEST(Partitioner, WhoIsCutOffLosesItsShareToTheOthers) {
   EXPECT_EQ(all.workers[1]->size(), 6u);
 }
 
-TEST(Partitioner, OtherItemsAreRefused) {
+TEST(Partitioner, MemberWithDifferentItemsIsRefused) {
   RecipeWorld world({.clients = 2});
   const PartitionerOptions quick{.settle = milliseconds(100)};
   Partitioner one(world.client(0), "/w", "one", {"a", "b"}, quick);
@@ -166,7 +166,7 @@ TEST(Partitioner, OtherItemsAreRefused) {
   EXPECT_EQ(world.get(one.acquire()).error(), Errc::kLayoutMismatch);
 }
 
-TEST(Partitioner, ADeadlineOrAStopEndsTheWaiting) {
+TEST(Partitioner, DeadlineOrStopEndsTheWait) {
   RecipeWorld world({.clients = 2});
   Partitioner one(world.client(0), "/w", "one", kItems);
   EXPECT_EQ(world.get(one.acquire()).error(), Errc::kBadArguments);

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "recipes/trouble_testing.h"
+#include "recipes/client_fault_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
@@ -15,7 +15,7 @@ SessionId owner(RecipeWorld& world, const std::string& path) {
   return stat ? stat->ephemeral_owner : SessionId{};
 }
 
-TEST(PersistentNode, IsThereWhenItHasStartedAndGoneWhenItIsClosed) {
+TEST(PersistentNode, ExistsFromStartToClose) {
   RecipeWorld world({.clients = 1});
   PersistentNode node(world.client(0), "/live/a", "1");
   EXPECT_FALSE(node.is_there());
@@ -33,25 +33,25 @@ TEST(PersistentNode, IsThereWhenItHasStartedAndGoneWhenItIsClosed) {
   EXPECT_EQ(world.watches(), 0u);
 }
 
-TEST(PersistentNode, ComesBackWhenSomebodyDeletesIt) {
+TEST(PersistentNode, IsRecreatedAfterADeletion) {
   RecipeWorld world({.clients = 2});
   PersistentNode node(world.client(0), "/live/a", "1");
   ASSERT_TRUE(world.get(node.start()));
   for (int i = 0; i < 3; ++i) {
-    Hand(world, 1).remove("/live/a");
+    OtherClient(world, 1).remove("/live/a");
     EXPECT_TRUE(world.run_until([&] { return world.exists("/live/a"); }, milliseconds(1000)));
   }
 }
 
-TEST(PersistentNode, IsThereAgainAfterEveryFaultWithTheDataThatWasSetLast) {
-  through_all_troubles(2, [](RecipeWorld& world, const Trouble& trouble) {
+TEST(PersistentNode, ReturnsWithTheLastDataAfterEveryFault) {
+  with_every_client_fault(2, [](RecipeWorld& world, const ClientFault& fault) {
     PersistentNode node(world.client(0), "/live/a", "1");
     ASSERT_TRUE(world.get(node.start()));
-    trouble.strike(world);
+    fault.strike(world);
     node.set_data("2");
     node.set_data("3");
     world.run_for(milliseconds(1000));
-    trouble.heal(world);
+    fault.heal(world);
     ASSERT_TRUE(world.get(node.flush()));
     world.run_for(milliseconds(15'000));
     EXPECT_EQ(world.data("/live/a"), "3");
@@ -63,7 +63,7 @@ TEST(PersistentNode, IsThereAgainAfterEveryFaultWithTheDataThatWasSetLast) {
   });
 }
 
-TEST(PersistentNode, ALostAnswerToItsCreateMakesNoSecondNode) {
+TEST(PersistentNode, LostReplyToTheCreateMakesNoSecondNode) {
   for (const bool protect : {false, true}) {
     for (int nth = 1; nth <= 3; ++nth) {
       RecipeWorld world({.clients = 2});
@@ -78,7 +78,7 @@ TEST(PersistentNode, ALostAnswerToItsCreateMakesNoSecondNode) {
   }
 }
 
-TEST(PersistentNode, AProtectedSequentialNameStaysTheSameThroughSessions) {
+TEST(PersistentNode, ProtectedSequentialNameIsKeptAcrossSessions) {
   RecipeWorld world({.clients = 2});
   PersistentNode node(world.client(0), "/live/n-", "1", {.mode = CreateMode::kEphemeralSequential});
   const auto path = world.get(node.start());
@@ -93,8 +93,8 @@ TEST(PersistentNode, AProtectedSequentialNameStaysTheSameThroughSessions) {
   EXPECT_EQ(node.path(), *path);
 }
 
-// Curator sets the data of its old session's node, and stands there without one when the server deletes it.
-TEST(PersistentNode, ItsOwnEarlierSessionsNodeIsWaitedOut) {
+// Curator reuses the node of its old session, and has none when the server deletes it.
+TEST(PersistentNode, WaitsForTheNodeOfItsEarlierSessionToExpire) {
   RecipeWorld world({.servers = 3, .clients = 2});
   PersistentNode node(world.client(0), "/live/a", "1", {.on_conflict = OnConflict::kFail});
   ASSERT_TRUE(world.get(node.start()));
@@ -105,9 +105,9 @@ TEST(PersistentNode, ItsOwnEarlierSessionsNodeIsWaitedOut) {
   EXPECT_EQ(owner(world, "/live/a"), world.client(0).session());
 }
 
-TEST(PersistentNode, SomebodyElsesNodeIsAConflictAndNeverTouched) {
+TEST(PersistentNode, NodeOfAnotherClientIsAConflictAndNeverTouched) {
   RecipeWorld world({.clients = 2});
-  Hand(world, 1).put("/live/a", "theirs", CreateMode::kEphemeral);
+  OtherClient(world, 1).put("/live/a", "theirs", CreateMode::kEphemeral);
   PersistentNode fails(world.client(0), "/live/a", "ours", {.on_conflict = OnConflict::kFail});
   const auto failed = world.get(fails.start());
   ASSERT_FALSE(failed);
@@ -119,17 +119,17 @@ TEST(PersistentNode, SomebodyElsesNodeIsAConflictAndNeverTouched) {
   EXPECT_EQ(owner(world, "/live/a"), world.client(1).session());
 
   ASSERT_TRUE(world.get(fails.close()));
-  EXPECT_TRUE(world.exists("/live/a"));  // It was not ours to remove.
-  Hand(world, 1).remove("/live/a");
+  EXPECT_TRUE(world.exists("/live/a"));  // It is not ours, so it stays.
+  OtherClient(world, 1).remove("/live/a");
   EXPECT_TRUE(world.get(waits.start()));
   EXPECT_EQ(world.data("/live/a"), "ours");
 }
 
-TEST(PersistentNode, OthersMayChangeTheDataUntilWeSayMore) {
+TEST(PersistentNode, OthersMayChangeTheDataUntilTheNextSetData) {
   RecipeWorld world({.clients = 2});
   PersistentNode node(world.client(0), "/live/a", "1");
   ASSERT_TRUE(world.get(node.start()));
-  Hand(world, 1).set("/live/a", "theirs");
+  OtherClient(world, 1).set("/live/a", "theirs");
   world.run_for(milliseconds(500));
   EXPECT_EQ(world.data("/live/a"), "theirs");
   node.set_data("2");
@@ -137,7 +137,7 @@ TEST(PersistentNode, OthersMayChangeTheDataUntilWeSayMore) {
   EXPECT_EQ(world.data("/live/a"), "2");
 }
 
-TEST(PersistentNode, DataSetBeforeItStartsIsWhatItStartsWith) {
+TEST(PersistentNode, StartsWithDataSetBeforeTheStart) {
   RecipeWorld world({.clients = 1});
   PersistentNode node(world.client(0), "/live/a", "1");
   node.set_data("2");
@@ -145,9 +145,9 @@ TEST(PersistentNode, DataSetBeforeItStartsIsWhatItStartsWith) {
   EXPECT_EQ(world.data("/live/a"), "2");
 }
 
-TEST(PersistentNode, APersistentOneIsTakenOverAndOutlivesTheSession) {
+TEST(PersistentNode, AdoptsAPersistentNodeWhichOutlivesTheSession) {
   RecipeWorld world({.clients = 2});
-  Hand(world, 1).put("/a", "old");
+  OtherClient(world, 1).put("/a", "old");
   PersistentNode node(world.client(0), "/a", "new", {.mode = CreateMode::kPersistent});
   ASSERT_TRUE(world.get(node.start()));
   EXPECT_EQ(world.data("/a"), "new");
@@ -156,23 +156,23 @@ TEST(PersistentNode, APersistentOneIsTakenOverAndOutlivesTheSession) {
   EXPECT_TRUE(world.exists("/a"));
 }
 
-TEST(PersistentNode, OneThatWasTakenOverIsRemovedTooOrItIsSaidWhyNot) {
+TEST(PersistentNode, CloseRemovesAnAdoptedNodeOrReportsWhyNot) {
   RecipeWorld world({.clients = 2});
   for (const CreateMode mode : {CreateMode::kPersistent, CreateMode::kContainer}) {
-    Hand(world, 1).put("/a", "old");
+    OtherClient(world, 1).put("/a", "old");
     PersistentNode node(world.client(0), "/a", "new", {.mode = mode});
     ASSERT_TRUE(world.get(node.start()));
     ASSERT_TRUE(world.get(node.close()));
     EXPECT_FALSE(world.exists("/a"));
   }
-  Hand(world, 1).put("/a", "old");
+  OtherClient(world, 1).put("/a", "old");
   PersistentNode node(world.client(0), "/a", "new", {.mode = CreateMode::kPersistent});
   ASSERT_TRUE(world.get(node.start()));
-  Hand(world, 1).put("/a/child");
+  OtherClient(world, 1).put("/a/child");
   EXPECT_EQ(world.get(node.close()).error(), Errc::kNotEmpty);
 }
 
-TEST(PersistentNode, DestroyedAtAnyOfItsRequestsLeavesNothingBehind) {
+TEST(PersistentNode, DestroyedAtAnyRequestItLeavesNothingBehind) {
   for (const bool protect : {false, true}) {
     for (int nth = 1; nth <= 6; ++nth) {
       SCOPED_TRACE(nth);
@@ -191,7 +191,7 @@ TEST(PersistentNode, DestroyedAtAnyOfItsRequestsLeavesNothingBehind) {
   }
 }
 
-TEST(PersistentNode, DestroyedWhileItsCreatesAnswerIsLostLeavesNothingBehind) {
+TEST(PersistentNode, DestroyedAfterALostCreateReplyItLeavesNothingBehind) {
   for (const bool protect : {false, true}) {
     for (int nth = 1; nth <= 4; ++nth) {
       RecipeWorld world({.clients = 2});
@@ -208,7 +208,7 @@ TEST(PersistentNode, DestroyedWhileItsCreatesAnswerIsLostLeavesNothingBehind) {
   }
 }
 
-TEST(PersistentNode, TheTtlFormIsHeldByAChildThatIsTouched) {
+TEST(PersistentNode, TtlNodeIsKeptAliveByTouchingAChild) {
   RecipeWorld world({.clients = 1});
   std::optional<PersistentNode> node(std::in_place, world.client(0), "/live/a", "1",
                                      PersistentNodeOptions{.ttl = milliseconds(4000)});
@@ -227,7 +227,7 @@ TEST(PersistentNode, TheTtlFormIsHeldByAChildThatIsTouched) {
   EXPECT_FALSE(world.exists("/live/a"));
 }
 
-TEST(PersistentNode, WhatTimeDoesNotCureIsTold) {
+TEST(PersistentNode, PermanentErrorsAreReported) {
   RecipeWorld world({.clients = 2});
   ASSERT_TRUE(world.get(world.client(1).create("/closed", "", {.acl = read_acl()})));
   PersistentNode node(world.client(0), "/closed/a", "1");

@@ -26,7 +26,7 @@ DelayQueue make_queue(RecipeWorld& world, std::size_t client, QueueOptions optio
 }
 WallTime in(RecipeWorld& world, int ms) { return kStart + world.now() + Time(ms); }
 
-TEST(DelayQueue, GivesNothingBeforeItsTime) {
+TEST(DelayQueue, DeliversNoItemEarly) {
   RecipeWorld world({.clients = 2});
   const DelayQueue queue = make_queue(world, 0);
   const WallTime due = in(world, 5000);
@@ -39,7 +39,7 @@ TEST(DelayQueue, GivesNothingBeforeItsTime) {
   EXPECT_LT(kStart + world.now(), due + Time(200));
 }
 
-TEST(DelayQueue, GivesInTheOrderOfBeingDueAlsoWhatComesLate) {
+TEST(DelayQueue, DeliversInTheOrderOfDueTimesIncludingLateItems) {
   RecipeWorld world({.clients = 2});
   const DelayQueue queue = make_queue(world, 0);
   for (const int ms : {9000, 3000, 6000}) {
@@ -59,13 +59,13 @@ TEST(DelayQueue, GivesInTheOrderOfBeingDueAlsoWhatComesLate) {
   EXPECT_EQ(rest, (Names{"3000", "6000", "9000"}));
 }
 
-TEST(DelayQueue, LooksAsCuratorsDoes) {
+TEST(DelayQueue, HasCuratorsNodes) {
   RecipeWorld world({.clients = 1});
   ASSERT_TRUE(world.get(make_queue(world, 0).put("a", WallTime(Time(0x18D2F0A1B00)))));
   EXPECT_EQ(world.children(kPath), Names{"queue-|18D2F0A1B00|0000000000"});
 }
 
-TEST(DelayQueue, KeepsItsTimeThroughEveryFault) {
+TEST(DelayQueue, KeepsDueTimesThroughEveryFault) {
   testing::for_every_step(testing::kConnectionFaults, {.clients = 1}, [](Trial& trial) {
     RecipeWorld& world = trial.world;
     const DelayQueue queue = make_queue(world, 0, {.exact_put = true});
@@ -81,7 +81,7 @@ TEST(DelayQueue, KeepsItsTimeThroughEveryFault) {
   });
 }
 
-TEST(DelayQueue, GoesOnWaitingInTheNextSession) {
+TEST(DelayQueue, KeepsWaitingInTheNextSession) {
   testing::for_every_step(testing::kSessionFaults, {.clients = 2}, [](Trial& trial) {
     RecipeWorld& world = trial.world;
     ASSERT_TRUE(world.get(make_queue(world, 1).put("a", in(world, 15'000))));

@@ -17,7 +17,7 @@ using Names = std::vector<std::string>;
 
 const std::string kPath = "/orders";
 
-TEST(IdQueue, GivesInTheOrderOfPuttingWithIds) {
+TEST(IdQueue, DeliversItemsInOrderWithTheirIds) {
   RecipeWorld world({.servers = 3, .clients = 1});
   const IdQueue queue(world.client(0), kPath);
   for (const char* id : {"z", "a", "z"}) ASSERT_TRUE(world.get(queue.put("data", id)));
@@ -31,7 +31,7 @@ TEST(IdQueue, GivesInTheOrderOfPuttingWithIds) {
   }
 }
 
-TEST(IdQueue, RemovesAllOfAnIdThatNobodyHasClaimed) {
+TEST(IdQueue, RemovesAllUnclaimedItemsOfAnId) {
   RecipeWorld world({.clients = 2});
   const IdQueue queue(world.client(0), kPath);
   for (const char* id : {"a/b", "x", "a|b"}) ASSERT_TRUE(world.get(queue.put("data", id)));
@@ -41,7 +41,7 @@ TEST(IdQueue, RemovesAllOfAnIdThatNobodyHasClaimed) {
   EXPECT_EQ(world.get(queue.remove("a_b")), 0);
   EXPECT_EQ(world.get(queue.remove("never")), 0);
   EXPECT_TRUE(world.get(item->give_back()));
-  EXPECT_EQ(world.get(queue.remove("a_b")), 1);  // What was given back has its id still.
+  EXPECT_EQ(world.get(queue.remove("a_b")), 1);  // An item that was given back keeps its id.
   EXPECT_EQ(world.get(queue.size()), 1);
 }
 
@@ -65,8 +65,8 @@ TEST(IdQueue, RemovesOnceThroughEveryFault) {
   });
 }
 
-// Whoever removes and whoever takes at the same time: one of them has it.
-TEST(IdQueue, DoesNotRemoveWhatIsBeingTaken) {
+// A removal and a take happen at the same time: exactly one gets the item.
+TEST(IdQueue, DoesNotRemoveAnItemThatIsBeingTaken) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     RecipeWorld world({.seed = seed, .servers = 3, .clients = 3});
     const IdQueue queue(world.client(0), kPath);

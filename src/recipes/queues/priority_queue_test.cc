@@ -26,7 +26,7 @@ Names drain(RecipeWorld& world, const PriorityQueue& queue) {
   return values;
 }
 
-TEST(PriorityQueue, GivesTheLowestFirstAndEqualsByAge) {
+TEST(PriorityQueue, DeliversTheLowestNumberFirstAndEqualOnesByAge) {
   RecipeWorld world({.servers = 3, .clients = 1});
   const PriorityQueue queue(world.client(0), kPath);
   for (const int priority : {5, -5, 0, 5, INT32_MAX, INT32_MIN, -5}) {
@@ -37,13 +37,13 @@ TEST(PriorityQueue, GivesTheLowestFirstAndEqualsByAge) {
             (Names{"-2147483648#5", "-5#1", "-5#6", "0#2", "5#0", "5#3", "2147483647#4"}));
 }
 
-TEST(PriorityQueue, LooksAsCuratorsDoes) {
+TEST(PriorityQueue, HasCuratorsNodes) {
   RecipeWorld world({.clients = 1});
   ASSERT_TRUE(world.get(PriorityQueue(world.client(0), kPath).put("a", 5)));
   EXPECT_EQ(world.children(kPath), Names{"queue-1000000050000000000"});
 }
 
-TEST(PriorityQueue, GivesWhatIsMoreUrgentAlthoughItCameLater) {
+TEST(PriorityQueue, DeliversALaterButMoreUrgentItemFirst) {
   RecipeWorld world({.clients = 2});
   const PriorityQueue queue(world.client(0), kPath);
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(world.get(queue.put("later", 10)));

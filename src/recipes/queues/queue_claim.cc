@@ -121,7 +121,8 @@ Task<Result<void>> QueueClaim::bury(std::shared_ptr<QueueClaim> c, NodeData node
           until_answered(c->client_, [&] { return c->client_.create(grave, "", {.parents = true}, wait); }));
       continue;
     }
-    if (buried.error() == Errc::kNoNode) break;  // An answer was lost, or somebody took it without a claim.
+    if (buried.error() == Errc::kNoNode)
+      break;  // A reply was lost, or another client took it without a claim.
     if (!is_recoverable(buried.error())) co_return std::unexpected(buried.error());
     CO_TRY(pause_before_retry(c->client_, buried.error(), wait));
   }
@@ -154,10 +155,11 @@ Task<Result<bool>> QueueClaim::load(std::shared_ptr<QueueClaim> c, Wait wait) {
 }
 
 Task<Result<void>> QueueClaim::finish(std::shared_ptr<QueueClaim> c, Wait wait) {
-  if (!c) co_return fail(Errc::kNotOwner, {}, "there is no item");
+  if (!c) co_return fail(Errc::kNotOwner, {}, "this object holds no item");
   const Wait steps = for_steps(c->client_, wait);
   if (c->stage_ == Stage::kDone) co_return Result<void>{};
-  if (c->stage_ == Stage::kNone) co_return fail(Errc::kNotOwner, c->path(), "it was given back");
+  if (c->stage_ == Stage::kNone)
+    co_return fail(Errc::kNotOwner, c->path(), "the item was given back already");
   for (bool unknown = false;;) {
     std::vector<Op> ops;
     ops.push_back(Op::remove(c->proof_path()));
@@ -187,9 +189,10 @@ Task<Result<void>> QueueClaim::finish(std::shared_ptr<QueueClaim> c, Wait wait) 
 }
 
 Task<Result<void>> QueueClaim::give_back(std::shared_ptr<QueueClaim> c, Wait wait) {
-  if (!c) co_return fail(Errc::kNotOwner, {}, "there is no item");
+  if (!c) co_return fail(Errc::kNotOwner, {}, "this object holds no item");
   const Wait steps = for_steps(c->client_, wait);
-  if (c->stage_ == Stage::kDone) co_return fail(Errc::kNotOwner, c->path(), "it is gone from the queue");
+  if (c->stage_ == Stage::kDone)
+    co_return fail(Errc::kNotOwner, c->path(), "the item is no longer in the queue");
   c->stage_ = Stage::kNone;  // However the call ends, the claim is removed.
   c->held_.reset();
   auto removing = remove_owned(c->client_, c->path(), Op::remove(c->proof_path()), steps);

@@ -11,14 +11,14 @@ namespace {
 using namespace std::string_literals;
 using Values = std::vector<std::string>;
 
-TEST(QueueFrame, IsCurators) {
+TEST(QueueFrame, MatchesCuratorsBytes) {
   EXPECT_EQ(frame_values({"hello"}), "\x00\x01\x00\x01\x01\x00\x00\x00\x05hello\x02"s);
   EXPECT_EQ(unframe_values("\x00\x01\x00\x01\x01\x00\x00\x00\x05hello\x02"s), Values{"hello"});
   const Values several{"a", "", std::string(300, 'x')};
   EXPECT_EQ(unframe_values(frame_values(several)), several);
 }
 
-TEST(QueueFrame, IsNotReadFromOtherBytes) {
+TEST(QueueFrame, RefusesOtherBytes) {
   const std::string good = frame_values({"hello"});
   for (std::size_t i = 0; i < good.size(); ++i) EXPECT_FALSE(unframe_values(good.substr(0, i))) << i;
   EXPECT_FALSE(unframe_values("hello"));
@@ -27,7 +27,7 @@ TEST(QueueFrame, IsNotReadFromOtherBytes) {
   EXPECT_FALSE(unframe_values("\x00\x01\x00\x02\x01\x00\x00\x00\x05hello\x02"s));
 }
 
-TEST(QueueNames, OfPrioritiesAreCuratorsAndSortByThem) {
+TEST(QueueNames, PriorityNamesAreCuratorsAndSortByPriority) {
   EXPECT_EQ(priority_prefix(5), "queue-100000005");
   EXPECT_EQ(priority_prefix(-5), "queue-0FFFFFFFB");
   std::string last;
@@ -42,7 +42,7 @@ TEST(QueueNames, OfPrioritiesAreCuratorsAndSortByThem) {
   }
 }
 
-TEST(QueueNames, OfTimesAndIdsAreCurators) {
+TEST(QueueNames, DelayAndIdNamesAreCurators) {
   EXPECT_EQ(delay_prefix(0x18D2F0A1B00), "queue-|18D2F0A1B00|");
   const auto due = parse_delay_name("queue-|18D2F0A1B00|0000000003");
   ASSERT_TRUE(due);
@@ -55,7 +55,7 @@ TEST(QueueNames, OfTimesAndIdsAreCurators) {
   EXPECT_EQ(item->sequence, 4);
 }
 
-TEST(QueueNames, OfOtherKindsAreNone) {
+TEST(QueueNames, OtherNamesAreNotItems) {
   for (const char* name : {"", "queue-", "queue-0000000007", "queue-10000000X0000000007",
                            "queue-0000000050000000007", "lock-1000000050000000007"}) {
     EXPECT_FALSE(parse_priority_name(name)) << name;

@@ -138,7 +138,7 @@ Task<Result<void>> put_item(SharedConfig queue, std::string prefix, std::vector<
   auto there = queue->client.scheduler().enter();
   co_await there;
   if (values.empty() || (values.size() > 1 && !queue->framed)) {
-    co_return fail(Errc::kBadArguments, queue->path, "an item of this queue has one value");
+    co_return fail(Errc::kBadArguments, queue->path, "an item of this queue must have exactly one value");
   }
   std::string data = queue->framed ? frame_values(values) : std::move(values.front());
   const bool exact = queue->options.exact_put && queue->options.layout != QueueLayout::kNative;

@@ -30,7 +30,7 @@ Names drain(RecipeWorld& world, const QueueSharder& queue) {
   return values;
 }
 
-TEST(QueueSharder, AddsQueuesWhenAllAreFullAndNeverTooMany) {
+TEST(QueueSharder, AddsQueuesUpToTheLimitWhenAllAreFull) {
   RecipeWorld world({.servers = 3, .clients = 3});
   const QueueSharderOptions options{.threshold = 4, .queues_max = 3};
   std::vector<std::shared_ptr<std::optional<Result<void>>>> puts;
@@ -48,7 +48,7 @@ TEST(QueueSharder, AddsQueuesWhenAllAreFullAndNeverTooMany) {
       EXPECT_EQ(world.get(sharders[0].queues())->size(), 1u);
     }
   }
-  world.run_for(Time(500));  // until all servers know
+  world.run_for(Time(500));  // until all servers have it
   EXPECT_EQ(world.get(sharders[0].queues())->size(), 3u);
   EXPECT_EQ(world.get(sharders[0].size()), 30);
   const Names queues = unwrap(world.get(sharders[1].queues()));
@@ -56,7 +56,7 @@ TEST(QueueSharder, AddsQueuesWhenAllAreFullAndNeverTooMany) {
   EXPECT_EQ(drain(world, sharders[2]), all);
 }
 
-TEST(QueueSharder, LooksAsCuratorsDoes) {
+TEST(QueueSharder, HasCuratorsNodes) {
   RecipeWorld world({.clients = 1});
   ASSERT_TRUE(world.get(QueueSharder(world.client(0), kPath).put("a")));
   const Names queues = world.children(kPath);
@@ -66,7 +66,7 @@ TEST(QueueSharder, LooksAsCuratorsDoes) {
   EXPECT_EQ(world.children(kPath + "/" + queues[0]), Names{"queue-0000000000"});
 }
 
-TEST(QueueSharder, WakesATakerForAnItemOfAnyQueueAlsoOfANewOne) {
+TEST(QueueSharder, TakerIsWokenByAnItemOfAnyQueueIncludingANewOne) {
   RecipeWorld world({.clients = 2});
   const QueueSharderOptions options{.threshold = 1, .queues_max = 3};
   const QueueSharder mine(world.client(0), kPath, options);
@@ -105,20 +105,20 @@ void put_and_take_three(Trial& trial, QueueAck ack) {
   EXPECT_EQ(world.get(queue.size()), 0);
 }
 
-TEST(QueueSharder, GivesNothingTwiceAndLosesNothingThroughEveryFault) {
+TEST(QueueSharder, DeliversEveryItemOnceThroughEveryFault) {
   for (const QueueAck ack : {QueueAck::kExplicit, QueueAck::kAutomatic}) {
-    auto story = [ack](Trial& trial) { put_and_take_three(trial, ack); };
+    auto scenario = [ack](Trial& trial) { put_and_take_three(trial, ack); };
     for (const testing::StepFault fault : testing::kConnectionFaults) {
-      testing::for_every_step_of(fault, {.clients = 2}, story);
+      testing::for_every_step_of(fault, {.clients = 2}, scenario);
     }
   }
 }
 
-// A taker that is given up leaves nothing in any of the lines, and takes nothing along.
-TEST(QueueSharder, LosesNothingWithATakerThatIsGivenUp) {
+// A cancelled taker leaves nothing in any line and loses no item.
+TEST(QueueSharder, CancelledTakerLosesNoItem) {
   testing::for_every_step(testing::kAllFaults, {.clients = 2}, [](Trial& trial) {
     RecipeWorld& world = trial.world;
-    // The fault may strike while the other client puts, too.
+    // The fault may also hit while the other client puts.
     const QueueSharderOptions options{.threshold = 1, .queues_max = 2, .queue = {.exact_put = true}};
     const QueueSharder other(world.client(1), kPath, options);
     for (const char* value : {"1", "2"}) ASSERT_TRUE(world.get(other.put(value)));
@@ -129,7 +129,7 @@ TEST(QueueSharder, LosesNothingWithATakerThatIsGivenUp) {
     trial.calm_down();
     if (taken->has_value() && (*taken)->has_value()) {
       EXPECT_EQ((**taken)->data(), "3");
-      world.get((**taken)->done());  // A fault may have made it somebody else's.
+      world.get((**taken)->done());  // After a fault another client may own it.
     } else {
       EXPECT_TRUE(trial.is_given_up());
     }

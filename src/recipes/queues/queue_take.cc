@@ -66,7 +66,7 @@ Task<Result<OwnNode>> wait_for_turn(Client client, std::string line, Wait wait) 
   const Watch watch = changed.watch();
   for (;;) {
     CO_TRY_ASSIGN(const std::optional<std::string> before, find_predecessor(client, line, own.path(), wait));
-    if (!before) co_return fail(Errc::kNotOwner, own.path(), "our place in the line was removed");
+    if (!before) co_return fail(Errc::kNotOwner, own.path(), "this taker's place in the line was removed");
     if (*before == own.path()) co_return std::move(own);
     auto watching = until_answered(client, [&] { return client.get(*before, watch, wait); });
     const Result<NodeData> node = co_await std::move(watching);

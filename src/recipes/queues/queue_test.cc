@@ -24,7 +24,7 @@ const std::string kPath = "/work/jobs";
 
 bool has(const Taken& taken) { return taken->has_value() && (*taken)->has_value(); }
 
-// Takes and acknowledges all that is there.
+// Takes and acknowledges all items.
 Names drain(RecipeWorld& world, const Queue& queue) {
   Names values;
   for (;;) {
@@ -37,7 +37,7 @@ Names drain(RecipeWorld& world, const Queue& queue) {
 
 class QueueLayouts : public ::testing::TestWithParam<QueueLayout> {};
 
-TEST_P(QueueLayouts, GiveInTheOrderOfPutting) {
+TEST_P(QueueLayouts, DeliverInOrder) {
   RecipeWorld world({.servers = 3, .clients = 2});
   const Queue queue(world.client(0), kPath, {.layout = GetParam()});
   const Queue other(world.client(1), kPath, {.layout = GetParam()});
@@ -46,13 +46,13 @@ TEST_P(QueueLayouts, GiveInTheOrderOfPutting) {
     all.push_back(std::to_string(i));
     ASSERT_TRUE(world.get((i % 2 == 0 ? queue : other).put(all.back())));
   }
-  world.run_for(Time(1000));  // Every server knows of them.
+  world.run_for(Time(1000));  // Until every server has them.
   EXPECT_EQ(world.get(queue.size()), 12);
   EXPECT_EQ(drain(world, queue), all);
   EXPECT_EQ(world.get(queue.size()), 0);
 }
 
-TEST_P(QueueLayouts, GiveNothingTwiceAndLoseNothingThroughEveryFault) {
+TEST_P(QueueLayouts, DeliverEveryItemOnceThroughEveryFault) {
   testing::for_every_step(testing::kAllFaults, {.clients = 2}, [](Trial& trial) {
     RecipeWorld& world = trial.world;
     const QueueOptions options{.layout = GetParam(), .exact_put = true};
@@ -61,7 +61,7 @@ TEST_P(QueueLayouts, GiveNothingTwiceAndLoseNothingThroughEveryFault) {
     const auto put = trial.run(mine.put("first", trial.wait()));
     ASSERT_TRUE(world.get(other.put("second")));
 
-    // What has been finished by somebody must never come again, and the rest must.
+    // A finished item must not be delivered again; all others must be.
     Names finished;
     Names uncertain;
     auto item = trial.run(mine.take(trial.wait()));
@@ -81,7 +81,7 @@ TEST_P(QueueLayouts, GiveNothingTwiceAndLoseNothingThroughEveryFault) {
     if (!uncertain.empty() && std::ranges::find(finished, uncertain[0]) == finished.end()) {
       finished.insert(finished.begin(), uncertain[0]);
     }
-    if (!put) std::ranges::sort(finished);  // What was given up may have come in later.
+    if (!put) std::ranges::sort(finished);  // A cancelled put may be applied later.
     EXPECT_EQ(finished, (Names{"first", "second"}));
     world.run_for(Time(1000));
     for (const char* directory : {"", ".claims", ".turns", ".done", ".dead"}) {
@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(All, QueueLayouts,
                          ::testing::Values(QueueLayout::kCurator, QueueLayout::kSimple,
                                            QueueLayout::kNative));
 
-TEST(Queue, LooksAsCuratorsDo) {
+TEST(Queue, HasCuratorsNodes) {
   RecipeWorld world({.clients = 1});
   ASSERT_TRUE(world.get(Queue(world.client(0), "/a").put("hello")));
   EXPECT_EQ(world.children("/a"), Names{"queue-0000000000"});
@@ -106,7 +106,7 @@ TEST(Queue, LooksAsCuratorsDo) {
   EXPECT_EQ(drain(world, Queue(world.client(0), "/a")), (Names{"hello", "x"}));
 }
 
-TEST(Queue, SaysThatAPutMayHaveBeenDone) {
+TEST(Queue, PutWithALostReplyIsMaybeApplied) {
   RecipeWorld world({.clients = 1});
   const Queue queue(world.client(0), kPath);
   ASSERT_TRUE(world.get(queue.put("a")));
@@ -117,7 +117,7 @@ TEST(Queue, SaysThatAPutMayHaveBeenDone) {
   EXPECT_EQ(drain(world, queue), (Names{"a", "b"}));
 }
 
-TEST(Queue, GivesWhatATakerLostToAnother) {
+TEST(Queue, DeliversALostItemToAnotherTaker) {
   RecipeWorld world({.clients = 2});
   const Queue mine(world.client(0), kPath);
   const Queue other(world.client(1), kPath);
@@ -162,7 +162,7 @@ TEST(Queue, CheckOpFailsForATakerThatLostTheItemToAnother) {
   EXPECT_EQ(write(next->check_op()).error(), Errc::kNoNode);
 }
 
-TEST(Queue, GoesOnWhereTheSequenceWraps) {
+TEST(Queue, ContinuesAcrossTheSequenceWrap) {
   RecipeWorld world({.clients = 1});
   const Queue queue(world.client(0), kPath, {.layout = QueueLayout::kSimple});
   ASSERT_TRUE(world.get(world.client(0).create(kPath, "", {.parents = true})));
@@ -172,7 +172,7 @@ TEST(Queue, GoesOnWhereTheSequenceWraps) {
   EXPECT_EQ(drain(world, queue), names);
 }
 
-TEST(Queue, TakesBackWhatIsForgotten) {
+TEST(Queue, DestroyedItemReturnsToTheQueue) {
   RecipeWorld world({.clients = 2});
   const Queue queue(world.client(0), kPath);
   ASSERT_TRUE(world.get(queue.put("1")));
@@ -191,8 +191,8 @@ TEST(Queue, TakesBackWhatIsForgotten) {
   EXPECT_EQ(drain(world, queue), (Names{"1", "2"}));
 }
 
-TEST(Queue, LeavesTheNextTakersClaimAlone) {
-  // Given back, the answer lost, and claimed by another before the second try.
+TEST(Queue, ReleaseDoesNotRemoveTheNextTakersClaim) {
+  // The item is given back, the reply is lost, and another client claims it before the retry.
   RecipeWorld world({.clients = 2});
   const Queue mine(world.client(0), kPath);
   ASSERT_TRUE(world.get(mine.put("job")));
@@ -221,12 +221,12 @@ TEST(Queue, WakesOneOfManyIdleTakers) {
     ASSERT_TRUE(world.get(queue.put("job")));
     world.run_for(Time(1000));
     EXPECT_EQ(static_cast<std::uint64_t>(std::ranges::count_if(takers, has)), put);
-    // The first in line of the item and of its own claim, and the one who is first now.
+    // One event for the item and one for its claim go to the first in line, one to the next in line.
     EXPECT_LE(world.watch_events() - before, 3u);
   }
 }
 
-TEST(Queue, WakesATakerWhoseRivalLetGoBetweenTwoLooks) {
+TEST(Queue, TakerNoticesARivalThatReleasesBetweenTwoReads) {
   int met = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     RecipeWorld world({.seed = seed, .clients = 3});
@@ -234,19 +234,19 @@ TEST(Queue, WakesATakerWhoseRivalLetGoBetweenTwoLooks) {
     ASSERT_TRUE(world.get(world.client(1).create(kPath + ".claims", "", {.parents = true})));
     const Taken taken = world.start(Queue(world.client(0), kPath).take());
     world.run_for(Time(1000));
-    // The rival claims after the taker has listed the claims, and lets go before it lists them again.
+    // The rival claims after the taker has listed the claims, and releases before the next listing.
     world.at_request(0, "children", 2, [&] { drover::start(world.client(1).create(claim)); });
     world.at_request(0, "multi", 1, [&] { drover::start(world.client(1).remove(claim)); });
     ASSERT_TRUE(world.get(Queue(world.client(2), kPath).put("job")));
     world.run_for(Time(5000));
-    if (world.has_traps(0)) continue;  // It saw the rival's claim in time, and waits for it.
+    if (world.has_traps(0)) continue;  // It saw the rival's claim and waits for it.
     EXPECT_TRUE(has(taken)) << "seed " << seed;
     ++met;
   }
   EXPECT_GT(met, 0);
 }
 
-TEST(Queue, SaysWhyItMayNotClaim) {
+TEST(Queue, MissingPermissionToClaimIsReported) {
   for (const int deliveries_max : {0, 3}) {
     RecipeWorld world({.clients = 1});
     const Queue queue(world.client(0), kPath, {.deliveries_max = deliveries_max});
@@ -256,14 +256,14 @@ TEST(Queue, SaysWhyItMayNotClaim) {
   }
 }
 
-TEST(Queue, IsNotPolledForEverByWhoHasNoConnection) {
+TEST(Queue, PollWithoutAConnectionEnds) {
   RecipeWorld world({.clients = 1});
   const Queue queue(world.client(0), kPath);
   world.cut(0);
   EXPECT_EQ(world.get(queue.take(Wait::poll()), Time(10'000)).error(), Errc::kDeadline);
 }
 
-TEST(Queue, GoesOnWhenItsContainerWasTakenAway) {
+TEST(Queue, ContinuesAfterItsContainerWasRemoved) {
   RecipeWorld world({.clients = 2});
   const Queue queue(world.client(1), kPath);
   ASSERT_TRUE(world.get(queue.put("1")));
@@ -276,7 +276,7 @@ TEST(Queue, GoesOnWhenItsContainerWasTakenAway) {
   EXPECT_TRUE(world.run_until([&] { return has(taken); }));
 }
 
-TEST(Queue, IsTakenFromOnceAtMostWithAutomaticAcknowledgement) {
+TEST(Queue, AutomaticAcknowledgementDeliversAtMostOnce) {
   testing::for_every_step(testing::kAllFaults, {.clients = 2}, [](Trial& trial) {
     RecipeWorld& world = trial.world;
     const QueueOptions options{.ack = QueueAck::kAutomatic};
@@ -292,7 +292,7 @@ TEST(Queue, IsTakenFromOnceAtMostWithAutomaticAcknowledgement) {
     for (auto item = world.get(other.take(Wait::poll())); item; item = world.get(other.take(Wait::poll()))) {
       all.push_back(item->data());
     }
-    // Only one that was told, or could not be told, may be missing.
+    // Only an item whose delivery succeeded or is uncertain may be missing.
     const bool excused = !taken && (taken.error().maybe_applied() || trial.is_given_up());
     if (all != Names{"2"} || !excused) {
       EXPECT_EQ(all, (Names{"1", "2"}));
@@ -301,7 +301,7 @@ TEST(Queue, IsTakenFromOnceAtMostWithAutomaticAcknowledgement) {
   });
 }
 
-// Works on items until the queue has been empty for a while. What it has finished is in `done`.
+// Works on items until the queue has been empty for a while. `done` has the finished ones.
 Task<Result<void>> work(Queue queue, std::multiset<std::string>* done, std::multiset<std::string>* unsure) {
   for (;;) {
     auto taking = queue.take(Wait::within(Time(20'000)));
@@ -325,7 +325,7 @@ void do_something_bad(RecipeWorld& world, std::uint64_t what) {
   }
 }
 
-TEST(Queue, IsEmptiedOnceByManyThroughManyFaults) {
+TEST(Queue, ManyTakersProcessEachItemOnceDespiteFaults) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     RecipeWorld world({.seed = seed, .servers = 3, .clients = 4});
     std::multiset<std::string> done;
@@ -356,7 +356,7 @@ TEST(Queue, IsEmptiedOnceByManyThroughManyFaults) {
   }
 }
 
-TEST(Queue, HasNeverMoreThanItsBound) {
+TEST(Queue, NeverExceedsItemsMax) {
   RecipeWorld world({.servers = 3, .clients = 4});
   const QueueOptions options{.items_max = 3};
   std::vector<std::shared_ptr<std::optional<Result<void>>>> puts;
@@ -383,7 +383,7 @@ TEST(Queue, HasNeverMoreThanItsBound) {
   EXPECT_EQ(world.get(queue.size()), 0);
 }
 
-TEST(Queue, IsNotFilledTwiceByABoundedPutThroughFaults) {
+TEST(Queue, BoundedPutAddsOneItemDespiteFaults) {
   testing::for_every_step(testing::kConnectionFaults, {.clients = 1}, [](Trial& trial) {
     const Queue queue(trial.world.client(0), kPath, {.items_max = 2});
     ASSERT_TRUE(trial.run(queue.put("1")));
@@ -396,7 +396,7 @@ TEST(Queue, IsNotFilledTwiceByABoundedPutThroughFaults) {
   });
 }
 
-TEST(Queue, BuriesWhatIsDeliveredTooOften) {
+TEST(Queue, MovesItemsDeliveredTooOftenToTheDeadLetters) {
   RecipeWorld world({.clients = 1});
   const Queue queue(world.client(0), kPath, {.deliveries_max = 2});
   ASSERT_TRUE(world.get(queue.put("poison")));
@@ -412,7 +412,7 @@ TEST(Queue, BuriesWhatIsDeliveredTooOften) {
   EXPECT_EQ(world.children(kPath + ".dead").size(), 1u);
 }
 
-TEST(Queue, BuriesWhatItCannotRead) {
+TEST(Queue, MovesUnreadableItemsToTheDeadLetters) {
   RecipeWorld world({.clients = 1});
   const Queue queue(world.client(0), kPath);
   CreateOptions options;
@@ -426,7 +426,7 @@ TEST(Queue, BuriesWhatItCannotRead) {
   EXPECT_EQ(world.data(kPath + ".dead/" + dead[0]), "not framed");
 }
 
-TEST(Queue, RefusesADirectoryOfAnotherKind) {
+TEST(Queue, RefusesADirectoryWithAnotherLayout) {
   RecipeWorld world({.clients = 1});
   ASSERT_TRUE(world.get(Queue(world.client(0), kPath).put("a")));
   const Queue simple(world.client(0), kPath, {.layout = QueueLayout::kSimple});

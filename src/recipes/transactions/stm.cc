@@ -11,8 +11,8 @@
 namespace drover::recipes {
 namespace {
 
-// Somebody was faster: what was read is no longer so. A node that was never read, or the parent of a new one,
-// may have been missing all the time; that the next try finds it is not to be expected.
+// Another client changed what was read. A node that was never read, or the parent of a new one, may never
+// have existed, so a retry would not help.
 bool is_conflict(const Error& error, bool has_seen_node) {
   if (error == Errc::kNoNode) return has_seen_node;
   return error == Errc::kBadVersion || error == Errc::kNodeExists;
@@ -60,7 +60,8 @@ Result<std::vector<Op>> Stm::Transaction::ops() const {
   std::vector<Op> removes;
   for (const auto& [path, read] : reads_) {
     if (writes_.contains(path)) continue;
-    if (!read.node) return fail(Errc::kBadArguments, path, "read as missing, and not created");
+    if (!read.node)
+      return fail(Errc::kBadArguments, path, "it was read as missing, so the function must create it");
     checks.push_back(Op::check(path, read.node->stat.version));
   }
   for (const auto& [path, write] : writes_) {
@@ -68,7 +69,8 @@ Result<std::vector<Op>> Stm::Transaction::ops() const {
     const bool was_read = read != reads_.end();
     const bool missing = was_read && !read->second.node;
     const Version version = was_read && !missing ? read->second.node->stat.version : Version::kAny;
-    if (missing && !write.data) return fail(Errc::kBadArguments, path, "read as missing, and removed");
+    if (missing && !write.data)
+      return fail(Errc::kBadArguments, path, "it was read as missing, so it cannot be removed");
     if (missing) sets.push_back(Op::create(path, *write.data));
     if (!missing && write.data) sets.push_back(Op::set(path, *write.data, version));
     if (!missing && !write.data) removes.push_back(Op::remove(path, version));

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "recipes/trouble_testing.h"
+#include "recipes/client_fault_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
@@ -55,11 +55,11 @@ Task<Result<void>> make_and_unmake(Stm::Transaction& t) {
 
 int stored(RecipeWorld& world, const std::string& path) { return number(world.data(path)); }
 
-TEST(Stm, WritesWhatItHasReadOrNothing) {
+TEST(Stm, CommitsOnlyIfTheReadsAreStillValid) {
   RecipeWorld world({.clients = 1});
-  Hand hand(world, 0);
-  hand.put("/a", "10");
-  hand.put("/b", "0");
+  OtherClient other(world, 0);
+  other.put("/a", "10");
+  other.put("/b", "0");
   const Stm stm(world.client(0));
   ASSERT_TRUE(world.get(stm.run(move_one)));
   EXPECT_EQ(stored(world, "/a"), 9);
@@ -68,7 +68,7 @@ TEST(Stm, WritesWhatItHasReadOrNothing) {
   EXPECT_EQ(stored(world, "/a"), 9);
 }
 
-TEST(Stm, WhatWasReadAsMissingIsCreatedOrRefused) {
+TEST(Stm, NodeReadAsMissingMustBeCreated) {
   RecipeWorld world({.clients = 1});
   const Stm stm(world.client(0));
   ASSERT_TRUE(world.get(stm.run(create_if_missing)));
@@ -94,16 +94,16 @@ Task<Result<void>> create_below_nothing(Stm::Transaction& t) {
   co_return Result<void>{};
 }
 
-TEST(Stm, WhatWasNeverThereIsNoConflict) {
+TEST(Stm, ChangeOfAMissingNodeIsAnErrorNotAConflict) {
   RecipeWorld world({.clients = 1});
-  Hand(world, 0).put("/there");
+  OtherClient(world, 0).put("/there");
   const Stm stm(world.client(0));
   for (const auto body : {set_unread, remove_unread, create_below_nothing}) {
     EXPECT_EQ(world.get(stm.run(body), milliseconds(5000)).error(), Errc::kNoNode);
   }
 }
 
-TEST(Stm, ParentsAreMadeBeforeTheirChildrenAndRemovedAfterThem) {
+TEST(Stm, ParentsAreCreatedBeforeAndRemovedAfterTheirChildren) {
   RecipeWorld world({.clients = 1});
   const Stm stm(world.client(0));
   ASSERT_TRUE(world.get(stm.run(make_and_unmake)));
@@ -112,11 +112,11 @@ TEST(Stm, ParentsAreMadeBeforeTheirChildrenAndRemovedAfterThem) {
   EXPECT_FALSE(world.exists("/p"));
 }
 
-TEST(Stm, ManyAtOnceAreAsOneAfterTheOther) {
+TEST(Stm, ConcurrentTransactionsAreSerializable) {
   for (const std::uint64_t seed : {1, 2, 3}) {
     RecipeWorld world({.seed = seed, .servers = 3, .clients = 4});
-    Hand(world, 0).put("/a", "100");
-    Hand(world, 0).put("/b", "0");
+    OtherClient(world, 0).put("/a", "100");
+    OtherClient(world, 0).put("/b", "0");
     for (std::size_t i = 0; i < 4; ++i) ASSERT_TRUE(world.get(world.client(i).sync("/")));
     std::vector<std::shared_ptr<std::optional<Result<void>>>> running;
     for (int round = 0; round < 5; ++round) {
@@ -133,18 +133,18 @@ TEST(Stm, ManyAtOnceAreAsOneAfterTheOther) {
   }
 }
 
-TEST(Stm, IsDoneAtMostOnceThroughEveryFault) {
-  through_all_troubles(2, [](RecipeWorld& world, const Trouble& trouble) {
-    Hand(world, 1).put("/a", "100");
-    Hand(world, 1).put("/b", "0");
+TEST(Stm, IsAppliedAtMostOnceThroughEveryFault) {
+  with_every_client_fault(2, [](RecipeWorld& world, const ClientFault& fault) {
+    OtherClient(world, 1).put("/a", "100");
+    OtherClient(world, 1).put("/b", "0");
     ASSERT_TRUE(world.get(world.client(0).sync("/")));
     int sure = 0;
     int unknown = 0;
     for (int i = 0; i < 6; ++i) {
-      if (i == 2) trouble.strike(world);
+      if (i == 2) fault.strike(world);
       const auto running = world.start(Stm(world.client(0)).run(move_one));
       world.run_for(milliseconds(300));
-      trouble.heal(world);
+      fault.heal(world);
       ASSERT_TRUE(world.run_until([&] { return running->has_value(); }));
       if ((*running)->has_value()) ++sure;
       if (!(*running)->has_value() && (*running)->error().maybe_applied()) ++unknown;
@@ -156,10 +156,10 @@ TEST(Stm, IsDoneAtMostOnceThroughEveryFault) {
   });
 }
 
-TEST(Stm, ALostRequestIsMadeAgainAndALostAnswerIsSaidToBeOne) {
+TEST(Stm, LostRequestIsRetriedAndLostReplyIsReported) {
   RecipeWorld world({.clients = 1});
-  Hand(world, 0).put("/a", "10");
-  Hand(world, 0).put("/b", "0");
+  OtherClient(world, 0).put("/a", "10");
+  OtherClient(world, 0).put("/b", "0");
   world.lose_request(0, "multi");
   ASSERT_TRUE(world.get(Stm(world.client(0)).run(move_one)));
   EXPECT_EQ(stored(world, "/b"), 1);
@@ -170,10 +170,10 @@ TEST(Stm, ALostRequestIsMadeAgainAndALostAnswerIsSaidToBeOne) {
   EXPECT_EQ(stored(world, "/b"), 2);
 }
 
-TEST(Stm, ADeadlineEndsTheTrying) {
+TEST(Stm, DeadlineEndsTheRetries) {
   RecipeWorld world({.clients = 2});
-  Hand(world, 0).put("/a", "10");
-  Hand(world, 0).put("/b", "0");
+  OtherClient(world, 0).put("/a", "10");
+  OtherClient(world, 0).put("/b", "0");
   world.cut(0);
   EXPECT_EQ(world.get(Stm(world.client(0)).run(move_one, Wait::within(milliseconds(500)))).error(),
             Errc::kDeadline);

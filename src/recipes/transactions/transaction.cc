@@ -72,7 +72,7 @@ Task<Result<void>> begin_transaction(SharedTransaction t, Wait wait) {
     if (begun.error() != Errc::kNodeExists) co_return std::unexpected(begun.error());
     CO_TRY(read_decision(t, nullptr, wait));
     if (t->record.by == t->by) co_return Result<void>{};
-    co_return fail(Errc::kNodeExists, t->path, "this id has been used");
+    co_return fail(Errc::kNodeExists, t->path, "this transaction id is in use");
   }
 }
 
@@ -129,7 +129,7 @@ Task<Result<void>> remove_transaction(SharedTransaction t, Wait wait) {
 
 Task<Result<void>> acknowledge_transaction(SharedTransaction t, std::string site, Wait wait) {
   CO_TRY_ASSIGN(const std::optional<Decision> decision, read_presumed(t, nullptr, wait));
-  if (!decision) co_return fail(Errc::kBadArguments, t->path, "it is not decided");
+  if (!decision) co_return fail(Errc::kBadArguments, t->path, "the transaction is not decided yet");
   if (*decision == Decision::kAbort) co_return Result<void>{};
   auto creating =
       until_answered(t->client, [&] { return t->client.create(t->ack_path(site), "", {}, wait); });

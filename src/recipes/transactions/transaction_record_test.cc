@@ -6,7 +6,7 @@
 namespace drover::recipes {
 namespace {
 
-TEST(TransactionRecord, IsReadAsItWasWritten) {
+TEST(TransactionRecord, RoundTrips) {
   const TransactionRecord record{Decision::kCommit, "me", {"east", "west side"}, "state abort\n\nbytes\0"};
   EXPECT_EQ(record.to_text(), "state commit\nby me\nsite east\nsite west side\n\nstate abort\n\nbytes");
   const auto read = TransactionRecord::from_text(record.to_text());
@@ -19,7 +19,7 @@ TEST(TransactionRecord, IsReadAsItWasWritten) {
   EXPECT_FALSE(read->has_site("west"));
 }
 
-TEST(TransactionRecord, IsNotReadFromOtherText) {
+TEST(TransactionRecord, RefusesOtherText) {
   for (const char* text :
        {"", "state", "state maybe\n\n", "state pending", "state pending\nby me\n", "by me\nstate pending\n\n",
         "state pending\ncolour red\n\n", "state pending\nnonsense\n\n"}) {
@@ -28,7 +28,7 @@ TEST(TransactionRecord, IsNotReadFromOtherText) {
   EXPECT_FALSE(TransactionRecord::from_text("state pending\n\n")->decision);
 }
 
-TEST(TransactionRecord, HasSitesThatAreNamesOfNodes) {
+TEST(TransactionRecord, SitesMustBeNodeNames) {
   for (const char* site : {"", ".", "..", "a/b", "a\nb"}) EXPECT_FALSE(is_site_name(site)) << site;
   EXPECT_TRUE(is_site_name("east-1"));
 }

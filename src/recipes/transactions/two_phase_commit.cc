@@ -23,10 +23,10 @@ Task<Result<std::optional<Decision>>> take_up_again(SharedTransaction t, std::st
     Result<std::optional<Decision>> decision = co_await std::move(reading);
     if (!decision && decision.error() == Errc::kNoNode) {
       decision.error().applied = Applied::kMaybe;
-      decision.error().detail = "it was aborted, or committed and carried out by all";
+      decision.error().detail = "it was aborted, or committed and acknowledged by all sites";
     }
     if (!decision) co_return decision;
-    if (t->record.by != t->by) co_return fail(Errc::kNodeExists, t->path, "this id has been used");
+    if (t->record.by != t->by) co_return fail(Errc::kNodeExists, t->path, "this transaction id is in use");
     if (*decision || posted) co_return decision;
     CO_TRY(post_while_undecided(t, t->coordinator_path(), word, wait));
   }
@@ -62,7 +62,7 @@ Task<Result<Decision>> coordinate(SharedTransaction t, Wait wait) {
   const std::vector<std::string>& sites = t->record.sites;
   const bool distinct = std::set(sites.begin(), sites.end()).size() == sites.size();
   if (sites.empty() || !distinct || !std::ranges::all_of(sites, is_site_name)) {
-    co_return fail(Errc::kBadArguments, t->path, "sites have names of nodes, each its own");
+    co_return fail(Errc::kBadArguments, t->path, "sites must be different, valid node names");
   }
   const Client client = t->client;
   t->by = client.new_uuid();
@@ -99,7 +99,8 @@ Task<Result<Decision>> participate(SharedTransaction t, std::string site, Prepar
   co_await there;
   CO_TRY_ASSIGN(const std::optional<Decision> decision, wait_for_transaction(t, wait));
   if (decision) co_return *decision;
-  if (!t->record.has_site(site)) co_return fail(Errc::kBadArguments, t->path, site + " is no site of this");
+  if (!t->record.has_site(site))
+    co_return fail(Errc::kBadArguments, t->path, site + " is not a site of this transaction");
   auto preparing = prepare(t->record.payload);
   const Result<bool> prepared = co_await std::move(preparing);
   auto enter_again = t->client.scheduler().enter();  // Wherever it was done.

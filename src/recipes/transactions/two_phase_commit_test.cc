@@ -31,7 +31,7 @@ bool is(const Outcome& outcome, Decision decision) {
   return outcome->has_value() && (*outcome)->has_value() && ***outcome == decision;
 }
 
-// A coordinator and two sites, each with a client.
+// A coordinator and two sites, each with its own client.
 struct Cast {
   Cast(RecipeWorld& w, CommitForm form) : world(w) {
     for (std::size_t i = 0; i < 3; ++i) {
@@ -66,7 +66,7 @@ struct Cast {
 
 class TwoPhaseForms : public ::testing::TestWithParam<CommitForm> {};
 
-TEST_P(TwoPhaseForms, CommitWhenAllAgree) {
+TEST_P(TwoPhaseForms, CommitIfAllSitesAgree) {
   RecipeWorld world({.servers = 3, .clients = 3});
   Cast cast(world, GetParam());
   const Outcome east = world.start(cast.participation(1, 0));  // before there is anything
@@ -84,7 +84,7 @@ TEST_P(TwoPhaseForms, CommitWhenAllAgree) {
   EXPECT_EQ(world.watches(), 0u);
 }
 
-TEST_P(TwoPhaseForms, AbortWhenOneDoesNot) {
+TEST_P(TwoPhaseForms, AbortIfOneSiteRefuses) {
   RecipeWorld world({.clients = 3});
   Cast cast(world, GetParam());
   const Outcome begun = world.start(cast.coordination(0));
@@ -98,7 +98,7 @@ TEST_P(TwoPhaseForms, AbortWhenOneDoesNot) {
   EXPECT_TRUE(world.get(cast.roles[1].acknowledge(kId, "east")));
 }
 
-TEST_P(TwoPhaseForms, RefuseAnIdThatIsInUseAndSitesThatAreNone) {
+TEST_P(TwoPhaseForms, RefuseAUsedIdAndInvalidSites) {
   RecipeWorld world({.clients = 3});
   Cast cast(world, GetParam());
   const Outcome begun = world.start(cast.coordination(0));
@@ -111,7 +111,7 @@ TEST_P(TwoPhaseForms, RefuseAnIdThatIsInUseAndSitesThatAreNone) {
   EXPECT_EQ(world.get(cast.roles[1].coordinate("u", "", {})).error(), Errc::kBadArguments);
 }
 
-// Whoever decides decides the same; and commits only what all had prepared.
+// All decisions agree, and a commit was prepared by all sites.
 void expect_agreement(Cast& cast, const std::vector<Outcome>& outcomes) {
   const auto has = [&](Decision decision) {
     return std::ranges::any_of(outcomes, [&](const Outcome& each) { return is(each, decision); });
@@ -122,7 +122,7 @@ void expect_agreement(Cast& cast, const std::vector<Outcome>& outcomes) {
   }
 }
 
-// The fault meets the coordinator or a site, whichever is client 0.
+// The fault hits the coordinator or a site, whichever is client 0.
 void agree_through(const std::vector<StepFault>& faults, CommitForm form, bool fault_at_site) {
   testing::for_every_step(faults, {.clients = 3}, [&](Trial& trial) {
     RecipeWorld& world = trial.world;
@@ -153,12 +153,12 @@ void agree_through(const std::vector<StepFault>& faults, CommitForm form, bool f
   });
 }
 
-TEST_P(TwoPhaseForms, AgreeThroughFaultsOfTheCoordinatorsConnection) {
+TEST_P(TwoPhaseForms, AgreeDespiteFaultsOfTheCoordinator) {
   agree_through(testing::kConnectionFaults, GetParam(), false);
   agree_through(testing::kSessionFaults, GetParam(), false);
 }
 
-TEST_P(TwoPhaseForms, AgreeThroughFaultsOfASitesConnection) {
+TEST_P(TwoPhaseForms, AgreeDespiteFaultsOfASite) {
   agree_through(testing::kConnectionFaults, GetParam(), true);
   agree_through(testing::kSessionFaults, GetParam(), true);
 }
@@ -167,27 +167,27 @@ INSTANTIATE_TEST_SUITE_P(All, TwoPhaseForms,
                          ::testing::Values(CommitForm::kCombined, CommitForm::kCoordinator,
                                            CommitForm::kPeer));
 
-TEST(TwoPhaseCommit, IsDecidedByTheSitesWhenTheCoordinatorGoes) {
+TEST(TwoPhaseCommit, SitesDecideIfTheCoordinatorDies) {
   agree_through(testing::kCallerFaults, CommitForm::kCombined, false);
 }
 
-TEST(TwoPhaseCommit, IsDecidedWithoutASiteThatGoes) {
+TEST(TwoPhaseCommit, DecisionDoesNotWaitForADeadSite) {
   agree_through(testing::kCallerFaults, CommitForm::kCombined, true);
 }
 
-TEST(TwoPhaseCommit, IsCommittedWithoutItsCoordinatorIfAllHaveVoted) {
+TEST(TwoPhaseCommit, SitesCommitWithoutTheCoordinatorIfAllHaveVoted) {
   RecipeWorld world({.clients = 3});
   Cast cast(world, CommitForm::kCombined);
   const Outcome begun = world.start(cast.coordination(0));
   const Outcome east = world.start(cast.participation(1, 0));
   world.run_for(Time(500));
-  world.cut(0);  // It hears nothing of the second vote.
+  world.cut(0);  // It does not see the second vote.
   const Outcome west = world.start(cast.participation(2, 1));
   ASSERT_TRUE(world.run_until([&] { return east->has_value() && west->has_value(); }, Time(4000)));
   EXPECT_TRUE(is(east, Decision::kCommit) && is(west, Decision::kCommit));
 }
 
-TEST(TwoPhaseCommit, IsAbortedWithoutItsCoordinatorIfAVoteIsMissing) {
+TEST(TwoPhaseCommit, SitesAbortWithoutTheCoordinatorIfAVoteIsMissing) {
   RecipeWorld world({.clients = 3});
   Cast cast(world, CommitForm::kCombined);
   const Outcome begun = world.start(cast.coordination(0));
@@ -202,7 +202,7 @@ TEST(TwoPhaseCommit, IsAbortedWithoutItsCoordinatorIfAVoteIsMissing) {
   EXPECT_EQ(cast.leftovers(), 0u);
 }
 
-TEST(TwoPhaseCommit, IsKeptForACoordinatorThatDoesNotKnowYet) {
+TEST(TwoPhaseCommit, RecordIsKeptUntilTheCoordinatorKnowsTheOutcome) {
   RecipeWorld world({.clients = 3, .session_timeout = Time(8000)});
   Cast cast(world, CommitForm::kCombined);
   const Outcome begun = world.start(cast.coordination(0));
@@ -219,7 +219,7 @@ TEST(TwoPhaseCommit, IsKeptForACoordinatorThatDoesNotKnowYet) {
   EXPECT_EQ(cast.leftovers(), 0u);
 }
 
-TEST(TwoPhaseCommit, IsKeptForItsCoordinatorAlsoWhenAnotherWasRefused) {
+TEST(TwoPhaseCommit, RefusedCoordinatorDoesNotRemoveTheRecord) {
   RecipeWorld world({.clients = 3, .session_timeout = Time(8000)});
   Cast cast(world, CommitForm::kCombined);
   const Outcome begun = world.start(cast.coordination(0));
@@ -241,8 +241,8 @@ TEST(TwoPhaseCommit, IsKeptForItsCoordinatorAlsoWhenAnotherWasRefused) {
   EXPECT_EQ(cast.leftovers(), 0u);
 }
 
-TEST(TwoPhaseCommit, IsNotTakenForThatOfAnotherCoordinator) {
-  // It was never begun, and the session lost; when the next one looks, the id is another's.
+TEST(TwoPhaseCommit, RecordOfAnotherCoordinatorIsNotMistakenForOurs) {
+  // The begin is lost together with the session. In the next session the id belongs to another coordinator.
   RecipeWorld world({.clients = 3});
   Cast cast(world, CommitForm::kCombined);
   ASSERT_TRUE(world.get(world.client(1).create(kRoot)));
@@ -260,7 +260,7 @@ TEST(TwoPhaseCommit, IsNotTakenForThatOfAnotherCoordinator) {
   EXPECT_EQ((*begun)->error(), Errc::kNodeExists);
 }
 
-TEST(TwoPhaseCommit, IsAbortedWhenASiteDoesNotCome) {
+TEST(TwoPhaseCommit, MissingSiteAborts) {
   for (const CommitForm form : {CommitForm::kCombined, CommitForm::kCoordinator}) {
     RecipeWorld world({.clients = 3});
     Cast cast(world, form);
@@ -272,7 +272,7 @@ TEST(TwoPhaseCommit, IsAbortedWhenASiteDoesNotCome) {
   }
 }
 
-TEST(TwoPhaseCommit, IsAbortedAtOnceWhenASiteDiesThatHadVoted) {
+TEST(TwoPhaseCommit, DeathOfASiteThatHasVotedAbortsAtOnce) {
   RecipeWorld world({.clients = 3});
   Cast cast(world, CommitForm::kCombined);
   const Outcome begun = world.start(cast.coordination(0));
@@ -283,7 +283,7 @@ TEST(TwoPhaseCommit, IsAbortedAtOnceWhenASiteDiesThatHadVoted) {
   EXPECT_EQ(world.get(cast.roles[1].resolve(kId)), Decision::kAbort);
 }
 
-TEST(TwoPhaseCommit, IsNotCommittedWithAVoteThatVanishedAtTheLastMoment) {
+TEST(TwoPhaseCommit, VoteThatVanishesBeforeTheDecisionPreventsTheCommit) {
   RecipeWorld world({.clients = 3});
   Cast cast(world, CommitForm::kCombined);
   ASSERT_TRUE(world.get(world.client(0).create(kRoot)));
@@ -298,7 +298,7 @@ TEST(TwoPhaseCommit, IsNotCommittedWithAVoteThatVanishedAtTheLastMoment) {
   for (const Outcome& each : {begun, east, west}) EXPECT_TRUE(is(each, Decision::kAbort));
 }
 
-TEST(TwoPhaseCommit, TellsEachSiteOnce) {
+TEST(TwoPhaseCommit, NotifiesEachSiteOnce) {
   RecipeWorld world({.clients = 3});
   Cast cast(world, CommitForm::kCombined);
   const Outcome begun = world.start(cast.coordination(0));

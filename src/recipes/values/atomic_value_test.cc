@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "drover/recipes/mutex.h"
-#include "recipes/trouble_testing.h"
+#include "recipes/client_fault_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
@@ -17,7 +17,7 @@ std::int64_t stored(RecipeWorld& world, const std::string& path) {
 const AtomicOptions kExactlyOnce{.exactly_once = true};
 const AtomicOptions kSoonInLine{.exactly_once = true, .lock_path = "/n-lock", .tries_before_lock = 1};
 
-TEST(AtomicLong, CountsFromNothing) {
+TEST(AtomicLong, MissingNodeCountsAsZero) {
   for (const AtomicOptions& options : {AtomicOptions{}, kExactlyOnce}) {
     RecipeWorld world({.clients = 1});
     const AtomicLong n(world.client(0), "/deep/down/n", options);
@@ -31,17 +31,17 @@ TEST(AtomicLong, CountsFromNothing) {
   }
 }
 
-TEST(AtomicLong, NoBytesAreZeroAndTooFewAreBad) {
+TEST(AtomicLong, EmptyDataIsZeroAndShortDataIsBad) {
   RecipeWorld world({.clients = 2});
-  Hand(world, 1).put("/n", "");
+  OtherClient(world, 1).put("/n", "");
   const AtomicLong n(world.client(0), "/n");
   EXPECT_EQ(*world.get(n.add(3)), 3);
-  Hand(world, 1).set("/n", "abc");
+  OtherClient(world, 1).set("/n", "abc");
   EXPECT_EQ(world.get(n.add(3)).error(), Errc::kBadData);
   EXPECT_EQ(world.data("/n"), "abc");
 }
 
-TEST(AtomicLong, ComparesBeforeItSets) {
+TEST(AtomicLong, CompareAndSetComparesFirst) {
   RecipeWorld world({.clients = 1});
   const AtomicLong n(world.client(0), "/n");
   EXPECT_FALSE(*world.get(n.compare_and_set(0, 1)));
@@ -51,7 +51,7 @@ TEST(AtomicLong, ComparesBeforeItSets) {
   EXPECT_EQ(stored(world, "/n"), 8);
 }
 
-TEST(AtomicLong, ManyAtOnceLoseNothing) {
+TEST(AtomicLong, ConcurrentAddsLoseNothing) {
   for (const AtomicOptions& options : {AtomicOptions{}, kExactlyOnce, kSoonInLine}) {
     RecipeWorld world({.servers = 3, .clients = 4});
     std::vector<AtomicLong> numbers;
@@ -67,8 +67,8 @@ TEST(AtomicLong, ManyAtOnceLoseNothing) {
   }
 }
 
-// Curator's DistributedAtomicLong and kazoo's Counter say 3 here.
-TEST(AtomicLong, TwoAddsWithALostAnswerAreTwo) {
+// Curator's DistributedAtomicLong and kazoo's Counter return 3 here.
+TEST(AtomicLong, TwoAddsWithALostReplyAddTwo) {
   RecipeWorld world({.clients = 1});
   const AtomicLong n(world.client(0), "/n", kExactlyOnce);
   world.lose_reply(0, "multi");
@@ -80,7 +80,7 @@ TEST(AtomicLong, TwoAddsWithALostAnswerAreTwo) {
   EXPECT_EQ(stored(world, "/n"), 3);
 }
 
-TEST(AtomicLong, WithoutMarksALostAnswerIsSaidToBeOne) {
+TEST(AtomicLong, WithoutMarksALostReplyIsMaybeApplied) {
   RecipeWorld world({.clients = 1});
   const AtomicLong n(world.client(0), "/n");
   ASSERT_TRUE(world.get(n.add(1)));
@@ -89,13 +89,13 @@ TEST(AtomicLong, WithoutMarksALostAnswerIsSaidToBeOne) {
   ASSERT_FALSE(lost);
   EXPECT_TRUE(lost.error().maybe_applied());
   EXPECT_EQ(stored(world, "/n"), 2);
-  world.lose_request(0, "multi");  // Nothing has changed, so it was not done.
+  world.lose_request(0, "multi");  // The node is unchanged, so the write was not applied.
   EXPECT_EQ(*world.get(n.add(1)), 3);
   EXPECT_EQ(stored(world, "/n"), 3);
 }
 
-// The mark of one change must not be overwritten by another's.
-TEST(AtomicLong, ChangesOfOneObjectAtTheSameTimeHaveMarksOfTheirOwn) {
+// One change must not overwrite the mark of another.
+TEST(AtomicLong, ConcurrentChangesOfOneObjectHaveTheirOwnMarks) {
   for (int nth = 1; nth <= 6; ++nth) {
     RecipeWorld world({.clients = 1});
     const AtomicLong n(world.client(0), "/n", kExactlyOnce);
@@ -110,10 +110,10 @@ TEST(AtomicLong, ChangesOfOneObjectAtTheSameTimeHaveMarksOfTheirOwn) {
   }
 }
 
-// Whatever happens: what was said to be done was done once, and what was not said at most once.
-TEST(AtomicLong, CountsRightThroughEveryFault) {
+// After any fault: a confirmed change was applied once, an unconfirmed one at most once.
+TEST(AtomicLong, CountsCorrectlyThroughEveryFault) {
   for (const AtomicOptions& options : {AtomicOptions{}, kExactlyOnce, kSoonInLine}) {
-    through_all_troubles(2, [&](RecipeWorld& world, const Trouble& trouble) {
+    with_every_client_fault(2, [&](RecipeWorld& world, const ClientFault& fault) {
       const AtomicLong ours(world.client(0), "/n", options);
       const AtomicLong theirs(world.client(1), "/n", options);
       int sure = 0;
@@ -123,18 +123,18 @@ TEST(AtomicLong, CountsRightThroughEveryFault) {
         if (!result && result.error().maybe_applied()) ++unknown;
       };
       for (int i = 0; i < 6; ++i) {
-        if (i == 2) trouble.strike(world);
+        if (i == 2) fault.strike(world);
         const auto adding = world.start(ours.add(1));
         const auto also = world.start(theirs.add(1));
         world.run_for(milliseconds(300));
-        trouble.heal(world);
+        fault.heal(world);
         ASSERT_TRUE(world.run_until([&] { return adding->has_value() && also->has_value(); }));
         count(**adding);
         count(**also);
       }
       EXPECT_GE(stored(world, "/n"), sure);
       EXPECT_LE(stored(world, "/n"), sure + unknown);
-      if (options.exactly_once && !trouble.ends_session) {
+      if (options.exactly_once && !fault.ends_session) {
         EXPECT_EQ(unknown, 0);
         EXPECT_EQ(sure, 12);
       }
@@ -146,9 +146,9 @@ void fail_tries(RecipeWorld& world, int times) {
   for (int i = 0; i < times; ++i) world.lose_request(0, "multi");
 }
 
-TEST(AtomicLong, WhoFailsTooOftenWaitsForTheLock) {
+TEST(AtomicLong, AfterTooManyConflictsItWaitsForTheLock) {
   RecipeWorld world({.clients = 2});
-  Hand(world, 1).put("/n", "");
+  OtherClient(world, 1).put("/n", "");
   Guard theirs = *world.get(Mutex(world.client(1), "/n-lock").acquire());
   const AtomicLong n(world.client(0), "/n", {.lock_path = "/n-lock", .tries_before_lock = 2});
   fail_tries(world, 1);
@@ -164,9 +164,9 @@ TEST(AtomicLong, WhoFailsTooOftenWaitsForTheLock) {
   EXPECT_TRUE(world.run_until([&] { return world.children("/n-lock").empty(); })) << "the turn is given back";
 }
 
-TEST(AtomicLong, WhoGivesUpInLineLeavesNothingThere) {
+TEST(AtomicLong, CancelledWaitForTheLockLeavesNothing) {
   RecipeWorld world({.clients = 2});
-  Hand(world, 1).put("/n", "");
+  OtherClient(world, 1).put("/n", "");
   const Guard theirs = *world.get(Mutex(world.client(1), "/n-lock").acquire());
   const AtomicLong n(world.client(0), "/n",
                      {.exactly_once = true, .lock_path = "/n-lock", .tries_before_lock = 1});
@@ -176,7 +176,7 @@ TEST(AtomicLong, WhoGivesUpInLineLeavesNothingThere) {
   EXPECT_TRUE(world.run_until([&] { return world.children("/n-lock").size() == 1; }));
 }
 
-TEST(AtomicLong, MarksGoWithTheObject) {
+TEST(AtomicLong, MarksAreRemovedWithTheObject) {
   for (int nth = 0; nth <= 6; ++nth) {
     RecipeWorld world({.clients = 2});
     std::optional<AtomicLong> n(std::in_place, world.client(0), "/n", kExactlyOnce);
@@ -189,7 +189,7 @@ TEST(AtomicLong, MarksGoWithTheObject) {
   }
 }
 
-TEST(AtomicLong, MarksOfTheCrashedAreRemovedWhenTheyAreOld) {
+TEST(AtomicLong, OldMarksOfCrashedClientsAreRemoved) {
   RecipeWorld world({.clients = 3});
   const AtomicOptions options{.exactly_once = true, .marks_kept = milliseconds(60'000)};
   const AtomicLong lives(world.client(0), "/n", options);
@@ -206,8 +206,8 @@ TEST(AtomicLong, MarksOfTheCrashedAreRemovedWhenTheyAreOld) {
   EXPECT_EQ(*world.get(lives.add(1)), 4);
 }
 
-// One that slept for longer than marks are kept.
-TEST(AtomicLong, AMarkThatWasRemovedIsMadeAgain) {
+// A client that slept for longer than marks are kept.
+TEST(AtomicLong, RemovedMarkIsRecreated) {
   RecipeWorld world({.clients = 2});
   const AtomicLong n(world.client(0), "/n", kExactlyOnce);
   ASSERT_TRUE(world.get(n.add(1)));
@@ -218,7 +218,7 @@ TEST(AtomicLong, AMarkThatWasRemovedIsMadeAgain) {
   EXPECT_EQ(world.children("/n.ops").size(), 1u);
 }
 
-TEST(AtomicValue, UpdatesWhateverTheCodecKnows) {
+TEST(AtomicValue, UpdatesAnyTypeWithACodec) {
   RecipeWorld world({.clients = 2});
   const AtomicValue<std::string> text(world.client(0), "/t", text_codec());
   const auto append = [](std::optional<std::string> old) { return old.value_or("") + "x"; };

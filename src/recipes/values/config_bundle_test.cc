@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "recipes/trouble_testing.h"
+#include "recipes/client_fault_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 using Pieces = ConfigBundle::Pieces;
 constexpr BundleMode kModes[] = {BundleMode::kPointer, BundleMode::kReady};
 
-// All pieces say the same, so that a mixture is seen.
+// All pieces have the same text, so that a mixture can be detected.
 Pieces pieces(int number, int count = 4) {
   Pieces out;
   for (int i = 0; i < count; ++i) out["p" + std::to_string(i)] = std::to_string(number);
@@ -25,7 +25,7 @@ void expect_whole(const Bundle& bundle) {
   EXPECT_EQ(bundle.pieces.size(), 4u);
 }
 
-TEST(ConfigBundle, ReadersHaveTheWholeOfTheNewest) {
+TEST(ConfigBundle, ReadersGetTheWholeNewestVersion) {
   for (const BundleMode mode : kModes) {
     RecipeWorld world({.clients = 2});
     const ConfigBundle writer(world.client(0), "/app/c", mode);
@@ -47,7 +47,7 @@ TEST(ConfigBundle, ReadersHaveTheWholeOfTheNewest) {
   }
 }
 
-TEST(ConfigBundle, AnEmptyOneAndALargeOneArePublishedToo) {
+TEST(ConfigBundle, EmptyAndLargeBundlesWork) {
   for (const BundleMode mode : kModes) {
     RecipeWorld world({.clients = 1});
     const ConfigBundle config(world.client(0), "/c", mode);
@@ -60,7 +60,7 @@ TEST(ConfigBundle, AnEmptyOneAndALargeOneArePublishedToo) {
   }
 }
 
-TEST(ConfigBundle, NoReaderEverMixes) {
+TEST(ConfigBundle, ReadersNeverSeeAMixture) {
   for (const BundleMode mode : kModes) {
     for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
       RecipeWorld world({.seed = seed, .servers = 3, .clients = 3});
@@ -85,7 +85,7 @@ TEST(ConfigBundle, NoReaderEverMixes) {
   }
 }
 
-TEST(ConfigBundle, APublisherThatStopsAnywhereLeavesNoMixture) {
+TEST(ConfigBundle, PublisherThatStopsAnywhereLeavesNoMixture) {
   for (const BundleMode mode : kModes) {
     for (int nth = 1; nth <= 12; ++nth) {
       SCOPED_TRACE(nth);
@@ -101,7 +101,7 @@ TEST(ConfigBundle, APublisherThatStopsAnywhereLeavesNoMixture) {
       if (bundle) {
         expect_whole(*bundle);
       } else {
-        EXPECT_EQ(mode, BundleMode::kReady);  // nothing to read, until somebody publishes all of it
+        EXPECT_EQ(mode, BundleMode::kReady);  // nothing to read until the next complete publication
         EXPECT_EQ(bundle.error(), Errc::kDeadline);
       }
       if (published) {
@@ -113,7 +113,7 @@ TEST(ConfigBundle, APublisherThatStopsAnywhereLeavesNoMixture) {
   }
 }
 
-TEST(ConfigBundle, LostAnswersAndRequestsAreMadeGood) {
+TEST(ConfigBundle, LostRequestsAndRepliesAreResolved) {
   for (const BundleMode mode : kModes) {
     for (int nth = 1; nth <= 10; ++nth) {
       for (const bool done : {true, false}) {
@@ -130,19 +130,19 @@ TEST(ConfigBundle, LostAnswersAndRequestsAreMadeGood) {
   }
 }
 
-TEST(ConfigBundle, ReadersGetItThroughEveryFault) {
+TEST(ConfigBundle, ReadersSurviveEveryFault) {
   for (const BundleMode mode : kModes) {
-    through_all_troubles(2, [&](RecipeWorld& world, const Trouble& trouble) {
+    with_every_client_fault(2, [&](RecipeWorld& world, const ClientFault& fault) {
       const ConfigBundle writer(world.client(1), "/c", mode);
       const ConfigBundle reader(world.client(0), "/c", mode);
       ASSERT_TRUE(world.get(writer.publish(pieces(1))));
       const auto first = world.get(reader.read());
       ASSERT_TRUE(first);
       const auto next = world.start(reader.next(*first));
-      trouble.strike(world);
+      fault.strike(world);
       const auto published = world.start(writer.publish(pieces(2)));
       world.run_for(milliseconds(1000));
-      trouble.heal(world);
+      fault.heal(world);
       ASSERT_TRUE(world.run_until([&] { return published->has_value(); }));
       if (!(*published)->has_value()) return;
       world.run_for(milliseconds(15'000));
@@ -153,30 +153,30 @@ TEST(ConfigBundle, ReadersGetItThroughEveryFault) {
   }
 }
 
-TEST(ConfigBundle, AFencedPublisherPublishesNothing) {
+TEST(ConfigBundle, FencedPublisherPublishesNothing) {
   for (const BundleMode mode : kModes) {
     RecipeWorld world({.clients = 1});
-    Hand(world, 0).put("/leader");
+    OtherClient(world, 0).put("/leader");
     const ConfigBundle config(world.client(0), "/c", mode);
     const PublishOptions fenced{.fence = {Op::check("/leader")}};
     ASSERT_TRUE(world.get(config.publish(pieces(1), fenced)));
-    Hand(world, 0).remove("/leader");
+    OtherClient(world, 0).remove("/leader");
     EXPECT_EQ(world.get(config.publish(pieces(2), fenced)).error(), Errc::kNoNode);
     world.run_for(milliseconds(1000));
     EXPECT_EQ(world.get(config.read())->pieces, pieces(1));
     if (mode == BundleMode::kPointer) {
-      EXPECT_EQ(world.children("/c").size(), 2u);  // What it had written is gone again.
+      EXPECT_EQ(world.children("/c").size(), 2u);  // What it had written was removed.
     }
   }
 }
 
-// A publisher stops behind any of its requests, while the next one publishes all of its own, and goes on.
-TEST(ConfigBundle, AnOvertakenPublisherWritesNothingUnderTheNextOnesReady) {
+// A publisher pauses after any of its requests while another one publishes everything, and then continues.
+TEST(ConfigBundle, OvertakenPublisherDoesNotWriteUnderItsSuccessorsReady) {
   for (const bool fenced : {false, true}) {
     for (int nth = 1; nth <= 8; ++nth) {
       SCOPED_TRACE(nth);
       RecipeWorld world({.clients = 3});
-      Hand(world, 1).put("/leader", "old");
+      OtherClient(world, 1).put("/leader", "old");
       const auto fence = [&] {
         return PublishOptions{.fence = fenced
                                            ? std::vector{Op::check("/leader", world.stat("/leader")->version)}
@@ -190,7 +190,7 @@ TEST(ConfigBundle, AnOvertakenPublisherWritesNothingUnderTheNextOnesReady) {
       const auto old =
           world.start(ConfigBundle(world.client(0), "/c", BundleMode::kReady).publish(large, fence()));
       world.run_for(milliseconds(1000));
-      Hand(world, 1).set("/leader", "new");
+      OtherClient(world, 1).set("/leader", "new");
       ASSERT_TRUE(world.get(next.publish(pieces(2), fence())));
       world.heal(0);
       world.run_for(milliseconds(10'000));
@@ -205,8 +205,8 @@ TEST(ConfigBundle, AnOvertakenPublisherWritesNothingUnderTheNextOnesReady) {
   }
 }
 
-// One that is slow, not cut off: it is told, and has not written on.
-TEST(ConfigBundle, OfTwoPublishersOfReadyTheOvertakenIsTold) {
+// A publisher that is slow but connected gets an error and stops writing.
+TEST(ConfigBundle, OvertakenPublisherOfReadyGetsAnError) {
   RecipeWorld world({.clients = 3});
   ASSERT_TRUE(world.get(ConfigBundle(world.client(1), "/c", BundleMode::kReady).publish(pieces(1))));
   Pieces large;
@@ -220,13 +220,13 @@ TEST(ConfigBundle, OfTwoPublishersOfReadyTheOvertakenIsTold) {
   EXPECT_EQ(world.get(ConfigBundle(world.client(2), "/c", BundleMode::kReady).read())->pieces, pieces(2));
 }
 
-// Its pieces are fewer than it says: somebody is removing it, because there is a newer one.
-TEST(ConfigBundle, AVersionThatIsBeingRemovedIsNotRead) {
+// It has fewer pieces than announced: a client is removing it, because there is a newer version.
+TEST(ConfigBundle, VersionThatIsBeingRemovedIsNotRead) {
   RecipeWorld world({.clients = 2});
-  Hand hand(world, 1);
-  hand.put("/c/v-0000000000", "4");
-  hand.put("/c/v-0000000000/p0", "0");
-  hand.put("/c/current", "v-0000000000");
+  OtherClient other(world, 1);
+  other.put("/c/v-0000000000", "4");
+  other.put("/c/v-0000000000/p0", "0");
+  other.put("/c/current", "v-0000000000");
   const auto read = world.start(ConfigBundle(world.client(0), "/c").read());
   world.run_for(milliseconds(200));
   EXPECT_FALSE(read->has_value());
@@ -235,7 +235,7 @@ TEST(ConfigBundle, AVersionThatIsBeingRemovedIsNotRead) {
   EXPECT_EQ((*read)->value().pieces, pieces(1));
 }
 
-TEST(ConfigBundle, OfTwoPublishersAtOnceOneIsTold) {
+TEST(ConfigBundle, OneOfTwoConcurrentPublishersGetsAnError) {
   RecipeWorld world({.servers = 3, .clients = 2});
   const auto one = world.start(ConfigBundle(world.client(0), "/c").publish(pieces(1)));
   const auto two = world.start(ConfigBundle(world.client(1), "/c").publish(pieces(2)));

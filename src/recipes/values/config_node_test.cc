@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "recipes/trouble_testing.h"
+#include "recipes/client_fault_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 using Number = ConfigNode<std::int32_t>;
 using Text = ConfigNode<std::string>;
 
-// Everything next() gives, for as long as it is asked.
+// Collects everything that next() returns.
 class Reader {
  public:
   Reader(RecipeWorld& world, Text& config) : world_(world), config_(config) {}
@@ -42,7 +42,7 @@ TEST(Codec, NumbersAreBigEndianAsJavaWritesThem) {
   EXPECT_EQ(*longs.decode(longs.encode(77) + "and more"), 77);
 }
 
-TEST(ConfigNode, WhatOnePublishesTheOthersHave) {
+TEST(ConfigNode, FollowersGetAPublishedValue) {
   RecipeWorld world({.clients = 2});
   Number writer(world.client(1), "/app/limit", big_endian_codec<std::int32_t>());
   Number reader(world.client(0), "/app/limit", big_endian_codec<std::int32_t>());
@@ -59,19 +59,19 @@ TEST(ConfigNode, WhatOnePublishesTheOthersHave) {
   EXPECT_EQ(reader.current(), 9);
 }
 
-TEST(ConfigNode, OneNotificationPerChangeAndADeletionIsOne) {
+TEST(ConfigNode, ChangesAndDeletionsCostOneNotificationEach) {
   RecipeWorld world({.clients = 2});
-  Hand hand(world, 1);
-  hand.put("/c", "1");
+  OtherClient other(world, 1);
+  other.put("/c", "1");
   Text config(world.client(0), "/c", text_codec());
   Reader reader(world, config);
   ASSERT_TRUE(world.get(config.start()));
   reader.drain();
-  hand.set("/c", "2");
+  other.set("/c", "2");
   reader.drain();
-  hand.remove("/c");
+  other.remove("/c");
   reader.drain();
-  hand.put("/c", "3");  // version 0 again
+  other.put("/c", "3");  // version 0 again
   reader.drain();
   EXPECT_EQ(reader.values, (std::vector<std::string>{"1", "2", "(none)", "3"}));
   EXPECT_EQ(world.watch_events(0), 3u);
@@ -79,56 +79,56 @@ TEST(ConfigNode, OneNotificationPerChangeAndADeletionIsOne) {
 
 TEST(ConfigNode, SlowReadersGetTheNewestOnly) {
   RecipeWorld world({.clients = 2});
-  Hand hand(world, 1);
-  hand.put("/c", "1");
+  OtherClient other(world, 1);
+  other.put("/c", "1");
   Text config(world.client(0), "/c", text_codec());
   ASSERT_TRUE(world.get(config.start()));
-  for (int i = 2; i <= 20; ++i) hand.set("/c", std::to_string(i));
+  for (int i = 2; i <= 20; ++i) other.set("/c", std::to_string(i));
   world.run_for(milliseconds(100));
   EXPECT_EQ(**world.get(config.next()), "20");
   EXPECT_EQ(world.get(config.next(Wait::within(milliseconds(100)))).error(), Errc::kDeadline);
 }
 
-TEST(ConfigNode, WhatCannotBeReadIsToldAndTheLastGoodStays) {
+TEST(ConfigNode, UnreadableValueIsReportedAndTheLastGoodOneStays) {
   RecipeWorld world({.clients = 2});
-  Hand hand(world, 1);
-  hand.put("/c", std::string("\0\0\0\5", 4));
+  OtherClient other(world, 1);
+  other.put("/c", std::string("\0\0\0\5", 4));
   Number config(world.client(0), "/c", big_endian_codec<std::int32_t>());
   EXPECT_EQ(**world.get(config.next()), 5);
-  hand.set("/c", "x");
+  other.set("/c", "x");
   EXPECT_EQ(world.get(config.next()).error(), Errc::kBadData);
   EXPECT_EQ(config.current(), 5);
-  hand.set("/c", std::string("\0\0\0\6", 4));
+  other.set("/c", std::string("\0\0\0\6", 4));
   EXPECT_EQ(**world.get(config.next()), 6);
 }
 
 TEST(ConfigNode, IsUpToDateAfterEveryFault) {
-  through_all_troubles(2, [](RecipeWorld& world, const Trouble& trouble) {
-    Hand hand(world, 1);
-    hand.put("/c", "1");
+  with_every_client_fault(2, [](RecipeWorld& world, const ClientFault& fault) {
+    OtherClient other(world, 1);
+    other.put("/c", "1");
     Text config(world.client(0), "/c", text_codec());
     ASSERT_TRUE(world.get(config.start()));
     Reader reader(world, config);
-    trouble.strike(world);
-    hand.set("/c", "2");
-    hand.remove("/c");
-    hand.put("/c", "3");  // the same version as at the beginning
-    trouble.heal(world);
+    fault.strike(world);
+    other.set("/c", "2");
+    other.remove("/c");
+    other.put("/c", "3");  // the same version as at the beginning
+    fault.heal(world);
     world.run_for(milliseconds(15'000));
     reader.drain();
     EXPECT_EQ(reader.values.back(), "3");
     EXPECT_EQ(config.current(), "3");
-    hand.set("/c", "4");
+    other.set("/c", "4");
     world.run_for(milliseconds(100));
     EXPECT_EQ(config.current(), "4");
   });
 }
 
-TEST(ConfigNode, APublicationWhoseAnswerIsLostIsFoundAndNotRepeated) {
+TEST(ConfigNode, PublicationWithALostReplyIsFoundAndNotRepeated) {
   for (const char* op : {"set", "create"}) {
     RecipeWorld world({.clients = 2});
-    Hand(world, 1).put("/app");
-    if (op == std::string("set")) Hand(world, 1).put("/app/c", "0");
+    OtherClient(world, 1).put("/app");
+    if (op == std::string("set")) OtherClient(world, 1).put("/app/c", "0");
     Text config(world.client(0), "/app/c", text_codec());
     world.lose_reply(0, op);
     const auto stat = world.get(config.publish("1"));
@@ -138,9 +138,9 @@ TEST(ConfigNode, APublicationWhoseAnswerIsLostIsFoundAndNotRepeated) {
   }
 }
 
-TEST(ConfigNode, APublicationThatWasNotDoneIsDoneOnce) {
+TEST(ConfigNode, LostPublicationIsRetriedOnce) {
   RecipeWorld world({.clients = 2});
-  Hand(world, 1).put("/c", "0");
+  OtherClient(world, 1).put("/c", "0");
   Text config(world.client(0), "/c", text_codec());
   world.lose_request(0, "set");
   ASSERT_TRUE(world.get(config.publish("1", Version{0})));
@@ -148,15 +148,15 @@ TEST(ConfigNode, APublicationThatWasNotDoneIsDoneOnce) {
   EXPECT_EQ(world.stat("/c")->version, Version{1});
 }
 
-TEST(ConfigNode, APublicationThatCannotBeToldIsSaidToBeSo) {
+TEST(ConfigNode, UnresolvedPublicationIsMaybeApplied) {
   RecipeWorld world({.clients = 2});
-  Hand(world, 1).put("/c", "0");
+  OtherClient(world, 1).put("/c", "0");
   Text config(world.client(0), "/c", text_codec());
   world.lose_reply(0, "set");
   const auto publishing = world.start(config.publish("1"));
   ASSERT_TRUE(world.run_until([&] { return world.data("/c") == "1"; }));
   world.cut(0);
-  Hand(world, 1).set("/c", "2");
+  OtherClient(world, 1).set("/c", "2");
   world.heal(0);
   ASSERT_TRUE(world.run_until([&] { return publishing->has_value(); }));
   ASSERT_FALSE((*publishing)->has_value());
@@ -164,10 +164,10 @@ TEST(ConfigNode, APublicationThatCannotBeToldIsSaidToBeSo) {
   EXPECT_EQ(world.data("/c"), "2");
 }
 
-TEST(ConfigNode, DestroyedAtAnyOfItsRequestsLeavesNoWatch) {
+TEST(ConfigNode, DestroyedAtAnyRequestItLeavesNoWatch) {
   for (int nth = 1; nth <= 4; ++nth) {
     RecipeWorld world({.clients = 2});
-    if (nth % 2 == 0) Hand(world, 1).put("/c", "1");
+    if (nth % 2 == 0) OtherClient(world, 1).put("/c", "1");
     std::optional<Text> config(std::in_place, world.client(0), "/c", text_codec());
     world.at_request(0, "", nth, [&] { config.reset(); });
     const auto started = world.start(config->start());

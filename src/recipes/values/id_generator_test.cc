@@ -5,14 +5,14 @@
 
 #include <set>
 
-#include "recipes/trouble_testing.h"
+#include "recipes/client_fault_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
 
 constexpr IdMode kModes[] = {IdMode::kZxid, IdMode::kVersion, IdMode::kSequential, IdMode::kBlock};
 
-TEST(IdGenerator, IdsGrowAndAreNobodyElses) {
+TEST(IdGenerator, IdsGrowAndAreUnique) {
   for (const IdMode mode : kModes) {
     SCOPED_TRACE(static_cast<int>(mode));
     RecipeWorld world({.clients = 2});
@@ -33,7 +33,7 @@ TEST(IdGenerator, IdsGrowAndAreNobodyElses) {
   }
 }
 
-TEST(IdGenerator, ABlockIsOneWriteForManyIds) {
+TEST(IdGenerator, BlockOfIdsCostsOneWrite) {
   RecipeWorld world({.clients = 1});
   const IdGenerator ids(world.client(0), "/ids", IdMode::kBlock, {.block = 100});
   for (int i = 0; i < 100; ++i) EXPECT_EQ(*world.get(ids.next()), i);
@@ -42,11 +42,11 @@ TEST(IdGenerator, ABlockIsOneWriteForManyIds) {
   EXPECT_EQ(world.data("/ids"), std::string("\0\0\0\0\0\0\0\xc8", 8));
 }
 
-TEST(IdGenerator, ZxidsAreNotRepeatedWhenTheNodeIsMadeAnew) {
+TEST(IdGenerator, RecreatedNodeDoesNotRepeatZxids) {
   RecipeWorld world({.clients = 1});
   const IdGenerator ids(world.client(0), "/ids");
   const auto before = world.get(ids.next());
-  Hand(world, 0).remove("/ids");
+  OtherClient(world, 0).remove("/ids");
   const auto after = world.get(ids.next());
   ASSERT_TRUE(before && after);
   EXPECT_GT(*after, *before);
@@ -55,17 +55,17 @@ TEST(IdGenerator, ZxidsAreNotRepeatedWhenTheNodeIsMadeAnew) {
 TEST(IdGenerator, NoIdIsGivenTwiceThroughEveryFault) {
   for (const IdMode mode : kModes) {
     SCOPED_TRACE(static_cast<int>(mode));
-    through_all_troubles(2, [&](RecipeWorld& world, const Trouble& trouble) {
+    with_every_client_fault(2, [&](RecipeWorld& world, const ClientFault& fault) {
       const IdGenerator ours(world.client(0), "/ids", mode, {.block = 2});
       const IdGenerator theirs(world.client(1), "/ids", mode, {.block = 2});
       std::set<std::int64_t> all;
       int given = 0;
       for (int i = 0; i < 8; ++i) {
-        if (i == 2) trouble.strike(world);
+        if (i == 2) fault.strike(world);
         const auto one = world.start(ours.next());
         const auto two = world.start(theirs.next());
         world.run_for(milliseconds(300));
-        trouble.heal(world);
+        fault.heal(world);
         ASSERT_TRUE(world.run_until([&] { return one->has_value() && two->has_value(); }));
         for (const auto& each : {one, two}) {
           if (!(*each)->has_value()) continue;
@@ -102,7 +102,7 @@ class Snowflakes : public ::testing::Test {
   std::set<std::int64_t> all;
 };
 
-TEST_F(Snowflakes, AreTimeSlotAndCount) {
+TEST_F(Snowflakes, ContainTimeSlotAndCount) {
   SnowflakeIds ids(world.client(0), "/f", options());
   EXPECT_EQ(ids.next().error(), Errc::kStale);
   ASSERT_TRUE(world.get(ids.start()));
@@ -116,7 +116,7 @@ TEST_F(Snowflakes, AreTimeSlotAndCount) {
   EXPECT_EQ(world.children("/f/workers").size(), 1u);
 }
 
-TEST_F(Snowflakes, AMillisecondHasAsManyAsItHas) {
+TEST_F(Snowflakes, MillisecondHasALimitedNumberOfIds) {
   SnowflakeIds ids(world.client(0), "/f", options());
   ASSERT_TRUE(world.get(ids.start()));
   world.run_for(milliseconds(1));
@@ -126,7 +126,7 @@ TEST_F(Snowflakes, AMillisecondHasAsManyAsItHas) {
   EXPECT_TRUE(ids.next());
 }
 
-TEST_F(Snowflakes, EveryWorkerHasASlotAndThereAreNoMore) {
+TEST_F(Snowflakes, EachWorkerHasItsOwnSlotUpToTheLimit) {
   SnowflakeIds a(world.client(0), "/f", options(0, 2));
   SnowflakeIds b(world.client(0), "/f", options(0, 2));  // of the same session
   SnowflakeIds c(world.client(1), "/f", options(0, 2));
@@ -136,7 +136,7 @@ TEST_F(Snowflakes, EveryWorkerHasASlotAndThereAreNoMore) {
   EXPECT_EQ(world.get(c.start()).error(), Errc::kTooMany);
 }
 
-TEST_F(Snowflakes, AClockThatIsSetBackGivesNoIdTwice) {
+TEST_F(Snowflakes, ClockSetBackRepeatsNoId) {
   SnowflakeIds ids(world.client(0), "/f", options());
   ASSERT_TRUE(world.get(ids.start()));
   for (int i = 0; i < 100; ++i) take(ids);
@@ -147,8 +147,8 @@ TEST_F(Snowflakes, AClockThatIsSetBackGivesNoIdTwice) {
   EXPECT_TRUE(ids.next());
 }
 
-// The next one's clock is behind; its ids begin where the slot's have ended.
-TEST_F(Snowflakes, WhoeverHasTheSlotNextBeginsBehindItsTime) {
+// The next owner's clock is behind; its ids begin where those of the slot ended.
+TEST_F(Snowflakes, NextOwnerOfASlotStartsAfterItsReservedTime) {
   std::optional<SnowflakeIds> first(std::in_place, world.client(0), "/f", options(0, 1));
   ASSERT_TRUE(world.get(first->start()));
   for (int i = 0; i < 100; ++i) take(*first);
@@ -165,8 +165,8 @@ TEST_F(Snowflakes, WhoeverHasTheSlotNextBeginsBehindItsTime) {
   EXPECT_TRUE(next.next());
 }
 
-// Somebody's clock was an hour ahead: its slot would give no id until then.
-TEST_F(Snowflakes, ASlotWhoseTimeIsFarAheadIsLeftAlone) {
+// A clock was an hour ahead: its slot would give no id for an hour.
+TEST_F(Snowflakes, SlotWithATimeFarAheadIsSkipped) {
   std::optional<SnowflakeIds> wrong(std::in_place, world.client(0), "/f", options(3'600'000, 2));
   ASSERT_TRUE(world.get(wrong->start()));
   ASSERT_TRUE(wrong->next());
@@ -181,7 +181,7 @@ TEST_F(Snowflakes, ASlotWhoseTimeIsFarAheadIsLeftAlone) {
   EXPECT_EQ(world.get(third.start(Wait::within(milliseconds(5000)))).error(), Errc::kStale);
 }
 
-TEST_F(Snowflakes, NobodyGivesIdsWhoseSessionMayBeGone) {
+TEST_F(Snowflakes, NoIdsIfTheSessionMayBeGone) {
   SnowflakeIds first(world.client(0), "/f", options(0, 1));
   ASSERT_TRUE(world.get(first.start()));
   SnowflakeIds second(world.client(1), "/f", options(0, 1));
@@ -197,7 +197,7 @@ TEST_F(Snowflakes, NobodyGivesIdsWhoseSessionMayBeGone) {
   EXPECT_TRUE(second.next());
 }
 
-TEST_F(Snowflakes, AreOverWithTheSessionThoughTimeIsReserved) {
+TEST_F(Snowflakes, EndWithTheSessionAlthoughTimeIsReserved) {
   SnowflakeOptions long_ahead = options();
   long_ahead.period = milliseconds(600'000);
   SnowflakeIds ids(world.client(0), "/f", long_ahead);
@@ -208,7 +208,7 @@ TEST_F(Snowflakes, AreOverWithTheSessionThoughTimeIsReserved) {
   EXPECT_EQ(ids.next().error(), Errc::kStale);
 }
 
-TEST_F(Snowflakes, ALostAnswerTakesNoSecondSlot) {
+TEST_F(Snowflakes, LostReplyTakesNoSecondSlot) {
   for (int nth = 1; nth <= 8; ++nth) {
     SCOPED_TRACE(nth);
     const std::string path = "/f" + std::to_string(nth);
@@ -225,7 +225,7 @@ TEST_F(Snowflakes, ALostAnswerTakesNoSecondSlot) {
   }
 }
 
-TEST_F(Snowflakes, DestroyedAtAnyOfItsRequestsLeavesTheSlotFree) {
+TEST_F(Snowflakes, DestroyedAtAnyRequestItLeavesTheSlotFree) {
   for (int nth = 1; nth <= 10; ++nth) {
     const std::string path = "/f" + std::to_string(nth);
     std::optional<SnowflakeIds> ids(std::in_place, world.client(0), path, options());
@@ -239,7 +239,7 @@ TEST_F(Snowflakes, DestroyedAtAnyOfItsRequestsLeavesTheSlotFree) {
   }
 }
 
-TEST_F(Snowflakes, GiveIdsAgainInTheNextSession) {
+TEST_F(Snowflakes, ContinueInTheNextSession) {
   SnowflakeIds ids(world.client(0), "/f", options());
   ASSERT_TRUE(world.get(ids.start()));
   take(ids);

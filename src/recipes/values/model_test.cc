@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "recipes/trouble_testing.h"
+#include "recipes/client_fault_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
@@ -21,13 +21,13 @@ TEST(Model, NodesHaveValuesAndVersions) {
   EXPECT_EQ(world.get(one.set(3, seen.version)).error(), Errc::kBadVersion);
   EXPECT_EQ(world.get(one.create(4)).error(), Errc::kNodeExists);
   EXPECT_EQ(world.get(numbers.children())->names, std::vector<std::string>{"one"});
-  Hand(world, 1).set("/numbers/one", "x");
+  OtherClient(world, 1).set("/numbers/one", "x");
   EXPECT_EQ(world.get(one.get()).error(), Errc::kBadData);
   ASSERT_TRUE(world.get(one.remove()));
   EXPECT_FALSE(world.exists("/numbers/one"));
 }
 
-TEST(Model, ASetWhoseAnswerIsLostIsDoneOnce) {
+TEST(Model, SetWithALostReplyIsAppliedOnce) {
   RecipeWorld world({.clients = 1});
   const Model<std::string> text(world.client(0), "/text", text_codec());
   world.lose_reply(0, "create");
@@ -43,7 +43,7 @@ TEST(Model, ASetWhoseAnswerIsLostIsDoneOnce) {
 
 CreateOptions mode(CreateMode m) { return {.mode = m}; }
 
-TEST(Schema, SaysWhatMayBeWhere) {
+TEST(Schema, ChecksWhatMayBeWhere) {
   const Schema schema({{.path = "/jobs/*/log", .kind = SchemaKind::kEphemeral},
                        {.path = "/jobs/*",
                         .kind = SchemaKind::kPersistent,
@@ -65,7 +65,7 @@ TEST(Schema, SaysWhatMayBeWhere) {
   EXPECT_TRUE(schema.check(Op::create("/elsewhere")));
 }
 
-TEST(Schema, ThePatternsMatchWholeNames) {
+TEST(Schema, PatternsMatchWholeNames) {
   const Schema schema({{.path = "/a/**"}, {.path = "/b/*/c"}}, Schema::Others::kRefused);
   for (const char* path : {"/a/x", "/a/x/y", "/b/x/c"}) EXPECT_TRUE(schema.check(Op::set(path, ""))) << path;
   for (const char* path : {"/", "/a", "/ab/x", "/b/c", "/b/x/c/d", "/b/x/cc"}) {
@@ -73,7 +73,7 @@ TEST(Schema, ThePatternsMatchWholeNames) {
   }
 }
 
-TEST(Schema, OfSeveralOperationsItNamesTheOne) {
+TEST(Schema, NamesTheRefusedOperationOfSeveral) {
   const Schema schema({{.path = "/a", .can_be_removed = false}});
   const auto checked = schema.check(std::vector<Op>{Op::set("/a", ""), Op::remove("/a")});
   ASSERT_FALSE(checked);

@@ -57,7 +57,7 @@ Result<void> Schema::check(const Op& op) const {
   if (op.kind == Op::Kind::kRemove) {
     return rule->can_be_removed ? Result<void>{} : refuse(op, "must not be removed");
   }
-  if (rule->validate && !rule->validate(op.data)) return refuse(op, "the data is not what belongs here");
+  if (rule->validate && !rule->validate(op.data)) return refuse(op, "the data is not allowed here");
   return op.kind == Op::Kind::kCreate ? check_create(*rule, op) : Result<void>{};
 }
 

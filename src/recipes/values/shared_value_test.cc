@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include "recipes/trouble_testing.h"
+#include "recipes/client_fault_testing.h"
 
 namespace drover::recipes::testing {
 namespace {
 
-TEST(SharedCount, IsTheSeedUntilSomebodySetsIt) {
+TEST(SharedCount, IsTheSeedUntilItIsSet) {
   RecipeWorld world({.clients = 2});
   SharedCount a(world.client(0), "/app/n", 10);
   SharedCount b(world.client(1), "/app/n", 20);
@@ -19,7 +19,7 @@ TEST(SharedCount, IsTheSeedUntilSomebodySetsIt) {
   EXPECT_EQ(world.data("/app/n"), std::string("\0\0\0\x0a", 4));
 }
 
-TEST(SharedCount, ASetIsSeenHereAtOnceAndByTheOthersSoon) {
+TEST(SharedCount, SetIsSeenHereAtOnceAndByOthersSoon) {
   RecipeWorld world({.clients = 2});
   SharedCount a(world.client(0), "/n");
   SharedCount b(world.client(1), "/n");
@@ -31,7 +31,7 @@ TEST(SharedCount, ASetIsSeenHereAtOnceAndByTheOthersSoon) {
   EXPECT_EQ(world.get(b.next())->value, 5);
 }
 
-TEST(SharedCount, OfTwoWhoSetFromTheSameOneDoes) {
+TEST(SharedCount, OneOfTwoConcurrentTrySetsSucceeds) {
   RecipeWorld world({.clients = 2});
   SharedCount a(world.client(0), "/n");
   SharedCount b(world.client(1), "/n");
@@ -41,11 +41,11 @@ TEST(SharedCount, OfTwoWhoSetFromTheSameOneDoes) {
   const auto seen_b = b.current();
   EXPECT_TRUE(*world.get(a.try_set(seen_a, 1)));
   EXPECT_FALSE(*world.get(b.try_set(seen_b, 2)));
-  EXPECT_EQ(b.current().value, 1);  // The refusal has brought the newest.
+  EXPECT_EQ(b.current().value, 1);  // The refusal returned the newest value.
   EXPECT_TRUE(*world.get(b.try_set(b.current(), 2)));
 }
 
-TEST(SharedCount, ALostAnswerIsNoSecondSet) {
+TEST(SharedCount, LostReplyDoesNotSetTwice) {
   RecipeWorld world({.clients = 1});
   SharedCount a(world.client(0), "/n");
   ASSERT_TRUE(world.get(a.start()));
@@ -59,17 +59,17 @@ TEST(SharedCount, ALostAnswerIsNoSecondSet) {
   EXPECT_EQ(world.stat("/n")->version, Version{10});
 }
 
-// Curator's SharedValue stays at the old one for ever when the watch was lost (CURATOR-311).
+// Curator's SharedValue keeps the old value forever if the watch was lost (CURATOR-311).
 TEST(SharedCount, IsTheNewestAfterEveryFault) {
-  through_all_troubles(2, [](RecipeWorld& world, const Trouble& trouble) {
+  with_every_client_fault(2, [](RecipeWorld& world, const ClientFault& fault) {
     SharedCount a(world.client(0), "/n");
     ASSERT_TRUE(world.get(a.start()));
-    trouble.strike(world);
-    Hand hand(world, 1);
-    hand.set("/n", std::string("\0\0\0\1", 4));
-    hand.remove("/n");
-    hand.put("/n", std::string("\0\0\0\2", 4));  // version 0, as at the beginning
-    trouble.heal(world);
+    fault.strike(world);
+    OtherClient other(world, 1);
+    other.set("/n", std::string("\0\0\0\1", 4));
+    other.remove("/n");
+    other.put("/n", std::string("\0\0\0\2", 4));  // version 0, as at the beginning
+    fault.heal(world);
     world.run_for(milliseconds(15'000));
     EXPECT_EQ(a.current().value, 2);
     EXPECT_TRUE(*world.get(a.try_set(a.current(), 3)));
@@ -77,8 +77,8 @@ TEST(SharedCount, IsTheNewestAfterEveryFault) {
   });
 }
 
-// Version 0 is that of a node, too.
-TEST(SharedCount, WhatWasNeverSeenIsNotOverwritten) {
+// An existing node may have version 0, too.
+TEST(SharedCount, UnseenValueIsNotOverwritten) {
   RecipeWorld world({.clients = 2});
   SharedCount a(world.client(0), "/n", 10);
   const auto unseen = a.current();
@@ -87,13 +87,13 @@ TEST(SharedCount, WhatWasNeverSeenIsNotOverwritten) {
   ASSERT_TRUE(world.get(b.start()));
   EXPECT_FALSE(*world.get(a.try_set(unseen, 11)));
   EXPECT_EQ(world.data("/n"), std::string("\0\0\0\x14", 4));
-  Hand(world, 1).remove("/n");
+  OtherClient(world, 1).remove("/n");
   world.lose_reply(0, "create");
   EXPECT_TRUE(*world.get(a.try_set(unseen, 11)));
   EXPECT_EQ(world.data("/n"), std::string("\0\0\0\x0b", 4));
 }
 
-TEST(SharedCount, ASeedWhoseRequestIsLostIsSetAllTheSame) {
+TEST(SharedCount, SeedIsSetDespiteALostRequest) {
   for (const bool done : {false, true}) {
     RecipeWorld world({.clients = 1});
     if (done) world.lose_reply(0, "create");
@@ -105,7 +105,7 @@ TEST(SharedCount, ASeedWhoseRequestIsLostIsSetAllTheSame) {
   }
 }
 
-TEST(SharedCount, StartsThoughAnyOfItsAnswersIsLost) {
+TEST(SharedCount, StartsDespiteAnyLostReply) {
   for (int nth = 1; nth <= 3; ++nth) {
     RecipeWorld world({.clients = 1});
     world.lose_reply(0, "", nth);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// <path>/workers/<slot>, ephemeral: who has the slot. <path>/clock/<slot>: the millisecond up to which its
-// ids may have been given. It is written before they are, a period ahead; so whoever comes next knows where
-// to begin, even if the clocks of the two disagree, and one that was cut off and does not know it yet cannot
-// go beyond.
+// <path>/workers/<slot> is ephemeral and belongs to the owner of the slot. <path>/clock/<slot> holds the
+// millisecond up to which its ids may have been given. It is written in advance, one period ahead. So the
+// next owner knows where to begin, even if the two clocks disagree, and an owner that has lost its session
+// without knowing it cannot go beyond that time.
 #include <algorithm>
 #include <charconv>
 #include <mutex>
@@ -109,12 +109,13 @@ class SnowflakeIds::State final : public Loop {
 Result<std::int64_t> SnowflakeIds::State::next() {
   const std::lock_guard lock(mutex_);
   if (!slot_ || Clock::now() >= client().valid_until())
-    return fail(Errc::kStale, workers_, "there is no slot");
+    return fail(Errc::kStale, workers_, "this worker has no slot at the moment");
   std::int64_t ms = std::max(options_.wall_ms(), last_ms_);
   if (ms == last_ms_ && count_ == kCountMax)
-    return fail(Errc::kStale, workers_, "the millisecond is used up");
-  if (ms < floor_ms_) return fail(Errc::kStale, workers_, "the clock is behind the slot's");
-  if (ms >= limit_ms_) return fail(Errc::kStale, workers_, "no time is reserved");
+    return fail(Errc::kStale, workers_, "all ids of this millisecond are used");
+  if (ms < floor_ms_)
+    return fail(Errc::kStale, workers_, "the clock is behind the time that the slot has used");
+  if (ms >= limit_ms_) return fail(Errc::kStale, workers_, "no time is reserved yet");
   if (ms != last_ms_) count_ = 0;
   last_ms_ = ms;
   return (ms - options_.epoch_ms) << (kSlotBits + kCountBits) | std::int64_t{*slot_} << kCountBits | count_++;
@@ -215,11 +216,12 @@ Task<Result<int>> SnowflakeIds::State::take_slot(State& self, Client c, Wait wai
     if (created) co_return slot;
     if (created.error() != Errc::kNodeExists) co_return std::unexpected(created.error());
   }
-  if (all_ahead) co_return fail(Errc::kStale, self.clocks_, "the clock is behind those of all free slots");
+  if (all_ahead)
+    co_return fail(Errc::kStale, self.clocks_, "the clock is behind the times that all free slots have used");
   co_return fail(Errc::kTooMany, self.workers_, "all slots are taken");
 }
 
-// Reserves time for the slot. Whoever has just taken it begins behind what was reserved before.
+// Reserves time for the slot. A new owner begins after the time that was reserved before.
 Task<Result<void>> SnowflakeIds::State::reserve(State& self, Client c, int slot, Wait wait) {
   const std::string path = child_path(self.clocks_, std::to_string(slot));
   for (;;) {

@@ -7,6 +7,6 @@
 
 namespace drover::server {
 
-void welcome_http(HttpNewcomer newcomer, const HttpPortParts& port);
+void start_http(HttpAccepted accepted, const HttpPortParts& port);
 
 }  // namespace drover::server

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can happen to one client, as a list: recipes that keep something up to date go through all of it.
+// A list of faults that hit one client. Recipes that keep something up to date are tested with all of them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,16 +17,16 @@ namespace drover::recipes::testing {
 using sim::RecipeWorld;
 using std::chrono::milliseconds;
 
-struct Trouble {
+struct ClientFault {
   std::string name;
-  // Strikes client 0; some let time pass, and some last until heal().
+  // Hits client 0. Some faults let time pass, and some last until heal().
   std::function<void(RecipeWorld&)> strike;
   bool ends_session = false;
 
   static void heal(RecipeWorld& world) { world.heal(0); }
 };
 
-inline std::vector<Trouble> troubles() {
+inline std::vector<ClientFault> client_faults() {
   return {
       {"nothing", [](RecipeWorld&) {}},
       {"connection lost", [](RecipeWorld& world) { world.disconnect(0); }},
@@ -36,9 +36,9 @@ inline std::vector<Trouble> troubles() {
          world.run_until([&] { return world.client(0).state() == ConnectionState::kSuspended; });
          world.cut(0);
        }},
-      {"answer lost", [](RecipeWorld& world) { world.lose_reply(0, ""); }},
-      {"second answer lost", [](RecipeWorld& world) { world.lose_reply(0, "", 2); }},
-      {"third answer lost", [](RecipeWorld& world) { world.lose_reply(0, "", 3); }},
+      {"reply lost", [](RecipeWorld& world) { world.lose_reply(0, ""); }},
+      {"second reply lost", [](RecipeWorld& world) { world.lose_reply(0, "", 2); }},
+      {"third reply lost", [](RecipeWorld& world) { world.lose_reply(0, "", 3); }},
       {"request lost", [](RecipeWorld& world) { world.lose_request(0, ""); }},
       {"cut shorter than the session", [](RecipeWorld& world) { world.cut_for(0, milliseconds(1500)); }},
       {"cut longer than the session", [](RecipeWorld& world) { world.cut_for(0, milliseconds(9000)); }, true},
@@ -47,23 +47,23 @@ inline std::vector<Trouble> troubles() {
   };
 }
 
-// Each fault with one server and with three.
-inline void through_all_troubles(std::size_t clients,
-                                 const std::function<void(RecipeWorld&, const Trouble&)>& story) {
+// Runs the scenario with each fault, with one server and with three.
+inline void with_every_client_fault(std::size_t clients,
+                                    const std::function<void(RecipeWorld&, const ClientFault&)>& scenario) {
   for (const int servers : {1, 3}) {
-    for (const Trouble& trouble : troubles()) {
-      SCOPED_TRACE(trouble.name + ", servers: " + std::to_string(servers));
+    for (const ClientFault& fault : client_faults()) {
+      SCOPED_TRACE(fault.name + ", servers: " + std::to_string(servers));
       RecipeWorld world({.seed = 7, .servers = servers, .clients = static_cast<int>(clients)});
-      story(world, trouble);
+      scenario(world, fault);
       if (::testing::Test::HasFatalFailure()) return;
     }
   }
 }
 
-// What another client does to the tree meanwhile, through whatever happens to it.
-class Hand {
+// Changes the tree as another client would, and retries after connection losses.
+class OtherClient {
  public:
-  Hand(RecipeWorld& world, std::size_t client) : world_(world), client_(client) {}
+  OtherClient(RecipeWorld& world, std::size_t client) : world_(world), client_(client) {}
 
   void put(const std::string& path, const std::string& data = "", CreateMode mode = CreateMode::kPersistent) {
     surely([&] { return world_.get(client().create(path, data, {.mode = mode, .parents = true})); },
@@ -78,7 +78,7 @@ class Hand {
   Client& client() { return world_.client(client_); }
 
  private:
-  // Afterwards it has been done; `done` says that the time before has done it already.
+  // Retries until the change is applied. The error `done` on a retry means that the previous try was applied.
   template <class Try>
   void surely(Try attempt, Errc done) {
     for (bool again = false;; again = true) {

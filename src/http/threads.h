@@ -21,37 +21,37 @@
 
 namespace drover::server {
 
-class HttpLanes {
+class HttpThreads {
  public:
   // `work_threads` run handlers of HttpPace::kWork. A pace without routes gets no thread.
-  HttpLanes(const HttpRouter& router, int work_threads);
+  HttpThreads(const HttpRouter& router, int work_threads);
   // Call stop() first. Pending work is dropped.
-  ~HttpLanes() = default;
-  HttpLanes(const HttpLanes&) = delete;
-  HttpLanes& operator=(const HttpLanes&) = delete;
+  ~HttpThreads() = default;
+  HttpThreads(const HttpThreads&) = delete;
+  HttpThreads& operator=(const HttpThreads&) = delete;
 
   // Waits for running handlers.
   void stop();
 
   // Runs I/O and handlers that never block.
-  boost::asio::io_context& io() { return lane(HttpPace::kInstant).context; }
+  boost::asio::io_context& io() { return queue(HttpPace::kInstant).context; }
 
   template <class Work>
   void post(HttpPace pace, Work&& work) {
-    boost::asio::post(lane(pace).context, std::forward<Work>(work));
+    boost::asio::post(queue(pace).context, std::forward<Work>(work));
   }
 
  private:
-  struct Lane {
+  struct Queue {
     boost::asio::io_context context;
     boost::asio::executor_work_guard<boost::asio::io_context::executor_type> stays =
         boost::asio::make_work_guard(context);
   };
-  Lane& lane(HttpPace pace) { return lanes_[static_cast<std::size_t>(pace)]; }
+  Queue& queue(HttpPace pace) { return queues_[static_cast<std::size_t>(pace)]; }
   void start(HttpPace pace, int threads);
 
-  // Destroyed from the last to the first: work queued in a later lane can hold sockets of the first.
-  std::array<Lane, kHttpPaces> lanes_;
+  // Destroyed from the last to the first: work queued in a later queue can hold sockets of the first.
+  std::array<Queue, kHttpPaces> queues_;
   std::vector<std::thread> threads_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "http/lanes.h"
+#include "http/threads.h"
 
 #include <pthread.h>
 #include <sys/resource.h>
@@ -22,18 +22,18 @@ void run(boost::asio::io_context& context) {
 
 }  // namespace
 
-HttpLanes::HttpLanes(const HttpRouter& router, int work_threads) {
+HttpThreads::HttpThreads(const HttpRouter& router, int work_threads) {
   start(HttpPace::kInstant, 1);
   if (router.has_any(HttpPace::kGlance)) start(HttpPace::kGlance, 1);
   if (router.has_any(HttpPace::kWork)) start(HttpPace::kWork, work_threads);
 }
 
-void HttpLanes::start(HttpPace pace, int threads) {
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([&context = lane(pace).context] { run(context); });
+void HttpThreads::start(HttpPace pace, int threads) {
+  for (int i = 0; i < threads; ++i) threads_.emplace_back([&context = queue(pace).context] { run(context); });
 }
 
-void HttpLanes::stop() {
-  for (Lane& lane : lanes_) lane.context.stop();
+void HttpThreads::stop() {
+  for (Queue& queue : queues_) queue.context.stop();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
 }
