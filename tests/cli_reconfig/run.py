@@ -17,6 +17,7 @@ from ensemble import DROVER, JAVA, write_marker  # noqa: E402  (the paths above 
 import shells  # noqa: E402
 from growing import GrowingEnsemble  # noqa: E402
 from harness import p, wait_until  # noqa: E402
+from ports import free_port  # noqa: E402
 from servers import drover_binary  # noqa: E402
 from terminal import PATIENCE_SECONDS, Failed, Terminal  # noqa: E402
 
@@ -165,6 +166,18 @@ def the_leader_is_removed_and_comes_back(ensemble):
     expect_in("Done. 3 voters", run(left.address, "add", leader.text, "--yes"))
 
 
+def a_server_that_runs_gets_another_client_port(ensemble):
+    leader = ensemble.settle()
+    moved = next(member for member in ensemble if member is not leader and member.sid != 1)
+    old_text, old_port = moved.text, moved.port
+    moved.port = free_port()
+    expect_in("takes its new addresses itself", run(ensemble[1].address, "replace", str(moved.sid), moved.text, "--yes"))
+    write_marker(moved)
+    moved.port = old_port
+    expect_in("Done. 3 voters", run(ensemble[1].address, "replace", str(moved.sid), old_text, "--yes"))
+    write_marker(moved)
+
+
 def a_dead_server_is_replaced(ensemble):
     leader = ensemble.settle()
     dead = next(member for member in ensemble if member.sid != 1 and member is not leader)
@@ -232,7 +245,8 @@ def rights_are_needed(_):
 
 STORIES = [members_are_shown, the_shells_reconfigure_alike, nothing_is_done_without_consent, what_cannot_work_is_refused,
            two_servers_join_while_clients_write, roles_change_and_change_back, servers_are_removed,
-           the_leader_is_removed_and_comes_back, a_dead_server_is_replaced, a_failure_says_how_to_go_back]
+           the_leader_is_removed_and_comes_back,
+           a_server_that_runs_gets_another_client_port, a_dead_server_is_replaced, a_failure_says_how_to_go_back]
 
 
 def tell(story, ensemble):

@@ -140,7 +140,28 @@ class Planner {
                         member.id, other.id));
       }
     }
+    if (moves_itself(member)) {
+      return say(
+          Kind::kWarning,
+          fmt::format("server.{} runs, and takes its new addresses itself: they must be free on its machine",
+                      member.id));
+    }
+    if (same_id && state_of(member.id) == State::kServing) {
+      say(Kind::kProblem,
+          fmt::format("server.{} runs at its old address, too; two servers with one id disturb "
+                      "each other. Stop the old one",
+                      member.id));
+    }
     check_synced(member.id, found_.newcomers);
+  }
+
+  // A member that serves gets another address, at which nobody is yet.
+  bool moves_itself(const EnsembleMember& member) const {
+    if (request_.verb != Verb::kReplace || request_.ids[0] != member.id) return false;
+    const auto at = found_.newcomers.find(member.id);
+    const bool is_free = at == found_.newcomers.end() || at->second.state == State::kDown ||
+                         member.client == find_member(found_.config, member.id)->client;
+    return state_of(member.id) == State::kServing && is_free;
   }
 
   // Of a server that is to vote.
@@ -197,7 +218,8 @@ class Planner {
     std::vector<std::string> early_lines, voter_lines;
     for (const EnsembleMember& member : request_.joining) {
       const auto at = found_.newcomers.find(member.id);
-      const bool synced = at != found_.newcomers.end() && at->second.state == State::kServing;
+      const bool synced =
+          (at != found_.newcomers.end() && at->second.state == State::kServing) || moves_itself(member);
       if (member.observer || !synced) {
         early.push_back(member.id);
         early_lines.push_back(line_of(member, true));

@@ -170,6 +170,25 @@ TEST(ReconfigPlan, ReplacementMayKeepTheId) {
   EXPECT_EQ(plan.steps[1].undo, "drover reconfig replace 3 'server.3=zk3:2888:3888:participant;2181'");
 }
 
+TEST(ReconfigPlan, MemberThatServesMovesToANewAddressItself) {
+  Found found = ensemble(3);
+  found.newcomers[3] = health(State::kDown);
+  const auto moved = *parse_ensemble_member("server.3=zk3:2888:3888;2182");
+  const Plan plan = make_plan(found, {.verb = Verb::kReplace, .joining = {moved}, .ids = {3}});
+  EXPECT_FALSE(plan.has_problem());
+  ASSERT_EQ(plan.steps.size(), 1u);
+  EXPECT_EQ(plan.steps[0].joining, "server.3=zk3:2888:3888:participant;2182");
+  EXPECT_EQ(plan.steps[0].undo, "drover reconfig replace 3 'server.3=zk3:2888:3888:participant;2181'");
+}
+
+TEST(ReconfigPlan, TwoServersWithOneIdAreAProblem) {
+  Found found = ensemble(3);
+  found.newcomers[3] = health(State::kNotServing);
+  const auto other = *parse_ensemble_member("server.3=new:2888:3888;2181");
+  EXPECT_THAT(problems(make_plan(found, {.verb = Verb::kReplace, .joining = {other}, .ids = {3}})),
+              ElementsAre(HasSubstr("Stop the old one")));
+}
+
 TEST(ReconfigPlan, RolesChangeAndChangeBack) {
   const Plan up = make_plan(ensemble(3, 1), {.verb = Verb::kPromote, .ids = {4}});
   ASSERT_EQ(up.steps.size(), 1u);
