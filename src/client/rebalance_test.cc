@@ -157,6 +157,23 @@ TEST(ServerOrder, ClientThatStaysTriesItsServerLast) {
   }
 }
 
+TEST(ServerOrder, PreferenceForAddedServersEndsWithTheMove) {
+  // Otherwise clients that lose an added server would all go to the other added ones.
+  std::map<std::size_t, int> next;
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    ServerOrder order(2, seed);
+    order.next();
+    order.on_success();
+    if (!order.replace({0, 1, std::nullopt, std::nullopt}, Current::kByList)) continue;
+    const std::size_t moved_to = order.next();
+    EXPECT_GE(moved_to, 2u);
+    order.on_success();
+    ++next[order.next()];
+  }
+  EXPECT_GT(next[0], 200) << "a third of about a thousand";
+  EXPECT_GT(next[1], 200);
+}
+
 TEST(ServerOrder, UnlistedServerCountsAsKept) {
   std::size_t left = 0;
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
