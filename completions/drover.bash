@@ -2,8 +2,10 @@
 #
 # bash: source this file, or put it into /usr/share/bash-completion/completions/drover.
 
-_drover_programs="server ensemble cli inspect locks leaders queues members top bench version help"
+_drover_programs="server ensemble cli inspect locks leaders queues members reconfig top bench version help"
 _drover_inspections="log snapshot diff verify history at repair"
+_drover_reconfigurations="show add remove replace promote demote"
+_drover_reconfig_options="--dry-run --yes --force --wait --json -server -timeout --auth -client-configuration --help"
 _drover_lookers="locks leaders queues members"
 _drover_shell_options="-server -timeout -r -waitforconnection -client-configuration --json --quiet --help"
 _drover_shell_commands="addWatch addauth close config connect cp create delete deleteall delquota edit export find get
@@ -65,6 +67,14 @@ _drover() {
   fi
   if [[ ${COMP_WORDS[1]} == inspect && $COMP_CWORD == 2 ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$_drover_inspections --help" -- "$word")
+    return
+  fi
+  if [[ ${COMP_WORDS[1]} == reconfig && $word == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$_drover_reconfig_options" -- "$word")
+    return
+  fi
+  if [[ ${COMP_WORDS[1]} == reconfig ]]; then
+    ((COMP_CWORD > 2)) || mapfile -t COMPREPLY < <(compgen -W "$_drover_reconfigurations" -- "$word")
     return
   fi
   if [[ " $_drover_lookers " == *" ${COMP_WORDS[1]} "* && $word == /* ]]; then

@@ -2,7 +2,7 @@
 #
 # fish: put this file into ~/.config/fish/completions/ or /usr/share/fish/vendor_completions.d/.
 
-set -l programs server ensemble cli inspect locks leaders queues members top bench version help
+set -l programs server ensemble cli inspect locks leaders queues members reconfig top bench version help
 set -l inspections log snapshot diff verify history at repair
 set -l commands addWatch addauth close config connect cp create delete deleteall delquota edit export find get getAcl \
     getAllChildrenNumber getEphemerals help history import listquota ls mv printwatches quit reconfig redo \
@@ -42,4 +42,16 @@ for line in $with_options
         complete -c drover -n "$in_inspect; and __fish_seen_subcommand_from $words[1]" -l $option
     end
 end
+set -l in_reconfig "__fish_seen_subcommand_from reconfig; and not __fish_seen_subcommand_from cli"
+set -l reconfigurations show add remove replace promote demote
+complete -c drover -n "$in_reconfig" -f
+complete -c drover -n "$in_reconfig; and not __fish_seen_subcommand_from $reconfigurations" -f -a "$reconfigurations"
+for option in dry-run yes force json
+    complete -c drover -n "$in_reconfig" -l $option
+end
+complete -c drover -n "$in_reconfig" -l wait -x -d "for a server to be synced, in seconds"
+complete -c drover -n "$in_reconfig" -l auth -x -d "scheme:text"
+complete -c drover -n "$in_reconfig" -o server -x -d "where"
+complete -c drover -n "$in_reconfig" -o timeout -x -d "of the session, in milliseconds"
+complete -c drover -n "$in_reconfig" -o client-configuration -r -d "properties"
 complete -c drover -l help -d "show help"

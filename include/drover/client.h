@@ -92,7 +92,14 @@ struct Options {
   std::optional<TlsOptions> tls = {};
   bool read_only_ok = false;  // accept a read-only server
   bool reopen = true;         // open a new session after one has expired
-  RetryPolicy retry =         // for reads
+  // Follow reconfigurations: use the client addresses in /zookeeper/config instead of `servers`, and change
+  // with them (Curator's EnsembleTracker). Load is rebalanced as in set_servers(). `servers` are tried again
+  // if none of the configured ones can be reached. With TLS only secure ports count. Observers count, too.
+  //
+  // Off by default, because the configuration has the addresses by which servers know each other. Clients
+  // behind NAT, port forwarding or a load balancer cannot use them, and certificates may not name them.
+  bool follow_ensemble = false;
+  RetryPolicy retry =  // for reads
       RetryPolicy::exponential(std::chrono::milliseconds(50), std::chrono::seconds(2), 10);
   Callbacks callbacks = Callbacks::kOwnThread;
   std::shared_ptr<Executor> executor = {};
@@ -188,6 +195,11 @@ class Client {
   Subscription hold_session() const;
   // Moves the session to the next server.
   void move_on() const;
+  // Replaces the servers: "zk1:2181,zk2". The session continues. If its server is no longer in the list, it
+  // moves; otherwise it moves with the probability that spreads all clients evenly over the new list, if all
+  // of them get it (ZOOKEEPER-1355). It moves when all requests that were sent are answered; others wait. The
+  // chroot cannot change. Malformed text is kBadConfig.
+  Result<void> set_servers(std::string_view servers) const;
   // Closes the session and waits for a server's confirmation.
   Task<Result<void>> close(Wait wait = {}) const;
 

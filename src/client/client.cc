@@ -23,9 +23,12 @@ namespace {
 
 constexpr std::int64_t kFrameBytesLimit = 0x7fff'ffff;
 
-client::EngineOptions engine_options(const Options& options, std::size_t servers, std::uint64_t seed) {
+client::EngineOptions engine_options(const Options& options, const client::ConnectString& where,
+                                     std::uint64_t seed) {
   client::EngineOptions engine;
-  engine.session.servers = servers;
+  engine.servers = where.servers;
+  engine.follow_ensemble = options.follow_ensemble;
+  engine.secure = options.tls.has_value();
   engine.session.timeout_ms = static_cast<std::int32_t>(options.session_timeout.count());
   engine.session.seed = seed;
   engine.session.read_only_ok = options.read_only_ok;
@@ -96,9 +99,9 @@ Result<Client> Client::open(Options options) {
   const auto board = std::make_shared<Board>();
   const auto strand = make_strand(options, **driver);
   strand->set_driver(*driver);
-  (*driver)->start(std::make_unique<Engine>(engine_options(options, where->servers.size(), seed), board),
-                   strand);
-  auto core = std::make_shared<Core>(Core::Parts{strand, *driver, board, options.retry, seed, random_seed()});
+  (*driver)->start(std::make_unique<Engine>(engine_options(options, *where, seed), board), strand);
+  auto core = std::make_shared<Core>(
+      Core::Parts{strand, *driver, board, options.retry, seed, random_seed(), where->chroot});
   Client client = Calls::make(std::move(core), where->chroot + options.name_space);
   for (AuthInfo& auth : options.auth) start(client.add_auth(std::move(auth)));
   return client;
@@ -199,6 +202,18 @@ Stream<StateEvent> Client::states() const {
 
 void Client::move_on() const {
   handle_->core->command([](Engine& engine, Instant now) { engine.move_on(now); });
+}
+
+Result<void> Client::set_servers(std::string_view servers) const {
+  auto where = client::parse_connect_string(servers);
+  if (!where) return fail(Errc::kBadConfig, {}, where.error());
+  if (!where->chroot.empty() && where->chroot != handle_->core->chroot()) {
+    return fail(Errc::kBadConfig, {}, "the chroot of a client cannot change");
+  }
+  handle_->core->command([list = std::move(where->servers)](Engine& engine, Instant now) mutable {
+    engine.set_servers(std::move(list), now);
+  });
+  return {};
 }
 
 Task<Result<void>> Client::close(Wait wait) const {

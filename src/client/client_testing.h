@@ -125,6 +125,7 @@ class World : private VirtualWire {
   std::string sent;
   std::optional<std::size_t> dialled;
   int hang_ups = 0;
+  std::vector<ServerAddress> servers;  // the last list that the client wants
   std::int64_t zxid = 100;
   std::vector<StateEvent> states;
   std::shared_ptr<VirtualDriver> driver;
@@ -138,6 +139,7 @@ class World : private VirtualWire {
     sent.clear();
   }
   void send(std::string_view bytes) override { sent += bytes; }
+  void set_servers(const std::vector<ServerAddress>& list) override { servers = list; }
 
   ClockOverride clock_;
 };

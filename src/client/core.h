@@ -35,6 +35,7 @@ class Core : public std::enable_shared_from_this<Core> {
     RetryPolicy retry;
     std::uint64_t seed = 0;
     std::uint64_t name_seed = 0;
+    std::string chroot = {};
   };
   explicit Core(Parts parts) : parts_(std::move(parts)), random_(parts_.seed), names_(parts_.name_seed) {}
   ~Core() { parts_.driver->retire(); }
@@ -44,6 +45,7 @@ class Core : public std::enable_shared_from_this<Core> {
   Strand& strand() const { return *parts_.strand; }
   Board& board() const { return *parts_.board; }
   const RetryPolicy& retry() const { return parts_.retry; }
+  const std::string& chroot() const { return parts_.chroot; }
   std::uint64_t random() { return random_.fetch_add(0x9E3779B97F4A7C15ull) * 0xBF58476D1CE4E5B9ull >> 7; }
 
   // A random UUID of 36 characters. Call it on the executor.

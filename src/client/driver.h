@@ -81,6 +81,8 @@ class Machine {
   virtual ~Machine() = default;
   // Inputs, as in Session.
   virtual void start(Instant now) = 0;
+  // The numeric address that the next on_connected() is about, if the driver knows it.
+  virtual void on_peer(const ServerAddress&) {}
   virtual void on_connected(Instant now) = 0;
   virtual void on_bytes(std::string_view bytes, Instant now) = 0;
   virtual void on_disconnected(Instant now) = 0;

@@ -40,7 +40,11 @@ void Call::run(Engine& engine, Instant now) {
 Engine::Engine(EngineOptions options, std::shared_ptr<Board> board)
     : options_(std::move(options)),
       board_(std::move(board)),
-      session_(std::make_unique<Session>(options_.session)) {}
+      given_(options_.servers),
+      servers_(options_.servers) {
+  if (!servers_.empty()) options_.session.servers = servers_.size();
+  session_ = std::make_unique<Session>(options_.session);
+}
 
 // Calls that the session still has keep themselves alive.
 Engine::~Engine() {
@@ -58,6 +62,7 @@ void Engine::begin_session(Instant now) {
   options_.session.session = SessionId{};
   options_.session.password.clear();
   options_.session.seed += kSeedStep;
+  config_watched_ = false;
   session_ = std::make_unique<Session>(options_.session);
   for (const Auth& auth : auths_) session_->add_auth(Token{}, auth.scheme, auth.auth, now, wanted);
   session_->start(now, wanted);
@@ -161,6 +166,7 @@ void Engine::drop_watch_at(const std::shared_ptr<WatchState>& watch, const Watch
 // Removes a server-side watch that has no owner left, unless a read in progress is about to set it again.
 void Engine::unwatch(const WatchPlace& place, Instant now) {
   if (is_over() || closing_ || arming_.contains(place.path)) return;
+  if (config_watched_ && place.path == kConfigPath && place.slot == WatchSlot::kData) return;  // It is ours.
   constexpr std::int32_t kTypes[] = {kRemoveData, kRemoveChild, kRemovePersistent, kRemoveRecursive};
   auto call = std::make_shared<SilentCall>();
   call->op = wire::OpCode::kRemoveWatches;

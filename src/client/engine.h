@@ -56,6 +56,11 @@ struct Board {
 struct EngineOptions {
   SessionOptions session;
   bool reopen = true;  // open a new session after an expired one
+  // The addresses of the servers. Empty: they have none, as in the simulator, and session.servers counts
+  // them.
+  std::vector<ServerAddress> servers = {};
+  bool follow_ensemble = false;
+  bool secure = false;  // connections use TLS
 };
 
 class Engine final : public Machine {
@@ -64,6 +69,7 @@ class Engine final : public Machine {
   ~Engine() override;
 
   void start(Instant now) override;
+  void on_peer(const ServerAddress& peer) override { peer_ = peer; }
   void on_connected(Instant now) override;
   void on_bytes(std::string_view bytes, Instant now) override;
   void on_disconnected(Instant now) override;
@@ -82,6 +88,7 @@ class Engine final : public Machine {
   void drop_watch(const std::shared_ptr<WatchState>& watch, Instant now);
   void drop_watch_at(const std::shared_ptr<WatchState>& watch, const WatchPlace& place, Instant now);
   void move_on(Instant now);
+  void set_servers(std::vector<ServerAddress> servers, Instant now);
 
   const Session& session() const { return *session_; }
 
@@ -114,6 +121,21 @@ class Engine final : public Machine {
   void tell(std::vector<WatchTable::Hit> hits, EventType type, Zxid zxid);
   void publish();
 
+  // engine_servers.cc
+  class ConfigCall;
+  struct NewServers {
+    std::vector<ServerAddress> servers;
+    std::size_t configured = 0;  // the first so many come from the configuration
+  };
+  void replace_servers(NewServers list, Instant now);
+  Origins origins_of(const std::vector<ServerAddress>& servers) const;
+  Current current_in(const Origins& origins) const;
+  void note_for_following(ConnectionState state);
+  void follow_ensemble(Instant now);
+  void ask_for_config(Instant now);
+  void adopt_config(std::string_view text, Instant now);
+  void fall_back(Instant now);
+
   EngineOptions options_;
   std::shared_ptr<Board> board_;
   std::unique_ptr<Session> session_;
@@ -127,6 +149,15 @@ class Engine final : public Machine {
   WatchTable watches_;
   std::unordered_map<std::string, int> arming_;  // reads in progress that will watch a path
   std::vector<WatchPlace> unwanted_;             // server-side watches without an owner
+
+  std::vector<ServerAddress> given_;         // by the user
+  std::vector<ServerAddress> servers_;       // in use
+  std::size_t configured_ = 0;               // the first so many of servers_ come from the configuration
+  ServerAddress peer_;                       // numeric, of the last connection
+  std::int64_t config_version_ = 0;          // the newest seen
+  bool config_watched_ = false;              // the session has a watch on it
+  bool config_wanted_ = false;               // read it when there is a connection
+  std::shared_ptr<ConfigCall> config_call_;  // in progress
 };
 
 }  // namespace drover::client

@@ -96,6 +96,7 @@ void Engine::digest(Instant now) {
   }
   if (!unwanted_.empty()) unwatch_unwanted(now);
   session_->set_holding(board_->holders.load(std::memory_order_relaxed) > 0);
+  if (options_.follow_ensemble) follow_ensemble(now);
   publish();
 }
 
@@ -141,6 +142,10 @@ void Engine::finish_arming(const Call& call) {
 }
 
 void Engine::on_event(const client::WatchEvent& event) {
+  if (options_.follow_ensemble && event.path == kConfigPath) {
+    config_watched_ = false;
+    config_wanted_ = true;
+  }
   tell(watches_.take(event.type, event.path), static_cast<EventType>(event.type), event.zxid);
 }
 
@@ -153,6 +158,7 @@ void Engine::tell(std::vector<WatchTable::Hit> hits, EventType type, Zxid zxid) 
 void Engine::on_state(const StateChange& change) {
   publish();
   tell_state({public_state(change.state), change.session});
+  note_for_following(public_state(change.state));
   if (!is_final(change.state)) return;
   tell(watches_.clear(), EventType::kWatchLost, Zxid{-1});
   for (const auto& call : std::exchange(closers_, {})) {

@@ -50,6 +50,7 @@ class IoThread final : public IoDriver,
   bool take_work(Lock& lock);
   void carry_out();
   bool serve();
+  void take_servers();
   void queue_output();
   void dial(std::size_t server);
   void on_dialled(IoResult<net::Dialled> dialled);
@@ -153,6 +154,7 @@ bool IoThread::serve() {
   const Effects& wanted = machine_->wanted;
   if (wanted.hang_up || wanted.dial) return false;
   strand_->post(machine_->jobs);
+  take_servers();
   queue_output();
   machine_->wanted.clear();
   if (!output_.empty() && send_output() != net::IoStatus::kOk) return false;
@@ -240,10 +242,15 @@ void IoThread::carry_out() {
   Effects& wanted = machine_->wanted;
   strand_->post(machine_->jobs);
   if (wanted.hang_up) hang_up();
+  take_servers();
   if (wanted.dial) dial(*wanted.dial);
   queue_output();
   wanted.clear();
   if (!output_.empty()) write();
+}
+
+void IoThread::take_servers() {
+  if (machine_->wanted.servers) servers_ = *std::move(machine_->wanted.servers);
 }
 
 void IoThread::queue_output() {
@@ -277,6 +284,7 @@ void IoThread::on_dialled(IoResult<net::Dialled> dialled) {
     stream_.close();
     return machine_->on_disconnected(loop_->now());
   }
+  machine_->on_peer({dialled->peer.ip_text(), dialled->peer.port()});
   machine_->on_connected(loop_->now());
 }
 

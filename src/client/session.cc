@@ -64,6 +64,7 @@ void Session::lose(Instant now, Effects& effects) {
   const bool was_open = phase_ == Phase::kOpen;
   phase_ = Phase::kIdle;
   next_dial_ = now + servers_.delay_ms();
+  leaving_by_.reset();
   effects.send.clear();
   effects.dial.reset();
   used_ = input_.size();  // Cleared with the next input, because effects may point into it.
@@ -87,6 +88,20 @@ void Session::hang_up(Instant now, Effects& effects) {
 void Session::move_on(Instant now, Effects& effects) {
   if (phase_ == Phase::kOver || phase_ == Phase::kIdle) return;
   hang_up(now, effects);
+}
+
+void Session::replace_servers(const Origins& origins, Current current, Instant now, Effects& effects) {
+  const bool leaves = servers_.replace(origins, phase_ == Phase::kOpen ? current : Current::kByList);
+  if (effects.dial) effects.dial = servers_.current();  // Nobody has carried it out yet.
+  if (!leaves) return;
+  if (phase_ == Phase::kDialling || phase_ == Phase::kHandshake) return hang_up(now, effects);
+  if (phase_ != Phase::kOpen || closing_) return;
+  leaving_by_ = now + ping_interval_ms();
+  leave_if_idle(now, effects);
+}
+
+void Session::leave_if_idle(Instant now, Effects& effects) {
+  if (phase_ == Phase::kOpen && leaving_by_ && sent_.empty()) hang_up(now, effects);
 }
 
 void Session::abandon(Effects& effects) {
@@ -185,6 +200,7 @@ void Session::on_time(Instant now, Effects& effects) {
     case Phase::kOpen:
       if (now - last_heard_ >= read_timeout_ms()) return hang_up(now, effects);
       if (holding_ && now >= proof_deadline()) return hang_up(now, effects);
+      if (leaving_by_ && now >= *leaving_by_) return hang_up(now, effects);
       if (now < next_ping()) return;
       return holding_ ? send_probe(now, effects) : send_ping(now, effects);
     case Phase::kOver: return;
@@ -198,6 +214,7 @@ std::optional<Instant> Session::next_time() const {
   if (phase_ == Phase::kOpen) {
     due = std::min(last_heard_ + read_timeout_ms(), next_ping());
     if (holding_) due = std::min(due, proof_deadline());
+    due = std::min(due, leaving_by_.value_or(due));
   }
   const auto until = expires_at();
   const bool may_expire = options_.expire_locally && seen_read_write_ && until;

@@ -25,6 +25,7 @@
 #include "base/error_code.h"
 #include "base/ids.h"
 #include "base/time.h"
+#include "client/connect_string.h"
 #include "client/server_order.h"
 #include "client/watch_registry.h"
 #include "wire/records.h"
@@ -89,7 +90,9 @@ struct StateChange {
 using Happening = std::variant<Completed, WatchEvent, StateChange>;
 
 struct Effects {
-  bool hang_up = false;             // do this first: close the connection or cancel the dial
+  bool hang_up = false;  // do this first: close the connection or cancel the dial
+  // The new list of servers; `dial` is an index into it.
+  std::optional<std::vector<ServerAddress>> servers;
   std::optional<std::size_t> dial;  // this server; answered by on_connected() or on_disconnected()
   std::string send;
   // Replies and events in order of arrival: an event precedes any reply that shows its change.
@@ -97,6 +100,7 @@ struct Effects {
 
   void clear() {
     hang_up = false;
+    servers.reset();
     dial.reset();
     send.clear();
     happened.clear();
@@ -131,6 +135,10 @@ class Session {
   void abandon(Effects& effects);
   // Moves the session to the next server.
   void move_on(Instant now, Effects& effects);
+  // Replaces the list of servers (ServerOrder::replace()); indexes mean the new list from now on. If the
+  // session leaves its server, it first waits for the replies to what it has sent, for a limited time; later
+  // requests wait for the next server. So moving does not make the outcome of a request unknown.
+  void replace_servers(const Origins& origins, Current current, Instant now, Effects& effects);
   // The session holds something exclusive, such as a lock. From now on only replies that prove a quorum count
   // as signs of life: those to writes and to sync. The session sends a sync instead of a ping, leaves a
   // server that does not answer it in time, and expires if no server does. Earlier replies keep counting,
@@ -154,6 +162,10 @@ class Session {
   Zxid last_zxid_seen() const { return last_zxid_seen_; }
   std::size_t outstanding() const { return sent_.size() + queued_.size(); }
   const WatchRegistry& watches() const { return watches_; }
+  // The server of this connection or dial, or of the last one; empty: none yet, or it is not in the list.
+  std::optional<std::size_t> current_server() const { return servers_.current(); }
+  // How often all servers were tried in vain. 0 while one is being tried.
+  std::size_t failed_rounds() const { return phase_ == Phase::kIdle ? servers_.failed_rounds() : 0; }
 
  private:
   enum class Phase : std::uint8_t {
@@ -193,6 +205,7 @@ class Session {
   void hang_up(Instant now, Effects& effects);
   void finish(SessionState state, Effects& effects);
   void enter(SessionState state, Effects& effects);
+  void leave_if_idle(Instant now, Effects& effects);
   void fail_all(Outcome of_sent, ErrorCode error, Effects& effects);
   static bool proves_quorum(wire::OpCode op);
   bool is_past_expiry(Instant now) const;
@@ -211,6 +224,7 @@ class Session {
   void send_probe(Instant now, Effects& effects);
   void send_close(Instant now, Effects& effects);
   void resume(Instant now, Effects& effects);
+  void send_queued(Instant now, Effects& effects);
   std::int32_t take_xid();
   static Interest interest_of(wire::OpCode op, std::string_view body);
   // session_replies.cc
@@ -245,6 +259,8 @@ class Session {
   std::optional<Instant> proved_;  // as answered_, for replies that prove a quorum
   Instant proof_asked_;            // when the last such request was sent
   Instant opened_;                 // when this connection was accepted
+  // The session moves to another server when nothing is in flight, at the latest then.
+  std::optional<Instant> leaving_by_;
 
   Instant next_dial_;
   Instant connect_deadline_;

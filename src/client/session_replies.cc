@@ -40,6 +40,7 @@ void Session::on_bytes(std::string_view bytes, Instant now, Effects& effects) {
   } else {
     input_.assign(bytes.substr(at));
   }
+  leave_if_idle(now, effects);
 }
 
 // False: no server sends this.

@@ -61,14 +61,18 @@ void Session::resume(Instant now, Effects& effects) {
   } else {
     watches_.clear();
   }
+  send_queued(now, effects);
+  if (holding_) send_probe(now, effects);
+  if (closing_) send_close(now, effects);
+}
+
+void Session::send_queued(Instant now, Effects& effects) {
   while (!queued_.empty()) {
     Queued next = std::move(queued_.front());
     queued_.pop_front();
     queued_bytes_ -= next.body.size();
     send_request(std::move(next.request), next.body, now, effects);
   }
-  if (holding_) send_probe(now, effects);
-  if (closing_) send_close(now, effects);
 }
 
 std::int32_t Session::take_xid() {
@@ -103,13 +107,14 @@ std::int32_t Session::submit(Token token, OpCode op, std::string_view body, Inst
   Sent request{token, take_xid(), op, now, interest_of(op, body)};
   const std::int32_t xid = request.xid;
   const bool over = is_final(state_) || closing_;
+  const bool sendable = phase_ == Phase::kOpen && !leaving_by_;
   const bool full = outstanding() >= options_.outstanding_max ||
-                    (phase_ != Phase::kOpen && queued_bytes_ + body.size() > options_.queued_bytes_max);
+                    (!sendable && queued_bytes_ + body.size() > options_.queued_bytes_max);
   if (over || full) {
     auto error = over ? ErrorCode::kSessionExpired : ErrorCode::kThrottledOp;
     if (state_ == SessionState::kAuthFailed) error = ErrorCode::kAuthFailed;
     effects.happened.push_back(Completed{token, Outcome::kNotApplied, {xid, Zxid{}, error}, {}});
-  } else if (phase_ == Phase::kOpen) {
+  } else if (sendable) {
     send_request(std::move(request), body, now, effects);
   } else {
     queued_bytes_ += body.size();
@@ -175,7 +180,10 @@ void Session::close(Instant now, Effects& effects) {
   // No server knows a session that was never opened.
   if (raw(session_) == 0) return finish(SessionState::kClosed, effects);
   closing_ = true;
-  if (phase_ == Phase::kOpen) send_close(now, effects);
+  if (phase_ != Phase::kOpen) return;
+  leaving_by_.reset();  // This server will do.
+  send_queued(now, effects);
+  send_close(now, effects);
 }
 
 void Session::send_close(Instant now, Effects& effects) {

@@ -103,6 +103,14 @@ class Bench {
     EXPECT_TRUE(dialled.has_value());
     return std::exchange(dialled, std::nullopt).value_or(0);
   }
+  void replace_servers(const Origins& origins) {
+    session.replace_servers(origins, Current::kByList, now, effects);
+    take();
+  }
+  void close() {
+    session.close(now, effects);
+    take();
+  }
   std::int32_t submit(std::uint64_t token, OpCode op, std::string_view body) {
     const std::int32_t xid = session.submit(Token{token}, op, body, now, effects);
     take();

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/time.h"
 #include "client/client_calls.h"
@@ -30,6 +31,8 @@ class VirtualWire {
   virtual void dial(std::size_t server) = 0;
   virtual void hang_up() = 0;
   virtual void send(std::string_view bytes) = 0;
+  // Indexes mean this list from now on.
+  virtual void set_servers(const std::vector<ServerAddress>&) {}
 };
 
 // Every input runs everything that follows from it. The owner advances time; Clock::now() must follow it
@@ -59,6 +62,7 @@ class VirtualDriver final : public Driver, public Executor {
   explicit VirtualDriver(VirtualWire& wire) : wire_(wire) {}
 
   // --- inputs of the world ---
+  void on_peer(const ServerAddress& peer) { machine_->on_peer(peer); }
   void on_connected(Instant now) {
     input(now, [&] { machine_->on_connected(now); });
   }
@@ -106,6 +110,7 @@ class VirtualDriver final : public Driver, public Executor {
     Effects& wanted = machine_->wanted;
     strand_->post(machine_->jobs);
     if (wanted.hang_up) wire_.hang_up();
+    if (wanted.servers) wire_.set_servers(*wanted.servers);
     if (wanted.dial) wire_.dial(*wanted.dial);
     if (!wanted.send.empty()) wire_.send(wanted.send);
     wanted.clear();

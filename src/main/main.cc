@@ -14,6 +14,7 @@
 
 #include "cli/bench/bench.h"
 #include "cli/recipes/command.h"
+#include "cli/reconfig/command.h"
 #include "cli/shell/shell.h"
 #include "cli/top/top.h"
 #include "config/config.h"
@@ -135,6 +136,7 @@ const std::array kCommands{
     Command{"leaders", "show who leads and who is next", cli::run_leaders, cli::kRecipesHelp},
     Command{"queues", "show the items of a queue and who works on them", cli::run_queues, cli::kRecipesHelp},
     Command{"members", "show the members of a group", cli::run_members, cli::kRecipesHelp},
+    Command{"reconfig", "show and change the members of an ensemble", cli::run_reconfig, cli::kReconfigHelp},
     Command{"top", "live screen of an ensemble", cli::run_top, cli::kTopHelp},
     Command{"bench", "put load on a server and measure latencies", cli::run_bench, cli::kBenchHelp},
     Command{"version", "print the version", print_version},

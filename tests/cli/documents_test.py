@@ -94,6 +94,8 @@ COMPLETED = {
     "drover cli -ser": {"-server"},
     "drover cli -server h:1 dele": {"delete", "deleteall"},
     "drover inspect sna": {"snapshot"},
+    "drover reconfig re": {"remove", "replace"},
+    "drover reconfig remove --d": {"--dry-run"},
     "drover inspect diff --log": {"--log-dir"},
     "drover cli get -": {"-s", "-w", "-b", "-x", "--json"},
     "drover cli -server h:1 ls --t": {"--tree"},

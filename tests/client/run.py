@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The client library against both servers: build/release/bin/client_live_test with the address of each; then over
-# TLS, and against a server without a quorum.
+# TLS, against a server without a quorum, and with an ensemble whose members change.
 #
 #   run.py PROGRAM [ARGUMENT...]     arguments are GoogleTest's
 import os
@@ -12,8 +12,9 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "compat"))
-import protocol  # noqa: E402  (the path above must come first)
+sys.path[:0] = [str(HERE.parent / name) for name in ("compat", "durability", "ensemble", "cli_reconfig")]
+import growing  # noqa: E402  (the path above must come first)
+import protocol  # noqa: E402
 import servers  # noqa: E402
 from ports import free_port  # noqa: E402
 import tls_support  # noqa: E402
@@ -60,12 +61,22 @@ def without_quorum(kind, member, data_dir):
     return server
 
 
+def following(program, arguments):
+    """Three servers become four and then another three, while clients follow. The first server, which clients know,
+    does not lead: among equals the highest id wins."""
+    with growing.GrowingEnsemble([growing.JAVA] * 3) as ensemble:
+        ensemble.start()
+        fourth = ensemble.start_new_server(4)
+        return run(program, arguments, "members that change", "Following*", ensemble[1].address,
+                   LEAVING="1", JOINING=fourth.text, JOINING_ADDRESS=fourth.address)
+
+
 def main():
     program, arguments = sys.argv[1], sys.argv[2:]
     results = []
     for kind in ("drover", "java"):
         with servers.KINDS[kind]() as server:
-            results.append(run(program, arguments, kind, "-*Tls*:ReadOnly*", server.address))
+            results.append(run(program, arguments, kind, "-*Tls*:ReadOnly*:Following*", server.address))
     pki = tls_support.Pki()
     files = tls_files(pki)
     for kind in (tls_support.TlsDrover, tls_support.TlsJava):
@@ -76,6 +87,7 @@ def main():
         with tempfile.TemporaryDirectory(prefix="client-") as data_dir:
             with without_quorum(kind, member, data_dir) as server:
                 results.append(run(program, arguments, f"read-only, {kind.name}", "ReadOnly*", server.address))
+    results.append(following(program, arguments))
     failed = sum(results)
     print(f"client: {len(results) - failed} passed, {failed} failed")
     sys.exit(1 if failed else 0)

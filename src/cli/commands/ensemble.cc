@@ -50,7 +50,9 @@ std::expected<ConfigChange, Failure> change_of(const Flags& flags) {
   change.members = lower(flags.value("members"));
   if (flags.has("file")) {
     CLI_GET(text, members_from_file(flags.value("file")));
-    change.members = member_lines(text);
+    auto members = member_lines(text);
+    if (!members) return fail_with("Error processing " + flags.value("file") + members.error());
+    change.members = *std::move(members);
   }
   return change;
 }
@@ -90,7 +92,10 @@ Outcome reconfigure(Context& context, const Flags& flags) {
   auto node = Context::ask(context.client().reconfig(std::move(change), context.wait()));
   if (!node) {
     node.error().path.clear();
-    return fail_with(node.error());
+    Failure failure = fail_with(node.error()).error();
+    // The path of Java's exception is empty here; elsewhere, one without a path prints "null".
+    if (failure.message.ends_with(" null")) failure.message.resize(failure.message.size() - 4);
+    return fail_with(std::move(failure));
   }
   if (context.json) {
     print_config(context, *node, flags);

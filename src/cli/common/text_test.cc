@@ -130,8 +130,18 @@ TEST(Quotas, AreParsedAndWrittenInZooKeepersFormat) {
 TEST(Members, AreFoundInAConfiguration) {
   const std::string config =
       "server.10=c:1:2:participant;[::1]:2183\nserver.2=b:1:2;2182\n# x\nversion=100000000\n";
-  EXPECT_EQ(client_addresses(config), "100000000 0.0.0.0:2182,[::1]:2183");
-  EXPECT_EQ(member_lines(config), "server.10=c:1:2:participant;[::1]:2183\nserver.2=b:1:2;2182\n");
+  EXPECT_EQ(client_addresses(config), "100000000 [::1]:2183,0.0.0.0:2182");
+  EXPECT_EQ(member_lines(config).value(), "server.10=c:1:2:participant;[::1]:2183\nserver.2=b:1:2;2182\n");
+}
+
+TEST(Members, AreListedInTheOrderOfJavasHashTable) {
+  EXPECT_EQ(client_addresses("server.1=a:1:2;h:1\nserver.2=a:1:2;h:2\nserver.3=a:1:2;h:3\nversion=1"),
+            "1 h:2,h:1,h:3");
+}
+
+TEST(Members, FileWithOtherLinesIsRefused) {
+  EXPECT_EQ(member_lines("server.1=a:1:2\ninitLimit=5").error(), "Unrecognised parameter: initLimit");
+  EXPECT_TRUE(member_lines("server.1=foo").error().starts_with("foo does not have the form server_config"));
 }
 
 TEST(ProgressText, IsABarOnlyIfTheTotalIsKnown) {

@@ -52,7 +52,7 @@ std::string shell_message(const Error& error) {
     case Errc::kReconfigInProgress:
       return "Another reconfiguration is in progress -- concurrent reconfigs not supported (yet)";
     case Errc::kNewConfigNoQuorum:
-      // The third m is Java's.
+      // The third m is Java's; Debian's package corrects it.
       return "No quorum of new config is connected and up-to-date with the leader of last commmitted config "
              "- "
              "try invoking reconfiguration after new servers are connected and synced";

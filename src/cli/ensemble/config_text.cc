@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/ensemble/config_text.h"
 
-#include <charconv>
-#include <map>
+#include <algorithm>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
+#include "drover/ensemble.h"
 
 namespace drover::cli {
 namespace {
@@ -30,40 +32,68 @@ std::string client_address(std::string_view server) {
                                                      : std::string(address);
 }
 
+// zkCli prints members in the order of Java's hash table (java.util.Properties, a ConcurrentHashMap), which
+// differs from that of the ids. Scripts may depend on it.
+std::size_t java_place(std::string_view key, std::size_t entries) {
+  std::uint32_t hash = 0;
+  for (const char c : key) hash = hash * 31 + static_cast<unsigned char>(c);
+  std::size_t buckets = 16;
+  while (entries >= buckets * 3 / 4) buckets *= 2;
+  return (hash ^ (hash >> 16)) & (buckets - 1);
+}
+
+struct KeyValue {
+  std::string_view key, value;
+};
+
+std::vector<KeyValue> properties_in(std::string_view text) {
+  std::vector<KeyValue> found;
+  for (const std::string_view line : lines_of(text)) {
+    const std::size_t equals = std::min(line.find('='), line.size());
+    const std::string_view value = trimmed(line.substr(std::min(equals + 1, line.size())));
+    found.push_back({trimmed(line.substr(0, equals)), value});
+  }
+  return found;
+}
+
 }  // namespace
 
-std::string member_lines(std::string_view text) {
+std::expected<std::string, std::string> member_lines(std::string_view text) {
   std::string members;
-  for (const std::string_view line : lines_of(text)) {
-    if (line.starts_with("server.") || line.starts_with("group.") || line.starts_with("weight.")) {
-      members.append(line).append("\n");
+  for (const auto& [key, value] : properties_in(text)) {
+    const bool server = key.starts_with("server.");
+    const bool group = key.starts_with("group") || key.starts_with("weight");
+    if (!server && !group && key != "version") {
+      return std::unexpected("Unrecognised parameter: " + std::string(key));
     }
+    std::string line = std::string(key) + "=" + std::string(value);
+    if (server && !parse_ensemble_member(line)) {
+      return std::unexpected(
+          std::string(value) +
+          " does not have the form server_config or server_config;client_config where server_config is the "
+          "pipe separated list of host:port:port or host:port:port:type and client_config is port or "
+          "host:port");
+    }
+    if (key != "version") members += line + "\n";
   }
   return members;
 }
 
 std::string client_addresses(std::string_view config) {
   std::string version;
-  std::map<long, std::string> addresses;
-  for (const std::string_view line : lines_of(config)) {
-    const std::size_t equals = line.find('=');
-    if (equals == std::string_view::npos) continue;
-    const std::string_view key = trimmed(line.substr(0, equals));
-    const std::string_view value = trimmed(line.substr(equals + 1));
+  std::vector<KeyValue> all = properties_in(config);
+  std::stable_sort(all.begin(), all.end(), [&](const KeyValue& a, const KeyValue& b) {
+    return java_place(a.key, all.size()) < java_place(b.key, all.size());
+  });
+  std::string addresses;
+  bool first = true;
+  for (const auto& [key, value] : all) {
     if (key == "version") version = value;
     if (!key.starts_with("server.")) continue;
-    long id = 0;
-    std::from_chars(key.data() + 7, key.data() + key.size(), id);
-    addresses[id] = client_address(value);
+    if (!std::exchange(first, false)) addresses += ",";
+    addresses += client_address(value);
   }
-  std::string text = version + " ";
-  bool first = true;
-  for (const auto& [id, address] : addresses) {
-    if (!first) text += ",";
-    first = false;
-    text += address;
-  }
-  return text;
+  return version + " " + addresses;
 }
 
 }  // namespace drover::cli

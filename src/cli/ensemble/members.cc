@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "drover/ensemble.h"
+
 namespace drover::cli::observe {
 namespace {
 
@@ -27,40 +29,14 @@ std::string_view take_until(std::string_view& text, std::string_view end) {
   return taken;
 }
 
-// "zk1:2888:3888:participant" or "[::1]:2888:3888"; the first of several addresses separated by bars.
-std::string host_in(std::string_view quorum) {
-  if (quorum.starts_with('[')) return std::string(quorum.substr(1, quorum.find(']') - 1));
-  return std::string(quorum.substr(0, quorum.find(':')));
-}
-
-bool is_wildcard(std::string_view host) { return host.empty() || host == "0.0.0.0" || host == "::"; }
-
-std::optional<Address> client_address(std::string_view text, const std::string& host) {
-  if (text.empty()) return std::nullopt;
-  const auto port_only = number_in<std::uint16_t>(text);
-  if (port_only) return Address{host, *port_only};
-  const std::vector<Address> addresses = addresses_of(text);
-  if (addresses.empty()) return std::nullopt;
-  return is_wildcard(addresses[0].host) ? Address{host, addresses[0].port} : addresses[0];
-}
-
-std::optional<Member> member_in(std::string_view line) {
-  constexpr std::string_view kServer = "server.";
-  if (!line.starts_with(kServer)) return std::nullopt;
-  line.remove_prefix(kServer.size());
-  const auto sid = number_in<std::int64_t>(take_until(line, "="));
-  if (!sid) return std::nullopt;
-  const std::string_view quorum = take_until(line, ";");
-  const std::string host = host_in(quorum);
-  return Member{sid, client_address(line, host), host, quorum.ends_with(":observer")};
-}
-
 }  // namespace
 
 std::vector<Member> members_in(std::string_view config) {
   std::vector<Member> members;
-  while (!config.empty()) {
-    if (auto member = member_in(take_until(config, "\n"))) members.push_back(*std::move(member));
+  for (const EnsembleMember& found : parse_ensemble_config(config).members) {
+    Member member{.sid = found.id, .host = found.peers[0].host, .observer = found.observer};
+    if (found.client) member.address = Address{found.client->host, found.client->port};
+    members.push_back(std::move(member));
   }
   return members;
 }

@@ -3,11 +3,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <cstdio>
-#include <iostream>
 
+#include "cli/common/confirmation.h"
 #include "cli/common/human_text.h"
 #include "cli/common/options.h"
 #include "cli/ensemble/members.h"
@@ -132,19 +131,6 @@ int show_all(const Client& client, const Command& command) {
   return count == 0 ? kFailedExit : 0;
 }
 
-bool is_agreed(const Command& command) {
-  if (command.yes) return true;
-  if (isatty(STDIN_FILENO) == 0) {
-    fmt::print(stderr, "drover: cannot ask for confirmation without a terminal; use --yes\n");
-    return false;
-  }
-  fmt::print("Continue? [y/N] ");
-  std::fflush(stdout);
-  std::string answer;
-  std::getline(std::cin, answer);
-  return answer == "y" || answer == "yes";
-}
-
 int break_it(const Client& client, const Command& command, const std::vector<Address>& given) {
   const Breaking breaking = command.verb == "release" ? Breaking::kRelease : Breaking::kRevoke;
   auto target = find_target(client, command.path, command.limits);
@@ -158,7 +144,7 @@ int break_it(const Client& client, const Command& command, const std::vector<Add
     target->stand.address = at->second;
   }
   fmt::print("{}", consequence_of(*target, breaking));
-  if (!is_agreed(command)) {
+  if (!command.yes && !is_confirmed()) {
     fmt::print("Nothing was done.\n");
     return kFailedExit;
   }

@@ -207,6 +207,8 @@ json::object json_of(const Board& board) {
     paths.push_back(json::object{{"path", safe_text(path.path)}, {"changes", path.changes}});
   }
   return {{"members", std::move(rows)},
+          {"config_version",
+           board.config_version ? json::value(hex_text(*board.config_version)) : json::value(nullptr)},
           {"changes", json::object{{"seconds", board.changes_seconds},
                                    {"total", board.changes},
                                    {"by_path", std::move(paths)},

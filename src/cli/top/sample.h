@@ -55,10 +55,11 @@ struct PathCount {
 
 struct Board {
   std::vector<Row> rows = {};
-  std::vector<PathCount> paths = {};  // most changes first
-  std::uint64_t changes = 0;          // total
-  double changes_seconds = 0;         // duration of counting
-  std::string paths_trouble = {};     // why they are not counted
+  std::optional<std::int64_t> config_version = {};  // of /zookeeper/config
+  std::vector<PathCount> paths = {};                // most changes first
+  std::uint64_t changes = 0;                        // total
+  double changes_seconds = 0;                       // duration of counting
+  std::string paths_trouble = {};                   // why they are not counted
   std::vector<std::string> notes = {};
 };
 

@@ -109,6 +109,7 @@ std::vector<std::string> lines_of(Board board, const ScreenOptions& options) {
   sort_rows(board.rows, options.sort);
   std::vector<std::string> lines;
   add_members(board, lines);
+  if (board.config_version) lines.push_back("configuration version " + hex_text(*board.config_version));
   for (const std::string& note : board.notes) lines.push_back("note: " + note);
   add_paths(board, options, lines);
   const std::size_t room = options.height - (options.footer ? 1 : 0);

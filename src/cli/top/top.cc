@@ -17,6 +17,7 @@
 #include "cli/top/paths.h"
 #include "cli/top/screen.h"
 #include "cli/top/watch.h"
+#include "drover/ensemble.h"
 
 namespace drover::cli::observe {
 namespace {
@@ -63,6 +64,7 @@ class Sampler {
     }
     forget_doubles(samples);
     Board board = make_board(members_, before_, samples);
+    if (config_ && !config_->empty()) board.config_version = parse_ensemble_config(*config_).version;
     before_ = std::move(samples);
     return board;
   }

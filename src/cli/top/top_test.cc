@@ -128,6 +128,14 @@ TEST(TopPaths, PrefixesBeyondTheLimitAreCountedAsOthers) {
   EXPECT_EQ(counts.hottest(1, 1)[0].changes, 7U);
 }
 
+TEST(TopScreen, ShowsTheVersionOfTheConfigurationIfItIsKnown) {
+  Board board = make_board({member(1)}, {}, {sample("leader", "0x100000002")});
+  EXPECT_TRUE(json_of(board).at("config_version").is_null());
+  board.config_version = 0x100000001;
+  EXPECT_THAT(lines_of(board, {}), ::testing::Contains("configuration version 0x100000001"));
+  EXPECT_EQ(json_of(board).at("config_version").as_string(), "0x100000001");
+}
+
 TEST(Ensemble, MembersAreReadFromTheConfiguration) {
   const auto members = members_in(
       "server.1=zk1:2888:3888:participant;0.0.0.0:2181\nserver.2=zk2:2888:3888:observer;10.0.0.2:2182\n"
