@@ -166,16 +166,8 @@ class Loader {
                                                  {.multi_address = ensemble.multi_address});
       if (!added) return wrong(complaint(setting, false, added.error().sentence));
     }
-    if (const auto version = version_of_file_name(dynamic_file)) ensemble.members.set_version(*version);
+    ensemble.members.set_version(zab::version_of_file_name(dynamic_file));
     return {};
-  }
-
-  // "zoo.cfg.dynamic.100000000": ZooKeeper keeps the version of a dynamic file in its name, in hexadecimal.
-  static std::optional<std::int64_t> version_of_file_name(std::string_view name) {
-    const std::size_t dot = name.rfind('.');
-    if (dot == std::string_view::npos || dot + 1 == name.size()) return std::nullopt;
-    const auto version = zab::parse_number(name.substr(dot + 1), 16);
-    return version && *version >= 0 ? std::optional(*version) : std::nullopt;
   }
 
   // A standalone server does not need a myid, except when its only server line contains the client port.

@@ -338,6 +338,13 @@ std::string to_text(const Membership& membership) {
   return text + version_line(membership);
 }
 
+std::int64_t version_of_file_name(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos) return 0;
+  const auto version = parse_number(name.substr(dot + 1), 16);
+  return version ? std::max(*version, std::int64_t{0}) : 0;
+}
+
 std::string file_text(const Membership& membership, VersionLine version) {
   std::vector<std::string> lines = lines_of(membership);
   if (version == VersionLine::kWritten) lines.push_back(version_line(membership));

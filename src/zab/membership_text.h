@@ -66,6 +66,11 @@ std::string to_text(const Membership& membership);
 
 // The text of a dynamic file: the same lines in the order of their characters, without a last newline. The
 // version is in the name of the file, except for the file of a proposed membership.
+//
+//   zoo.cfg.dynamic.100000000
+//
+// 0 if the name does not end in a number.
+std::int64_t version_of_file_name(std::string_view name);
 enum class VersionLine { kLeftOut, kWritten };
 std::string file_text(const Membership& membership, VersionLine version);
 

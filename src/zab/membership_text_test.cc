@@ -237,6 +237,13 @@ TEST(MembershipText, TheNumberOfServersIsLimited) {
   EXPECT_FALSE(parse_membership(text));
 }
 
+TEST(MembershipText, TheVersionOfAFileIsInItsName) {
+  EXPECT_EQ(version_of_file_name("/etc/zoo.cfg.dynamic.1000000ff"), 0x1000000ff);
+  for (const char* name : {"", "zoo", "/etc/zoo.cfg.dynamic", "zoo.cfg.dynamic.", "zoo.cfg.dynamic.-1"}) {
+    EXPECT_EQ(version_of_file_name(name), 0) << name;
+  }
+}
+
 // Written by Java 3.8.0 into zoo.cfg.dynamic.10000007b and zoo.cfg.dynamic.next.
 TEST(MembershipText, LinesOfAFileAreSortedAsText) {
   const auto read = parse_membership(

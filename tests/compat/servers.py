@@ -139,12 +139,15 @@ class Server:
 
     def _launch(self):
         config_file = self.base / "zoo.cfg"
-        settings = dict(self.config, clientPort=self.port)
-        config_file.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+        self.write_config(config_file)
         with open(self.log_file, "ab") as log:
             self.process = subprocess.Popen(self.command(config_file), stdin=subprocess.DEVNULL, stdout=log,
                                             stderr=subprocess.STDOUT, cwd=self.base)
         _live_processes.append(self.process)
+
+    def write_config(self, config_file):
+        settings = dict(self.config, clientPort=self.port)
+        config_file.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
 
     def _wait_ready(self):
         deadline = time.monotonic() + START_TIMEOUT_SECONDS
