@@ -89,10 +89,10 @@ def members_are_shown(ensemble):
 
 def nothing_is_done_without_consent(ensemble):
     before = show(ensemble)["version"]
-    expect_in("nobody is there to be asked; --yes", run(ensemble[1].address, "remove", "3", status=1))
+    expect_in("cannot ask for confirmation without a terminal; use --yes", run(ensemble[1].address, "remove", "3", status=1))
     expect_in("step 1   remove server.3", run(ensemble[1].address, "remove", "3", "--dry-run"))
     with Terminal([drover_binary(), "reconfig", "-server", ensemble[1].address, "remove", "3"]) as screen:
-        screen.wait_for("Go on? [y/N]")
+        screen.wait_for("Continue? [y/N]")
         screen.type("n\r")
         screen.wait_for("Nothing was changed.")
         expect(screen.wait(), 1, "exit code")

@@ -12,10 +12,10 @@ namespace drover::cli::observe {
 
 bool is_confirmed() {
   if (isatty(STDIN_FILENO) == 0) {
-    fmt::print(stderr, "drover: nobody is there to be asked; --yes does it without asking\n");
+    fmt::print(stderr, "drover: cannot ask for confirmation without a terminal; use --yes\n");
     return false;
   }
-  fmt::print("Go on? [y/N] ");
+  fmt::print("Continue? [y/N] ");
   std::fflush(stdout);
   std::string answer;
   std::getline(std::cin, answer);

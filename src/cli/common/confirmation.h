@@ -5,7 +5,7 @@
 
 namespace drover::cli::observe {
 
-// "Go on? [y/N]". Without a terminal it prints that --yes is needed, and the answer is no.
+// "Continue? [y/N]". Without a terminal it prints that --yes is needed, and the answer is no.
 bool is_confirmed();
 
 }  // namespace drover::cli::observe
