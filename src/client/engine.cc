@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/ensure.h"
+#include "base/path.h"
 #include "wire/jute.h"
 
 namespace drover::client {

@@ -3,6 +3,7 @@
 // Effects of the session, and the callbacks they cause.
 #include <utility>
 
+#include "base/path.h"
 #include "client/engine.h"
 
 namespace drover::client {
