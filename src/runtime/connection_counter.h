@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/client_address.h"
+#include "base/ensure.h"
 
 namespace drover::server {
 
@@ -41,8 +42,9 @@ class ConnectionCounter {
 
   void leave(std::string_view ip) {
     std::lock_guard lock(mutex_);
-    --total_;
     const auto found = by_client_.find(client_network(ip));
+    ENSURE(total_ > 0 && found != by_client_.end(), "only a counted connection leaves");
+    --total_;
     if (--found->second == 0) by_client_.erase(found);
   }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/ensure.h"
 #include "log/log.h"
 #include "runtime/clock.h"
 
@@ -35,6 +36,7 @@ void Core::make_member(const replica::MemberConfig& config, replica::MemberStart
 }
 
 void Core::start(Instant now) {
+  ENSURE(member_ && log_ && wake_ && halt_, "a core starts when all its parts are there");
   std::lock_guard running(replica_mutex_);
   replica::Effects effects;
   member_->start(now, effects);
@@ -131,6 +133,7 @@ void Core::settle(Instant now) {
 }
 
 std::size_t Core::on_link_bytes(zab::LinkId link, std::string_view bytes, Instant now) {
+  ENSURE(peers_, "a standalone server has no links");
   std::lock_guard running(replica_mutex_);
   const WallTime wall = wall_now();
   std::size_t taken = 0;
@@ -149,6 +152,7 @@ std::size_t Core::on_link_bytes(zab::LinkId link, std::string_view bytes, Instan
     carry_out(effects);
     settle(now);
   }
+  ENSURE(taken <= bytes.size(), "no more is taken than there is");
   return taken;
 }
 
@@ -206,6 +210,8 @@ void Core::apply_with_writer_lock(Change change) {
 
 void Core::carry_out(replica::Effects& effects) {
   if (effects.halt) halt_(*effects.halt);
+  ENSURE(effects.ordered.empty() && effects.to_leader.empty(),
+         "a member has passed on what its replica asked");
   for (const std::string& line : effects.zab.log) log_info("ensemble", "{}", line);
   for (const std::string& line : effects.zab.warnings) log_warn("ensemble", "{}", line);
   if (peers_) {
@@ -223,6 +229,7 @@ void Core::carry_out(replica::Effects& effects) {
   if (effects.answers.empty()) return;
   with_writer_lock([&] {
     for (const replica::SessionAnswer& answer : effects.answers) {
+      ENSURE(static_cast<std::size_t>(answer.front) < fronts_.size(), "an answer belongs to a front");
       fronts_[static_cast<std::size_t>(answer.front)].front->on_session_answer(answer);
     }
   });

@@ -6,6 +6,7 @@
 #include <limits>
 #include <thread>
 
+#include "base/ensure.h"
 #include "log/log.h"
 #include "runtime/settings.h"
 #include "wire/quorum.h"
@@ -200,6 +201,7 @@ void EnsembleHost::tell(const zab::LinkEvent& event) {
 void EnsembleHost::dial(const zab::Dial& dial) {
   const EnsembleConfig& e = config_.ensemble;
   const auto server = e.members.servers().find(dial.server);
+  ENSURE(!links_.contains(dial.link), "a link is dialled once");
   Link& link = links_[dial.link];
   link.id = dial.link;
   net::DialOptions attempt;
@@ -223,6 +225,7 @@ void EnsembleHost::close(zab::LinkId id) {
 // --- sending the state to a learner ---
 
 void EnsembleHost::begin_stream(Link& link) {
+  ENSURE(!link.stream, "a learner gets one state at a time");
   link.stream = std::make_unique<host::StateStream>(parts_.machine);
   TreeLock::Reading reading(parts_.lock, TreeSlot::kStreams);
   link.stream->begin(link.link->output());
@@ -272,6 +275,7 @@ void EnsembleHost::on_accepted(net::Stream stream, const net::Address& peer) {
   auto opened = net::PeerLink::accept(parts_.loop, *this, std::move(stream), peer);
   if (!opened) return log_warn("ensemble", "{}", opened.error().what);
   make_room_for_a_stranger();
+  ENSURE(!links_.contains(id), "links are numbered");
   Link& link = links_[id];
   link.id = id;
   link.link = std::move(*opened);

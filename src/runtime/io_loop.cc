@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ensure.h"
 #include "log/log.h"
 #include "net/tls_context.h"
 #include "runtime/clock.h"
@@ -113,6 +114,7 @@ void IoLoop::process() {
 
 ClientConnection* IoLoop::of(replica::ConnId id) {
   if (!front_.exists(id)) return nullptr;
+  ENSURE(id.slot < index_of_slot_.size(), "every connection of the front has a socket");
   return connections_[index_of_slot_[id.slot]].get();
 }
 
@@ -151,6 +153,7 @@ void IoLoop::greet(ClientConnection& c) {
 }
 
 void IoLoop::begin_client(ClientConnection& c) {
+  ENSURE(c.phase == ClientConnection::Phase::kGreeting, "a connection reaches the front once");
   replica::Front::Peer peer;
   peer.ip = c.peer.ip_text();
   peer.remote = c.peer.to_text().substr(1);
@@ -229,6 +232,7 @@ void IoLoop::detect(ClientConnection& c) {
 }
 
 void IoLoop::begin_handshake(ClientConnection& c) {
+  ENSURE(c.phase != ClientConnection::Phase::kTls, "a connection has one TLS handshake");
   c.phase = ClientConnection::Phase::kTls;
   c.deadline = loop_->now() + config_.tls_handshake_ms;
   ++stats_.tls_handshakes;
@@ -267,6 +271,7 @@ void IoLoop::receive(ClientConnection& c) {
       process();
       if (c.phase == ClientConnection::Phase::kClient && !front_.reading(c.id)) return;
     }
+    ENSURE(kArenaBytes - arena_used_ >= kReceiveMin, "processing empties the arena");
     const std::size_t room = std::min(kReceiveMax, kArenaBytes - arena_used_);
     const net::IoCount got = c.stream.read(arena_.get() + arena_used_, room);
     if (got.status == net::IoStatus::kAgain) return;
@@ -314,6 +319,7 @@ void IoLoop::resume(ClientConnection& c) {
 
 // False: the connection is broken. Unsent bytes stay, and c.unsent is set.
 bool IoLoop::write_out(ClientConnection& c, std::string& out) {
+  ENSURE(c.sent <= out.size(), "no more is sent than there was");
   const net::IoCount wrote = c.stream.write(std::string_view(out).substr(c.sent));
   if (wrote.status == net::IoStatus::kClosed || wrote.status == net::IoStatus::kError) return false;
   if (wrote.status == net::IoStatus::kOk) c.sent += wrote.bytes;
@@ -345,6 +351,7 @@ void IoLoop::update_events(ClientConnection& c) {
 }
 
 void IoLoop::close(ClientConnection& c) {
+  ENSURE(connections_[c.index].get() == &c, "a connection is closed once");
   if (c.phase == ClientConnection::Phase::kClient) {
     TreeLock::Reading reading(lock_, io_slot(static_cast<std::size_t>(id_)));
     front_.close(c.id);
@@ -374,6 +381,7 @@ void IoLoop::open(Newcomer& newcomer) {
   }
   const std::uint32_t index = free_.back();
   free_.pop_back();
+  ENSURE(!connections_[index], "a free place has no connection");
   connections_[index] = std::make_unique<ClientConnection>(
       *this, net::Stream(std::move(newcomer.accepted.socket)), newcomer.accepted.peer);
   ClientConnection& c = *connections_[index];

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/ensure.h"
 #include "log/log.h"
 #include "runtime/clock.h"
 
@@ -44,10 +45,12 @@ LogThread::~LogThread() {
 }
 
 void LogThread::submit(wire::TxnBatchPtr append) {
+  ENSURE(append && append->size() > 0, "an append has transactions");
   bool wake = false;
   const std::uint64_t submitted_ns = now_ns();
   {
     std::lock_guard lock(mutex_);
+    ENSURE(!stopping_, "nothing is submitted to a log that ends");
     borrowed_ = may_borrow(*append);
     if (!borrowed_) {
       if (queue_.empty()) oldest_ns_ = submitted_ns;
@@ -178,6 +181,7 @@ T LogThread::must(IoResult<T> result) {
 }
 
 void LogThread::carry_out(const host::DiskOrder& order) {
+  ENSURE(!host::is_append(order), "appends are written in batches");
   const bool rewrites = host::rewrites_history(order);
   if (rewrites) callbacks_.pause_snapshots();
   callbacks_.done(must(disk_.carry_out(order)));

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/ensure.h"
 #include "host/state_walk.h"
 #include "log/keep_going.h"
 #include "log/log.h"
@@ -146,6 +147,7 @@ void SnapshotThread::stop() {
 
 void SnapshotThread::pause() {
   std::unique_lock lock(mutex_);
+  ENSURE(!paused_, "one order at a time pauses snapshots");
   paused_ = true;
   work_.notify_one();
   idle_.wait(lock, [&] { return !busy_; });
@@ -154,6 +156,7 @@ void SnapshotThread::pause() {
 void SnapshotThread::resume() {
   {
     std::lock_guard lock(mutex_);
+    ENSURE(paused_, "only paused snapshots resume");
     paused_ = false;
   }
   work_.notify_one();
@@ -249,6 +252,7 @@ void SnapshotThread::snapshot() {
   const IoResult<SnapshotResult> result = write_one();
   std::unique_lock lock(mutex_);
   ++ended_;
+  ENSURE(ended_ == begun_, "one snapshot is written at a time");
   last_ = result;
   idle_.notify_all();
   if (!result && result.error().code == ECANCELED) {
