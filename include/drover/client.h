@@ -61,7 +61,7 @@ namespace drover {
 
 class Client;
 namespace client {
-Client make_client(std::shared_ptr<Core> core, std::string prefix);
+Client make_client(std::shared_ptr<ClientCore> core, std::string prefix);
 }
 
 // Files as in ZooKeeper's ssl.keyStore.* and ssl.trustStore.*: JKS, PKCS12 or PEM.
@@ -222,7 +222,7 @@ class Client {
  private:
   struct Handle;
   struct Calls;
-  friend Client client::make_client(std::shared_ptr<client::Core> core, std::string prefix);
+  friend Client client::make_client(std::shared_ptr<client::ClientCore> core, std::string prefix);
   Client(std::shared_ptr<Handle> handle, std::string prefix, SessionId bound)
       : handle_(std::move(handle)), prefix_(std::move(prefix)), bound_(bound) {}
   static Task<Result<Client>> wait_until_connected(Client client, Wait wait);

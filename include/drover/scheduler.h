@@ -17,18 +17,18 @@
 namespace drover {
 
 namespace client {
-class Core;
+class ClientCore;
 }
 
 // A handle; it does not keep the session open.
 class Scheduler {
  public:
-  explicit Scheduler(std::shared_ptr<client::Core> core) : core_(std::move(core)) {}
+  explicit Scheduler(std::shared_ptr<client::ClientCore> core) : core_(std::move(core)) {}
 
   // Resumes on the executor; at once, if already there.
   class Enter {
    public:
-    explicit Enter(std::shared_ptr<client::Core> core) : core_(std::move(core)) {}
+    explicit Enter(std::shared_ptr<client::ClientCore> core) : core_(std::move(core)) {}
     Enter(const Enter&) = delete;
     Enter& operator=(const Enter&) = delete;
     ~Enter() {
@@ -39,7 +39,7 @@ class Scheduler {
     void await_resume() const {}
 
    private:
-    std::shared_ptr<client::Core> core_;
+    std::shared_ptr<client::ClientCore> core_;
     std::shared_ptr<std::coroutine_handle<>> place_;  // the coroutine to resume, if it still exists
   };
   Enter enter() const { return Enter(core_); }
@@ -51,10 +51,10 @@ class Scheduler {
   Task<Result<void>> sleep(Wait until) const;
 
   // For the library itself.
-  const std::shared_ptr<client::Core>& core() const { return core_; }
+  const std::shared_ptr<client::ClientCore>& core() const { return core_; }
 
  private:
-  std::shared_ptr<client::Core> core_;
+  std::shared_ptr<client::ClientCore> core_;
 };
 
 // Runs the whole task on the executor. Safe to call from any thread.

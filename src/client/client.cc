@@ -15,7 +15,7 @@
 namespace drover {
 
 using client::Board;
-using client::Core;
+using client::ClientCore;
 using client::Engine;
 using client::Strand;
 
@@ -84,7 +84,7 @@ client::IoDriver::Made make_driver(const Options& options, const client::Connect
 
 }  // namespace
 
-Client client::make_client(std::shared_ptr<Core> core, std::string prefix) {
+Client client::make_client(std::shared_ptr<ClientCore> core, std::string prefix) {
   return Client::Calls::make(std::move(core), std::move(prefix));
 }
 
@@ -100,8 +100,8 @@ Result<Client> Client::open(Options options) {
   const auto strand = make_strand(options, **driver);
   strand->set_driver(*driver);
   (*driver)->start(std::make_unique<Engine>(engine_options(options, *where, seed), board), strand);
-  auto core = std::make_shared<Core>(
-      Core::Parts{strand, *driver, board, options.retry, seed, random_seed(), where->chroot});
+  auto core = std::make_shared<ClientCore>(
+      ClientCore::Parts{strand, *driver, board, options.retry, seed, random_seed(), where->chroot});
   Client client = Calls::make(std::move(core), where->chroot + options.name_space);
   for (AuthInfo& auth : options.auth) start(client.add_auth(std::move(auth)));
   return client;
@@ -169,7 +169,7 @@ Client::Subscription Client::on_state(std::function<void(const StateEvent&)> cal
     callback(now);
   });
   // Do not keep the source alive.
-  return Subscription([weak = std::weak_ptr<Core>(core), id, ended] {
+  return Subscription([weak = std::weak_ptr<ClientCore>(core), id, ended] {
     const auto owner = weak.lock();
     if (!owner) return;
     auto end = [owner, id, ended] {

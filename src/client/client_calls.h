@@ -17,7 +17,7 @@ namespace drover {
 
 // The session is closed when the last handle is destroyed.
 struct Client::Handle {
-  explicit Handle(std::shared_ptr<client::Core> c, bool closes_session)
+  explicit Handle(std::shared_ptr<client::ClientCore> c, bool closes_session)
       : core(std::move(c)), closes(closes_session) {}
   ~Handle() {
     if (!closes) return;
@@ -26,7 +26,7 @@ struct Client::Handle {
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
 
-  std::shared_ptr<client::Core> core;
+  std::shared_ptr<client::ClientCore> core;
   bool closes;
 };
 
@@ -71,7 +71,7 @@ inline std::optional<Error> refusal_of_path(const std::string& path, const std::
 }
 
 template <class T>
-Task<Result<T>> perform(std::shared_ptr<Core> core, Plan<T> plan, Wait wait) {
+Task<Result<T>> perform(std::shared_ptr<ClientCore> core, Plan<T> plan, Wait wait) {
   if (plan.refused) co_return std::unexpected(*std::move(plan.refused));
   for (int tries = 1;; ++tries) {
     const std::shared_ptr<CallOf<T>> call = plan.make_call(to_instant(wait.deadline));
@@ -95,14 +95,14 @@ Task<Result<T>> perform(std::shared_ptr<Core> core, Plan<T> plan, Wait wait) {
 
 namespace client {
 // A client on the given driver.
-Client make_client(std::shared_ptr<Core> core, std::string prefix);
+Client make_client(std::shared_ptr<ClientCore> core, std::string prefix);
 }  // namespace client
 
 // Helpers shared by the methods of Client.
 struct Client::Calls {
-  static const std::shared_ptr<client::Core>& core(const Client& c) { return c.handle_->core; }
+  static const std::shared_ptr<client::ClientCore>& core(const Client& c) { return c.handle_->core; }
   static const std::string& prefix(const Client& c) { return c.prefix_; }
-  static Client make(std::shared_ptr<client::Core> core, std::string prefix) {
+  static Client make(std::shared_ptr<client::ClientCore> core, std::string prefix) {
     return Client(std::make_shared<Handle>(std::move(core), true), std::move(prefix), SessionId{});
   }
   // For background work: it does not keep the session open.

@@ -28,7 +28,7 @@ Plan<Created> create_plan(Plan<Created> plan, std::string_view data, const Creat
 }
 
 // Creates "/a" and "/a/b" for "/a/b/c". Another client may create them at the same time.
-Task<Result<void>> create_parents(std::shared_ptr<client::Core> core, Plan<Created> base, Wait wait) {
+Task<Result<void>> create_parents(std::shared_ptr<client::ClientCore> core, Plan<Created> base, Wait wait) {
   const std::string path = base.full_path;
   CreateOptions options;
   options.mode = CreateMode::kContainer;
@@ -55,7 +55,8 @@ Task<Result<void>> create_parents(std::shared_ptr<client::Core> core, Plan<Creat
   co_return Result<void>{};
 }
 
-Task<Result<Created>> create_with_parents(std::shared_ptr<client::Core> core, Plan<Created> plan, Wait wait) {
+Task<Result<Created>> create_with_parents(std::shared_ptr<client::ClientCore> core, Plan<Created> plan,
+                                          Wait wait) {
   if (plan.refused) co_return std::unexpected(*plan.refused);
   for (;;) {
     auto creating = client::perform<Created>(core, plan, wait);

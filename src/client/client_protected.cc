@@ -13,7 +13,7 @@
 
 namespace drover {
 
-using client::Core;
+using client::ClientCore;
 
 namespace {
 
@@ -36,7 +36,7 @@ std::string child_of(const std::string& parent, std::string_view name) {
 
 }  // namespace
 
-std::string Core::new_uuid() {
+std::string ClientCore::new_uuid() {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string uuid;
   std::uint64_t bits = 0;

@@ -26,7 +26,7 @@ namespace drover::client {
 inline constexpr std::int64_t kFarewellMs = 2000;
 
 // Lives as long as something waits; the session ends earlier (Client::Handle).
-class Core : public std::enable_shared_from_this<Core> {
+class ClientCore : public std::enable_shared_from_this<ClientCore> {
  public:
   struct Parts {
     std::shared_ptr<Strand> strand;
@@ -37,10 +37,11 @@ class Core : public std::enable_shared_from_this<Core> {
     std::uint64_t name_seed = 0;
     std::string chroot = {};
   };
-  explicit Core(Parts parts) : parts_(std::move(parts)), random_(parts_.seed), names_(parts_.name_seed) {}
-  ~Core() { parts_.driver->retire(); }
-  Core(const Core&) = delete;
-  Core& operator=(const Core&) = delete;
+  explicit ClientCore(Parts parts)
+      : parts_(std::move(parts)), random_(parts_.seed), names_(parts_.name_seed) {}
+  ~ClientCore() { parts_.driver->retire(); }
+  ClientCore(const ClientCore&) = delete;
+  ClientCore& operator=(const ClientCore&) = delete;
 
   Strand& strand() const { return *parts_.strand; }
   Board& board() const { return *parts_.board; }
@@ -85,7 +86,7 @@ inline Instant to_instant(Clock::time_point at) {
 // also on the executor, the call is abandoned.
 class CallAwaiter {
  public:
-  CallAwaiter(std::shared_ptr<Core> core, std::shared_ptr<Call> call, std::stop_token stop)
+  CallAwaiter(std::shared_ptr<ClientCore> core, std::shared_ptr<Call> call, std::stop_token stop)
       : core_(std::move(core)), call_(std::move(call)), stop_(std::move(stop)) {}
   CallAwaiter(const CallAwaiter&) = delete;
   CallAwaiter& operator=(const CallAwaiter&) = delete;
@@ -109,7 +110,7 @@ class CallAwaiter {
 
  private:
   struct Stop {
-    std::shared_ptr<Core> core;
+    std::shared_ptr<ClientCore> core;
     std::shared_ptr<Call> call;
     // Runs on the thread that requests the stop, perhaps before the call is posted.
     void operator()() const {
@@ -117,7 +118,7 @@ class CallAwaiter {
     }
   };
 
-  std::shared_ptr<Core> core_;
+  std::shared_ptr<ClientCore> core_;
   std::shared_ptr<Call> call_;
   std::stop_token stop_;
   bool suspended_ = false;

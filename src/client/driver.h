@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The interface between the pure half of a client and the world: a Driver gives bytes and time to a Machine
-// and carries out its effects. Commands come from the callers, Jobs go to them.
+// The interface between the pure half of a client and the world: a Driver gives bytes and time to a
+// DrivenMachine and carries out its effects. Commands come from the callers, Jobs go to them.
 //
 // It uses no public types, so that drivers need not know them.
 #pragma once
@@ -76,9 +76,9 @@ class Command {
   ~Command() = default;
 };
 
-class Machine {
+class DrivenMachine {
  public:
-  virtual ~Machine() = default;
+  virtual ~DrivenMachine() = default;
   // Inputs, as in Session.
   virtual void start(Instant now) = 0;
   // The numeric address that the next on_connected() is about, if the driver knows it.
@@ -95,7 +95,7 @@ class Machine {
   virtual bool is_over() const = 0;
 
   // The effects of the inputs so far. Carry them out and clear them after one or several inputs.
-  Effects wanted;
+  SessionEffects wanted;
   Chain<Job> jobs;
 };
 

@@ -63,7 +63,7 @@ struct EngineOptions {
   bool secure = false;  // connections use TLS
 };
 
-class Engine final : public Machine {
+class Engine final : public DrivenMachine {
  public:
   Engine(EngineOptions options, std::shared_ptr<Board> board);
   ~Engine() override;

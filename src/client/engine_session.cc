@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Effects of the session, and the callbacks they cause.
+// SessionEffects of the session, and the callbacks they cause.
 #include <utility>
 
 #include "base/path.h"

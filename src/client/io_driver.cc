@@ -34,7 +34,7 @@ class IoThread final : public IoDriver,
  public:
   static Made make(const IoDriverOptions& options);
 
-  void start(std::unique_ptr<Machine> machine, std::shared_ptr<Strand> strand) override;
+  void start(std::unique_ptr<DrivenMachine> machine, std::shared_ptr<Strand> strand) override;
   // Safe to call from any thread.
   void post(Command* command) override;
   void post(std::move_only_function<void()> work) override;
@@ -83,7 +83,7 @@ class IoThread final : public IoDriver,
   // Used by the thread that is working: the I/O thread, unless it sleeps. See flush().
   std::mutex at_work_;
   bool is_running_ = false;
-  std::unique_ptr<Machine> machine_;
+  std::unique_ptr<DrivenMachine> machine_;
   std::optional<Instant> sleeps_until_;  // empty: until it is woken
   net::Stream stream_;
   std::uint32_t watched_ = 0;  // events registered with the loop
@@ -118,7 +118,7 @@ IoDriver::Made IoThread::make(const IoDriverOptions& options) {
   return made;
 }
 
-void IoThread::start(std::unique_ptr<Machine> machine, std::shared_ptr<Strand> strand) {
+void IoThread::start(std::unique_ptr<DrivenMachine> machine, std::shared_ptr<Strand> strand) {
   machine_ = std::move(machine);
   strand_ = std::move(strand);
   const auto exit = [weak = weak_from_this()] {
@@ -151,7 +151,7 @@ void IoThread::flush() {
 bool IoThread::serve() {
   if (!is_running_) return false;
   if (!take_commands(net::EventLoop::clock())) return true;
-  const Effects& wanted = machine_->wanted;
+  const SessionEffects& wanted = machine_->wanted;
   if (wanted.hang_up || wanted.dial) return false;
   strand_->post(machine_->jobs);
   take_servers();
@@ -239,7 +239,7 @@ bool IoThread::take_work(Lock& at_work) {
 }
 
 void IoThread::carry_out() {
-  Effects& wanted = machine_->wanted;
+  SessionEffects& wanted = machine_->wanted;
   strand_->post(machine_->jobs);
   if (wanted.hang_up) hang_up();
   take_servers();

@@ -34,7 +34,7 @@ class IoDriver : public Driver, public Executor {
   using Made = std::expected<std::shared_ptr<IoDriver>, std::string>;
   static Made create(const IoDriverOptions& options);
   // Call it once.
-  virtual void start(std::unique_ptr<Machine> machine, std::shared_ptr<Strand> strand) = 0;
+  virtual void start(std::unique_ptr<DrivenMachine> machine, std::shared_ptr<Strand> strand) = 0;
 };
 
 }  // namespace drover::client

@@ -12,13 +12,13 @@ namespace drover {
 using client::Call;
 using client::CallAwaiter;
 using client::CallOf;
-using client::Core;
+using client::ClientCore;
 
 namespace {
 
 thread_local const std::function<Clock::time_point()>* clock_override = nullptr;
 
-Task<Result<void>> sleep_on(std::shared_ptr<Core> core, Wait wait) {
+Task<Result<void>> sleep_on(std::shared_ptr<ClientCore> core, Wait wait) {
   auto timer = std::make_shared<CallOf<void>>(+[](wire::Reader&, const Call&) { return Result<void>{}; });
   timer->kind = Call::Kind::kTimer;
   timer->deadline = client::to_instant(wait.deadline);

@@ -21,7 +21,7 @@ Session::Session(const SessionOptions& options)
   ENSURE(options.timeout_ms >= 3, "the session timeout is at least 3 ms");
 }
 
-void Session::start(Instant now, Effects& effects) {
+void Session::start(Instant now, SessionEffects& effects) {
   ENSURE(!started_, "a session starts once");
   started_ = true;
   dial(now, effects);
@@ -35,32 +35,32 @@ std::int64_t Session::connect_timeout_ms() const {
   return std::max<std::int64_t>(1, timeout_ms_ / tries);
 }
 
-void Session::dial(Instant now, Effects& effects) {
+void Session::dial(Instant now, SessionEffects& effects) {
   phase_ = Phase::kDialling;
   connect_deadline_ = now + connect_timeout_ms();
   effects.dial = servers_.next();
 }
 
-void Session::on_connected(Instant now, Effects& effects) {
+void Session::on_connected(Instant now, SessionEffects& effects) {
   if (phase_ != Phase::kDialling) return;
   phase_ = Phase::kHandshake;
   last_heard_ = now;
   send_connect(now, effects);
 }
 
-void Session::on_disconnected(Instant now, Effects& effects) {
+void Session::on_disconnected(Instant now, SessionEffects& effects) {
   if (phase_ == Phase::kOver || phase_ == Phase::kIdle) return;
   lose(now, effects);
 }
 
-void Session::enter(SessionState state, Effects& effects) {
+void Session::enter(SessionState state, SessionEffects& effects) {
   if (state == state_) return;
   state_ = state;
   effects.happened.push_back(StateChange{state, session_});
 }
 
 // The connection is lost. Requests in progress may or may not have been applied.
-void Session::lose(Instant now, Effects& effects) {
+void Session::lose(Instant now, SessionEffects& effects) {
   const bool was_open = phase_ == Phase::kOpen;
   phase_ = Phase::kIdle;
   next_dial_ = now + servers_.delay_ms();
@@ -80,17 +80,17 @@ void Session::lose(Instant now, Effects& effects) {
   sent_.clear();
 }
 
-void Session::hang_up(Instant now, Effects& effects) {
+void Session::hang_up(Instant now, SessionEffects& effects) {
   effects.hang_up = true;
   lose(now, effects);
 }
 
-void Session::move_on(Instant now, Effects& effects) {
+void Session::move_on(Instant now, SessionEffects& effects) {
   if (phase_ == Phase::kOver || phase_ == Phase::kIdle) return;
   hang_up(now, effects);
 }
 
-void Session::replace_servers(const Origins& origins, Current current, Instant now, Effects& effects) {
+void Session::replace_servers(const Origins& origins, Current current, Instant now, SessionEffects& effects) {
   const bool leaves = servers_.replace(origins, phase_ == Phase::kOpen ? current : Current::kByList);
   if (effects.dial) effects.dial = servers_.current();  // Nobody has carried it out yet.
   if (!leaves) return;
@@ -100,15 +100,15 @@ void Session::replace_servers(const Origins& origins, Current current, Instant n
   leave_if_idle(now, effects);
 }
 
-void Session::leave_if_idle(Instant now, Effects& effects) {
+void Session::leave_if_idle(Instant now, SessionEffects& effects) {
   if (phase_ == Phase::kOpen && leaving_by_ && sent_.empty()) hang_up(now, effects);
 }
 
-void Session::abandon(Effects& effects) {
+void Session::abandon(SessionEffects& effects) {
   if (!is_final(state_)) finish(SessionState::kClosed, effects);
 }
 
-void Session::fail_all(Outcome of_sent, ErrorCode error, Effects& effects) {
+void Session::fail_all(Outcome of_sent, ErrorCode error, SessionEffects& effects) {
   for (const Sent& lost : sent_) {
     if (lost.op == wire::OpCode::kCloseSession) continue;
     effects.happened.push_back(Completed{lost.token, of_sent, {lost.xid, Zxid{}, error}, {}});
@@ -128,7 +128,7 @@ void Session::fail_all(Outcome of_sent, ErrorCode error, Effects& effects) {
   queued_bytes_ = 0;
 }
 
-void Session::finish(SessionState state, Effects& effects) {
+void Session::finish(SessionState state, SessionEffects& effects) {
   if (phase_ != Phase::kIdle) effects.hang_up = true;
   phase_ = Phase::kOver;
   effects.send.clear();
@@ -186,7 +186,7 @@ Instant Session::proof_deadline() const {
   return std::max(proved_.value_or(opened_), opened_) + read_timeout_ms();
 }
 
-void Session::on_time(Instant now, Effects& effects) {
+void Session::on_time(Instant now, SessionEffects& effects) {
   if (phase_ == Phase::kOver || !started_) return;
   if (is_past_expiry(now)) return finish(SessionState::kExpired, effects);
   switch (phase_) {

@@ -89,7 +89,7 @@ struct StateChange {
 };
 using Happening = std::variant<Completed, WatchEvent, StateChange>;
 
-struct Effects {
+struct SessionEffects {
   bool hang_up = false;  // do this first: close the connection or cancel the dial
   // The new list of servers; `dial` is an index into it.
   std::optional<std::vector<ServerAddress>> servers;
@@ -113,32 +113,34 @@ class Session {
 
   // --- inputs ---
   // None may come for a connection after hang_up.
-  void start(Instant now, Effects& effects);
-  void on_connected(Instant now, Effects& effects);
-  void on_bytes(std::string_view bytes, Instant now, Effects& effects);
-  void on_disconnected(Instant now, Effects& effects);
-  void on_time(Instant now, Effects& effects);
+  void start(Instant now, SessionEffects& effects);
+  void on_connected(Instant now, SessionEffects& effects);
+  void on_bytes(std::string_view bytes, Instant now, SessionEffects& effects);
+  void on_disconnected(Instant now, SessionEffects& effects);
+  void on_time(Instant now, SessionEffects& effects);
   // When to call on_time() next.
   std::optional<Instant> next_time() const;
 
   // Returns the request's xid. Requests are sent and completed in the order of submission. `op` must not be
   // one of the session's own (ping, auth, setWatches, closeSession). Watches are tracked by op and body.
-  std::int32_t submit(Token token, wire::OpCode op, std::string_view body, Instant now, Effects& effects);
+  std::int32_t submit(Token token, wire::OpCode op, std::string_view body, Instant now,
+                      SessionEffects& effects);
   // Withdraws a request that was not sent. False: it was sent, or has ended.
   bool withdraw(Token token);
   // Authenticates on this connection and on every later one. Completed by the first reply.
-  void add_auth(Token token, std::string_view scheme, std::string_view auth, Instant now, Effects& effects);
+  void add_auth(Token token, std::string_view scheme, std::string_view auth, Instant now,
+                SessionEffects& effects);
   // Closes the session after everything submitted before. Keeps trying until a server confirms it, or the
   // session is over anyway.
-  void close(Instant now, Effects& effects);
+  void close(Instant now, SessionEffects& effects);
   // Gives up at once without telling the server, which will expire the session.
-  void abandon(Effects& effects);
+  void abandon(SessionEffects& effects);
   // Moves the session to the next server.
-  void move_on(Instant now, Effects& effects);
+  void move_on(Instant now, SessionEffects& effects);
   // Replaces the list of servers (ServerOrder::replace()); indexes mean the new list from now on. If the
   // session leaves its server, it first waits for the replies to what it has sent, for a limited time; later
   // requests wait for the next server. So moving does not make the outcome of a request unknown.
-  void replace_servers(const Origins& origins, Current current, Instant now, Effects& effects);
+  void replace_servers(const Origins& origins, Current current, Instant now, SessionEffects& effects);
   // The session holds something exclusive, such as a lock. From now on only replies that prove a quorum count
   // as signs of life: those to writes and to sync. The session sends a sync instead of a ping, leaves a
   // server that does not answer it in time, and expires if no server does. Earlier replies keep counting,
@@ -200,13 +202,13 @@ class Session {
   };
 
   // session.cc
-  void dial(Instant now, Effects& effects);
-  void lose(Instant now, Effects& effects);
-  void hang_up(Instant now, Effects& effects);
-  void finish(SessionState state, Effects& effects);
-  void enter(SessionState state, Effects& effects);
-  void leave_if_idle(Instant now, Effects& effects);
-  void fail_all(Outcome of_sent, ErrorCode error, Effects& effects);
+  void dial(Instant now, SessionEffects& effects);
+  void lose(Instant now, SessionEffects& effects);
+  void hang_up(Instant now, SessionEffects& effects);
+  void finish(SessionState state, SessionEffects& effects);
+  void enter(SessionState state, SessionEffects& effects);
+  void leave_if_idle(Instant now, SessionEffects& effects);
+  void fail_all(Outcome of_sent, ErrorCode error, SessionEffects& effects);
   static bool proves_quorum(wire::OpCode op);
   bool is_past_expiry(Instant now) const;
   std::optional<Instant> expires_at() const;
@@ -217,23 +219,23 @@ class Session {
   std::int64_t read_timeout_ms() const { return std::int64_t{timeout_ms_} * 2 / 3; }
   std::int64_t ping_interval_ms() const { return std::int64_t{timeout_ms_} / 3; }
   // session_requests.cc
-  void send_connect(Instant now, Effects& effects);
-  void send_request(Sent request, std::string_view body, Instant now, Effects& effects);
-  void send_auth(const Auth& auth, Instant now, Effects& effects);
-  void send_ping(Instant now, Effects& effects);
-  void send_probe(Instant now, Effects& effects);
-  void send_close(Instant now, Effects& effects);
-  void resume(Instant now, Effects& effects);
-  void send_queued(Instant now, Effects& effects);
+  void send_connect(Instant now, SessionEffects& effects);
+  void send_request(Sent request, std::string_view body, Instant now, SessionEffects& effects);
+  void send_auth(const Auth& auth, Instant now, SessionEffects& effects);
+  void send_ping(Instant now, SessionEffects& effects);
+  void send_probe(Instant now, SessionEffects& effects);
+  void send_close(Instant now, SessionEffects& effects);
+  void resume(Instant now, SessionEffects& effects);
+  void send_queued(Instant now, SessionEffects& effects);
   std::int32_t take_xid();
   static Interest interest_of(wire::OpCode op, std::string_view body);
   // session_replies.cc
-  bool on_frame(std::string_view frame, Instant now, Effects& effects);
-  bool on_handshake(std::string_view frame, Instant now, Effects& effects);
-  bool on_reply(const wire::ReplyHeader& header, std::string_view body, Effects& effects);
-  bool on_event(const wire::ReplyHeader& header, std::string_view body, Effects& effects);
+  bool on_frame(std::string_view frame, Instant now, SessionEffects& effects);
+  bool on_handshake(std::string_view frame, Instant now, SessionEffects& effects);
+  bool on_reply(const wire::ReplyHeader& header, std::string_view body, SessionEffects& effects);
+  bool on_event(const wire::ReplyHeader& header, std::string_view body, SessionEffects& effects);
   bool on_ping_reply();
-  bool on_auth_reply(ErrorCode error, Effects& effects);
+  bool on_auth_reply(ErrorCode error, SessionEffects& effects);
   bool on_set_watches_reply(const wire::ReplyHeader& header);
   void note_interest(const Sent& request, ErrorCode error);
   void note_answered(Instant sent_at, bool read_only);
@@ -277,7 +279,7 @@ class Session {
   std::size_t set_watches_sent_ = 0;  // not answered
   WatchRegistry watches_;
   std::string input_;     // an unfinished frame
-  std::size_t used_ = 0;  // of input_, by frames that Effects may still point to
+  std::size_t used_ = 0;  // of input_, by frames that SessionEffects may still point to
 };
 
 }  // namespace drover::client

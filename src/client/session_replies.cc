@@ -16,7 +16,7 @@ constexpr std::size_t kLengthBytes = 4;
 }  // namespace
 
 // Frames are read in place; only an incomplete frame is copied.
-void Session::on_bytes(std::string_view bytes, Instant now, Effects& effects) {
+void Session::on_bytes(std::string_view bytes, Instant now, SessionEffects& effects) {
   if (phase_ != Phase::kHandshake && phase_ != Phase::kOpen) return;
   last_heard_ = now;
   input_.erase(0, used_);
@@ -44,7 +44,7 @@ void Session::on_bytes(std::string_view bytes, Instant now, Effects& effects) {
 }
 
 // False: no server sends this.
-bool Session::on_frame(std::string_view frame, Instant now, Effects& effects) {
+bool Session::on_frame(std::string_view frame, Instant now, SessionEffects& effects) {
   if (phase_ == Phase::kHandshake) return on_handshake(frame, now, effects);
   wire::Reader r(frame);
   const wire::ReplyHeader header = wire::decode_reply_header(r);
@@ -59,7 +59,7 @@ bool Session::on_frame(std::string_view frame, Instant now, Effects& effects) {
   }
 }
 
-bool Session::on_handshake(std::string_view frame, Instant now, Effects& effects) {
+bool Session::on_handshake(std::string_view frame, Instant now, SessionEffects& effects) {
   const auto response = wire::decode_connect_response(frame);
   if (!response) return false;
   const SessionId asked = session_to_ask_for();
@@ -106,7 +106,7 @@ bool Session::on_ping_reply() {
   return true;
 }
 
-bool Session::on_auth_reply(ErrorCode error, Effects& effects) {
+bool Session::on_auth_reply(ErrorCode error, SessionEffects& effects) {
   if (auths_answered_ >= auths_.size()) return false;
   Auth& auth = auths_[auths_answered_++];
   if (auth.token) {
@@ -130,7 +130,7 @@ bool Session::on_set_watches_reply(const wire::ReplyHeader& header) {
 
 // We have seen the event's zxid, so a server behind it must not answer us. But not all events of its
 // transaction may have arrived, so watch_zxid_ waits for a reply.
-bool Session::on_event(const wire::ReplyHeader& header, std::string_view body, Effects& effects) {
+bool Session::on_event(const wire::ReplyHeader& header, std::string_view body, SessionEffects& effects) {
   wire::Reader r(body);
   const auto type = static_cast<wire::EventType>(r.i32());
   r.i32();  // the state, always "connected"
@@ -142,7 +142,7 @@ bool Session::on_event(const wire::ReplyHeader& header, std::string_view body, E
   return true;
 }
 
-bool Session::on_reply(const wire::ReplyHeader& header, std::string_view body, Effects& effects) {
+bool Session::on_reply(const wire::ReplyHeader& header, std::string_view body, SessionEffects& effects) {
   if (sent_.empty() || sent_.front().xid != header.xid) return false;
   const Sent request = std::move(sent_.front());
   sent_.pop_front();

@@ -36,7 +36,7 @@ void append_request(std::string& out, std::int32_t xid, OpCode op, std::string_v
 }  // namespace
 
 // A new session has no password, but servers read 16 bytes.
-void Session::send_connect(Instant now, Effects& effects) {
+void Session::send_connect(Instant now, SessionEffects& effects) {
   const std::string none(wire::kPasswordBytes, '\0');
   const SessionId session = session_to_ask_for();
   wire::ConnectRequest request;
@@ -53,7 +53,7 @@ void Session::send_connect(Instant now, Effects& effects) {
 }
 
 // A new connection starts with authentication, then watches, then requests.
-void Session::resume(Instant now, Effects& effects) {
+void Session::resume(Instant now, SessionEffects& effects) {
   for (const Auth& auth : auths_) send_auth(auth, now, effects);
   if (options_.reset_watches) {
     set_watches_sent_ =
@@ -66,7 +66,7 @@ void Session::resume(Instant now, Effects& effects) {
   if (closing_) send_close(now, effects);
 }
 
-void Session::send_queued(Instant now, Effects& effects) {
+void Session::send_queued(Instant now, SessionEffects& effects) {
   while (!queued_.empty()) {
     Queued next = std::move(queued_.front());
     queued_.pop_front();
@@ -102,7 +102,8 @@ Session::Interest Session::interest_of(OpCode op, std::string_view body) {
   return {kind, 0, std::string(request->path)};
 }
 
-std::int32_t Session::submit(Token token, OpCode op, std::string_view body, Instant now, Effects& effects) {
+std::int32_t Session::submit(Token token, OpCode op, std::string_view body, Instant now,
+                             SessionEffects& effects) {
   ENSURE(!is_sessions_own(op), "the session sends its own packets itself");
   Sent request{token, take_xid(), op, now, interest_of(op, body)};
   const std::int32_t xid = request.xid;
@@ -123,7 +124,7 @@ std::int32_t Session::submit(Token token, OpCode op, std::string_view body, Inst
   return xid;
 }
 
-void Session::send_request(Sent request, std::string_view body, Instant now, Effects& effects) {
+void Session::send_request(Sent request, std::string_view body, Instant now, SessionEffects& effects) {
   append_request(effects.send, request.xid, request.op, body);
   request.at = now;
   last_sent_ = now;
@@ -142,7 +143,7 @@ bool Session::withdraw(Token token) {
 }
 
 void Session::add_auth(Token token, std::string_view scheme, std::string_view auth, Instant now,
-                       Effects& effects) {
+                       SessionEffects& effects) {
   if (is_final(state_) || closing_) {
     effects.happened.push_back(
         Completed{token, Outcome::kNotApplied, {wire::kAuthXid, Zxid{}, ErrorCode::kSessionExpired}, {}});
@@ -152,7 +153,7 @@ void Session::add_auth(Token token, std::string_view scheme, std::string_view au
   if (phase_ == Phase::kOpen) send_auth(auths_.back(), now, effects);
 }
 
-void Session::send_auth(const Auth& auth, Instant now, Effects& effects) {
+void Session::send_auth(const Auth& auth, Instant now, SessionEffects& effects) {
   std::string body;
   wire::Writer w(body);
   w.i32(0);
@@ -162,20 +163,20 @@ void Session::send_auth(const Auth& auth, Instant now, Effects& effects) {
   last_sent_ = now;
 }
 
-void Session::send_ping(Instant now, Effects& effects) {
+void Session::send_ping(Instant now, SessionEffects& effects) {
   append_request(effects.send, wire::kPingXid, OpCode::kPing, {});
   pings_.push_back(now);
   last_sent_ = now;
 }
 
 // Sent instead of a ping. Only the session uses its reply.
-void Session::send_probe(Instant now, Effects& effects) {
+void Session::send_probe(Instant now, SessionEffects& effects) {
   std::string body;
   wire::Writer(body).string("/");
   send_request({Token{}, take_xid(), OpCode::kSync, now, {}}, body, now, effects);
 }
 
-void Session::close(Instant now, Effects& effects) {
+void Session::close(Instant now, SessionEffects& effects) {
   if (is_final(state_) || closing_) return;
   // No server knows a session that was never opened.
   if (raw(session_) == 0) return finish(SessionState::kClosed, effects);
@@ -186,7 +187,7 @@ void Session::close(Instant now, Effects& effects) {
   send_close(now, effects);
 }
 
-void Session::send_close(Instant now, Effects& effects) {
+void Session::send_close(Instant now, SessionEffects& effects) {
   send_request({Token{}, take_xid(), OpCode::kCloseSession, now, {}}, {}, now, effects);
 }
 

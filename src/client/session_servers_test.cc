@@ -75,7 +75,7 @@ TEST(SessionServers, DialToARemovedServerEnds) {
 
 TEST(SessionServers, DialThatNobodyHasSeenGoesToTheSameServerOfTheNewList) {
   Session session({.servers = 2});
-  Effects effects;
+  SessionEffects effects;
   session.start(Instant{0}, effects);
   const std::size_t old = *effects.dial;
   session.replace_servers({1, 0}, Current::kByList, Instant{0}, effects);

@@ -9,7 +9,7 @@
 namespace drover {
 
 using client::Call;
-using client::Core;
+using client::ClientCore;
 
 struct Signal::State : std::enable_shared_from_this<State> {
   explicit State(Scheduler s) : scheduler(std::move(s)) {}
@@ -62,7 +62,7 @@ struct Signal::Awaiter {
     on_stop.reset();
     if (timer) core().command([t = timer](client::Engine& engine, Instant) { engine.abandon(t); });
   }
-  Core& core() const { return *state.scheduler.core(); }
+  ClientCore& core() const { return *state.scheduler.core(); }
 
   bool await_ready() const { return state.set; }
   void await_suspend(std::coroutine_handle<> waiting) {
@@ -85,7 +85,7 @@ struct Signal::Awaiter {
   }
 
   struct Stop {
-    std::shared_ptr<Core> core;
+    std::shared_ptr<ClientCore> core;
     std::shared_ptr<Call> timer;
     void operator()() const {
       core->command(

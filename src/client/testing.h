@@ -176,7 +176,7 @@ class Bench {
 
   Instant now{1000};
   Session session;
-  Effects effects;
+  SessionEffects effects;
   std::string sent;
   std::optional<std::size_t> dialled;
   std::size_t hang_ups = 0;

@@ -51,8 +51,8 @@ class VirtualDriver final : public Driver, public Executor {
     driver->machine_ = std::make_unique<Engine>(options, board);
     driver->strand_ = strand;
     driver->board_ = board;
-    auto core = std::make_shared<Core>(
-        Core::Parts{strand, driver, board, retry, options.session.seed, ~options.session.seed});
+    auto core = std::make_shared<ClientCore>(
+        ClientCore::Parts{strand, driver, board, retry, options.session.seed, ~options.session.seed});
     driver->machine_->start(now);
     driver->now_ = now;
     driver->settle();
@@ -107,7 +107,7 @@ class VirtualDriver final : public Driver, public Executor {
     settle();
   }
   void carry_out() {
-    Effects& wanted = machine_->wanted;
+    SessionEffects& wanted = machine_->wanted;
     strand_->post(machine_->jobs);
     if (wanted.hang_up) wire_.hang_up();
     if (wanted.servers) wire_.set_servers(*wanted.servers);
@@ -128,7 +128,7 @@ class VirtualDriver final : public Driver, public Executor {
   }
 
   VirtualWire& wire_;
-  std::unique_ptr<Machine> machine_;
+  std::unique_ptr<DrivenMachine> machine_;
   std::shared_ptr<Strand> strand_;
   std::shared_ptr<Board> board_;
   Chain<Command> commands_;

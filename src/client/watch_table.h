@@ -22,7 +22,7 @@
 
 namespace drover::client {
 
-class Core;
+class ClientCore;
 
 // The kinds that removeWatches distinguishes.
 enum class WatchSlot : std::uint8_t { kData, kChild, kPersistent, kRecursive };
@@ -35,9 +35,9 @@ struct WatchPlace {
 
 // The library's side of a Watch.
 struct WatchState {
-  Watch::Callback callback;  // used on the executor
-  bool ended = false;        // set and read on the executor
-  std::weak_ptr<Core> core;  // notified of the end; set before the watch is first armed
+  Watch::Callback callback;        // used on the executor
+  bool ended = false;              // set and read on the executor
+  std::weak_ptr<ClientCore> core;  // notified of the end; set before the watch is first armed
   // Used by the engine.
   std::set<WatchPlace> places{};
   bool dropped = false;

@@ -56,7 +56,7 @@ void read_latencies(std::string_view text, ServerSaid& said) {
 }
 
 // One pending request.
-struct Asking {
+struct Probe {
   ServerId server{};
   net::Socket socket;
   bool asked = false;
@@ -88,8 +88,8 @@ struct Asking {
   }
 };
 
-Asking ask(ServerId server, const Endpoint& endpoint) {
-  Asking asking;
+Probe ask(ServerId server, const Endpoint& endpoint) {
+  Probe asking;
   asking.server = server;
   const auto addresses = net::resolve(endpoint.host, endpoint.port);
   if (!addresses || addresses->empty()) {
@@ -140,13 +140,13 @@ std::map<ServerId, Endpoint> client_endpoints(const ServerConfig& config) {
 }
 
 std::map<ServerId, ProbeResult> probe(const std::map<ServerId, Endpoint>& servers) {
-  std::vector<Asking> all;
+  std::vector<Probe> all;
   for (const auto& [id, endpoint] : servers) all.push_back(ask(id, endpoint));
   const Instant give_up = monotonic_now() + kAnswerWithinMs;
   for (;;) {
     std::vector<pollfd> waiting;
-    std::vector<Asking*> whose;
-    for (Asking& each : all) {
+    std::vector<Probe*> whose;
+    for (Probe& each : all) {
       if (each.done) continue;
       waiting.push_back({each.socket.fd(), static_cast<short>(each.asked ? POLLIN : POLLOUT), 0});
       whose.push_back(&each);
@@ -159,7 +159,7 @@ std::map<ServerId, ProbeResult> probe(const std::map<ServerId, Endpoint>& server
     }
   }
   std::map<ServerId, ProbeResult> out;
-  for (Asking& each : all) {
+  for (Probe& each : all) {
     if (!each.done) each.fail("does not answer");
     out[each.server] = std::move(each.result);
   }

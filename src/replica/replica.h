@@ -206,7 +206,7 @@ class Replica {
     Zxid after{};
     SessionId session{};
   };
-  struct Asking {
+  struct RevalidatingConn {
     FrontId front{};
     ConnId conn;
     std::int32_t timeout_ms = 0;
@@ -315,7 +315,7 @@ class Replica {
   boost::unordered_flat_map<SessionId, std::deque<InFlight>> awaiting_;  // wait for their transactions
   std::deque<SessionId> asked_syncs_;                                    // in the order of asking
   std::deque<AnsweredSync> answered_syncs_;
-  boost::unordered_flat_map<SessionId, std::vector<Asking>> revalidating_;
+  boost::unordered_flat_map<SessionId, std::vector<RevalidatingConn>> revalidating_;
   TouchedSessions touched_;
   std::deque<SessionId> local_closes_;  // local sessions whose end is at the head of their awaiting_ queue
 };

@@ -117,7 +117,7 @@ void Replica::on_revalidated(const wire::Revalidated& answer, Effects& effects) 
   const auto found = revalidating_.find(answer.session);
   if (found == revalidating_.end() || found->second.empty()) return;
   // The leader answers in the order of the questions.
-  const Asking asking = found->second.front();
+  const RevalidatingConn asking = found->second.front();
   found->second.erase(found->second.begin());
   if (found->second.empty()) revalidating_.erase(found);
   if (!answer.valid) {

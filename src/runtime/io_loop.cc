@@ -177,19 +177,19 @@ void IoLoop::begin_word(ClientConnection& c, const Word& word) {
   const bool allowed = config_.words.allows(word.name);
   if (word.action == Word::Action::kSetTraceMask && allowed && behind.size() < kTraceMaskBytes) return;
   c.phase = ClientConnection::Phase::kWord;
-  asking_.push_back({c.index, &word, std::string(behind.substr(0, kTraceMaskBytes))});
+  word_requests_.push_back({c.index, &word, std::string(behind.substr(0, kTraceMaskBytes))});
 }
 
 // Called without any lock, because the answer takes all of them.
 void IoLoop::answer_words() {
-  std::vector<Asking> asking;
-  asking.swap(asking_);
-  for (const Asking& ask : asking) {
-    if (!connections_[ask.index]) continue;
-    ClientConnection& c = *connections_[ask.index];
-    c.word = config_.words.allows(ask.word->name)
-                 ? host_.answer_word(*ask.word, ask.bytes_behind, c.peer.to_text().substr(1))
-                 : refusal(*ask.word);
+  std::vector<WordRequest> requests;
+  requests.swap(word_requests_);
+  for (const WordRequest& request : requests) {
+    if (!connections_[request.index]) continue;
+    ClientConnection& c = *connections_[request.index];
+    c.word = config_.words.allows(request.word->name)
+                 ? host_.answer_word(*request.word, request.bytes_behind, c.peer.to_text().substr(1))
+                 : refusal(*request.word);
     c.deadline = loop_->now() + config_.first_frame_ms;
     flush_word(c);
   }

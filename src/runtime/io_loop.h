@@ -109,7 +109,7 @@ class IoLoop {
   };
 
   // A connection that waits for the answer to a word.
-  struct Asking {
+  struct WordRequest {
     std::uint32_t index;
     const Word* word;
     std::string bytes_behind;
@@ -162,7 +162,7 @@ class IoLoop {
   std::size_t arena_used_ = 0;
   std::vector<Received> received_;
   std::vector<std::uint32_t> again_;  // have complete frames left, or can be read again
-  std::vector<Asking> asking_;
+  std::vector<WordRequest> word_requests_;
   std::vector<replica::ConnId> changed_;
   Instant next_tick_;
   Instant last_tick_;

@@ -24,7 +24,7 @@ SimClient::~SimClient() {
 void SimClient::start() {
   if (leaving_) return;
   parts_.network.attach(host_, *this, actor_);
-  input([this](Instant now, client::Effects& effects) { client_.start(now, effects); });
+  input([this](Instant now, client::SessionEffects& effects) { client_.start(now, effects); });
 }
 
 void SimClient::rest() {
@@ -34,31 +34,31 @@ void SimClient::rest() {
 
 void SimClient::leave() {
   leaving_ = true;
-  input([this](Instant now, client::Effects& effects) { client_.leave(now, effects); });
+  input([this](Instant now, client::SessionEffects& effects) { client_.leave(now, effects); });
 }
 
 void SimClient::probe(wire::OpCode op, std::string_view body) {
-  input([&](Instant now, client::Effects& effects) { client_.probe(op, body, now, effects); });
+  input([&](Instant now, client::SessionEffects& effects) { client_.probe(op, body, now, effects); });
 }
 
 void SimClient::on_connected(SocketId socket) {
   if (socket_ != socket) return;
-  input([this](Instant now, client::Effects& effects) { client_.on_connected(now, effects); });
+  input([this](Instant now, client::SessionEffects& effects) { client_.on_connected(now, effects); });
 }
 
 void SimClient::on_bytes(SocketId socket, std::string_view bytes) {
   if (socket_ != socket) return;
-  input([&](Instant now, client::Effects& effects) { client_.on_bytes(bytes, now, effects); });
+  input([&](Instant now, client::SessionEffects& effects) { client_.on_bytes(bytes, now, effects); });
 }
 
 void SimClient::on_closed(SocketId socket) {
   half_open_.erase(socket);
   if (socket_ != socket) return;
   socket_.reset();
-  input([this](Instant now, client::Effects& effects) { client_.on_disconnected(now, effects); });
+  input([this](Instant now, client::SessionEffects& effects) { client_.on_disconnected(now, effects); });
 }
 
-void SimClient::carry_out(const client::Effects& effects) {
+void SimClient::carry_out(const client::SessionEffects& effects) {
   if (effects.hang_up && socket_) {
     const SocketId left = *std::exchange(socket_, std::nullopt);
     client_.take_left_open() ? leave_open(left) : parts_.network.close(left);
@@ -103,7 +103,7 @@ void SimClient::arm_timer() {
   parts_.world.after(wait, actor_, [this, timer = timer_] {
     if (timer != timer_) return;
     timer_at_.reset();
-    input([this](Instant now, client::Effects& effects) { client_.on_time(now, effects); });
+    input([this](Instant now, client::SessionEffects& effects) { client_.on_time(now, effects); });
   });
 }
 

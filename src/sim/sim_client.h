@@ -53,11 +53,11 @@ class SimClient final : private Network::Host {
   template <class Input>
   void input(Input give) {
     parts_.oracle.set_now(now());
-    client::Effects effects;
+    client::SessionEffects effects;
     give(now(), effects);
     carry_out(effects);
   }
-  void carry_out(const client::Effects& effects);
+  void carry_out(const client::SessionEffects& effects);
   void arm_timer();
   void leave_open(SocketId socket);
   void close_late(SocketId socket);

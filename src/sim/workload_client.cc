@@ -22,12 +22,12 @@ std::int64_t WorkloadClient::pause_ms(std::int64_t average) {
   return 1 + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(2 * average)));
 }
 
-void WorkloadClient::start(Instant now, client::Effects& effects) {
+void WorkloadClient::start(Instant now, client::SessionEffects& effects) {
   ENSURE(!session_, "a client starts once");
   begin_session(now, effects);
 }
 
-void WorkloadClient::begin_session(Instant now, client::Effects& effects) {
+void WorkloadClient::begin_session(Instant now, client::SessionEffects& effects) {
   id_ = oracle_.new_client();
   ++sessions_;
   over_ = false;
@@ -48,7 +48,7 @@ void WorkloadClient::end_session(Instant now) {
   next_session_ = now + pause_ms(config_.step_ms * 5);
 }
 
-void WorkloadClient::on_connected(Instant now, client::Effects& effects) {
+void WorkloadClient::on_connected(Instant now, client::SessionEffects& effects) {
   if (!session_ || silent_until_) return;
   asked_ = oracle_.now();
   session_->on_connected(now, effects);
@@ -57,14 +57,14 @@ void WorkloadClient::on_connected(Instant now, client::Effects& effects) {
 }
 
 // As another process does that takes over the session, or a client whose configuration has changed.
-void WorkloadClient::ask_for_another_timeout(client::Effects& effects) {
+void WorkloadClient::ask_for_another_timeout(client::SessionEffects& effects) {
   constexpr std::size_t kTimeoutAt = 4 + 4 + 8;  // after the frame's length, version and last zxid
   const auto span = static_cast<std::uint64_t>(config_.resume_timeout_max_ms - config_.timeout_ms + 1);
   const auto timeout_ms = config_.timeout_ms + static_cast<std::int32_t>(random_.below(span));
   wire::store_be<std::int32_t>(effects.send.data() + kTimeoutAt, timeout_ms);
 }
 
-void WorkloadClient::on_bytes(std::string_view bytes, Instant now, client::Effects& effects) {
+void WorkloadClient::on_bytes(std::string_view bytes, Instant now, client::SessionEffects& effects) {
   if (!session_ || silent_until_) return;
   const bool was_connected = session_->is_connected();
   session_->on_bytes(bytes, now, effects);
@@ -73,13 +73,13 @@ void WorkloadClient::on_bytes(std::string_view bytes, Instant now, client::Effec
   digest(now, effects);
 }
 
-void WorkloadClient::on_disconnected(Instant now, client::Effects& effects) {
+void WorkloadClient::on_disconnected(Instant now, client::SessionEffects& effects) {
   if (!session_ || silent_until_) return;
   session_->on_disconnected(now, effects);
   digest(now, effects);
 }
 
-void WorkloadClient::on_time(Instant now, client::Effects& effects) {
+void WorkloadClient::on_time(Instant now, client::SessionEffects& effects) {
   if (!session_) {
     if (!left_ && now >= next_session_) begin_session(now, effects);
     return;
@@ -103,7 +103,7 @@ std::optional<Instant> WorkloadClient::next_time() const {
   return due ? std::min(*due, next_step_) : next_step_;
 }
 
-void WorkloadClient::step(Instant now, client::Effects& effects) {
+void WorkloadClient::step(Instant now, client::SessionEffects& effects) {
   next_step_ = now + pause_ms(config_.step_ms);
   if (calls_.size() >= config_.pipeline_max) return;
   WorkloadStep next = workload_.next();
@@ -123,14 +123,14 @@ void WorkloadClient::vanish(Instant now) {
 
 // The session moves to another server. The old one is not told: a machine that changes its network leaves its
 // connections like this.
-void WorkloadClient::move(Instant now, client::Effects& effects) {
+void WorkloadClient::move(Instant now, client::SessionEffects& effects) {
   if (!session_->is_connected()) return;
   left_open_ = true;
   session_->move_on(now, effects);
   digest(now, effects);
 }
 
-void WorkloadClient::call(wire::OpCode op, std::string body, Instant now, client::Effects& effects) {
+void WorkloadClient::call(wire::OpCode op, std::string body, Instant now, client::SessionEffects& effects) {
   const std::uint64_t token = next_token_++;
   const std::int32_t xid = session_->submit(client::Token{token}, op, body, now, effects);
   oracle_.on_call(id_, xid, op, body);
@@ -138,11 +138,12 @@ void WorkloadClient::call(wire::OpCode op, std::string body, Instant now, client
   digest(now, effects);
 }
 
-void WorkloadClient::probe(wire::OpCode op, std::string_view body, Instant now, client::Effects& effects) {
+void WorkloadClient::probe(wire::OpCode op, std::string_view body, Instant now,
+                           client::SessionEffects& effects) {
   if (session_ && !silent_until_ && !over_) call(op, std::string(body), now, effects);
 }
 
-void WorkloadClient::leave(Instant now, client::Effects& effects) {
+void WorkloadClient::leave(Instant now, client::SessionEffects& effects) {
   left_ = true;
   if (!session_) return;
   if (silent_until_) {
@@ -159,7 +160,7 @@ std::optional<ServerId> WorkloadClient::server() const {
   return config_.servers[server_];
 }
 
-void WorkloadClient::digest(Instant now, client::Effects& effects) {
+void WorkloadClient::digest(Instant now, client::SessionEffects& effects) {
   if (effects.dial) server_ = *effects.dial;
   for (const client::Happening& each : std::exchange(effects.happened, {})) {
     if (const auto* done = std::get_if<client::Completed>(&each)) on_completed(*done);

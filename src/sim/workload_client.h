@@ -42,19 +42,19 @@ class WorkloadClient {
   WorkloadClient(const WorkloadClientConfig& config, Oracle& oracle);
 
   // As in client::Session; effects.happened is not for the world.
-  void start(Instant now, client::Effects& effects);
-  void on_connected(Instant now, client::Effects& effects);
-  void on_bytes(std::string_view bytes, Instant now, client::Effects& effects);
-  void on_disconnected(Instant now, client::Effects& effects);
-  void on_time(Instant now, client::Effects& effects);
+  void start(Instant now, client::SessionEffects& effects);
+  void on_connected(Instant now, client::SessionEffects& effects);
+  void on_bytes(std::string_view bytes, Instant now, client::SessionEffects& effects);
+  void on_disconnected(Instant now, client::SessionEffects& effects);
+  void on_time(Instant now, client::SessionEffects& effects);
   std::optional<Instant> next_time() const;
 
   // No more steps; calls under way continue.
   void rest() { resting_ = true; }
   // One extra call, to check that the ensemble answers.
-  void probe(wire::OpCode op, std::string_view body, Instant now, client::Effects& effects);
+  void probe(wire::OpCode op, std::string_view body, Instant now, client::SessionEffects& effects);
   // Ends the session, and starts no other.
-  void leave(Instant now, client::Effects& effects);
+  void leave(Instant now, client::SessionEffects& effects);
 
   // It has left its connection without closing it; call once after each input that hangs up.
   bool take_left_open() { return std::exchange(left_open_, false); }
@@ -77,15 +77,15 @@ class WorkloadClient {
     std::int32_t xid = 0;
   };
 
-  void begin_session(Instant now, client::Effects& effects);
+  void begin_session(Instant now, client::SessionEffects& effects);
   void end_session(Instant now);
-  void step(Instant now, client::Effects& effects);
-  void ask_for_another_timeout(client::Effects& effects);
+  void step(Instant now, client::SessionEffects& effects);
+  void ask_for_another_timeout(client::SessionEffects& effects);
   void vanish(Instant now);
-  void move(Instant now, client::Effects& effects);
-  void call(wire::OpCode op, std::string body, Instant now, client::Effects& effects);
+  void move(Instant now, client::SessionEffects& effects);
+  void call(wire::OpCode op, std::string body, Instant now, client::SessionEffects& effects);
   // Handles and removes effects.happened.
-  void digest(Instant now, client::Effects& effects);
+  void digest(Instant now, client::SessionEffects& effects);
   void on_completed(const client::Completed& done);
   void on_state(const client::StateChange& change);
   std::int64_t pause_ms(std::int64_t average);

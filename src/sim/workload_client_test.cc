@@ -150,7 +150,7 @@ class Town {
 
   template <class Give>
   void input(Resident& r, Give give) {
-    client::Effects effects;
+    client::SessionEffects effects;
     give(r.client, effects);
     if (effects.hang_up) hang_up(r);
     if (effects.dial) r.dialling = true;

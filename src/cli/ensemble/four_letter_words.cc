@@ -22,14 +22,14 @@ using Steady = std::chrono::steady_clock;
 constexpr std::size_t kAnswerBytesMax = 64 << 20;  // `cons` of very many connections
 
 // One request: connects, sends the word, and reads until the server closes.
-class Asking {
+class WordQuery {
  public:
-  explicit Asking(const Question& question) : word_(question.word) { begin(question.address); }
-  ~Asking() {
+  explicit WordQuery(const Question& question) : word_(question.word) { begin(question.address); }
+  ~WordQuery() {
     if (descriptor_ >= 0) close(descriptor_);
   }
-  Asking(const Asking&) = delete;
-  Asking& operator=(const Asking&) = delete;
+  WordQuery(const WordQuery&) = delete;
+  WordQuery& operator=(const WordQuery&) = delete;
 
   void begin(const Address& address) {
     addrinfo hints{};
@@ -91,9 +91,9 @@ class Asking {
   Answer answer_;
 };
 
-void wait_for_some(const std::vector<std::unique_ptr<Asking>>& all, int timeout_ms) {
+void wait_for_some(const std::vector<std::unique_ptr<WordQuery>>& all, int timeout_ms) {
   std::vector<pollfd> polled;
-  std::vector<Asking*> who;
+  std::vector<WordQuery*> who;
   for (const auto& one : all) {
     if (one->is_over()) continue;
     polled.push_back(one->wanted());
@@ -118,8 +118,8 @@ Heard heard_in(std::string_view text) {
 
 std::vector<Answer> ask(const std::vector<Question>& questions, std::chrono::milliseconds patience) {
   const auto begun = Steady::now();
-  std::vector<std::unique_ptr<Asking>> all;
-  for (const Question& question : questions) all.push_back(std::make_unique<Asking>(question));
+  std::vector<std::unique_ptr<WordQuery>> all;
+  for (const Question& question : questions) all.push_back(std::make_unique<WordQuery>(question));
   const auto is_over = [](const auto& one) { return one->is_over(); };
   while (!std::all_of(all.begin(), all.end(), is_over)) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(begun + patience - Steady::now());
