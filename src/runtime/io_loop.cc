@@ -41,10 +41,10 @@ void IoLoop::stop() {
   loop_->wake();
 }
 
-void IoLoop::add(Newcomer newcomer) {
+void IoLoop::add(NewConnection connection) {
   {
     std::lock_guard lock(inbox_mutex_);
-    newcomers_.push_back(std::move(newcomer));
+    new_connections_.push_back(std::move(connection));
   }
   loop_->wake();
 }
@@ -74,7 +74,7 @@ void IoLoop::round(int timeout_ms) {
   }
   flush_changed();
   answer_words();
-  take_newcomers();
+  take_new_connections();
   graveyard_.clear();
 }
 
@@ -365,16 +365,16 @@ void IoLoop::close(ClientConnection& c) {
   free_.push_back(index);
 }
 
-void IoLoop::take_newcomers() {
-  std::vector<Newcomer> newcomers;
+void IoLoop::take_new_connections() {
+  std::vector<NewConnection> connections;
   {
     std::lock_guard lock(inbox_mutex_);
-    newcomers.swap(newcomers_);
+    connections.swap(new_connections_);
   }
-  for (Newcomer& newcomer : newcomers) open(newcomer);
+  for (NewConnection& connection : connections) open(connection);
 }
 
-void IoLoop::open(Newcomer& newcomer) {
+void IoLoop::open(NewConnection& connection) {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(connections_.size()));
     connections_.emplace_back();
@@ -383,15 +383,15 @@ void IoLoop::open(Newcomer& newcomer) {
   free_.pop_back();
   ENSURE(!connections_[index], "a free place has no connection");
   connections_[index] = std::make_unique<ClientConnection>(
-      *this, net::Stream(std::move(newcomer.accepted.socket)), newcomer.accepted.peer);
+      *this, net::Stream(std::move(connection.accepted.socket)), connection.accepted.peer);
   ClientConnection& c = *connections_[index];
   c.index = index;
   c.deadline = loop_->now() + config_.first_frame_ms;
-  if (newcomer.detect) {
+  if (connection.detect) {
     c.phase = ClientConnection::Phase::kDetecting;
-    c.tls = std::move(newcomer.tls);
-  } else if (newcomer.tls) {
-    if (auto started = c.stream.start_tls(std::move(newcomer.tls), {"", c.peer}); !started) {
+    c.tls = std::move(connection.tls);
+  } else if (connection.tls) {
+    if (auto started = c.stream.start_tls(std::move(connection.tls), {"", c.peer}); !started) {
       return refuse(c, started.error());
     }
     begin_handshake(c);

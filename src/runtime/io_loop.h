@@ -84,12 +84,12 @@ class IoLoop {
   void run();
   // --- from any thread ---
   void stop();
-  struct Newcomer {
+  struct NewConnection {
     net::Accepted accepted;
     std::shared_ptr<const net::TlsContext> tls;  // null: plain
     bool detect = false;                         // detect TLS by the first bytes, plain otherwise
   };
-  void add(Newcomer newcomer);
+  void add(NewConnection connection);
   void wake() { loop_->wake(); }
 
   net::EventLoop& events() { return *loop_; }
@@ -134,8 +134,8 @@ class IoLoop {
   bool write_out(ClientConnection& c, std::string& out);
   void update_events(ClientConnection& c);
   void close(ClientConnection& c);
-  void take_newcomers();
-  void open(Newcomer& newcomer);
+  void take_new_connections();
+  void open(NewConnection& connection);
   void refuse(const ClientConnection& c, const IoError& why);
   void resume(ClientConnection& c);
   void tick();
@@ -170,7 +170,7 @@ class IoLoop {
 
   std::atomic<bool> stopping_{false};
   std::mutex inbox_mutex_;
-  std::vector<Newcomer> newcomers_;
+  std::vector<NewConnection> new_connections_;
 };
 
 }  // namespace drover::server

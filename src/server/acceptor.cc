@@ -65,11 +65,11 @@ void Acceptor::admit(net::Accepted accepted) {
                accepted.peer.to_text(), limit, counter_.total(), counter_.rejected());
     return;
   }
-  IoLoop::Newcomer newcomer;
-  newcomer.accepted = std::move(accepted);
-  if (kind_ != PortKind::kPlain) newcomer.tls = tls_->current();
-  newcomer.detect = kind_ == PortKind::kEither;
-  io_loops_[next_loop_]->add(std::move(newcomer));
+  IoLoop::NewConnection connection;
+  connection.accepted = std::move(accepted);
+  if (kind_ != PortKind::kPlain) connection.tls = tls_->current();
+  connection.detect = kind_ == PortKind::kEither;
+  io_loops_[next_loop_]->add(std::move(connection));
   next_loop_ = (next_loop_ + 1) % io_loops_.size();
 }
 

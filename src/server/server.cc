@@ -190,9 +190,9 @@ IoResult<net::Socket> ServerProcess::connect_inside(const net::Address& as) {
   fcntl(ours.fd(), F_SETFL, O_NONBLOCK);
   if (counter_.enter(as.ip_text()) != ConnectionCounter::Verdict::kWelcome)
     return std::unexpected(data_error("too many connections"));
-  IoLoop::Newcomer newcomer;
-  newcomer.accepted = {std::move(ours), as};
-  io_loops_.front()->add(std::move(newcomer));
+  IoLoop::NewConnection connection;
+  connection.accepted = {std::move(ours), as};
+  io_loops_.front()->add(std::move(connection));
   return theirs;
 }
 

@@ -137,7 +137,7 @@ void print_next(const Request& request) {
 }
 
 int change(const Client& client, const Command& command, Found found) {
-  found.newcomers = look_at(command.request.joining, true);
+  found.joining_health = look_at(command.request.joining, true);
   const Plan plan = make_plan(found, command.request);
   print_plan(plan);
   if (plan.steps.empty() || (plan.has_problem() && !command.force)) {

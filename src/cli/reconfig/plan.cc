@@ -152,14 +152,14 @@ class Planner {
                       "each other. Stop the old one",
                       member.id));
     }
-    check_synced(member.id, found_.newcomers);
+    check_synced(member.id, found_.joining_health);
   }
 
   // A member that serves gets another address, at which nobody is yet.
   bool moves_itself(const EnsembleMember& member) const {
     if (request_.verb != Verb::kReplace || request_.ids[0] != member.id) return false;
-    const auto at = found_.newcomers.find(member.id);
-    const bool is_free = at == found_.newcomers.end() || at->second.state == State::kDown ||
+    const auto at = found_.joining_health.find(member.id);
+    const bool is_free = at == found_.joining_health.end() || at->second.state == State::kDown ||
                          member.client == find_member(found_.config, member.id)->client;
     return state_of(member.id) == State::kServing && is_free;
   }
@@ -217,9 +217,9 @@ class Planner {
     Ids early, voters;
     std::vector<std::string> early_lines, voter_lines;
     for (const EnsembleMember& member : request_.joining) {
-      const auto at = found_.newcomers.find(member.id);
+      const auto at = found_.joining_health.find(member.id);
       const bool synced =
-          (at != found_.newcomers.end() && at->second.state == State::kServing) || moves_itself(member);
+          (at != found_.joining_health.end() && at->second.state == State::kServing) || moves_itself(member);
       if (member.observer || !synced) {
         early.push_back(member.id);
         early_lines.push_back(line_of(member, true));
@@ -334,7 +334,7 @@ class Planner {
   // A newcomer that votes has been waited for by then. A member that cannot be asked counts.
   bool counts(const EnsembleMember& member) const {
     if (member.observer) return false;
-    if (found_.newcomers.contains(member.id)) return true;
+    if (found_.joining_health.contains(member.id)) return true;
     const State state = state_of(member.id);
     return state == State::kServing || state == State::kUnknown;
   }

@@ -47,8 +47,8 @@ struct Health {
 
 struct Found {
   EnsembleConfig config;
-  std::map<std::int64_t, Health> servers = {};    // the members, by id
-  std::map<std::int64_t, Health> newcomers = {};  // the joining servers, at their new addresses
+  std::map<std::int64_t, Health> servers = {};         // the members, by id
+  std::map<std::int64_t, Health> joining_health = {};  // the joining servers, at their new addresses
 };
 
 struct Check {

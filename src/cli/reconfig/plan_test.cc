@@ -36,7 +36,7 @@ Found ensemble(int voters, int observers = 0) {
 }
 
 Plan add(Found found, std::vector<EnsembleMember> joining, State state) {
-  for (const EnsembleMember& member : joining) found.newcomers[member.id] = health(state);
+  for (const EnsembleMember& member : joining) found.joining_health[member.id] = health(state);
   return make_plan(found, {.verb = Verb::kAdd, .joining = std::move(joining)});
 }
 
@@ -87,8 +87,8 @@ TEST(ReconfigPlan, ServerThatDoesNotRunIsAProblemThatCanBeForced) {
 
 TEST(ReconfigPlan, ServerWithAnotherIdIsRefused) {
   Found found = ensemble(3);
-  found.newcomers[4] = health(State::kServing);
-  found.newcomers[4].id = 5;
+  found.joining_health[4] = health(State::kServing);
+  found.joining_health[4].id = 5;
   const Plan plan = make_plan(found, {.verb = Verb::kAdd, .joining = {server(4)}});
   EXPECT_THAT(problems(plan), ElementsAre(HasSubstr("says that its id is 5")));
   EXPECT_THAT(plan.steps, IsEmpty());
@@ -145,7 +145,7 @@ TEST(ReconfigPlan, UnknownServersAndTheLastVoterAreNotRemoved) {
 TEST(ReconfigPlan, ReplacementAddsBeforeItRemoves) {
   Found found = ensemble(3);
   found.servers[3] = health(State::kDown);
-  found.newcomers[4] = health(State::kNotServing);
+  found.joining_health[4] = health(State::kNotServing);
   const Plan plan = make_plan(found, {.verb = Verb::kReplace, .joining = {server(4)}, .ids = {3}});
   EXPECT_FALSE(plan.has_problem());
   ASSERT_EQ(plan.steps.size(), 2u);
@@ -160,7 +160,7 @@ TEST(ReconfigPlan, ReplacementAddsBeforeItRemoves) {
 TEST(ReconfigPlan, ReplacementMayKeepTheId) {
   Found found = ensemble(3);
   found.servers[3] = health(State::kDown);
-  found.newcomers[3] = health(State::kNotServing);
+  found.joining_health[3] = health(State::kNotServing);
   const auto moved = *parse_ensemble_member("server.3=new:2888:3888;2181");
   const Plan plan = make_plan(found, {.verb = Verb::kReplace, .joining = {moved}, .ids = {3}});
   EXPECT_FALSE(plan.has_problem());
@@ -172,7 +172,7 @@ TEST(ReconfigPlan, ReplacementMayKeepTheId) {
 
 TEST(ReconfigPlan, MemberThatServesMovesToANewAddressItself) {
   Found found = ensemble(3);
-  found.newcomers[3] = health(State::kDown);
+  found.joining_health[3] = health(State::kDown);
   const auto moved = *parse_ensemble_member("server.3=zk3:2888:3888;2182");
   const Plan plan = make_plan(found, {.verb = Verb::kReplace, .joining = {moved}, .ids = {3}});
   EXPECT_FALSE(plan.has_problem());
@@ -183,7 +183,7 @@ TEST(ReconfigPlan, MemberThatServesMovesToANewAddressItself) {
 
 TEST(ReconfigPlan, TwoServersWithOneIdAreAProblem) {
   Found found = ensemble(3);
-  found.newcomers[3] = health(State::kNotServing);
+  found.joining_health[3] = health(State::kNotServing);
   const auto other = *parse_ensemble_member("server.3=new:2888:3888;2181");
   EXPECT_THAT(problems(make_plan(found, {.verb = Verb::kReplace, .joining = {other}, .ids = {3}})),
               ElementsAre(HasSubstr("Stop the old one")));
