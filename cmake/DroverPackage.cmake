@@ -19,12 +19,14 @@ function(drover_archive target name)
   target_link_libraries(${target} INTERFACE ${arg_LIBRARIES})
 endfunction()
 
-drover_archive(drover_package drover PARTS base layouts wire net client recipes
+drover_parts(client_parts recipes)
+drover_archive(drover_package drover PARTS ${client_parts}
                LIBRARIES OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 set_target_properties(drover_package PROPERTIES OUTPUT_NAME drover)
 # Servers for users' tests, which need more than a client does.
-drover_archive(drover_testing_package testing PARTS state zab replica storage log monitor config
-               runtime http dashboard server testing
+drover_parts(testing_parts testing)
+list(REMOVE_ITEM testing_parts ${client_parts})
+drover_archive(drover_testing_package testing PARTS ${testing_parts}
                LIBRARIES drover_package spdlog::spdlog fmt::fmt ZLIB::ZLIB Snappy::snappy)
 set_target_properties(drover_testing_package PROPERTIES OUTPUT_NAME drover_testing)
 
