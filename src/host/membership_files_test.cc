@@ -173,7 +173,7 @@ Versions versions(const StoredMembership& stored) {
   return {stored.committed.version(), stored.proposed ? stored.proposed->version() : 0};
 }
 
-// What is durable after each call, and what the next call may have made durable before the crash.
+// The memberships that may be on disk after a crash: those of the calls that returned, and of the next one.
 void expect_old_or_new(const Versions& found, int calls) {
   const std::int64_t committed = calls < 2 ? 0 : calls < 4 ? 5 : 7;
   const std::int64_t next_committed = calls == 1 ? 5 : calls == 3 ? 7 : committed;
@@ -181,7 +181,7 @@ void expect_old_or_new(const Versions& found, int calls) {
   const std::int64_t proposed = calls == 1 ? 5 : calls == 3 ? 7 : 0;
   const std::int64_t next_proposed = calls == 0 ? 5 : calls == 2 ? 7 : 0;
   EXPECT_TRUE(found.proposed == proposed || found.proposed == next_proposed) << found.proposed;
-  // What was proposed durably is still known, as proposed or as committed.
+  // A durable proposal is still known, as proposed or as committed.
   EXPECT_TRUE(proposed == 0 || found.committed == proposed || found.proposed == proposed);
 }
 

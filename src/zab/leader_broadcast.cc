@@ -15,7 +15,7 @@ using wire::PacketType;
 
 void Leader::propose(TxnBatchPtr batch, Instant, Effects& effects) {
   ENSURE(phase_ == Phase::kBroadcast, "only an established leader proposes");
-  // Nobody else counts in epochs: the counter of a standalone server may overflow into the epoch, as Java's.
+  // A standalone server has no epochs: its counter may overflow into the epoch, as in Java.
   if (config_.standalone) epoch_ = epoch_of(batch->last);
   ENSURE(config_.standalone || (epoch_of(batch->first) == epoch_ && epoch_of(batch->last) == epoch_),
          "a leader proposes in its own epoch");

@@ -164,7 +164,7 @@ class Planner {
     return state_of(member.id) == State::kServing && is_free;
   }
 
-  // Of a server that is to vote.
+  // Checks a server that will vote.
   void check_synced(std::int64_t id, const std::map<std::int64_t, Health>& where) {
     const auto at = where.find(id);
     const Health health = at == where.end() ? Health{} : at->second;

@@ -27,7 +27,7 @@ struct Request {
   std::vector<std::int64_t> ids = {};        // of the others; of replace: the old one
 };
 
-// What is known of a server, a member or not.
+// The findings about one server, which may not be a member yet.
 struct Health {
   enum class State : std::uint8_t {
     kUnknown,     // it has no client port that could be asked, or it does not answer words
