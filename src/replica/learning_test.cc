@@ -48,6 +48,23 @@ TEST(Learning, OddXidsAreAnsweredInOrder) {
   for (std::size_t i = 1; i < replies.size(); ++i) EXPECT_EQ(replies[i].header.error, ErrorCode::kNodeExists);
 }
 
+// The leader gives the session back to this server for the new connection. Writes of the old one may be older
+// than writes that the client has sent over another server in between.
+TEST(Learning, AConnectionDoesNotWriteWhileItsSessionIsRevalidatedForAnother) {
+  Pair p;
+  Client left = learners_client(p);
+  p.link_holds = false;
+  Client again(p.learner);
+  again.send_hello({.session = left.session()});
+  left.send(OpCode::kCreate, create_body("/late"));
+  p.link_holds = true;
+  p.settle();
+  EXPECT_TRUE(left.closed());
+  EXPECT_EQ(p.learner.machine.tree.get("/late"), nullptr);
+  again.take_hello();
+  EXPECT_EQ(again.session(), left.session());
+}
+
 TEST(Learning, AnUndecodableRequestGetsAnErrorTransactionBecauseTheLearnerWaits) {
   Pair p;
   Client c = learners_client(p);

@@ -38,7 +38,10 @@ void Replica::learn_front(FrontId front, ToReplica& batch, Instant now, Effects&
 void Replica::forward(FrontId front, const ClientWrite& write, std::string_view body, Effects& effects) {
   const auto found = sessions_.find(write.session);
   const bool known = found != sessions_.end();
-  const bool moved = known && (found->second.front != front || found->second.conn != write.conn);
+  // Once the leader is asked to revalidate the session for a new connection, it takes every request from here
+  // as one of the new connection. The old connection's requests may be out of order then.
+  const bool moved = revalidating_.contains(write.session) ||
+                     (known && (found->second.front != front || found->second.conn != write.conn));
   // A leader with local sessions accepts requests of sessions that it does not know. An ended session must
   // not send any.
   const bool ended = config_.local_sessions && (!known || found->second.closing);
