@@ -79,7 +79,8 @@ void CheckSessions::check_not_too_early(SessionId id, const Session& session, Zx
   const auto consider = [&](bool certain, Instant when) {
     if (certain) heard = std::max(heard.value_or(when), when);
   };
-  if (reign) consider(true, reign->since);
+  // A standalone server recovers what it logged before a crash; only later transactions are of this life.
+  if (reign) consider(closed > reign->last, reign->since);
   consider(session.told && epoch_of(session.created) == epoch, session.created_after);
   consider(raw(session.heard_at) != 0 && epoch_of(session.heard_at) == epoch, session.heard_after);
   if (!heard) return;

@@ -131,6 +131,23 @@ TEST_F(SessionsTest, ANewLeaderGivesEverySessionAFullTimeout) {
   EXPECT_REJECTED(s, "I8: session 0x701 expired at 0x600000001 after 3000 ms");
 }
 
+TEST_F(SessionsTest, ARestartedStandaloneServerRecoversExpiriesOfItsEarlierLife) {
+  s.oracle.set_now({1000 + 12'000});
+  s.last = s.oracle.last_committed();
+  const std::string entry = s.decide(a.session, 0, OpCode::kCloseSession, "");
+  s.oracle.on_known(entry);
+  s.oracle.on_standalone(kLeader, s.last);
+  EXPECT_ACCEPTED(s);
+}
+
+TEST_F(SessionsTest, ARestartedStandaloneServerGivesEverySessionAFullTimeout) {
+  s.oracle.set_now({1000 + 9000});
+  s.oracle.on_standalone(kLeader, s.last);
+  s.oracle.set_now({1000 + 12'000});
+  s.commit_next(a.session, 0, OpCode::kCloseSession, "");
+  EXPECT_REJECTED(s, "after 3000 ms");
+}
+
 TEST_F(SessionsTest, LiveSessionReportedAsExpiredIsFound) {
   const std::string body = t::set_data_body("/a", "x");
   const std::int32_t xid = s.ask(a, OpCode::kSetData, body);
