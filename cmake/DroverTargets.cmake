@@ -30,9 +30,6 @@ function(drover_library name)
   add_library(drover_${name} STATIC ${sources})
   if(DROVER_UNITY)
     set_target_properties(drover_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${DROVER_UNITY_FILES})
-    # Boost.JSON itself. Several folders have it, and a program links the first one: so it has an object of its own.
-    set_source_files_properties("${PROJECT_SOURCE_DIR}/src/${name}/json_library.cc"
-                                PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       # GCC takes the files for headers, where an anonymous namespace would be a mistake.
       target_compile_options(drover_${name} PRIVATE -Wno-subobject-linkage)
