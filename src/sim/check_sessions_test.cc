@@ -133,7 +133,6 @@ TEST_F(SessionsTest, ANewLeaderGivesEverySessionAFullTimeout) {
 
 TEST_F(SessionsTest, ARestartedStandaloneServerRecoversExpiriesOfItsEarlierLife) {
   s.oracle.set_now({1000 + 12'000});
-  s.last = s.oracle.last_committed();
   const std::string entry = s.decide(a.session, 0, OpCode::kCloseSession, "");
   s.oracle.on_known(entry);
   s.oracle.on_standalone(kLeader, s.last);
