@@ -1,10 +1,12 @@
-# drover_library(name [ROOMS folder...] [DEPENDS folder...] [TEST_DEPENDS folder...] [LIBRARIES target...] [THREADS])
+# drover_library(name [CORE_ROOMS folder...] [ROOMS folder...] [DEPENDS folder...] [TEST_DEPENDS folder...]
+#                [LIBRARIES target...] [THREADS])
 #
 # Makes `drover_<name>` from src/<name>/*.cc and, when src/<name>/*_test.cc exist, the test program
 # `<name>_test` with one ctest entry. DEPENDS are other folders of src/, TEST_DEPENDS those
 # that only its tests use, LIBRARIES come from outside.
 # ROOMS are the folders in src/<name>/ whose files belong to the library, too. A room uses only rooms that are named
-# before it (tests/layering).
+# before it (tests/layering). CORE_ROOMS come before ROOMS and are a library of their own, `drover_<name>_core`: a folder
+# that DEPENDS on <name>_core does not wait until the others are compiled.
 # THREADS marks tests that run several threads: they get the ctest label `threads`, and the target
 # `thread_tests` builds just them, which is what the thread sanitizer is worth its time for.
 add_custom_target(thread_tests)
@@ -17,32 +19,16 @@ option(DROVER_UNITY "Compile several files of a folder as one" OFF)
 set(DROVER_UNITY_FILES 10 CACHE STRING "How many files that are")
 
 function(drover_library name)
-  cmake_parse_arguments(arg "THREADS" "" "ROOMS;DEPENDS;TEST_DEPENDS;LIBRARIES" ${ARGN})
-  set(patterns "${PROJECT_SOURCE_DIR}/src/${name}/*.cc")
-  foreach(room IN LISTS arg_ROOMS)
-    list(APPEND patterns "${PROJECT_SOURCE_DIR}/src/${name}/${room}/*.cc")
-  endforeach()
-  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
-  set(tests ${sources})
-  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
-  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
-
-  add_library(drover_${name} STATIC ${sources})
-  if(DROVER_UNITY)
-    set_target_properties(drover_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${DROVER_UNITY_FILES})
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      # GCC takes the files for headers, where an anonymous namespace would be a mistake.
-      target_compile_options(drover_${name} PRIVATE -Wno-subobject-linkage)
-    endif()
+  cmake_parse_arguments(arg "THREADS" "" "CORE_ROOMS;ROOMS;DEPENDS;TEST_DEPENDS;LIBRARIES" ${ARGN})
+  set(depends ${arg_DEPENDS})
+  if(arg_CORE_ROOMS)
+    drover_sources(sources core_tests ${name} ${arg_CORE_ROOMS})
+    drover_part(${name}_core SOURCES ${sources} DEPENDS ${depends} LIBRARIES ${arg_LIBRARIES})
+    list(PREPEND depends ${name}_core)
   endif()
-  target_include_directories(drover_${name} PUBLIC "${PROJECT_SOURCE_DIR}/src"
-                             "${PROJECT_SOURCE_DIR}/include")
-  foreach(folder IN LISTS arg_DEPENDS)
-    target_link_libraries(drover_${name} PUBLIC drover_${folder})
-  endforeach()
-  target_link_libraries(drover_${name} PUBLIC ${arg_LIBRARIES})
-  set_property(GLOBAL PROPERTY DROVER_DEPENDS_OF_${name} "${arg_DEPENDS}")
-  set_property(GLOBAL APPEND PROPERTY DROVER_LIBRARIES drover_${name})
+  drover_sources(sources tests ${name} . ${arg_ROOMS})
+  drover_part(${name} SOURCES ${sources} DEPENDS ${depends} LIBRARIES ${arg_LIBRARIES})
+  list(APPEND tests ${core_tests})
   if(tests)
     list(TRANSFORM arg_TEST_DEPENDS PREPEND drover_)
     drover_test(${name}_test SOURCES ${tests} LIBRARIES drover_${name} ${arg_TEST_DEPENDS})
@@ -53,7 +39,40 @@ function(drover_library name)
   endif()
 endfunction()
 
-# drover_parts(result folder...): the folders and all folders that they use.
+# drover_sources(sources tests name room...): the files of some rooms of src/<name>/; `.` is the folder itself.
+function(drover_sources sources tests name)
+  list(TRANSFORM ARGN PREPEND "${PROJECT_SOURCE_DIR}/src/${name}/" OUTPUT_VARIABLE patterns)
+  list(TRANSFORM patterns APPEND "/*.cc")
+  file(GLOB files CONFIGURE_DEPENDS ${patterns})
+  set(test_files ${files})
+  list(FILTER files EXCLUDE REGEX "_test\\.cc$")
+  list(FILTER test_files INCLUDE REGEX "_test\\.cc$")
+  set(${sources} ${files} PARENT_SCOPE)
+  set(${tests} ${test_files} PARENT_SCOPE)
+endfunction()
+
+# drover_part(name SOURCES file... DEPENDS part... LIBRARIES target...): the library drover_<name>.
+function(drover_part name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  add_library(drover_${name} STATIC ${arg_SOURCES})
+  if(DROVER_UNITY)
+    set_target_properties(drover_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${DROVER_UNITY_FILES})
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      # GCC takes the files for headers, where an anonymous namespace would be a mistake.
+      target_compile_options(drover_${name} PRIVATE -Wno-subobject-linkage)
+    endif()
+  endif()
+  target_include_directories(drover_${name} PUBLIC "${PROJECT_SOURCE_DIR}/src"
+                             "${PROJECT_SOURCE_DIR}/include")
+  foreach(part IN LISTS arg_DEPENDS)
+    target_link_libraries(drover_${name} PUBLIC drover_${part})
+  endforeach()
+  target_link_libraries(drover_${name} PUBLIC ${arg_LIBRARIES})
+  set_property(GLOBAL PROPERTY DROVER_DEPENDS_OF_${name} "${arg_DEPENDS}")
+  set_property(GLOBAL APPEND PROPERTY DROVER_LIBRARIES drover_${name})
+endfunction()
+
+# drover_parts(result part...): the libraries of the folders and of all folders that they use.
 function(drover_parts result)
   set(parts "")
   set(open ${ARGN})

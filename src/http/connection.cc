@@ -6,16 +6,18 @@
 #include <chrono>
 #include <exception>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
+#include <fmt/format.h>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/write.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
+#include <boost/beast/core/read_size.hpp>
+#include <boost/beast/http/buffer_body.hpp>
+#include <boost/beast/http/parser.hpp>
 
+#include "http/stream.h"
 #include "http/text.h"
 #include "log/log.h"
 
@@ -27,13 +29,14 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
-using TlsStream = asio::ssl::stream<beast::tcp_stream>;
 
 constexpr std::size_t kFirstBytes = 4096;
 constexpr std::size_t kGetBodyBytesMax = 4096;  // it is ignored
 // For a client that still sends a rejected body: if we closed at once, it would not get our response.
 constexpr std::chrono::seconds kLingerTime{2};
 constexpr std::size_t kLingerBytes = 8 << 20;
+constexpr std::string_view kLineEnd = "\r\n";
+constexpr std::string_view kLastChunk = "0\r\n\r\n";
 
 std::optional<HttpMethod> method_of(http::verb verb) {
   switch (verb) {
@@ -67,12 +70,11 @@ class AtEnd {
   std::function<void()> call_;
 };
 
-template <class Stream>
-class Connection : public std::enable_shared_from_this<Connection<Stream>> {
+class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(Stream stream, HttpAccepted& accepted, const HttpPortParts& port)
+  Connection(std::unique_ptr<HttpStream> stream, HttpAccepted& accepted, const HttpPortParts& port)
       : stream_(std::move(stream)),
-        pause_(stream_.get_executor()),
+        pause_(socket().get_executor()),
         peer_(accepted.peer),
         tls_(std::move(accepted.tls)),
         slot_(std::move(accepted.slot)),
@@ -81,44 +83,33 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
 
   void start(beast::flat_buffer seen) {
     buffer_ = std::move(seen);
-    if constexpr (kIsTls) {
-      await_client();
-      socket().expires_after(std::chrono::milliseconds(tls_->handshake_timeout_ms()));
-      stream_.async_handshake(asio::ssl::stream_base::server, buffer_.data(),
-                              [self = this->shared_from_this()](error_code failed, std::size_t used) {
-                                self->buffer_.consume(used);
-                                if (!failed) self->read_request();
-                              });
-    } else {
-      read_request();
-    }
+    await_client();
+    if (tls_) socket().expires_after(std::chrono::milliseconds(tls_->handshake_timeout_ms()));
+    stream_->begin(buffer_.data(), [self = shared_from_this()](error_code failed, std::size_t used) {
+      self->buffer_.consume(used);
+      if (!failed) self->read_request();
+    });
   }
 
  private:
-  static constexpr bool kIsTls = std::is_same_v<Stream, TlsStream>;
+  using Step = void (Connection::*)();
+  using ParsedStep = void (Connection::*)(error_code);
 
-  beast::tcp_stream& socket() {
-    if constexpr (kIsTls) {
-      return stream_.next_layer();
-    } else {
-      return stream_;
-    }
-  }
+  beast::tcp_stream& socket() { return stream_->socket(); }
   void restart_clock() { socket().expires_after(std::chrono::milliseconds(port_.idle_timeout_ms)); }
   // From now on the slot can go to a new connection.
   void await_client() {
-    slot_->waits([weak = this->weak_from_this(), strand = stream_.get_executor()] {
+    slot_->waits([weak = weak_from_this(), strand = socket().get_executor()] {
       asio::post(strand, [weak] {
         if (auto self = weak.lock()) self->socket().close();
       });
     });
   }
 
-  // Wraps a step that follows an asynchronous operation; an error ends the connection.
-  template <class Step>
-  auto then(Step step) {
-    return [self = this->shared_from_this(), step](error_code failed, std::size_t = 0) {
-      if (!failed) step(*self);
+  // The handler of an operation that a step follows; an error ends the connection.
+  HttpStream::Handler then(Step step) {
+    return [self = shared_from_this(), step](error_code failed, std::size_t) {
+      if (!failed) (self.get()->*step)();
     };
   }
 
@@ -127,10 +118,10 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   template <class Work, class Next>
   void at_pace(Work work, Next next) {
     if (pace_ == HttpPace::kInstant) return next(*this, work(*this));
-    port_.threads.post(pace_, [self = this->shared_from_this(), work, next]() mutable {
+    port_.threads.post(pace_, [self = shared_from_this(), work, next]() mutable {
       auto result = work(*self);
-      const auto strand = self->stream_.get_executor();
-      asio::post(strand, [self = std::move(self), next, result = std::move(result)]() mutable {
+      HttpStream& stream = *self->stream_;
+      stream.post([self = std::move(self), next, result = std::move(result)]() mutable {
         next(*self, std::move(result));
       });
     });
@@ -147,13 +138,13 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     await_client();
     if (buffer_.size() > 0) return read_header();
     restart_clock();
-    stream_.async_read_some(buffer_.prepare(kFirstBytes),
-                            [self = this->shared_from_this()](error_code failed, std::size_t got) {
-                              if (failed == asio::error::eof) return self->end();
-                              if (failed) return;
-                              self->buffer_.commit(got);
-                              self->read_header();
-                            });
+    stream_->read_some(buffer_.prepare(kFirstBytes),
+                       [self = shared_from_this()](error_code failed, std::size_t got) {
+                         if (failed == asio::error::eof) return self->end();
+                         if (failed) return;
+                         self->buffer_.commit(got);
+                         self->read_header();
+                       });
   }
 
   // A request that is kept in memory has one deadline from its first byte to its last. Otherwise a byte now
@@ -161,9 +152,33 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   void read_header() {
     deadline_ = Clock::now() + std::chrono::milliseconds(port_.idle_timeout_ms);
     socket().expires_at(deadline_);
-    http::async_read_header(
-        stream_, buffer_, *parser_,
-        [self = this->shared_from_this()](error_code failed, std::size_t) { self->on_header(failed); });
+    parse(&Connection::on_header);
+  }
+
+  // Hands received bytes to the parser, and receives more until it has the header or some of the body. Never
+  // calls `next` directly: a body of tiny chunks would grow the stack.
+  void parse(ParsedStep next) {
+    if (buffer_.size() > 0) {
+      error_code failed;
+      buffer_.consume(parser_->put(buffer_.data(), failed));
+      if (failed != http::error::need_more) return parsed(next, failed);
+    }
+    stream_->read_some(buffer_.prepare(beast::read_size(buffer_, kBodyPieceBytes)),
+                       [self = shared_from_this(), next](error_code failed, std::size_t got) {
+                         self->buffer_.commit(got);
+                         if (!failed) return self->parse(next);
+                         if (failed == asio::error::eof) failed = self->parse_end();
+                         self->parsed(next, failed);
+                       });
+  }
+  void parsed(ParsedStep next, error_code failed) {
+    stream_->post([self = shared_from_this(), next, failed] { (self.get()->*next)(failed); });
+  }
+  error_code parse_end() {
+    if (!parser_->got_some()) return http::error::end_of_stream;
+    error_code failed;
+    parser_->put_eof(failed);
+    return failed;
   }
 
   void on_header(error_code failed) {
@@ -187,7 +202,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
       request_.headers.push_back({std::string(field.name_string()), std::string(field.value())});
     request_.remote = peer_.to_text().substr(1);
     request_.ip = peer_.ip_text();
-    request_.tls = kIsTls;
+    request_.tls = tls_ != nullptr;
     find_route();
   }
 
@@ -256,7 +271,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
 
   void welcome_body() {
     static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-    asio::async_write(stream_, asio::buffer(kContinue), then([](Connection& c) { c.read_body(); }));
+    stream_->write({asio::buffer(kContinue)}, then(&Connection::read_body));
   }
 
   void read_body() {
@@ -267,9 +282,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     body.size = piece_.size();
     body.more = true;
     if (sink_) restart_clock();
-    http::async_read_some(
-        stream_, buffer_, *parser_,
-        [self = this->shared_from_this()](error_code failed, std::size_t) { self->on_body(failed); });
+    parse(&Connection::on_body);
   }
 
   void on_body(error_code failed) {
@@ -304,30 +317,20 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     respond(text_response(status, std::move(sentence)));
   }
 
-  template <class Message>
-  void fill_header(Message& message, const HttpResponse& response) {
-    message.version(version_);
-    message.result(static_cast<unsigned>(response.status));
-    message.reason({reason_of(response.status).data(), reason_of(response.status).size()});
-    message.set(http::field::server, "drover");
-    if (!response.content_type.empty()) message.set(http::field::content_type, response.content_type);
-    for (const HttpHeader& header : response.headers) message.insert(header.name, header.value);
-  }
-
   void respond(HttpResponse response) {
     request_ = {};  // A slow reader must not keep its request in memory.
     body_share_.clear();
     restart_clock();
     if (response.after_sent) after_sent_.emplace(std::move(response.after_sent));
     if (response.source) return respond_in_pieces(std::move(response));
-    whole_.emplace();
-    fill_header(*whole_, response);
-    const std::size_t length = response.body.size();
-    if (!is_head_) whole_->body() = std::move(response.body);
-    whole_->content_length(length);
-    whole_->keep_alive(keep_alive_);
+    head_ = head_text(response, {.version = version_,
+                                 .keep_alive = keep_alive_,
+                                 .body = HttpBodyEnd::kLength,
+                                 .length = response.body.size()});
+    piece_.clear();
+    if (!is_head_) piece_ = std::move(response.body);
     await_client();
-    http::async_write(stream_, *whole_, then([](Connection& c) { c.on_sent(); }));
+    stream_->write({asio::buffer(head_), asio::buffer(piece_)}, then(&Connection::on_sent));
   }
 
   void respond_in_pieces(HttpResponse response) {
@@ -336,12 +339,10 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     keep_alive_ = keep_alive_ && chunked_;  // before HTTP/1.1 only closing the connection ends such a body
     source_ = std::move(response.source);
     if (is_head_) source_.reset();
-    head_.emplace();
-    fill_header(*head_, response);
-    head_->chunked(chunked_);
-    head_->keep_alive(keep_alive_);
-    serializer_.emplace(*head_);
-    http::async_write_header(stream_, *serializer_, then([](Connection& c) { c.send_piece(); }));
+    head_ = head_text(response, {.version = version_,
+                                 .keep_alive = keep_alive_,
+                                 .body = chunked_ ? HttpBodyEnd::kChunks : HttpBodyEnd::kClose});
+    stream_->write({asio::buffer(head_)}, then(&Connection::send_piece));
   }
 
   void send_piece() {
@@ -356,12 +357,10 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
     if (state_ == BodySource::State::kFailed) return source_.reset();
     if (piece_.empty()) return on_piece_sent();
     restart_clock();
-    if (!chunked_) {
-      asio::async_write(stream_, asio::buffer(piece_), then([](Connection& c) { c.on_piece_sent(); }));
-      return;
-    }
-    asio::async_write(stream_, http::make_chunk(asio::const_buffer(piece_.data(), piece_.size())),
-                      then([](Connection& c) { c.on_piece_sent(); }));
+    if (!chunked_) return stream_->write({asio::buffer(piece_)}, then(&Connection::on_piece_sent));
+    head_ = fmt::format("{:x}\r\n", piece_.size());
+    stream_->write({asio::buffer(head_), asio::buffer(piece_), asio::buffer(kLineEnd)},
+                   then(&Connection::on_piece_sent));
   }
 
   void on_piece_sent() {
@@ -369,17 +368,17 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
       source_.reset();
       if (!chunked_) return on_sent();
       restart_clock();
-      asio::async_write(stream_, http::make_chunk_last(), then([](Connection& c) { c.on_sent(); }));
-      return;
+      return stream_->write({asio::buffer(kLastChunk)}, then(&Connection::on_sent));
     }
     if (state_ == BodySource::State::kMore) {
       // Not a direct call: a source that is quicker than the socket would grow the stack.
-      asio::post(stream_.get_executor(), [self = this->shared_from_this()] { self->send_piece(); });
-      return;
+      return stream_->post([self = shared_from_this()] { self->send_piece(); });
     }
     socket().expires_never();
     pause_.expires_after(source_->pause());
-    pause_.async_wait(then([](Connection& c) { c.send_piece(); }));
+    pause_.async_wait([self = shared_from_this()](error_code failed) {
+      if (!failed) self->send_piece();
+    });
   }
 
   void on_sent() {
@@ -394,29 +393,24 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   void end() {
     await_client();
     socket().expires_after(kLingerTime);
-    if constexpr (kIsTls) {
-      stream_.async_shutdown([self = this->shared_from_this()](error_code) {});
-    } else {
-      error_code ignored;
-      socket().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
-      lingered_ = 0;
-      linger();
-    }
+    lingered_ = 0;
+    stream_->end([self = shared_from_this()](error_code, std::size_t) {
+      if (!self->tls_) self->linger();
+    });
   }
 
   void linger() {
     piece_.resize(kBodyPieceBytes);
-    stream_.async_read_some(asio::buffer(piece_),
-                            [self = this->shared_from_this()](error_code failed, std::size_t got) {
-                              self->lingered_ += got;
-                              if (!failed && self->lingered_ < kLingerBytes) self->linger();
-                            });
+    stream_->read_some(asio::buffer(piece_), [self = shared_from_this()](error_code failed, std::size_t got) {
+      self->lingered_ += got;
+      if (!failed && self->lingered_ < kLingerBytes) self->linger();
+    });
   }
 
-  Stream stream_;
+  std::unique_ptr<HttpStream> stream_;
   asio::steady_timer pause_;
   net::Address peer_;
-  std::shared_ptr<const net::TlsContext> tls_;
+  std::shared_ptr<const net::TlsContext> tls_;  // null: plain
   std::unique_ptr<HttpConnectionSlot> slot_;
   const HttpPortParts& port_;
 
@@ -428,6 +422,7 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   const HttpRouter::Route* route_ = nullptr;
   HttpPace pace_ = HttpPace::kInstant;
   std::unique_ptr<BodySink> sink_;
+  std::string head_;   // of a response or of a chunk
   std::string piece_;  // of a request or response body
 
   bool keep_alive_ = true;
@@ -438,24 +433,21 @@ class Connection : public std::enable_shared_from_this<Connection<Stream>> {
   std::optional<AtEnd> after_sent_;
   std::unique_ptr<BodySource> source_;
   BodySource::State state_ = BodySource::State::kEnd;
-  std::optional<http::response<http::string_body>> whole_;
-  std::optional<http::response<http::empty_body>> head_;
-  std::optional<http::response_serializer<http::empty_body>> serializer_;
 };
-
-template <class Stream>
-void start(Stream stream, HttpAccepted& accepted, beast::flat_buffer seen, const HttpPortParts& port) {
-  std::make_shared<Connection<Stream>>(std::move(stream), accepted, port)->start(std::move(seen));
-}
 
 }  // namespace
 
-void serve_http(HttpAccepted& accepted, beast::tcp_stream stream, beast::flat_buffer seen,
+void serve_http(HttpAccepted& accepted, beast::tcp_stream socket, beast::flat_buffer seen,
                 const HttpPortParts& port) {
-  if (!accepted.tls) return start(std::move(stream), accepted, std::move(seen), port);
-  SSL* const session = SSL_new(accepted.tls->native());  // The stream owns it from here.
-  if (session == nullptr) return;
-  start(TlsStream(std::move(stream), session), accepted, std::move(seen), port);
+  std::unique_ptr<HttpStream> stream;
+  if (accepted.tls) {
+    SSL* const session = SSL_new(accepted.tls->native());
+    if (session == nullptr) return;
+    stream = tls_stream(std::move(socket), session);
+  } else {
+    stream = plain_stream(std::move(socket));
+  }
+  std::make_shared<Connection>(std::move(stream), accepted, port)->start(std::move(seen));
 }
 
 }  // namespace drover::server

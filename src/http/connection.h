@@ -47,7 +47,7 @@ struct HttpAccepted {
 };
 
 // Serves with TLS if `accepted` has a context. `seen` holds the bytes already received.
-void serve_http(HttpAccepted& accepted, boost::beast::tcp_stream stream, boost::beast::flat_buffer seen,
+void serve_http(HttpAccepted& accepted, boost::beast::tcp_stream socket, boost::beast::flat_buffer seen,
                 const HttpPortParts& port);
 
 }  // namespace drover::server

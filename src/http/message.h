@@ -9,6 +9,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -85,6 +86,17 @@ class BodySink {
 
 HttpResponse text_response(int status, std::string text);
 HttpResponse json_response(int status, std::string json);
-std::string_view reason_of(int status);
+
+// How a client knows where a response's body ends.
+enum class HttpBodyEnd : std::uint8_t { kLength, kChunks, kClose };
+
+struct HttpFraming {
+  unsigned version = 11;  // of HTTP: 10 or 11
+  bool keep_alive = true;
+  HttpBodyEnd body = HttpBodyEnd::kLength;
+  std::size_t length = 0;  // of the body
+};
+// The status line and the headers, with the empty line after them.
+std::string head_text(const HttpResponse& response, const HttpFraming& framing);
 
 }  // namespace drover::server

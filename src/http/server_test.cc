@@ -149,6 +149,15 @@ TEST_F(HttpPort, RefusesALargeBodyWithAndWithoutALength) {
   EXPECT_EQ(chunked.read_answer().status, 413);
 }
 
+TEST_F(HttpPort, ReadsABodyOfTinyChunks) {
+  std::string request = "POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (int i = 0; i < 20'000; ++i) request += "1\r\nx\r\n";
+  HttpTestClient client(port());
+  client.send(request + "0\r\n\r\n");
+  EXPECT_EQ(client.read_answer().body, std::string(20'000, 'x'));
+  EXPECT_EQ(client.get("/hello").status, 200);
+}
+
 TEST_F(HttpPort, AnswersExpectContinue) {
   HttpTestClient client(port());
   client.send("POST /echo HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");

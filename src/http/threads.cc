@@ -4,6 +4,10 @@
 #include <pthread.h>
 #include <sys/resource.h>
 
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
 #include "log/keep_going.h"
 
 namespace drover::server {
@@ -30,6 +34,10 @@ HttpThreads::HttpThreads(const HttpRouter& router, int work_threads) {
 
 void HttpThreads::start(HttpPace pace, int threads) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([&context = queue(pace).context] { run(context); });
+}
+
+void HttpThreads::post(HttpPace pace, std::move_only_function<void()> work) {
+  boost::asio::post(queue(pace).context, std::move(work));
 }
 
 void HttpThreads::stop() {

@@ -9,13 +9,12 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
 
 #include "http/router.h"
 
@@ -36,10 +35,7 @@ class HttpThreads {
   // Runs I/O and handlers that never block.
   boost::asio::io_context& io() { return queue(HttpPace::kInstant).context; }
 
-  template <class Work>
-  void post(HttpPace pace, Work&& work) {
-    boost::asio::post(queue(pace).context, std::forward<Work>(work));
-  }
+  void post(HttpPace pace, std::move_only_function<void()> work);
 
  private:
   struct Queue {

@@ -4,7 +4,8 @@
 # Do the #include lines of src/ and include/ follow the allowed dependencies?
 #
 # The arrows themselves are not repeated here: they are the DEPENDS of drover_library() in the top
-# CMakeLists.txt, and they are transitive. ROOMS are subfolders: a room may use only the rooms listed before it.
+# CMakeLists.txt, and they are transitive. CORE_ROOMS and then ROOMS are subfolders: a room may use only the rooms listed
+# before it. A folder that depends on `recipes_core` links only the core rooms of `recipes`; the arrow is the same.
 # The rules that CMake cannot express are below: which folders are pure, which may see the public headers only,
 # and that nothing includes the program's main.
 #
@@ -35,7 +36,8 @@ WORLD = (
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 LIBRARY = re.compile(r"^\s*drover_library\(\s*(\w+)([^)]*)\)", re.MULTILINE)
-KEYWORDS = {"ROOMS", "DEPENDS", "TEST_DEPENDS", "LIBRARIES", "THREADS"}
+CORE = "_core"     # a library of a folder's CORE_ROOMS
+KEYWORDS = {"CORE_ROOMS", "ROOMS", "DEPENDS", "TEST_DEPENDS", "LIBRARIES", "THREADS"}
 
 
 def declared_arrows(cmake_text, keyword="DEPENDS"):
@@ -48,7 +50,7 @@ def declared_arrows(cmake_text, keyword="DEPENDS"):
             for word in words[words.index(keyword) + 1:]:
                 if word in KEYWORDS:
                     break
-                depends.append(word)
+                depends.append(word.removesuffix(CORE))
         arrows[name] = depends
     return arrows
 
@@ -186,7 +188,9 @@ def violations(root):
     cmake_text = (root / "CMakeLists.txt").read_text(encoding="utf-8")
     arrows = declared_arrows(cmake_text)
     for_tests = declared_arrows(cmake_text, "TEST_DEPENDS")
-    rooms = {folder: Rooms(root, folder, names) for folder, names in declared_arrows(cmake_text, "ROOMS").items()}
+    core = declared_arrows(cmake_text, "CORE_ROOMS")
+    rooms = {folder: Rooms(root, folder, core[folder] + names)
+             for folder, names in declared_arrows(cmake_text, "ROOMS").items()}
     yield from check_arrows(arrows)
     for path in source_files(root):
         shown = path.relative_to(root)

@@ -22,8 +22,8 @@ drover_library(storage DEPENDS wire base
                LIBRARIES ZLIB::ZLIB)
 drover_library(server DEPENDS replica storage LIBRARIES spdlog::spdlog THREADS)
 drover_library(client DEPENDS wire)
-drover_library(recipes ROOMS common locks queues DEPENDS client)
-drover_library(cli DEPENDS recipes layouts)
+drover_library(recipes CORE_ROOMS common locks ROOMS queues DEPENDS client)
+drover_library(cli DEPENDS recipes_core layouts)
 add_subdirectory(src/main)
 """
 
@@ -53,6 +53,7 @@ class Layering(unittest.TestCase):
         self.assertEqual(arrows["storage"], ["wire", "base"])
         self.assertEqual(arrows["replica"], ["state", "zab"])
         self.assertEqual(arrows["base"], [])
+        self.assertEqual(arrows["cli"], ["recipes", "layouts"])
 
     def test_includes_along_the_arrows_pass(self):
         self.assert_clean({
@@ -116,6 +117,8 @@ class Layering(unittest.TestCase):
         self.assert_clean({"src/recipes/queues/a.cc": '#include "recipes/locks/b.h"\n#include "recipes/queues/c.h"\n'})
         self.assert_reported({"src/recipes/common/a.h": '#include "recipes/locks/b.h"\n'},
                              "src/recipes/common/a.h:1: recipes/locks/b.h: recipes/common is before recipes/locks")
+        self.assert_reported({"src/recipes/locks/a.h": '#include "recipes/queues/b.h"\n'},
+                             "recipes/locks is before recipes/queues")
 
     def test_a_public_header_belongs_to_the_room_that_implements_it(self):
         mutex = {"src/recipes/locks/mutex.cc": '#include "drover/recipes/mutex.h"\n'}
