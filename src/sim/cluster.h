@@ -57,6 +57,8 @@ class Cluster final : private ServerObserver {
   SimServer& server(ServerId id);
   // The leader that serves; null: none.
   SimServer* leader();
+  // In the order in which start() adds them.
+  SimClient& client(std::size_t number) { return *clients_[number]; }
   Network& network() { return network_; }
   Intruder& intruder() { return intruder_; }
   const Plan& plan() const { return plan_; }

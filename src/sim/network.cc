@@ -31,7 +31,8 @@ void Network::on_syn(std::uint64_t id) {
   const bool lost =
       is_cut(c.hosts[0], c.hosts[1]) || is_cut(c.hosts[1], c.hosts[0]) || powered_off_.contains(c.hosts[1]);
   if (lost) return fail_dial(id, plan_.connect_timeout);
-  if (!hosts_.contains(c.hosts[1]) || percent(random_, plan_.refused_percent)) {
+  if (!hosts_.contains(c.hosts[1]) || refusals_.contains({c.hosts[0], c.hosts[1]}) ||
+      percent(random_, plan_.refused_percent)) {
     world_.count(Did::kRefused);
     return fail_dial(id, delay());
   }
@@ -259,7 +260,7 @@ void Network::reset(std::uint64_t id, std::size_t silent) {
   }
 }
 
-// --- cuts ---
+// --- cuts and refusals ---
 
 void Network::set_cut(HostId from, HostId to, bool cut) {
   if (cut) {
@@ -270,7 +271,16 @@ void Network::set_cut(HostId from, HostId to, bool cut) {
   }
 }
 
+void Network::set_refused(HostId from, HostId to, bool refused) {
+  if (refused) {
+    refusals_.insert({from, to});
+  } else {
+    refusals_.erase({from, to});
+  }
+}
+
 void Network::heal() {
+  refusals_.clear();
   cuts_.clear();
   unstall();
 }

@@ -4,6 +4,7 @@
 // but, as with TCP, never out of order, duplicated or with a gap.
 //
 //   cut          a pair of hosts, in one direction: what is sent waits, and arrives when the cut heals
+//   refusal      a pair of hosts: new connections fail at once
 //   reset        each side still gets some of what was under way, then hears that the link is broken
 //   silence      one side never hears of the end: only its own timeouts help
 #pragma once
@@ -75,6 +76,9 @@ class Network {
   // --- faults ---
   void set_cut(HostId from, HostId to, bool cut);
   bool is_cut(HostId from, HostId to) const { return cuts_.contains({from, to}); }
+  // New connections of `from` to `to` are refused, as by a firewall; existing ones continue.
+  void set_refused(HostId from, HostId to, bool refused);
+  // Ends all cuts and refusals.
   void heal();
   // Breaks one random connection; false if there is none.
   bool reset_any(Random& random, Port port);
@@ -135,6 +139,7 @@ class Network {
   std::set<HostId> powered_off_;
   std::map<std::uint64_t, Connection> connections_;
   std::set<std::pair<HostId, HostId>> cuts_;
+  std::set<std::pair<HostId, HostId>> refusals_;
   std::uint64_t next_ = 0;
 };
 

@@ -66,6 +66,21 @@ TEST_F(NetworkTest, BytesArriveCompleteAndInOrder) {
   EXPECT_GT(there.pieces, 2);
 }
 
+TEST_F(NetworkTest, RefusalConcernsNewConnectionsOfOneHost) {
+  connect();
+  network.set_refused(kHere, kThere, true);
+  network.send(dialled, "old");
+  network.dial(kHere, kThere, Port::kQuorum);
+  network.dial(kThere, kHere, Port::kQuorum);
+  wait();
+  EXPECT_EQ(here.story, "refused");
+  EXPECT_EQ(there.story, "old");
+  network.set_refused(kHere, kThere, false);
+  network.dial(kHere, kThere, Port::kQuorum);
+  wait();
+  EXPECT_EQ(here.story, "refused");
+}
+
 TEST_F(NetworkTest, BytesSentDuringACutArriveWhenItHeals) {
   connect();
   network.set_cut(kHere, kThere, true);

@@ -5,9 +5,11 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "storage/file_names.h"
+#include "wire/jute.h"
 
 namespace drover::sim {
 namespace {
@@ -224,6 +226,61 @@ void kill_the_leader(Cluster& cluster) {
   cluster.run_for(600 * kMillisecond);
   leader->start();
   cluster.run_for(600 * kMillisecond);
+}
+
+// A pause of half a second ends neither a session nor a link between servers.
+Plan with_patience() {
+  Plan plan = small_plan();
+  plan.timing.sync_limit_ticks = 20;
+  plan.session_timeout_ms = 1000;
+  plan.ops_per_second = 50;
+  return plan;
+}
+
+// Leaves the client's connection half-open. From now on it can connect to this server only.
+void take_client_to(Cluster& cluster, SimClient& client, ServerId to) {
+  for (const ServerId id : cluster.plan().servers())
+    cluster.network().set_refused(client.host(), host_of(id), id != to);
+  client.move();
+}
+
+bool connects_soon(Cluster& cluster, const SimClient& client, ServerId to) {
+  const auto is_there = [&] { return client.client().is_connected() && client.client().server() == to; };
+  for (int i = 0; i < 400 && !is_there(); ++i) cluster.run_for(kMillisecond);
+  return is_there();
+}
+
+void write_over(SimClient& client, std::string_view value) {
+  std::string body;
+  wire::Writer w(body);
+  w.string("/k0");
+  w.buffer(value);
+  w.i32(-1);
+  client.probe(wire::OpCode::kSetData, body);
+}
+
+// A client writes to a paused follower, leaves it, tries it once more, and continues at the leader. When the
+// follower resumes, it finds two connections of the session: the old one with a write, and the new one, which
+// asks for the session.
+void try_a_paused_follower_again(Cluster& cluster) {
+  write_for_a_while(cluster);
+  const SimServer* leader = cluster.leader();
+  if (!leader) return;
+  const ServerId leading = leader->id();
+  const ServerId paused{raw(leading) == 1 ? 2 : 1};
+  SimClient& client = cluster.client(0);
+  take_client_to(cluster, client, paused);
+  if (!connects_soon(cluster, client, paused)) return;
+  cluster.server(paused).pause();
+  write_over(client, "old");
+  take_client_to(cluster, client, paused);
+  cluster.run_for(200 * kMillisecond);  // Its machine accepts the connection, but the server does not answer.
+  take_client_to(cluster, client, leading);
+  if (!connects_soon(cluster, client, leading)) return;
+  write_over(client, "new");
+  cluster.run_for(50 * kMillisecond);
+  cluster.server(paused).resume();
+  cluster.run_for(300 * kMillisecond);
 }
 
 void wipe_one(Cluster& cluster) {
@@ -450,6 +507,10 @@ std::vector<Script> make_scripts() {
       {"leader-of-a-stale-follower-dies", with_window(500), let_the_leader_of_a_stale_follower_die, {}},
       {"leader-in-the-dark", small_plan(), leave_the_leader_in_the_dark, {Did::kMove}},
       {"leader-change", small_plan(), kill_the_leader, {Did::kMove}},
+      {"paused-follower-is-tried-again",
+       with_patience(),
+       try_a_paused_follower_again,
+       {Did::kLeftOpen, Did::kMove}},
       {"new-servers", of_new_servers(), let_one_come_late, {Did::kBeginsAnew, Did::kRecovering}},
       {"promise-to-nobody", small_plan(), let_one_promise_to_nobody, {Did::kMadeWay}},
       {"intruder", with_an_intruder(), let_an_intruder_knock, {Did::kForeignLearner, Did::kForeignVote}},

@@ -41,6 +41,11 @@ void SimClient::probe(wire::OpCode op, std::string_view body) {
   input([&](Instant now, client::SessionEffects& effects) { client_.probe(op, body, now, effects); });
 }
 
+void SimClient::move() {
+  input([this](Instant now, client::SessionEffects& effects) { client_.move(now, effects); });
+  closes_late_.reset();  // A script decides itself what comes over the old connection.
+}
+
 void SimClient::on_connected(SocketId socket) {
   if (socket_ != socket) return;
   input([this](Instant now, client::SessionEffects& effects) { client_.on_connected(now, effects); });

@@ -39,6 +39,9 @@ class SimClient final : private Network::Host {
   void leave();
   // An extra write.
   void probe(wire::OpCode op, std::string_view body);
+  // Leaves the connection half-open and connects to the next server. Also before the server has answered.
+  void move();
+  HostId host() const { return host_; }
   const WorkloadClient& client() const { return client_; }
   std::string describe() const;
 

@@ -110,7 +110,9 @@ void WorkloadClient::step(Instant now, client::SessionEffects& effects) {
   switch (next.kind) {
     case WorkloadStep::Kind::kCall: return call(next.op, std::move(next.body), now, effects);
     case WorkloadStep::Kind::kVanish: return vanish(now);
-    case WorkloadStep::Kind::kMove: return move(now, effects);
+    case WorkloadStep::Kind::kMove:
+      if (session_->is_connected()) move(now, effects);
+      return;
     case WorkloadStep::Kind::kClose: session_->close(now, effects); return digest(now, effects);
   }
 }
@@ -121,12 +123,10 @@ void WorkloadClient::vanish(Instant now) {
   silent_until_ = now + config_.timeout_ms + pause_ms(config_.timeout_ms);
 }
 
-// The session moves to another server. The old one is not told: a machine that changes its network leaves its
-// connections like this.
 void WorkloadClient::move(Instant now, client::SessionEffects& effects) {
-  if (!session_->is_connected()) return;
-  left_open_ = true;
+  if (!session_ || silent_until_) return;
   session_->move_on(now, effects);
+  left_open_ = effects.hang_up;
   digest(now, effects);
 }
 

@@ -53,6 +53,9 @@ class WorkloadClient {
   void rest() { resting_ = true; }
   // One extra call, to check that the ensemble answers.
   void probe(wire::OpCode op, std::string_view body, Instant now, client::SessionEffects& effects);
+  // Takes the session to another server. The old one is not told: a machine that changes its network leaves
+  // its connections like this.
+  void move(Instant now, client::SessionEffects& effects);
   // Ends the session, and starts no other.
   void leave(Instant now, client::SessionEffects& effects);
 
@@ -82,7 +85,6 @@ class WorkloadClient {
   void step(Instant now, client::SessionEffects& effects);
   void ask_for_another_timeout(client::SessionEffects& effects);
   void vanish(Instant now);
-  void move(Instant now, client::SessionEffects& effects);
   void call(wire::OpCode op, std::string body, Instant now, client::SessionEffects& effects);
   // Handles and removes effects.happened.
   void digest(Instant now, client::SessionEffects& effects);
