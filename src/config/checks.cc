@@ -16,6 +16,12 @@ namespace {
 // The highest byte of a session id is the server's id, and 0xff marks a TTL node.
 constexpr std::int64_t kMyIdMaxWithExtendedTypes = 0xfe;
 
+constexpr std::string_view kRemoved =
+    ". A reconfiguration may have removed this server from the ensemble. To add it again, write the present "
+    "members and its own server line into its configuration instead of dynamicConfigFile, start it, and add "
+    "it "
+    "with reconfig";
+
 std::unexpected<ConfigError> wrong(const CheckContext& context, std::string_view sentence) {
   return std::unexpected(ConfigError{fmt::format("{}: {}", context.source, sentence)});
 }
@@ -117,7 +123,6 @@ void warn_of_dangers(LoadedConfig& loaded, const CheckContext& context) {
     loaded.warnings.push_back(fmt::format("{}: {}", context.source, sentence));
   };
   if (!config.storage.force_sync) warn("forceSync=no: a power failure can lose acknowledged writes");
-  if (config.ensemble.reconfig_enabled) warn("reconfigEnabled=true: this version has no reconfig");
   if (config.auth.skip_acl) warn("skipACL=yes: every client may read and change everything");
 }
 
@@ -158,6 +163,20 @@ std::expected<void, ConfigError> adopt_client_address(ServerConfig& config, cons
   return {};
 }
 
+// A server must not forget the members that it has acknowledged, so they are stored in the files that it
+// starts from.
+std::expected<void, ConfigError> check_reconfig(const LoadedConfig& loaded, const CheckContext& context) {
+  if (!loaded.config.ensemble.reconfig_enabled) return {};
+  if (!context.from_file)
+    return wrong(context, "reconfigEnabled=true needs a configuration file: new members are stored in it");
+  if (context.members_outside_file)
+    return wrong(
+        context,
+        "reconfigEnabled=true: server.N and dynamicConfigFile must be in the file, not on the command "
+        "line, because a reconfiguration changes them");
+  return {};
+}
+
 std::expected<void, ConfigError> check_member(LoadedConfig& loaded, const CheckContext& context) {
   EnsembleConfig& e = loaded.config.ensemble;
   if (!e.my_id) return wrong(context, fmt::format("{}/myid is missing", loaded.config.data_dir));
@@ -169,9 +188,12 @@ std::expected<void, ConfigError> check_member(LoadedConfig& loaded, const CheckC
     return wrong(context, fmt::format("myid is {}, and with extendedTypesEnabled it may be {} at most",
                                       raw(*e.my_id), kMyIdMaxWithExtendedTypes));
   }
+  TRY(check_reconfig(loaded, context));
   const auto self = e.members.servers().find(*e.my_id);
   if (self == e.members.servers().end()) {
-    return wrong(context, fmt::format("myid is {}, and there is no server.{}", raw(*e.my_id), raw(*e.my_id)));
+    const std::int64_t id = raw(*e.my_id);
+    return wrong(context, fmt::format("myid is {0}, and there is no server.{0}{1}", id,
+                                      e.members.version() > 0 ? kRemoved : std::string_view{}));
   }
   if (self->second.type != e.peer_type) {
     if (e.peer_type == PeerType::kObserver) {

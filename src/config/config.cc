@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <iterator>
 #include <map>
 
@@ -33,6 +34,13 @@ std::unexpected<ConfigError> wrong(std::string message) {
   return std::unexpected(ConfigError{std::move(message)});
 }
 
+// A file that cannot be found keeps its name: the next attempt to use it says what is wrong.
+std::string canonical(const std::string& path) {
+  std::error_code failure;
+  const auto full = std::filesystem::canonical(path, failure);
+  return failure ? std::filesystem::absolute(path, failure).lexically_normal().string() : full.string();
+}
+
 class Loader {
  public:
   explicit Loader(const FileReader& read) : read_(read), table_(key_table(loaded_.config, draft_)) {}
@@ -43,6 +51,7 @@ class Loader {
     std::vector<Setting> settings;
     if (!arguments.file.empty()) {
       TRY_ASSIGN(settings, read_settings(arguments.file, read_));
+      loaded_.config.file_path = canonical(arguments.file);
     }
     loaded_.config.file_text = shown(settings);
     std::ranges::move(arguments.settings, std::back_inserter(settings));
@@ -51,7 +60,10 @@ class Loader {
     TRY(add_members());
 
     const std::string source = arguments.file.empty() ? "configuration" : arguments.file;
-    const CheckContext context{.source = source, .draft = draft_, .from_file = !arguments.file.empty()};
+    const CheckContext context{.source = source,
+                               .draft = draft_,
+                               .from_file = !arguments.file.empty(),
+                               .members_outside_file = members_outside_file_};
     TRY(complete_and_check(loaded_, context));
     TRY(read_my_id());
     TRY(check_ensemble(loaded_, context));
@@ -103,6 +115,7 @@ class Loader {
   }
 
   std::expected<void, ConfigError> apply(const Setting& setting) {
+    if (setting.key == "dynamicConfigFile") note_members_source(setting);
     if (const auto row = table_.find(setting.key); row != table_.end()) {
       warn_of_exposed_secret(setting, row->second);
       return judge(setting, row->second.set(setting.value), row->second.secret);
@@ -113,10 +126,15 @@ class Loader {
     if (const ForeignKey* foreign = find_foreign_key(setting.key)) return judge_foreign(setting, *foreign);
     if (is_membership_key(setting.key)) {
       members_.push_back(setting);  // multiAddress.enabled may come after them
+      note_members_source(setting);
     } else {
       warn_of_unknown(setting);
     }
     return {};
+  }
+
+  void note_members_source(const Setting& setting) {
+    members_outside_file_ |= setting.origin == Setting::Origin::kCommandLine;
   }
 
   static bool is_membership_key(std::string_view key) {
@@ -191,6 +209,7 @@ class Loader {
   Draft draft_;
   KeyTable table_;
   std::vector<Setting> members_;
+  bool members_outside_file_ = false;
 };
 
 }  // namespace

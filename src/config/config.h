@@ -145,6 +145,8 @@ struct ServerConfig {
   AdminSettings admin;
   MetricsSettings metrics;
   EnsembleConfig ensemble;
+  // Absolute and without symbolic links: a reconfiguration rewrites this file. Empty without a file.
+  std::string file_path;
   std::string file_text;  // the keys of the file, one `key=value` on each line, without secrets
 };
 

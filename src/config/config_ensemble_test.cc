@@ -64,6 +64,33 @@ TEST(ConfigEnsemble, AMemberNeedsMyidInitLimitAndSyncLimit) {
   EXPECT_EQ(error_of(load_ensemble("initLimit=0\n" + kThree)), "zoo.cfg: initLimit is not set");
 }
 
+TEST(ConfigEnsemble, ARemovedServerIsToldHowToComeBack) {
+  const Files files = Files()
+                          .with("zoo.cfg",
+                                "dataDir=/data\nclientPort=2181\ninitLimit=10\nsyncLimit=5\n"
+                                "reconfigEnabled=true\ndynamicConfigFile=/conf/zoo.cfg.dynamic.100000004\n")
+                          .with("/conf/zoo.cfg.dynamic.100000004", kThree)
+                          .with("/data/myid", "4");
+  EXPECT_THAT(error_of(load(files, {"zoo.cfg"})),
+              AllOf(HasSubstr("myid is 4, and there is no server.4"),
+                    HasSubstr("may have removed this server"), HasSubstr("add it with reconfig")));
+}
+
+TEST(ConfigEnsemble, AMembershipThatCanChangeIsInTheFile) {
+  const std::string lines = "reconfigEnabled=true\n";
+  EXPECT_THAT(warnings_of(load_ensemble(lines + kThree)), IsEmpty());
+  EXPECT_TRUE(config_of(load_ensemble(lines + kThree)).file_path.ends_with("/zoo.cfg"));
+  const Files files = Files()
+                          .with("zoo.cfg", "dataDir=/data\nclientPort=2181\ninitLimit=10\nsyncLimit=5\n" +
+                                               lines + "server.1=a:1:2\nserver.2=b:1:2\n")
+                          .with("/data/myid", "1");
+  EXPECT_TRUE(load(files, {"zoo.cfg"}));
+  EXPECT_THAT(error_of(load(files, {"zoo.cfg", "-Dserver.3=c:1:2"})), HasSubstr("must be in the file"));
+  EXPECT_THAT(error_of(load(files, {"-DdataDir=/data", "-DreconfigEnabled=true", "-DinitLimit=10",
+                                    "-DsyncLimit=5", "-Dserver.1=a:1:2", "-Dserver.2=b:1:2"})),
+              HasSubstr("needs a configuration file"));
+}
+
 TEST(ConfigEnsemble, WithTtlNodesMyidIsLimited) {
   const std::string servers = kThree + "server.254=d:1:2\nserver.255=e:1:2\n";
   EXPECT_TRUE(load_ensemble(servers, "255"));

@@ -43,6 +43,7 @@ struct CheckContext {
   const std::string& source;
   const Draft& draft;
   bool from_file = false;
+  bool members_outside_file = false;  // server.N or dynamicConfigFile on the command line
 };
 std::expected<void, ConfigError> complete_and_check(LoadedConfig& loaded, const CheckContext& context);
 std::expected<void, ConfigError> check_ensemble(LoadedConfig& loaded, const CheckContext& context);

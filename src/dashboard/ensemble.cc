@@ -62,9 +62,11 @@ void add_said(const ServerSaid& said, json::object& out) {
 
 OwnPlace own_place(const ServerInside& inside) {
   OwnPlace place;
+  place.members = inside.config.ensemble.members;
   inside.core.look_at([&](const replica::Replica& replica, const replica::Member* member) {
     if (!member) return;
     const zab::Peer& peer = member->peer();
+    place.members = peer.membership();
     place.mode = mode_of(replica, peer);
     place.epoch = peer.current_epoch();
     place.why_elected = peer.why_looking();
@@ -82,13 +84,12 @@ OwnPlace own_place(const ServerInside& inside) {
   return place;
 }
 
-EnsembleView::EnsembleView(const ServerInside& inside)
-    : inside_(inside), endpoints_(client_endpoints(inside.config)) {}
+EnsembleView::EnsembleView(const ServerInside& inside) : inside_(inside) {}
 
 std::optional<Instant> EnsembleView::next_refresh() const {
+  const bool is_alone = endpoints().empty();
   std::lock_guard lock(mutex_);
-  if (endpoints_.empty() || looked_at_.ms == 0 || monotonic_now() - looked_at_ > kInterestMs)
-    return std::nullopt;
+  if (is_alone || looked_at_.ms == 0 || monotonic_now() - looked_at_ > kInterestMs) return std::nullopt;
   return round_ ? round_->at + kFreshMs : Instant{};
 }
 
@@ -98,7 +99,7 @@ void EnsembleView::refresh() {
     TreeLock::Reading reading(inside_.lock, TreeSlot::kHttp);
     round.own = inside_.machine.last_zxid;
   }
-  round.results = probe(endpoints_);
+  round.results = probe(endpoints());
   std::lock_guard lock(mutex_);
   round_ = std::move(round);
   refreshed_.notify_all();
@@ -106,11 +107,12 @@ void EnsembleView::refresh() {
 
 // The last results. The first request waits a moment for them.
 EnsembleView::Round EnsembleView::newest() {
+  const bool is_alone = endpoints().empty();
   std::unique_lock lock(mutex_);
   const Instant now = monotonic_now();
   const bool stale = !round_ || now - round_->at > kInterestMs;
   looked_at_ = now;
-  if (endpoints_.empty()) return {};
+  if (is_alone) return {};
   wake_();
   if (stale) {
     refreshed_.wait_for(lock, kFirstAnswerWithin, [&] { return round_ && now - round_->at <= kInterestMs; });
@@ -151,7 +153,8 @@ json::object EnsembleView::describe_other(ServerId id, const OwnPlace& place, co
                    {"link", nullptr},   {"connections", nullptr}, {"outstanding", nullptr},
                    {"nodes", nullptr},  {"latency_ms", nullptr},  {"version", nullptr},
                    {"zxid", nullptr},   {"epoch", nullptr},       {"error", nullptr}};
-  if (const auto at = endpoints_.find(id); at != endpoints_.end()) out["address"] = to_text(at->second);
+  const auto endpoints = client_endpoints(inside_.config, place.members);
+  if (const auto at = endpoints.find(id); at != endpoints.end()) out["address"] = to_text(at->second);
   const auto learner = place.learners.find(id);
   const bool is_learner = learner != place.learners.end();
   if (is_learner) {
@@ -186,7 +189,7 @@ json::array EnsembleView::members(const OwnPlace& place, const Round& round, con
   for (const auto& [id, result] : round.results) {
     if (result.said) newest = std::max(newest, result.said->zxid);
   }
-  for (const auto& [id, spec] : ensemble.members.servers()) {
+  for (const auto& [id, spec] : place.members.servers()) {
     const bool self = id == *ensemble.my_id;
     json::object one = self ? describe_self(place, facts) : describe_other(id, place, round);
     one["id"] = raw(id);
@@ -234,7 +237,7 @@ HttpResponse EnsembleView::answer() {
     if (one.at("role") == "participant" && (mode == "leader" || mode == "follower")) ++up;
     if (leader.is_null() && mode == "leader") leader = one.at("id");
   }
-  const auto voters = static_cast<std::int64_t>(inside_.config.ensemble.members.voters().size());
+  const auto voters = static_cast<std::int64_t>(place.members.voters().size());
   json::object out{{"server", server(place, facts)},
                    {"leader", std::move(leader)},
                    {"quorum", {{"voters", voters}, {"needed", voters / 2 + 1}, {"up", up}}},

@@ -32,6 +32,7 @@ struct OwnPlace {
     std::int64_t lag = 0;
   };
   std::map<ServerId, Learner> learners{};  // only on a leader
+  Membership members{};                    // in force
 };
 OwnPlace own_place(const ServerInside& inside);
 
@@ -55,13 +56,16 @@ class EnsembleView {
     std::map<ServerId, ProbeResult> results;
   };
   Round newest();
+  // Where the other members answer words.
+  std::map<ServerId, Endpoint> endpoints() const {
+    return client_endpoints(inside_.config, inside_.members());
+  }
   json::object describe_self(const OwnPlace& place, const Facts& facts) const;
   json::object describe_other(ServerId id, const OwnPlace& place, const Round& round) const;
   json::array members(const OwnPlace& place, const Round& round, const Facts& facts) const;
   json::object server(const OwnPlace& place, const Facts& facts) const;
 
   const ServerInside& inside_;
-  const std::map<ServerId, Endpoint> endpoints_;
   std::function<void()> wake_;
   mutable std::mutex mutex_;
   std::condition_variable refreshed_;

@@ -121,12 +121,13 @@ std::optional<ServerSaid> parse_srvr(std::string_view text) {
   return said;
 }
 
-std::map<ServerId, Endpoint> client_endpoints(const ServerConfig& config) {
+std::map<ServerId, Endpoint> client_endpoints(const ServerConfig& config, const Membership& members) {
   std::map<ServerId, Endpoint> out;
   const EnsembleConfig& ensemble = config.ensemble;
   if (!ensemble.my_id) return out;
-  const std::string& our_host = ensemble.members.servers().at(*ensemble.my_id).addresses.front().host;
-  for (const auto& [id, spec] : ensemble.members.servers()) {
+  const auto& ours = members.is_member(*ensemble.my_id) ? members : ensemble.members;
+  const std::string& our_host = ours.servers().at(*ensemble.my_id).addresses.front().host;
+  for (const auto& [id, spec] : members.servers()) {
     if (id == *ensemble.my_id) continue;
     const std::string& host = spec.addresses.front().host;
     if (spec.client) {

@@ -37,7 +37,7 @@ struct ProbeResult {
 
 // The client endpoints of the other servers. A server without a client port in its line has the same port as
 // we, if it is on another machine. On this machine its port is unknown.
-std::map<ServerId, Endpoint> client_endpoints(const ServerConfig& config);
+std::map<ServerId, Endpoint> client_endpoints(const ServerConfig& config, const Membership& members);
 
 // Asks all servers in parallel. Takes at most one second. Blocks, and may query a name server.
 std::map<ServerId, ProbeResult> probe(const std::map<ServerId, Endpoint>& servers);

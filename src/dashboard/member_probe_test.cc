@@ -58,7 +58,7 @@ TEST(MemberProbe, UsesTheConfiguredClientPortOrGuessesIt) {
   add(2, "zk2:2888:3888");               // another machine: same port as ours
   add(3, "zk1:2889:3889");               // this machine: unknown
   add(4, "zk4:2888:3888;0.0.0.0:2182");  // names its port
-  const auto endpoints = client_endpoints(config);
+  const auto endpoints = client_endpoints(config, config.ensemble.members);
   EXPECT_EQ(endpoints,
             (std::map<ServerId, Endpoint>{{ServerId{2}, {"zk2", 2181}}, {ServerId{4}, {"zk4", 2182}}}));
 }

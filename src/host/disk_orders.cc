@@ -49,6 +49,17 @@ IoResult<zab::DiskAnswer> DiskOrders::run(const zab::ReloadState&) {
   return zab::StateReloaded{exact};
 }
 
+IoResult<zab::DiskAnswer> DiskOrders::run(const zab::SaveMembership& save) {
+  if (MembershipFiles* files = options_.membership)
+    TRY(save.committed ? files->commit(*save.membership) : files->propose(*save.membership));
+  return zab::MembershipStored{};
+}
+
+IoResult<zab::DiskAnswer> DiskOrders::run(const zab::WithdrawMembership&) {
+  if (options_.membership) TRY(options_.membership->withdraw());
+  return zab::MembershipStored{};
+}
+
 IoResult<zab::DiskAnswer> DiskOrders::run(const DiscardHistory&) {
   state_.clear_state();
   TRY(journal_.discard());

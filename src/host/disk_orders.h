@@ -15,6 +15,7 @@
 #include <variant>
 
 #include "base/result.h"
+#include "host/membership_files.h"
 #include "host/snapshot_rule.h"
 #include "storage/journal.h"
 #include "wire/txn_batch.h"
@@ -25,14 +26,17 @@ namespace drover::host {
 // The data on the disk is wrong: move it away and start empty.
 struct DiscardHistory {};
 
-using DiskOrder = std::variant<zab::AppendTxns, zab::SaveEpoch, zab::TruncateLog, zab::SaveSnapshot,
-                               zab::ReloadState, DiscardHistory>;
+using DiskOrder =
+    std::variant<zab::AppendTxns, zab::SaveEpoch, zab::TruncateLog, zab::SaveSnapshot, zab::ReloadState,
+                 zab::SaveMembership, zab::WithdrawMembership, DiscardHistory>;
 
 inline bool is_append(const DiskOrder& order) { return std::holds_alternative<zab::AppendTxns>(order); }
 // No snapshot may be under way meanwhile: a snapshot of the old state that is completed after the history has
 // changed would bring the old state back.
 inline bool rewrites_history(const DiskOrder& order) {
-  return !is_append(order) && !std::holds_alternative<zab::SaveEpoch>(order);
+  return std::holds_alternative<zab::TruncateLog>(order) ||
+         std::holds_alternative<zab::SaveSnapshot>(order) ||
+         std::holds_alternative<zab::ReloadState>(order) || std::holds_alternative<DiscardHistory>(order);
 }
 
 // The state in memory, as far as orders need it.
@@ -51,6 +55,7 @@ struct DiskOptions {
   // Space reserved ahead of the log. Deletes and session closes still fit when the disk is full and growth is
   // rejected.
   std::uint64_t reserve_bytes = 4 << 20;
+  MembershipFiles* membership = nullptr;  // outlives the orders; null: there is no file to write
 };
 
 class DiskOrders {
@@ -89,6 +94,8 @@ class DiskOrders {
   IoResult<zab::DiskAnswer> run(const zab::TruncateLog& cut);
   IoResult<zab::DiskAnswer> run(const zab::SaveSnapshot& snapshot);
   IoResult<zab::DiskAnswer> run(const zab::ReloadState& reload);
+  IoResult<zab::DiskAnswer> run(const zab::SaveMembership& save);
+  IoResult<zab::DiskAnswer> run(const zab::WithdrawMembership& withdraw);
   IoResult<zab::DiskAnswer> run(const DiscardHistory& discard);
 
   storage::Journal journal_;

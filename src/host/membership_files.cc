@@ -175,7 +175,9 @@ IoResult<void> MembershipFiles::commit(const zab::Membership& membership) {
   TRY_ASSIGN(const Static static_file, read_static());
   const bool is_newer = static_file.dynamic_file.empty() ||
                         zab::version_of_file_name(static_file.dynamic_file) < membership.version();
-  if (is_newer) {
+  TRY_ASSIGN(const zab::Membership before, read_committed(static_file));
+  const bool joins = before.version() == 0 && !membership.is_member(options_.me);
+  if (is_newer && !joins) {
     const std::string dynamic_name =
         name_ + ".dynamic." + hex_text(static_cast<std::uint64_t>(membership.version())).substr(2);
     TRY(replace(dynamic_name, zab::file_text(membership, zab::VersionLine::kLeftOut)));

@@ -55,6 +55,8 @@ class MembershipFiles {
   // Makes the membership the committed one. Removes the proposed one unless that is newer. A membership that
   // is older than the committed one changes nothing.
   //
+  // A server that is not a member yet keeps its own file: it says how to join.
+  //
   // If this server's line contains a client port, `clientPort` and `clientPortAddress` leave the static file:
   // they would contradict the next change of that port.
   IoResult<void> commit(const zab::Membership& membership);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/start.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "base/path.h"
 #include "storage/epoch_files.h"
 #include "storage/recovery_sink_adapter.h"
+#include "zab/membership_text.h"
 
 namespace drover::host {
 namespace {
@@ -129,6 +132,23 @@ IoResult<storage::RecoveryReport> StartHooks::replay(storage::Disk& disk, const 
 IoResult<Start> recover(storage::Disk& disk, const storage::DataDirs& dirs, state::Machine& machine,
                         const StartOptions& options, StartHooks& hooks) {
   return Starter(disk, dirs, machine, options, hooks).run();
+}
+
+IoResult<zab::Memberships> recover_memberships(MembershipFiles& files, const state::Machine& machine,
+                                               const zab::PeerStart& start) {
+  TRY_ASSIGN(StoredMembership stored, files.load());
+  std::optional<zab::Membership> proposed = std::move(stored.proposed);
+  const std::int64_t acknowledged = std::max(raw(machine.last_zxid), raw(epoch_start(start.current_epoch)));
+  if (proposed && proposed->version() > acknowledged) proposed.reset();
+  // The node holds the last reconfiguration of the log.
+  if (const state::NodeRef node = machine.tree.find(kConfigPath); node != state::kNoNode) {
+    auto logged = zab::parse_membership(machine.tree.at(node).data().value_or(std::string_view{}),
+                                        {.multi_address = true});
+    const std::int64_t newest = proposed ? proposed->version() : 0;
+    if (logged && !logged->servers().empty() && logged->version() > newest) proposed = std::move(*logged);
+  }
+  if (proposed && proposed->version() <= stored.committed.version()) proposed.reset();
+  return zab::Memberships(std::move(stored.committed), std::move(proposed));
 }
 
 IoResult<storage::Journal> open_journal(storage::Disk& disk, const storage::DataDirs& dirs,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "host/membership_files.h"
 #include "replica/member.h"
 #include "replica/state_builder.h"
 #include "state/machine.h"
@@ -55,6 +56,11 @@ struct Start {
 // An error means that this server must not start; it says what to do.
 IoResult<Start> recover(storage::Disk& disk, const storage::DataDirs& dirs, state::Machine& machine,
                         const StartOptions& options, StartHooks& hooks);
+
+// After recover(): the members in force and the proposed ones. A reconfiguration in the log counts even if
+// its file was lost. One in the file that is not in the log was never acknowledged, and is forgotten.
+IoResult<zab::Memberships> recover_memberships(MembershipFiles& files, const state::Machine& machine,
+                                               const zab::PeerStart& start);
 
 // After recover(). A journal whose history is damaged is closed until a leader's state replaces it.
 IoResult<storage::Journal> open_journal(storage::Disk& disk, const storage::DataDirs& dirs,

@@ -20,6 +20,7 @@ namespace drover::server {
 struct CommandFacts {
   const Facts& facts;
   const ServerConfig& config;
+  const Membership& members;  // in force
 };
 
 struct AdminCommand {

@@ -14,7 +14,8 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 std::string answer(std::string_view name, const Facts& facts, const ServerConfig& config = {}) {
-  return answer_of(*find_admin_command(name), {.facts = facts, .config = config});
+  return answer_of(*find_admin_command(name),
+                   {.facts = facts, .config = config, .members = config.ensemble.members});
 }
 
 TEST(AdminCommands, AreFoundByNameAndByAlias) {

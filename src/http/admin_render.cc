@@ -90,7 +90,7 @@ void print_address_set(std::string_view key, const PeerSpec& server, Port port, 
 // A server's client address from the configuration. For this server it is always known.
 std::string client_address(const PeerSpec& server, const ServerConfig& config) {
   const bool me = server.id == config.ensemble.my_id;
-  const std::optional<Endpoint>& client = me && config.client ? config.client : server.client;
+  const std::optional<Endpoint>& client = me && !server.client ? config.client : server.client;
   return client ? to_text(*client) : "";
 }
 
@@ -164,7 +164,7 @@ void print_leader(const CommandFacts& f, PrettyJson& json) {
   if (!f.facts.ensemble) return;  // answer_of() reports the error
   const EnsembleFacts& e = *f.facts.ensemble;
   json.field("is_leader", f.facts.mode == ServerMode::kLeader).field("leader_id", raw(e.leader));
-  const auto& servers = f.config.ensemble.members.servers();
+  const auto& servers = f.members.servers();
   const auto leader = servers.find(e.leader);
   json.field("leader_ip", leader == servers.end() ? "" : leader->second.addresses.front().host);
 }
@@ -244,7 +244,7 @@ void print_system_properties(const CommandFacts& f, PrettyJson& json) {
 void print_voting_view(const CommandFacts& f, PrettyJson& json) {
   json.key("current_config").begin_object();
   if (f.facts.ensemble) {
-    for (const auto& [id, server] : f.config.ensemble.members.servers()) {
+    for (const auto& [id, server] : f.members.servers()) {
       if (server.type != PeerType::kParticipant) continue;
       json.key(decimal_key(id)).begin_object();
       print_addresses("server_addresses", server, &PeerAddress::quorum_port, json);
@@ -287,7 +287,9 @@ void print_zab_state(const CommandFacts& f, PrettyJson& json) {
     return;
   }
   const EnsembleConfig& e = f.config.ensemble;
-  const PeerSpec& self = e.members.servers().at(*e.my_id);
+  // A server that was removed shows what it was.
+  const Membership& members = f.members.is_member(*e.my_id) ? f.members : e.members;
+  const PeerSpec& self = members.servers().at(*e.my_id);
   json.field("myid", raw(*e.my_id)).field("is_leader", f.facts.mode == ServerMode::kLeader);
   print_address_set("quorum_address", self, &PeerAddress::quorum_port, json);
   print_address_set("election_address", self, &PeerAddress::election_port, json);

@@ -95,7 +95,8 @@ HttpResponse AdminRoutes::perform(const AdminCommand& command, const HttpRequest
   if (command.name == "observer_connection_stat_reset") inside_.reset_observer_stats();
   if (command.print == nullptr) return json_response(200, bare_answer(command.name));
   const Facts facts = inside_.facts(command.needs);
-  return json_response(200, answer_of(command, {.facts = facts, .config = inside_.config}));
+  return json_response(
+      200, answer_of(command, {.facts = facts, .config = inside_.config, .members = inside_.members()}));
 }
 
 HttpResponse AdminRoutes::set_trace_mask(const AdminCommand& command, const HttpRequest& request) {
@@ -111,7 +112,8 @@ HttpResponse AdminRoutes::set_trace_mask(const AdminCommand& command, const Http
   if (!mask) return wrong(fmt::format("{}, got {}", kWanted, text));
   inside_.trace_mask = *mask;
   const Facts facts = inside_.facts({});
-  return json_response(200, answer_of(command, {.facts = facts, .config = inside_.config}));
+  return json_response(
+      200, answer_of(command, {.facts = facts, .config = inside_.config, .members = inside_.members()}));
 }
 
 HttpResponse AdminRoutes::take_snapshot(const AdminCommand& command, const HttpRequest& request) {

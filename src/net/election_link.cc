@@ -2,6 +2,7 @@
 #include "net/election_link.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/ensure.h"
@@ -32,10 +33,12 @@ void take_earlier(std::optional<Instant>& earliest, std::optional<Instant> t) {
 
 ElectionLinks::ElectionLinks(EventLoop& loop, Resolver& resolver, ElectionLinksConfig config,
                              Callbacks callbacks)
-    : loop_(loop), resolver_(resolver), config_(std::move(config)), callbacks_(std::move(callbacks)) {
-  wire::ElectionHello hello{.server = config_.me, .addresses = {}};
-  for (const Endpoint& address : config_.my_addresses) hello.addresses.push_back(to_text(address));
-  wire::append_hello(hello_, hello);
+    : loop_(loop),
+      resolver_(resolver),
+      config_(std::move(config)),
+      callbacks_(std::move(callbacks)),
+      guest_lookups_(std::make_shared<std::atomic<int>>(0)) {
+  set_my_addresses(config_.my_addresses);
   set_peers(config_.peers);
 }
 
@@ -71,17 +74,42 @@ void ElectionLinks::send(ServerId to, std::string notification) {
 }
 
 void ElectionLinks::set_peers(const ElectionLinksConfig::Peers& peers) {
-  std::erase_if(peers_, [&](const PeerEntry& peer) { return !peers.contains(peer.first); });
   for (const auto& [id, addresses] : peers) {
-    if (id == config_.me) continue;
-    Peer& peer = peers_[id];
-    if (peer.addresses == addresses) continue;
-    peer.addresses = addresses;
-    peer.dialled.reset();
-    peer.knock_deadline.reset();
-    peer.backoff_ms = 0;
-    peer.retry_at = loop_.now();
+    if (id != config_.me) set_peer(*peers_.try_emplace(id).first, addresses);
   }
+  for (auto it = peers_.begin(); it != peers_.end();) {
+    const bool stays = it->second.guest || peers.contains(it->first) || become_guest(it->second);
+    it = stays ? std::next(it) : peers_.erase(it);
+  }
+  while (guests() > config_.guests_max) disconnect_quietest_guest();
+}
+
+void ElectionLinks::set_peer(PeerEntry& entry, const std::vector<Endpoint>& addresses) {
+  Peer& peer = entry.second;
+  if (!peer.guest && peer.addresses == addresses) return;
+  const bool is_dialling = peer.dialled != nullptr;
+  peer.addresses = addresses;
+  peer.dialled.reset();
+  peer.knock_deadline.reset();
+  peer.backoff_ms = 0;
+  peer.retry_at = loop_.now();
+  peer.guest.reset();
+  if (is_dialling) dial(entry);
+}
+
+IoResult<void> ElectionLinks::rebind(const std::vector<Endpoint>& listen,
+                                     const std::vector<Endpoint>& my_addresses) {
+  if (!listener_) return std::unexpected(data_error("the election port is closed"));
+  TRY(listener_->rebind(listen));
+  set_my_addresses(my_addresses);
+  return {};
+}
+
+void ElectionLinks::set_my_addresses(const std::vector<Endpoint>& addresses) {
+  wire::ElectionHello hello{.server = config_.me, .addresses = {}};
+  for (const Endpoint& address : addresses) hello.addresses.push_back(to_text(address));
+  hello_.clear();
+  wire::append_hello(hello_, hello);
 }
 
 void ElectionLinks::close() {
@@ -116,12 +144,16 @@ void ElectionLinks::on_refused(const Address& peer, const std::string& reason) {
 }
 
 void ElectionLinks::tell_refusal(const Address& peer, const std::string& reason) {
+  tell_at_most_once_a_second("connection from " + peer.to_text() + " refused: " + reason);
+}
+
+// For lines that a stranger can cause at any rate.
+void ElectionLinks::tell_at_most_once_a_second(std::string line) {
   if (loop_.now() < next_refusal_line_) {
     ++refusals_untold_;
     return;
   }
   next_refusal_line_ = loop_.now() + kRefusalLineMs;
-  std::string line = "connection from " + peer.to_text() + " refused: " + reason;
   if (const auto untold = std::exchange(refusals_untold_, 0); untold > 0) {
     line += " (and " + std::to_string(untold) + " others before)";
   }
@@ -150,40 +182,44 @@ std::size_t ElectionLinks::read_hello(PeerLink& link, std::string_view bytes) {
   if (decoded.status == wire::Decoded::kBad)
     return refuse(link, Refusal::kNoGreeting, "its greeting is invalid"), 0;
 
-  const auto peer = peers_.find(hello.server);
-  if (peer == peers_.end()) {
-    const std::string id = std::to_string(raw(hello.server));
-    return refuse(link, Refusal::kNoMember, "it claims to be server " + id + ", which is not another member"),
-           0;
-  }
-  const auto objection =
-      config_.origins ? config_.origins->objection(hello.server, link.stream(), link.peer()) : std::nullopt;
-  // A forged knock gains nothing: we connect to the addresses of our configuration.
+  const auto found = peers_.find(hello.server);
+  const bool is_peer = found != peers_.end() && !found->second.guest;
+  const auto objection = is_peer && config_.origins
+                             ? config_.origins->objection(hello.server, link.stream(), link.peer())
+                             : std::nullopt;
+  // A forged knock of a peer gains nothing: we connect to the addresses of our configuration.
   const bool is_knock = hello.server < config_.me;
   if (objection && !is_knock) return refuse(link, Refusal::kWrongAddress, *objection), 0;
+  const std::expected<PeerEntry*, std::string> peer =
+      is_peer ? &*found : admit_guest(hello.server, hello.addresses);
+  if (!peer) return refuse(link, Refusal::kNoMember, peer.error()), 0;
   auto taken = take_ungreeted(link);
   if (is_knock) {
     taken.reset();
-    return on_knock(*peer), 0;
+    return on_knock(**peer, hello.addresses), 0;
   }
-  establish(*peer, std::move(taken));
+  establish(**peer, std::move(taken));
   return decoded.bytes + read_frames(link, bytes.substr(decoded.bytes));
 }
 
 // The peer has no link, otherwise it would not knock. Our link, if we have one, may be dead without our
 // knowledge; or the knock is forged. So our link stays until a better one is up.
-void ElectionLinks::on_knock(PeerEntry& peer) {
+void ElectionLinks::on_knock(PeerEntry& peer, const std::vector<std::string>& announced) {
   if (peer.second.dialled) return;
   if (peer.second.link && loop_.now() - peer.second.up_since < kCrossedMs) return;
+  if (peer.second.guest) prepare_guest_dial(peer.second, announced);
   dial(peer);
 }
 
 // --- making links ---
 
-void ElectionLinks::dial(PeerEntry& peer) {
-  peer.second.dialled = PeerLink::dial(
-      loop_, resolver_, *this,
-      {.to = peer.second.addresses, .tls = config_.tls.client, .timeout_ms = config_.connect_timeout_ms},
+void ElectionLinks::dial(PeerEntry& entry) {
+  Peer& peer = entry.second;
+  if (peer.guest) --peer.guest->dials_left;
+  Resolver& resolver = peer.guest && peer.guest->resolver ? *peer.guest->resolver : resolver_;
+  peer.dialled = PeerLink::dial(
+      loop_, resolver, *this,
+      {.to = peer.addresses, .tls = config_.tls.client, .timeout_ms = config_.connect_timeout_ms},
       link_options());
 }
 
@@ -195,7 +231,12 @@ void ElectionLinks::dial_if_due(PeerEntry& entry, Instant now) {
 
 void ElectionLinks::on_connected(PeerLink& link) {
   PeerEntry* const peer = owner_of(link);
-  ENSURE(peer != nullptr && peer->second.dialled.get() == &link, "only peers are dialled");
+  ENSURE(peer != nullptr && peer->second.dialled.get() == &link, "only peers and guests are dialled");
+  if (is_led_to_peer(*peer, link)) {
+    refusals_.count(Refusal::kWrongAddress);
+    peer->second.guest->dials_left = 0;
+    return dial_failed(*peer, link.peer().to_text() + " is the address of a member");
+  }
   link.output() += hello_;
   if (peer->first > config_.me) {
     peer->second.knock_deadline = loop_.now() + config_.connect_timeout_ms;
@@ -211,6 +252,7 @@ void ElectionLinks::establish(PeerEntry& entry, std::unique_ptr<PeerLink> link) 
   peer.dialled.reset();
   peer.knock_deadline.reset();
   peer.link = std::move(link);
+  peer.is_guest_link = peer.guest.has_value();
   peer.up_since = loop_.now();
   // A link that broke before may have lost the last notification.
   if (!peer.waiting && !peer.last.empty()) peer.waiting = peer.last;
@@ -247,6 +289,11 @@ std::size_t ElectionLinks::read_frames(PeerLink& link, std::string_view bytes) {
     if (status == FrameStatus::kBadLength || frame.empty()) {
       return link_lost(*peer, "it sent a frame of invalid length"), 0;
     }
+    if (const auto objection = late_objection(*peer)) {
+      refusals_.count(Refusal::kWrongAddress);
+      return link_lost(*peer, *objection), 0;
+    }
+    if (peer->second.guest) peer->second.guest->heard = ++guests_heard_;
     understood += kFrameHeaderBytes + frame.size();
     callbacks_.on_notification(peer->first, frame);
   }
@@ -267,6 +314,7 @@ void ElectionLinks::on_closed(PeerLink& link, const std::string& reason) {
 
 void ElectionLinks::link_lost(PeerEntry& entry, const std::string& reason) {
   Peer& peer = entry.second;
+  if (peer.guest) return guest_link_lost(entry);
   if (loop_.now() - peer.up_since >= kSettledMs) peer.backoff_ms = 0;
   peer.link.reset();
   if (!peer.waiting && !peer.last.empty()) peer.waiting = peer.last;
@@ -277,6 +325,7 @@ void ElectionLinks::link_lost(PeerEntry& entry, const std::string& reason) {
 void ElectionLinks::dial_failed(PeerEntry& peer, const std::string& reason) {
   peer.second.dialled.reset();
   peer.second.knock_deadline.reset();
+  if (peer.second.guest) return guest_dial_failed(peer, reason);
   back_off(peer.second);
   if (!peer.second.link) set_reachable(peer, false, reason);
 }
@@ -288,7 +337,7 @@ void ElectionLinks::back_off(Peer& peer) {
 
 // Calls a callback of the owner, which may remove the peer.
 void ElectionLinks::set_reachable(PeerEntry& peer, bool reachable, const std::string& reason) {
-  if (peer.second.reachable == reachable) return;
+  if (peer.second.guest || peer.second.reachable == reachable) return;
   peer.second.reachable = reachable;
   const ServerId id = peer.first;
   if (!reachable && callbacks_.on_trouble) {
@@ -328,6 +377,8 @@ void ElectionLinks::on_peer_time(ServerId id, Instant now) {
   if (found == peers_.end()) return;
   const auto deadline = found->second.knock_deadline;
   if (deadline && *deadline <= now) return dial_failed(*found, "it did not connect back");
+  // A guest has become a peer. set_peers() calls no callbacks.
+  if (is_link_unreported(found->second)) return set_reachable(*found, true);
   dial_if_due(*found, now);
 }
 
@@ -338,6 +389,7 @@ std::optional<Instant> ElectionLinks::next_time() const {
   for (const PeerLink* const link : links()) take_earlier(next, link->next_time());
   for (const auto& [id, peer] : peers_) {
     take_earlier(next, peer.knock_deadline);
+    if (is_link_unreported(peer)) take_earlier(next, loop_.now());
     if (peer.waiting && !peer.link && !peer.dialled && !peer.knock_deadline) {
       take_earlier(next, peer.retry_at);
     }

@@ -7,6 +7,10 @@
 // greeting (a "knock"); the larger one closes that connection and connects back. Unlike ZooKeeper it connects
 // back only to the addresses of its own configuration, because anybody can forge those in a greeting.
 //
+// A server that is about to join the ensemble is not configured yet. If guests are allowed, it may link as a
+// guest, and is dialled at the addresses of its greeting. The number of guests is limited: if there is one
+// more, the guest that has been silent the longest is disconnected. A guest whose link breaks is forgotten.
+//
 //   ffffffffffff0000 0000000000000002 0000000e "127.0.0.1:3888"    greeting of server 2
 //   000000b3 <179 bytes>                                           frames: one notification each
 //
@@ -15,7 +19,10 @@
 // delivered.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <functional>
 #include <list>
 #include <map>
@@ -49,6 +56,10 @@ struct ElectionLinksConfig {
   int unacked_timeout_ms = 10'000;
   PeerTls tls = {};
   PeerOrigins* origins = nullptr;  // checks the addresses of peers; outlives the links. Null: no check.
+  // Maximum number of guests; 0: servers that are not peers are refused. Each guest costs at most about 1 MiB
+  // and 20 descriptors.
+  std::size_t guests_max = 0;
+  Resolver::Lookup guest_lookup = resolve;  // for the names in the greetings of guests
 };
 
 // Used by the loop's thread; the loop and the resolver outlive it. The owner calls on_time() when next_time()
@@ -59,8 +70,8 @@ class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner
   // of these functions, but must not destroy the object.
   struct Callbacks {
     std::function<void(ServerId from, std::string_view notification)> on_notification = {};
-    // Called only on changes. True: a link is up. False: it broke, could not be made, or the peer did not
-    // connect back.
+    // Called only on changes, and not for guests. True: a link is up. False: it broke, could not be made, or
+    // the peer did not connect back.
     std::function<void(ServerId peer, bool reachable)> on_reachable = {};
     // A line for the log: why a peer is unreachable, or which connection was refused (at most one line a
     // second).
@@ -73,16 +84,22 @@ class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner
   ElectionLinks(const ElectionLinks&) = delete;
   ElectionLinks& operator=(const ElectionLinks&) = delete;
 
-  // Replaces the queued notification for this peer. Connects if necessary, and retries until it is sent. Does
-  // nothing for servers that are not peers (and for ourselves).
+  // Replaces the queued notification for this peer or guest. Connects to a peer if necessary, and retries
+  // until it is sent. Does nothing for other servers (and for ourselves).
   void send(ServerId to, std::string notification);
-  // Closes the links to servers that are no longer peers; keeps the others.
+  // A guest that becomes a peer keeps its link. A peer that is no longer one becomes a guest if it has a link
+  // and guests are allowed, so that it can learn that it was removed; otherwise its link is closed. A peer
+  // with new addresses keeps its link. Call PeerOrigins::set_peers() first.
   void set_peers(const ElectionLinksConfig::Peers& peers);
+  // Our own addresses have changed. Listens at the new ones (see PeerListener::rebind()) and sends them in
+  // later greetings. Keeps all links. On failure nothing changes.
+  IoResult<void> rebind(const std::vector<Endpoint>& listen, const std::vector<Endpoint>& my_addresses);
   // Closes everything, permanently.
   void close();
 
   std::vector<Address> local() const;
-  bool has_link(ServerId peer) const;
+  bool has_link(ServerId peer) const;  // or guest
+  std::size_t guests() const;
   std::size_t ungreeted() const { return ungreeted_.size(); }
   // Safe to read from any thread.
   const PeerRefusals& refusals() const { return refusals_; }
@@ -91,9 +108,19 @@ class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner
   std::optional<Instant> next_time() const;
 
  private:
+  struct Guest {
+    std::uint64_t heard = 0;  // larger: heard from more recently
+    int dials_left = 0;
+    // Used by `dialled`. The shared resolver remembers every name for ever, and a stranger could fill it.
+    std::unique_ptr<Resolver> resolver = {};
+  };
+
+  // A peer or a guest. A guest has a link, is being dialled, or waits for its next dial.
   struct Peer {
+    std::optional<Guest> guest = {};
     std::vector<Endpoint> addresses = {};
     std::unique_ptr<PeerLink> link = {};
+    bool is_guest_link = false;  // it came up when this was a guest, so its origin is not checked yet
     Instant up_since = {};
     // An outgoing connection: the future link, or (if our id is the smaller one) a knock.
     std::unique_ptr<PeerLink> dialled = {};
@@ -124,9 +151,10 @@ class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner
 
   std::size_t read_hello(PeerLink& link, std::string_view bytes);
   std::size_t read_frames(PeerLink& link, std::string_view bytes);
-  void on_knock(PeerEntry& peer);
+  void on_knock(PeerEntry& peer, const std::vector<std::string>& announced);
   void refuse(PeerLink& link, Refusal kind, const std::string& reason);
   void tell_refusal(const Address& peer, const std::string& reason);
+  void tell_at_most_once_a_second(std::string line);
   std::unique_ptr<PeerLink> take_ungreeted(const PeerLink& link);
 
   void dial(PeerEntry& peer);
@@ -140,6 +168,22 @@ class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner
   PeerEntry* owner_of(const PeerLink& link);
   std::vector<PeerLink*> links() const;
   void on_peer_time(ServerId id, Instant now);
+  static bool is_link_unreported(const Peer& peer) {
+    return peer.link && !peer.guest && peer.reachable != true;
+  }
+  void set_peer(PeerEntry& peer, const std::vector<Endpoint>& addresses);
+  void set_my_addresses(const std::vector<Endpoint>& addresses);
+
+  // In election_link_guests.cc.
+  std::expected<PeerEntry*, std::string> admit_guest(ServerId id, const std::vector<std::string>& announced);
+  bool become_guest(Peer& peer);
+  void disconnect_quietest_guest();
+  void prepare_guest_dial(Peer& peer, const std::vector<std::string>& announced);
+  void guest_dial_failed(PeerEntry& guest, const std::string& reason);
+  void guest_link_lost(PeerEntry& guest);
+  bool is_led_to_peer(const PeerEntry& peer, const PeerLink& dialled) const;
+  std::optional<std::string> late_objection(PeerEntry& peer);
+  Resolver::Lookup limited_lookup() const;
 
   EventLoop& loop_;
   Resolver& resolver_;
@@ -152,6 +196,8 @@ class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner
   PeerRefusals refusals_;
   Instant next_refusal_line_;
   std::uint64_t refusals_untold_ = 0;
+  std::uint64_t guests_heard_ = 0;
+  std::shared_ptr<std::atomic<int>> guest_lookups_;  // in progress; shared with their threads
 };
 
 }  // namespace drover::net

@@ -205,6 +205,46 @@ TEST(ElectionLinks, RemovedPeersLoseTheirLinkAndNewAddressesAreUsed) {
   three.links->send(kTwo, "not a peer any more");
 }
 
+// --- our own address ---
+
+TEST(ElectionLinks, AfterARebindLinksStayAndLaterGreetingsHaveTheNewAddress) {
+  World world;
+  Node two(world, kTwo);
+  SilentPeer one(world);
+  two.knows({{kOne, {one.endpoint()}}});
+  two.links->send(kOne, "before");
+  ASSERT_TRUE(world.until([&] { return two.links->has_link(kOne) && one.calls.size() == 1; }));
+  const Endpoint old = two.endpoint();
+  const ReservedPort port;
+  ASSERT_TRUE(two.links->rebind({port.endpoint()}, {port.endpoint()}));
+  EXPECT_EQ(two.endpoint(), port.endpoint());
+  two.links->send(kOne, "after");
+  ASSERT_TRUE(world.until([&] { return one.calls[0]->received.ends_with(frame_of("after")); }));
+
+  one.calls[0]->link->close();
+  const std::string all = hello_of(kTwo, {to_text(port.endpoint())}) + frame_of("after");
+  ASSERT_TRUE(world.until([&] { return one.calls.size() == 2 && one.calls[1]->received == all; }));
+  Visitor late(world, old);
+  Visitor three(world, two.endpoint());
+  ASSERT_TRUE(world.until([&] { return late.closed && three.connected == 1; }));
+  EXPECT_EQ(late.connected, 0);
+}
+
+TEST(ElectionLinks, AFailedRebindIsReportedAndChangesNothing) {
+  World world;
+  Node two(world, kTwo);
+  SilentPeer one(world);
+  two.knows({{kOne, {one.endpoint()}}});
+  const Endpoint old = two.endpoint();
+  EXPECT_FALSE(two.links->rebind({one.endpoint()}, {one.endpoint()})) << "the port is in use";
+  EXPECT_EQ(two.endpoint(), old);
+  two.links->send(kOne, "vote");
+  const std::string all = hello_of(kTwo, {"127.0.0.1:3888"}) + frame_of("vote");
+  ASSERT_TRUE(world.until([&] { return one.calls.size() == 1 && one.calls[0]->received == all; }));
+  two.links->close();
+  EXPECT_FALSE(two.links->rebind({{"127.0.0.1", 0}}, {{"127.0.0.1", 3888}}));
+}
+
 // --- what callbacks may do ---
 
 TEST(ElectionLinks, TheOwnerMayBeDestroyedWhenALinkComesUp) {

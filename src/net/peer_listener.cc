@@ -4,6 +4,8 @@
 #include <sys/epoll.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include "net/tls_context_holder.h"
@@ -17,7 +19,7 @@ constexpr int kRestMs = 1000;  // used when not even the spare descriptor helps
 }  // namespace
 
 struct PeerListener::Port final : EventLoop::Handler {
-  Port(PeerListener& o, Listener l) : owner(o), listener(std::move(l)) {}
+  Port(PeerListener& o, Endpoint e, Listener l) : owner(o), at(std::move(e)), listener(std::move(l)) {}
   ~Port() override {
     if (is_watched) owner.loop_.remove(listener.fd(), this);
   }
@@ -35,6 +37,7 @@ struct PeerListener::Port final : EventLoop::Handler {
   }
 
   PeerListener& owner;
+  Endpoint at;  // as requested
   Listener listener;
   bool is_watched = false;
 };
@@ -47,20 +50,65 @@ PeerListener::~PeerListener() = default;
 IoResult<std::unique_ptr<PeerListener>> PeerListener::open(EventLoop& loop, Owner& owner,
                                                            const PeerListenerOptions& options) {
   std::unique_ptr<PeerListener> made(new PeerListener(loop, owner, options));
+  TRY(made->rebind(options.at));
+  return made;
+}
+
+IoResult<void> PeerListener::rebind(std::vector<Endpoint> at) {
   // With quorumListenOnAllIPs, several addresses of a server become the same port several times.
-  std::vector<Endpoint> at = options.at;
   std::ranges::sort(at);
   const auto [first, last] = std::ranges::unique(at);
   at.erase(first, last);
+  std::vector<std::pair<Port*, Endpoint>> kept;
+  std::vector<std::unique_ptr<Port>> opened;
   for (const Endpoint& endpoint : at) {
-    TRY_ASSIGN(Listener listener,
-               Listener::open({.host = endpoint.host, .port = endpoint.port, .keepalive = true}));
-    auto port = std::make_unique<Port>(*made, std::move(listener));
-    TRY(loop.add(port->listener.fd(), EPOLLIN, port.get()));
-    port->is_watched = true;
-    made->ports_.push_back(std::move(port));
+    Port* ours = find_port(endpoint);
+    if (ours == nullptr) {
+      auto port = open_port(endpoint);
+      if (port) {
+        opened.push_back(*std::move(port));
+        continue;
+      }
+      if (port.error().code == EADDRINUSE) ours = find_port_by_address(endpoint);
+      if (ours == nullptr) return std::unexpected(std::move(port).error());
+    }
+    kept.emplace_back(ours, endpoint);
   }
-  return made;
+  std::erase_if(ports_, [&](const auto& port) {
+    return std::ranges::none_of(kept, [&](const auto& each) { return each.first == port.get(); });
+  });
+  for (auto& [port, endpoint] : kept) port->at = endpoint;
+  std::ranges::move(opened, std::back_inserter(ports_));
+  std::ranges::sort(ports_, {}, [](const auto& port) -> const Endpoint& { return port->at; });
+  return {};
+}
+
+IoResult<std::unique_ptr<PeerListener::Port>> PeerListener::open_port(const Endpoint& at) {
+  TRY_ASSIGN(Listener listener, Listener::open({.host = at.host, .port = at.port, .keepalive = true}));
+  auto port = std::make_unique<Port>(*this, at, std::move(listener));
+  TRY(loop_.add(port->listener.fd(), EPOLLIN, port.get()));
+  port->is_watched = true;
+  return port;
+}
+
+PeerListener::Port* PeerListener::find_port(const Endpoint& at) const {
+  const auto found =
+      std::ranges::find(ports_, at, [](const auto& port) -> const Endpoint& { return port->at; });
+  return found == ports_.end() ? nullptr : found->get();
+}
+
+// A name and an address, or two names, may mean one address.
+PeerListener::Port* PeerListener::find_port_by_address(const Endpoint& at) const {
+  const auto addresses = resolve(at.host.empty() ? "0.0.0.0" : at.host, at.port);
+  if (!addresses) return nullptr;
+  const Address& wanted = addresses->front();
+  const auto is_wanted = [&](const auto& port) {
+    const Address& local = port->listener.local();
+    if (wanted.is_wildcard() && local.is_wildcard()) return wanted.port() == local.port();
+    return wanted == local;
+  };
+  const auto found = std::ranges::find_if(ports_, is_wanted);
+  return found == ports_.end() ? nullptr : found->get();
 }
 
 std::vector<Address> PeerListener::local() const {

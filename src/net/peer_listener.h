@@ -21,7 +21,8 @@
 namespace drover::net {
 
 struct PeerListenerOptions {
-  // Resolved once, at the start. An empty host (quorumListenOnAllIPs) listens on every address.
+  // Resolved once, when the listener is opened. An empty host (quorumListenOnAllIPs) listens on every
+  // address.
   std::vector<Endpoint> at = {};
   PeerTls tls = {};
   // Maximum number of connections in their handshake. If there is one more, the oldest is closed: an attacker
@@ -29,8 +30,8 @@ struct PeerListenerOptions {
   std::size_t opening_max = 64;
 };
 
-// Used by the loop's thread. The owner calls on_time() when next_time() is reached, and must not destroy the
-// listener from its callbacks.
+// Used by the loop's thread. The owner calls on_time() when next_time() is reached, and must not destroy or
+// rebind the listener from its callbacks.
 class PeerListener {
  public:
   class Owner {
@@ -47,6 +48,12 @@ class PeerListener {
   PeerListener(const PeerListener&) = delete;
   PeerListener& operator=(const PeerListener&) = delete;
 
+  // Listens at other addresses: opens the new ones, then closes the old ones. An address in both lists stays
+  // open. Connections in their handshake stay, too. On failure nothing changes; a wildcard and a single
+  // address cannot replace each other on the same port, because both are open for a moment. Blocks for the
+  // lookup of names, like open().
+  IoResult<void> rebind(std::vector<Endpoint> at);
+
   // One address for each distinct endpoint, with the port that the kernel chose if 0 was requested.
   std::vector<Address> local() const;
 
@@ -62,6 +69,9 @@ class PeerListener {
   };
 
   PeerListener(EventLoop& loop, Owner& owner, const PeerListenerOptions& options);
+  IoResult<std::unique_ptr<Port>> open_port(const Endpoint& at);
+  Port* find_port(const Endpoint& at) const;
+  Port* find_port_by_address(const Endpoint& at) const;
   void admit(Accepted accepted);
   void start_opening(Accepted accepted);
   void refuse_oldest(const std::string& reason);

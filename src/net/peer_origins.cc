@@ -17,16 +17,28 @@ bool is_usual_loopback(const Address& from) {
 
 PeerOrigins::PeerOrigins(Resolver& resolver, OriginCheck check, const Peers& peers, Warn warn)
     : resolver_(resolver), check_(check), warn_(std::move(warn)) {
-  if (check_ == OriginCheck::kOff) return;
-  for (const auto& [id, hosts] : peers) {
-    Server& server = servers_[id];
-    server.hosts = hosts;
-    look_up(server);
-  }
+  set_peers(peers);
 }
 
 PeerOrigins::~PeerOrigins() {
   for (const auto& [host, ticket] : asked_) resolver_.cancel(ticket);
+}
+
+void PeerOrigins::set_peers(const Peers& peers) {
+  if (check_ == OriginCheck::kOff) return;
+  std::erase_if(servers_, [&](const auto& server) { return !peers.contains(server.first); });
+  for (const auto& [id, hosts] : peers) {
+    Server& server = servers_[id];
+    const bool has_moved = !std::ranges::equal(server.hosts, hosts, {}, &Endpoint::host, &Endpoint::host);
+    server.hosts = hosts;
+    if (!has_moved) continue;
+    std::erase_if(server.known, [&](const auto& known) {
+      return std::ranges::find(server.hosts, known.first, &Endpoint::host) == server.hosts.end();
+    });
+    server.seen = false;
+    server.warned = false;
+    look_up(server);
+  }
 }
 
 void PeerOrigins::look_up(Server& server) {
@@ -85,6 +97,20 @@ std::optional<std::string> PeerOrigins::objection(ServerId claimed, const Stream
           ". This is fine behind a NAT, a proxy or another network interface; see quorum.peerAddressCheck");
   }
   return std::nullopt;
+}
+
+bool PeerOrigins::is_of_peer(const Address& at) {
+  const auto is_there = [&](const Server& server) {
+    return std::ranges::any_of(server.hosts, [&](const Endpoint& e) {
+      const auto known = server.known.find(e.host);
+      if (known == server.known.end() || e.port != at.port()) return false;
+      return std::ranges::any_of(known->second,
+                                 [&](const Address& ip) { return ip.ip_bytes() == at.ip_bytes(); });
+    });
+  };
+  // Names may have new addresses: the next call knows them.
+  for (auto& [id, server] : servers_) look_up(server);
+  return std::ranges::any_of(servers_, [&](const auto& server) { return is_there(server.second); });
 }
 
 }  // namespace drover::net

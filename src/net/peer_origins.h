@@ -30,7 +30,7 @@ enum class OriginCheck : std::uint8_t { kOff, kLearned, kStrict };
 // Used by the loop's thread. The resolver outlives it.
 class PeerOrigins {
  public:
-  using Peers = std::map<ServerId, std::vector<Endpoint>>;  // ports do not matter
+  using Peers = std::map<ServerId, std::vector<Endpoint>>;  // with the ports that is_of_peer() compares
   // A line for the log: a server connects from an address that is not configured, and is accepted.
   using Warn = std::function<void(const std::string& line)>;
 
@@ -39,9 +39,16 @@ class PeerOrigins {
   PeerOrigins(const PeerOrigins&) = delete;
   PeerOrigins& operator=(const PeerOrigins&) = delete;
 
+  // Replaces the expected addresses, when the membership changes. A server with other hosts than before is
+  // learned again. There is no expectation for servers that are not in `peers`.
+  void set_peers(const Peers& peers);
+
   // Returns why a connection may not act as `claimed`, or nullopt if it may. After an objection the names are
   // resolved again, so that a server that has moved is accepted on its next attempt.
   std::optional<std::string> objection(ServerId claimed, const Stream& stream, const Address& from);
+  // True if a configured server is known to listen at this address and port. Always false if the check is
+  // off.
+  bool is_of_peer(const Address& at);
 
  private:
   struct Server {

@@ -104,6 +104,50 @@ TEST(PeerOrigins, OnOneMachineAServerMayComeFromTheUsualLoopbackAddress) {
   EXPECT_FALSE(origins.objection(kTwo, Stream(), from("10.0.0.1"))) << "configured at every address";
 }
 
+// --- other memberships ---
+
+TEST(PeerOrigins, AfterAChangeOfMembershipTheNewAddressesCount) {
+  World world;
+  PeerOrigins origins(world.resolver(), OriginCheck::kStrict, kLiterals);
+  origins.set_peers({{kOne, {{"10.0.0.7", 3888}}}, {kThree, {{"10.0.0.3", 3888}}}});
+  EXPECT_FALSE(origins.objection(kOne, Stream(), from("10.0.0.7")));
+  EXPECT_TRUE(origins.objection(kOne, Stream(), from("10.0.0.1"))) << "where it was before";
+  EXPECT_FALSE(origins.objection(kThree, Stream(), from("10.0.0.3")));
+  EXPECT_TRUE(origins.objection(kThree, Stream(), from("10.0.0.1")));
+}
+
+TEST(PeerOrigins, NoAddressIsExpectedOfAServerThatIsNotAMember) {
+  World world;
+  PeerOrigins origins(world.resolver(), OriginCheck::kStrict, kLiterals);
+  EXPECT_FALSE(origins.objection(kThree, Stream(), from("192.0.2.7")));
+  origins.set_peers({{kOne, kLiterals.at(kOne)}});
+  EXPECT_FALSE(origins.objection(kTwo, Stream(), from("192.0.2.7"))) << "removed";
+}
+
+TEST(PeerOrigins, AServerIsLearnedAgainOnlyIfItsHostsChange) {
+  World world;
+  PeerOrigins origins(world.resolver(), OriginCheck::kLearned, kLiterals);
+  EXPECT_FALSE(origins.objection(kOne, Stream(), from("10.0.0.1")));
+  origins.set_peers({{kOne, {{"10.0.0.1", 4888}}}});
+  EXPECT_TRUE(origins.objection(kOne, Stream(), from("192.0.2.7"))) << "only its port is new";
+  origins.set_peers({{kOne, {{"10.0.0.7", 4888}}}});
+  EXPECT_FALSE(origins.objection(kOne, Stream(), from("192.0.2.7"))) << "not seen at its new host yet";
+  EXPECT_FALSE(origins.objection(kOne, Stream(), from("10.0.0.7")));
+  EXPECT_TRUE(origins.objection(kOne, Stream(), from("192.0.2.7")));
+}
+
+TEST(PeerOrigins, AnAddressWithItsPortBelongsToAMember) {
+  World world;
+  PeerOrigins origins(world.resolver(), OriginCheck::kLearned, kLiterals);
+  EXPECT_TRUE(origins.is_of_peer(*Address::parse("10.0.0.1", 3888)));
+  EXPECT_TRUE(origins.is_of_peer(*Address::parse("fd00::2", 3889)));
+  EXPECT_FALSE(origins.is_of_peer(*Address::parse("10.0.0.1", 3889))) << "another server on its machine";
+  EXPECT_FALSE(origins.is_of_peer(*Address::parse("10.0.0.9", 3888)));
+  origins.set_peers({{kOne, {{"10.0.0.9", 3888}}}});
+  EXPECT_FALSE(origins.is_of_peer(*Address::parse("10.0.0.1", 3888)));
+  EXPECT_TRUE(origins.is_of_peer(*Address::parse("10.0.0.9", 3888)));
+}
+
 // Server 1 is configured with a name that resolves to 10.0.0.1.
 class PeerOriginsByName : public ::testing::Test {
  protected:
@@ -130,6 +174,14 @@ TEST_F(PeerOriginsByName, KnownAddressesRemainValidWhenDnsFails) {
   EXPECT_TRUE(origins.objection(kOne, plain, from("10.0.0.9")));
   ASSERT_TRUE(world.until([&] { return names.asked() > before; }));
   EXPECT_FALSE(origins.objection(kOne, plain, from("10.0.0.1")));
+}
+
+TEST_F(PeerOriginsByName, ANewMembersNameIsLookedUp) {
+  names.set("zk2", "10.0.0.2");
+  origins.set_peers({{kOne, {{"zk1", 3888}}}, {kTwo, {{"zk2", 3888}}}});
+  EXPECT_FALSE(origins.objection(kOne, plain, from("10.0.0.1"))) << "its addresses are still known";
+  EXPECT_TRUE(world.until([&] { return !origins.objection(kTwo, plain, from("10.0.0.2")); }));
+  EXPECT_TRUE(origins.is_of_peer(*Address::parse("10.0.0.2", 3888)));
 }
 
 }  // namespace

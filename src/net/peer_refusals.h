@@ -14,9 +14,9 @@ namespace drover::net {
 enum class Refusal : std::uint8_t {
   kNoGreeting,    // sent something else, or closed the connection
   kLate,          // the greeting took too long
-  kCrowded,       // the oldest of too many without a greeting
-  kNoMember,      // claims the id of a server that is not another member
-  kWrongAddress,  // claims the id of a member with other addresses
+  kCrowded,       // the oldest of too many without a greeting, or the quietest of too many guests
+  kNoMember,      // claims the id of a server that is not another member, and cannot be a guest
+  kWrongAddress,  // claims the id of a member with other addresses, or announces an address of a member
   kHandshake,     // the TLS handshake failed, or no descriptor was left
   kEnd            // number of reasons
 };

@@ -30,12 +30,16 @@ bool contains(const std::vector<zab::LinkId>& links, zab::LinkId link) {
 Member::Member(const MemberConfig& config, MemberStart start, Replica& replica, state::Machine& machine,
                StateReceiver& receiver)
     : config_(config),
-      peer_(config.peer, std::move(start.membership), std::move(start.history), start.peer),
+      peer_(config.peer, std::move(start.memberships), std::move(start.history), start.peer),
       replica_(replica),
       machine_(machine),
       receiver_(receiver),
       builder_(machine),
-      inexact_until_(start.exact ? Zxid{0} : kUnknown) {}
+      inexact_until_(start.exact ? Zxid{0} : kUnknown) {
+  note_membership();
+  if (config.peer.standalone || !config.peer.reconfig_enabled) return;
+  replica_.set_reconfig_rule([this](const auto&... request) { return decide_reconfig(request...); });
+}
 
 // --- inputs ---
 
@@ -203,6 +207,32 @@ void Member::after(Instant now, WallTime wall, Effects& effects) {
   }
   note_orders(now, effects);
   note_looking(now);
+  if (effects.zab.memberships_changed) note_membership();
+}
+
+// A server that was removed serves nobody: its clients should move to members. A server that is about to join
+// serves, as in Java; only those that look for it by its address can find it.
+void Member::note_membership() {
+  const zab::Membership& members = peer_.membership();
+  if (members.version() == 0) return;
+  const bool member = members.is_member(config_.peer.me);
+  removed_ = was_member_ && !member;
+  was_member_ = was_member_ || member;
+}
+
+CodeResult<std::string> Member::decide_reconfig(const wire::ReconfigRequest& request, Zxid zxid,
+                                                bool may_write, Zxid prepared) const {
+  const zab::Leader* leader = peer_.leader();
+  ENSURE(leader != nullptr, "only a leader prepares transactions");
+  const zab::Memberships& members = peer_.memberships();
+  // It may still be on its way to the leader.
+  if (raw(prepared) > members.last_seen().version()) return std::unexpected(ErrorCode::kReconfigInProgress);
+  const zab::ServerSet synced = leader->synced();
+  auto next = zab::decide_reconfig(request, {members.committed(), members.last_seen(), synced, may_write},
+                                   config_.reconfig);
+  if (!next) return std::unexpected(next.error().code);
+  next->set_version(raw(zxid));
+  return to_text(*next);
 }
 
 void Member::note_looking(Instant now) {
@@ -324,7 +354,7 @@ Zxid Member::first_proposal_after() const {
 Service Member::wanted_service() const {
   // The state may be old, but it was once current: never half a state, nor the empty state of a new disk.
   if (may_read_only_ && is_state_exact() && !peer_.is_fresh()) return Service::kReadOnly;
-  if (!peer_.active() || state_unusable_) return Service::kNone;
+  if (!peer_.active() || state_unusable_ || removed_) return Service::kNone;
   if (peer_.leader()) return Service::kLeading;
   if (peer_.doubts_state()) return Service::kNone;
   // Before that the state may be older than what its clients have seen elsewhere, or hold some later

@@ -24,6 +24,7 @@
 #include "replica/state_builder.h"
 #include "state/machine.h"
 #include "zab/peer.h"
+#include "zab/reconfig.h"
 
 namespace drover::replica {
 
@@ -47,13 +48,14 @@ struct MemberConfig {
   wire::PacketLimits from_learners;
   // The largest data of a ping to our leader; any leader with our jute.maxbuffer can read this much.
   std::size_t ping_bytes_max = 0xfffff;
+  zab::ReconfigRules reconfig;
   // How long to look for a leader before read-only clients get the last state. nullopt: never.
   std::optional<std::int64_t> read_only_after_ms;
 };
 
 // The result of recovery.
 struct MemberStart {
-  zab::Membership membership;
+  zab::Memberships memberships{zab::Membership{}};
   zab::History history;
   zab::PeerStart peer;
   // The state in memory is exactly what the history produces. If false, it may hold some later transactions:
@@ -105,6 +107,9 @@ class Member {
   // Every input begins with this. The earlier orders in `effects` were seen.
   void begin(const Effects& effects) { orders_seen_ = effects.zab.disk.size(); }
   Service wanted_service() const;
+  CodeResult<std::string> decide_reconfig(const wire::ReconfigRequest& request, Zxid zxid, bool may_write,
+                                          Zxid prepared) const;
+  void note_membership();
   Zxid first_proposal_after() const;
   const wire::PacketLimits& limits_of(zab::LinkId link) const;
   void note_looking(Instant now);
@@ -139,7 +144,9 @@ class Member {
   std::uint64_t divergences_ = 0;
   std::size_t orders_seen_ = 0;  // disk orders in the effects of this input
   bool halted_ = false;
-  WallTime wall_{};  // of the last input that had it
+  bool was_member_ = false;  // of members that have been agreed on
+  bool removed_ = false;     // from them, while this server ran
+  WallTime wall_{};          // of the last input that had it
 };
 
 }  // namespace drover::replica

@@ -172,7 +172,7 @@ inline void Cluster::start(const std::vector<std::int64_t>& ids) {
     n.replica = std::make_unique<Replica>(config, *n.machine, std::vector<Front*>{n.only_front.get()}, now_);
     n.receiver = std::make_unique<CopyReceiver>(copies_);
     MemberStart start;
-    start.membership = membership_;
+    start.memberships = membership_;
     start.peer = {
         .accepted_epoch = n.disk.accepted, .current_epoch = n.disk.current, .knows_history = !n.disk.lost};
     recover(n, start);

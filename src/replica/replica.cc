@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/ensure.h"
+#include "base/path.h"
 #include "wire/txns.h"
 
 namespace drover::replica {
@@ -45,15 +46,21 @@ void Replica::on_front(FrontId front, ToReplica& batch, Instant now, WallTime wa
   hand_over(effects);
 }
 
+void Replica::set_reconfig_rule(ReconfigRule rule) {
+  reconfig_ = [this, rule = std::move(rule)](const wire::ReconfigRequest& request, Zxid zxid,
+                                             bool may_write) {
+    return rule(request, zxid, may_write, reconfig_prepared_);
+  };
+}
+
 void Replica::publish_membership(std::string_view text, std::int64_t version, WallTime wall) {
-  constexpr std::string_view kPath = "/zookeeper/config";
-  const state::NodeRef ref = machine_.tree.find(kPath);
+  const state::NodeRef ref = machine_.tree.find(kConfigPath);
   if (ref == state::kNoNode) return;
   wire::StatPersisted stat = state::persisted_stat(machine_.tree.at(ref));
   stat.mzxid = Zxid{version};
   stat.mtime = wall.ms;
   stat.version = -1;
-  machine_.tree.set_data(ref, kPath, text, stat);
+  machine_.tree.set_data(ref, kConfigPath, text, stat);
 }
 
 // --- what is logged ---

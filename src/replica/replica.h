@@ -24,6 +24,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -119,6 +120,10 @@ class Replica {
   // The content of /zookeeper/config. Every server writes it for itself, outside of any transaction, as in
   // Java.
   void publish_membership(std::string_view text, std::int64_t version, WallTime wall);
+  // How a leader decides a reconfiguration. `prepared`: the last one that became a transaction.
+  using ReconfigRule = std::function<CodeResult<std::string>(const wire::ReconfigRequest& request, Zxid zxid,
+                                                             bool may_write, Zxid prepared)>;
+  void set_reconfig_rule(ReconfigRule rule);
   // The batch is logged, and will be applied once decided; any server may have proposed it.
   void add_unapplied(TxnBatchPtr batch, Instant now);
   // For the monitor: our own disk has it, whatever the others say.
@@ -302,6 +307,8 @@ class Replica {
   std::int64_t reap_credit_ = 0;
   bool reaping_ = false;  // a check has found more than could be deleted so far
   SessionRate session_rate_;
+  state::ReconfigRule reconfig_;
+  Zxid reconfig_prepared_{};
   bool disk_full_ = false;
   bool exhausted_ = false;
   Zxid inexact_until_{};

@@ -45,6 +45,7 @@ void Replica::begin_leading(Zxid last, Instant now, WallTime wall, Effects& effe
   ENSURE(service_ == Service::kNone, "a service ends before the next begins");
   service_ = Service::kLeading;
   last_proposed_ = last;
+  reconfig_prepared_ = {};
   exhausted_ = false;
   released_syncs_ = 0;
   const std::uint64_t ever_pending = pending_->counts().queued;  // Changes still pending are forgotten.
@@ -322,7 +323,10 @@ void Replica::append_txn(InFlight waiting, Write write) {
 void Replica::propose(const state::WriteRequest& request, const InFlight& waiting, WallTime wall) {
   state::Prepared prepared;
   append_txn(waiting, [&](Zxid zxid, std::string& out) {
-    prepared = state::prepare(machine_, *pending_, request, zxid, wall, out);
+    state::WriteRequest ruled = request;
+    if (reconfig_) ruled.reconfig = &reconfig_;
+    prepared = state::prepare(machine_, *pending_, ruled, zxid, wall, out);
+    if (request.op == OpCode::kReconfig && prepared.error == ErrorCode::kOk) reconfig_prepared_ = zxid;
     // A learner waits for a transaction, whatever it says.
     return !prepared.undecodable || !waiting.front;
   });

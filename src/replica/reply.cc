@@ -21,6 +21,10 @@ void append_body(wire::Writer& w, OpCode op, const state::ApplyResult& result) {
       return;
     case OpCode::kSetData:
     case OpCode::kSetAcl: wire::encode(w, result.stat); return;
+    case OpCode::kReconfig:  // as getData of the members' node
+      w.buffer(result.data);
+      wire::encode(w, result.stat);
+      return;
     default: return;
   }
 }

@@ -216,7 +216,7 @@ void Core::carry_out(replica::Effects& effects) {
   for (const std::string& line : effects.zab.warnings) log_warn("ensemble", "{}", line);
   if (peers_) {
     // Other servers first: their disks work in parallel with ours, even when we wait for our own disk.
-    peers_->carry_out(effects.zab);
+    peers_->carry_out(effects.zab, member_->peer().memberships());
     if (!effects.zab.disk.empty()) peers_->flush();
   }
   // Before the files change: after that, a snapshot of the state in memory would bring back what was

@@ -26,7 +26,8 @@ namespace drover::server {
 class PeerPort {
  public:
   virtual ~PeerPort() = default;
-  virtual void carry_out(zab::Effects& effects) = 0;
+  // `memberships` are those after the input that had these effects.
+  virtual void carry_out(zab::Effects& effects, const zab::Memberships& memberships) = 0;
   // Sends the data that carry_out() has queued in the links.
   virtual void flush() = 0;
   virtual void on_time(Instant now) = 0;

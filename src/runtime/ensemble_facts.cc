@@ -139,7 +139,7 @@ EnsembleFacts ensemble_facts(const replica::Member& member, const LinkLook& look
   EnsembleFacts facts;
   facts.leader = leader_of(peer);
   facts.zab_state = phase_name(peer);
-  facts.votes = !peer.config().observer;
+  facts.votes = !peer.is_observer();
   if (!peer.leader()) return facts;
   for (const auto& [link, learner] : peer.leader()->learners()) {
     if (!learner.observer || learner.stage != Stage::kActive) continue;
@@ -157,11 +157,13 @@ EnsembleFacts ensemble_facts(const replica::Member& member, const LinkLook& look
   return facts;
 }
 
-ConfFacts::Quorum quorum_of(const EnsembleConfig& config) {
+ConfFacts::Quorum quorum_of(const EnsembleConfig& config, const zab::Memberships& memberships) {
   ConfFacts::Quorum q;
   q.init_limit_ticks = config.init_limit_ticks;
   q.sync_limit_ticks = config.sync_limit_ticks;
-  const PeerSpec& self = config.members.servers().at(*config.my_id);
+  const PeerSpec* live = memberships.find(*config.my_id);
+  // A server that was removed shows what it was.
+  const PeerSpec& self = live ? *live : config.members.servers().at(*config.my_id);
   for (const PeerAddress& address : self.addresses) {
     if (!q.election_ports.empty()) q.election_ports += '|';
     if (!q.quorum_ports.empty()) q.quorum_ports += '|';
@@ -169,7 +171,7 @@ ConfFacts::Quorum quorum_of(const EnsembleConfig& config) {
     q.quorum_ports += std::to_string(address.quorum_port);
   }
   q.peer_type = self.type == PeerType::kObserver ? 1 : 0;
-  q.membership = to_text(config.members);
+  q.membership = to_text(memberships.committed());
   return q;
 }
 

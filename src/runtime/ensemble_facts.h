@@ -26,7 +26,7 @@ using LinkLook = std::function<std::optional<LinkFacts>(zab::LinkId)>;
 // Adds the role, the peer state, and whether the server serves clients.
 void add_role(const replica::Member& member, Facts& facts);
 EnsembleFacts ensemble_facts(const replica::Member& member, const LinkLook& look, Instant now, WallTime wall);
-ConfFacts::Quorum quorum_of(const EnsembleConfig& config);
+ConfFacts::Quorum quorum_of(const EnsembleConfig& config, const zab::Memberships& memberships);
 // Refused connections of the quorum port and the election port; null for a standalone server.
 struct PortRefusals {
   const net::PeerRefusals* quorum = nullptr;

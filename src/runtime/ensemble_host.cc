@@ -8,6 +8,7 @@
 
 #include "base/ensure.h"
 #include "log/log.h"
+#include "runtime/peer_endpoints.h"
 #include "runtime/settings.h"
 #include "wire/quorum.h"
 
@@ -25,17 +26,14 @@ constexpr std::int64_t kTakenToldEveryMs = 100;
 // greets as soon as it is connected.
 constexpr std::ptrdiff_t kStrangersMax = 64;
 constexpr int kRefusalLineMs = 1000;
-
-std::vector<net::Endpoint> endpoints(const PeerSpec& server, std::uint16_t PeerAddress::* port) {
-  std::vector<net::Endpoint> all;
-  for (const PeerAddress& address : server.addresses) all.push_back({address.host, address.*port});
-  return all;
-}
+// Election links of servers that are not members.
+constexpr std::size_t kGuestsMax = 16;
 
 }  // namespace
 
-IoResult<std::unique_ptr<EnsembleHost>> EnsembleHost::open(const ServerConfig& config, const Parts& parts) {
-  std::unique_ptr<EnsembleHost> host(new EnsembleHost(config, parts));
+IoResult<std::unique_ptr<EnsembleHost>> EnsembleHost::open(const ServerConfig& config, const Parts& parts,
+                                                           const zab::Memberships& memberships) {
+  std::unique_ptr<EnsembleHost> host(new EnsembleHost(config, parts, memberships));
   TRY(host->load_tls());
   TRY(host->open_ports());
   return host;
@@ -56,33 +54,28 @@ IoResult<void> EnsembleHost::load_tls() {
 
 IoResult<void> EnsembleHost::open_ports() {
   const EnsembleConfig& e = config_.ensemble;
-  const PeerSpec& self = e.members.servers().at(*e.my_id);
+  own_addresses_ = e.members.servers().at(*e.my_id).addresses;
+  note_own_addresses();
   const net::PeerTls tls{.server = server_tls_.get(),
                          .client = e.ssl_quorum ? client_tls_.get() : nullptr,
                          .accepts_plain = !e.ssl_quorum || e.port_unification};
-  const auto listen_at = [&](std::vector<net::Endpoint> own) {
-    if (e.quorum_listen_on_all_ips) own = {{"", own.front().port}};
-    return own;
-  };
   TRY_ASSIGN(resolver_, net::Resolver::create(parts_.loop));
-  net::PeerOrigins::Peers everybody;
-  for (const auto& [id, server] : e.members.servers())
-    everybody[id] = endpoints(server, &PeerAddress::election_port);
   origins_ =
-      std::make_unique<net::PeerOrigins>(*resolver_, e.origin_check, everybody,
+      std::make_unique<net::PeerOrigins>(*resolver_, e.origin_check, everybody(),
                                          [](const std::string& line) { log_warn("ensemble", "{}", line); });
   net::ElectionLinksConfig election;
   election.me = *e.my_id;
-  election.my_addresses = endpoints(self, &PeerAddress::election_port);
+  election.my_addresses = endpoints(own_addresses_, &PeerAddress::election_port);
   election.listen = listen_at(election.my_addresses);
-  election.peers = everybody;
+  election.peers = everybody();
+  if (e.reconfig_enabled) election.guests_max = kGuestsMax;
   election.origins = origins_.get();
   election.connect_timeout_ms = e.connect_timeout_ms;
   election.hello_timeout_ms = greeting_timeout_ms();
   election.tls = tls;
   TRY(open_election_port(election));
   net::PeerListenerOptions quorum;
-  quorum.at = listen_at(endpoints(self, &PeerAddress::quorum_port));
+  quorum.at = listen_at(endpoints(own_addresses_, &PeerAddress::quorum_port));
   quorum.tls = tls;
   TRY_ASSIGN(listener_, net::PeerListener::open(parts_.loop, *this, quorum));
   return {};
@@ -143,7 +136,9 @@ void EnsembleHost::reload_changed_tls() {
 
 // --- effects of the agreement protocol ---
 
-void EnsembleHost::carry_out(zab::Effects& effects) {
+void EnsembleHost::carry_out(zab::Effects& effects, const zab::Memberships& memberships) {
+  // First: the rest may be for servers that were no members before.
+  if (effects.memberships_changed) follow(memberships);
   for (const zab::NotificationSend& each : effects.notify) {
     std::string frame;
     wire::append_notification(frame, each.notification);
@@ -199,14 +194,12 @@ void EnsembleHost::tell(const zab::LinkEvent& event) {
 }
 
 void EnsembleHost::dial(const zab::Dial& dial) {
-  const EnsembleConfig& e = config_.ensemble;
-  const auto server = e.members.servers().find(dial.server);
   ENSURE(!links_.contains(dial.link), "a link is dialled once");
   Link& link = links_[dial.link];
   link.id = dial.link;
   net::DialOptions attempt;
-  if (server != e.members.servers().end()) attempt.to = endpoints(server->second, &PeerAddress::quorum_port);
-  attempt.tls = e.ssl_quorum ? client_tls_.get() : nullptr;
+  attempt.to = quorum_endpoints(dial.server);
+  attempt.tls = config_.ensemble.ssl_quorum ? client_tls_.get() : nullptr;
   attempt.timeout_ms =
       static_cast<int>(std::clamp<std::int64_t>(dial.timeout_ms, 1, std::numeric_limits<int>::max()));
   link.link = net::PeerLink::dial(parts_.loop, *resolver_, *this, std::move(attempt));
@@ -317,7 +310,10 @@ bool EnsembleHost::is_greeting_accepted(Link& link, std::string_view bytes) {
     refuse(link.id, net::Refusal::kNoGreeting, "its greeting is invalid");
     return false;
   }
-  if (info->server == *config_.ensemble.my_id || !config_.ensemble.members.servers().contains(info->server)) {
+  // A server that is about to join is not a member yet; the leader limits how many of them there are.
+  const EnsembleConfig& e = config_.ensemble;
+  const bool is_welcome = e.reconfig_enabled || memberships_.is_member(info->server);
+  if (info->server == *e.my_id || !is_welcome) {
     refuse(link.id, net::Refusal::kNoMember,
            "it claims to be server " + std::to_string(raw(info->server)) + ", which is not another member");
     return false;
@@ -396,6 +392,7 @@ void EnsembleHost::on_time(Instant now) {
     close(id);
     tell({id, zab::LinkEvent::Kind::kDown});
   }
+  if (move_ports_at_ && *move_ports_at_ <= now) move_ports(now);
 }
 
 std::optional<Instant> EnsembleHost::next_time() const {
@@ -404,6 +401,7 @@ std::optional<Instant> EnsembleHost::next_time() const {
     if (other && (!next || *other < *next)) next = other;
   };
   consider(listener_->next_time());
+  consider(move_ports_at_);
   for (const auto& [id, link] : links_) {
     consider(link.link->next_time());
     consider(link.greeting_deadline);

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -30,6 +31,7 @@
 #include "runtime/ensemble_facts.h"
 #include "runtime/tree_lock.h"
 #include "zab/effects.h"
+#include "zab/memberships.h"
 
 namespace drover::server {
 
@@ -40,12 +42,15 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
     Core& core;
     state::Machine& machine;
     TreeLock& lock;
+    // Other members are in force. Called on the core's thread; must not block.
+    std::function<void(const zab::Membership&)> on_members = {};
   };
   // Opens both ports. `parts` outlive the host.
-  static IoResult<std::unique_ptr<EnsembleHost>> open(const ServerConfig& config, const Parts& parts);
+  static IoResult<std::unique_ptr<EnsembleHost>> open(const ServerConfig& config, const Parts& parts,
+                                                      const zab::Memberships& memberships);
   ~EnsembleHost() override;
 
-  void carry_out(zab::Effects& effects) override;
+  void carry_out(zab::Effects& effects, const zab::Memberships& memberships) override;
   void flush() override;
   void on_time(Instant now) override;
   std::optional<Instant> next_time() const override;
@@ -77,11 +82,20 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
     std::shared_ptr<ShownLink> shown;  // null: dialled
   };
 
-  EnsembleHost(const ServerConfig& config, const Parts& parts) : config_(config), parts_(parts) {}
+  EnsembleHost(const ServerConfig& config, const Parts& parts, const zab::Memberships& memberships)
+      : config_(config), parts_(parts), memberships_(memberships) {}
   IoResult<void> open_ports();
   IoResult<void> open_election_port(const net::ElectionLinksConfig& config);
   net::ElectionLinks::Callbacks election_callbacks();
   IoResult<void> load_tls();
+
+  // --- the members change: ensemble_host_members.cc ---
+  void follow(const zab::Memberships& memberships);
+  net::PeerOrigins::Peers everybody() const;
+  std::vector<net::Endpoint> quorum_endpoints(ServerId server) const;
+  void note_own_addresses();
+  std::vector<net::Endpoint> listen_at(std::vector<net::Endpoint> own) const;
+  void move_ports(Instant now);
 
   // quorum port
   void on_accepted(net::Stream stream, const net::Address& peer) override;
@@ -115,6 +129,10 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
 
   const ServerConfig& config_;
   Parts parts_;
+  zab::Memberships memberships_;  // the member's, as of its last effects
+  // In the members in force. A server that is not one of them keeps those that it had.
+  std::vector<PeerAddress> own_addresses_;
+  std::optional<Instant> move_ports_at_;  // set while the ports are not those of own_addresses_
   std::unique_ptr<net::TlsContextHolder> server_tls_;
   std::unique_ptr<net::TlsContextHolder> client_tls_;
   std::unique_ptr<net::Resolver> resolver_;

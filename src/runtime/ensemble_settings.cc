@@ -46,6 +46,8 @@ replica::MemberConfig member_config(const ServerConfig& config) {
   }
   m.peer.me = *e.my_id;
   m.peer.observer = e.members.servers().at(*e.my_id).type == PeerType::kObserver;
+  m.peer.reconfig_enabled = e.reconfig_enabled;
+  m.reconfig = {.standalone_enabled = e.standalone_enabled, .multi_address = e.multi_address};
   m.peer.timing = {.tick_ms = config.tick_time_ms,
                    .init_limit_ticks = e.init_limit_ticks,
                    .sync_limit_ticks = e.sync_limit_ticks,

@@ -47,6 +47,15 @@ struct ServerInside {
   std::function<LogThread::Stats()> log_stats{};
   // Opens a client connection within this process. It counts as a connection from `as`.
   std::function<IoResult<net::Socket>(const net::Address& as)> connect_inside{};
+
+  // The members in force. Call it without any lock held.
+  Membership members() const {
+    Membership now = config.ensemble.members;
+    core.look_at([&](const replica::Replica&, const replica::Member* member) {
+      if (member) now = member->peer().membership();
+    });
+    return now;
+  }
 };
 
 }  // namespace drover::server

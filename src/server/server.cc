@@ -92,7 +92,7 @@ IoResult<void> ServerProcess::open() {
 }
 
 void ServerProcess::make_member() {
-  member_start_.membership = membership_of(config_);
+  memberships_at_start_ = member_start_.memberships;
   replica::MemberConfig config = member_config(config_);
   config.peer.new_history_id = random_seed() | 1;
   core_->make_member(config, std::move(member_start_), receiver_);
@@ -100,7 +100,13 @@ void ServerProcess::make_member() {
 
 IoResult<void> ServerProcess::join_ensemble() {
   net::EventLoop& loop = core_loop_ ? *core_loop_ : io_loops_.front()->events();
-  TRY_ASSIGN(peers_, EnsembleHost::open(config_, {loop, *core_, machine_, lock_}));
+  TRY_ASSIGN(peers_, EnsembleHost::open(config_,
+                                        {.loop = loop,
+                                         .core = *core_,
+                                         .machine = machine_,
+                                         .lock = lock_,
+                                         .on_members = [this](const auto& now) { want_client_ports(now); }},
+                                        memberships_at_start_));
   core_->connect(peers_.get());
   return {};
 }
@@ -135,9 +141,10 @@ IoResult<void> ServerProcess::open_log_and_threads() {
 }
 
 void ServerProcess::start_log_thread() {
+  LogThreadOptions options = log_thread_options(config_, random_seed(), core_loop_ == nullptr);
+  if (membership_files_) options.disk.membership = &*membership_files_;
   log_thread_ = std::make_unique<LogThread>(
-      std::move(*journal_), static_cast<host::StateInMemory&>(*this),
-      log_thread_options(config_, random_seed(), core_loop_ == nullptr),
+      std::move(*journal_), static_cast<host::StateInMemory&>(*this), options,
       LogThread::Callbacks{.done = [this](const zab::DiskAnswer& answer) { core_->post_done(answer); },
                            .disk_full = [this](bool full) { core_->post_disk_full(full); },
                            .want_snapshot = [this] { return core_->may_snapshot() && snapshots_->request(); },
@@ -151,18 +158,22 @@ void ServerProcess::start_log_thread() {
 
 IoResult<void> ServerProcess::open_ports() {
   TRY_ASSIGN(accept_loop_, net::EventLoop::create());
-  if (config_.secure_client || config_.client_port_unification) {
-    TRY_ASSIGN(tls_, net::TlsContextHolder::load(to_tls_options(config_.tls, net::TlsRole::kServer)));
+  open_ports_ = {config_.client, config_.secure_client};
+  if (is_member()) open_ports_ = client_ports_in(memberships_at_start_.committed(), open_ports_);
+  if (open_ports_.secure || config_.client_port_unification) TRY(load_client_tls());
+  if (open_ports_.plain) {
+    TRY_ASSIGN(plain_, open_port(*open_ports_.plain, plain_kind()));
   }
-  if (config_.client) {
-    TRY_ASSIGN(plain_, open_port(*config_.client,
-                                 config_.client_port_unification ? PortKind::kEither : PortKind::kPlain));
-  }
-  if (config_.secure_client) {
-    TRY_ASSIGN(secure_, open_port(*config_.secure_client, PortKind::kTls));
+  if (open_ports_.secure) {
+    TRY_ASSIGN(secure_, open_port(*open_ports_.secure, PortKind::kTls));
   }
   if (plain_) client_port_ = plain_->local().port();
   if (secure_) secure_port_ = secure_->local().port();
+  return {};
+}
+
+IoResult<void> ServerProcess::load_client_tls() {
+  TRY_ASSIGN(tls_, net::TlsContextHolder::load(to_tls_options(config_.tls, net::TlsRole::kServer)));
   return {};
 }
 
@@ -228,10 +239,13 @@ IoResult<void> ServerProcess::open_http() {
 
 void ServerProcess::log_what_is_served() const {
   if (is_member()) {
-    const EnsembleConfig& e = config_.ensemble;
+    const ServerId me = *config_.ensemble.my_id;
+    const Membership& members = memberships_at_start_.committed();
     log_info("server", "drover {} is server {} of an ensemble with {} voters and {} observers", kVersion,
-             raw(*e.my_id), e.members.voters().size(), e.members.observers().size());
-    log_info("server", "  peers     {}", to_text(e.members.servers().at(*e.my_id)));
+             raw(me), members.voters().size(), members.observers().size());
+    if (const PeerSpec* self = memberships_at_start_.find(me))
+      log_info("server", "  peers     {}", to_text(*self));
+    if (members.version() > 0) log_info("server", "  members   version {:#x}", members.version());
   } else {
     log_info("server", "drover {} is serving, standalone", kVersion);
   }
@@ -293,6 +307,7 @@ void ServerProcess::run() {
   while (!stopping_.load(std::memory_order_acquire)) {
     if (snapshot_due && core_->may_snapshot()) snapshot_due = !snapshots_->request();
     accept_loop_->run_once(1000);
+    move_client_ports();
     if (accept_loop_->now() < next_look) continue;
     next_look = accept_loop_->now() + 1000;
     for (Acceptor* acceptor : {plain_.get(), secure_.get()}) {

@@ -120,8 +120,8 @@ Facts ServerProcess::facts(const Needs& needs, const std::string& remote) {
     sources.trace_mask = trace_mask_;
     sources.snapshot_at_start = recovered_.snapshot.value_or(Zxid{-1});
     sources.snapshot_at_start_time_s = snapshot_at_start_time_s_;
-    sources.client_port = config_.client ? client_port_ : -1;
-    sources.secure_port = config_.secure_client ? secure_port_ : -1;
+    sources.client_port = client_port_ > 0 ? client_port_.load() : -1;
+    sources.secure_port = secure_port_ > 0 ? secure_port_.load() : -1;
     facts = collect_facts(sources, needs);
   });
   if (needs.sessions_and_ephemerals) facts.ephemerals = ephemerals_by_session({machine_, lock_});

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The implementation of `Server`. server.cc opens and runs it, server_recovery.cc recovers its state,
-// server_facts.cc reports its facts.
+// client_ports.cc moves its client ports, server_facts.cc reports its facts.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "host/disk_orders.h"
+#include "host/membership_files.h"
 #include "host/receive_state.h"
 #include "host/start.h"
 #include "net/event_loop.h"
@@ -52,14 +54,15 @@ class ServerProcess final : public Server,
     if (accept_loop_) accept_loop_->wake();
   }
   bool wants_restart() const override { return restart_.load(); }
-  int client_port() const override { return client_port_; }
-  int secure_port() const override { return secure_port_; }
+  int client_port() const override { return client_port_.load(); }
+  int secure_port() const override { return secure_port_.load(); }
   int http_port() const override { return http_ ? http_->port() : 0; }
 
  private:
   bool is_member() const { return config_.ensemble.is_distributed(); }
   IoResult<void> recover();
   void start_log_thread();
+  IoResult<void> recover_memberships();
   void make_member();
   IoResult<void> join_ensemble();
 
@@ -76,6 +79,23 @@ class ServerProcess final : public Server,
   IoResult<void> open_log_and_threads();
   IoResult<void> open_ports();
   IoResult<std::unique_ptr<Acceptor>> open_port(const Endpoint& endpoint, PortKind kind);
+  IoResult<void> load_client_tls();
+  PortKind plain_kind() const {
+    return config_.client_port_unification ? PortKind::kEither : PortKind::kPlain;
+  }
+
+  // --- client ports that follow the members: client_ports.cc ---
+  // The client addresses of this server.
+  struct ClientPorts {
+    std::optional<Endpoint> plain;
+    std::optional<Endpoint> secure;
+  };
+  // Those that the members' line of this server names replace `now`.
+  ClientPorts client_ports_in(const zab::Membership& members, const ClientPorts& now) const;
+  void want_client_ports(const zab::Membership& members);  // on the core's thread
+  void move_client_ports();
+  void move_client_port(std::unique_ptr<Acceptor>& acceptor, std::optional<Endpoint>& open_at,
+                        const Endpoint& wanted, PortKind kind);
   IoResult<void> open_http();
   IoResult<net::Socket> connect_inside(const net::Address& as);
   void start_threads();
@@ -105,6 +125,8 @@ class ServerProcess final : public Server,
   ConnectionCounter counter_;
   storage::RecoveryReport recovered_;
   replica::MemberStart member_start_;
+  std::optional<host::MembershipFiles> membership_files_;  // used by the log thread while it runs
+  zab::Memberships memberships_at_start_{zab::Membership{}};
   host::ReceiveState receiver_;
   std::optional<storage::Journal> journal_;  // until the log thread takes it
   std::uint64_t digest_mismatches_ = 0;
@@ -131,8 +153,12 @@ class ServerProcess final : public Server,
   std::unique_ptr<net::TlsContextHolder> tls_;
   std::unique_ptr<Acceptor> plain_;
   std::unique_ptr<Acceptor> secure_;
-  int client_port_ = 0;  // kept here: the acceptors end before the last four-letter word is answered
-  int secure_port_ = 0;
+  std::atomic<int> client_port_{
+      0};  // kept here: the acceptors end before the last four-letter word is answered
+  std::atomic<int> secure_port_{0};
+  ClientPorts open_ports_;  // used by the main thread
+  std::mutex wanted_ports_mutex_;
+  std::optional<ClientPorts> wanted_ports_;  // set by the core when a reconfiguration changes our line
   std::unique_ptr<HttpSide> http_;
   std::atomic<bool> restart_{false};
   std::atomic<bool> stopping_{false};

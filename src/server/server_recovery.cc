@@ -4,6 +4,10 @@
 #include "server/server_process.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
 
 #include "log/log.h"
 #include "runtime/ensemble_settings.h"
@@ -33,10 +37,31 @@ IoResult<void> ServerProcess::recover() {
   }
   recovered_ = std::move(start.report);
   member_start_ = std::move(start.member);
+  TRY(recover_memberships());
   const std::string snapshot = dirs.snapshots + "/" + recovered_.snapshot_file;
   if (struct stat file{}; recovered_.snapshot && ::stat(snapshot.c_str(), &file) == 0)
     snapshot_at_start_time_s_ = file.st_mtime;
   TRY_ASSIGN(journal_, host::open_journal(disk_, dirs, recovered_, txn_log_options(config_)));
+  return {};
+}
+
+// Without reconfigEnabled the members are those of the configuration, whatever the log contains.
+IoResult<void> ServerProcess::recover_memberships() {
+  member_start_.memberships = membership_of(config_);
+  const EnsembleConfig& e = config_.ensemble;
+  if (!is_member() || !e.reconfig_enabled) return {};
+  const std::string folder = std::filesystem::path(config_.file_path).parent_path().string();
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    return std::unexpected(
+        io_error(errno, "reconfigEnabled=true: this server must be able to create files in " + folder +
+                            ", because new members are stored beside " + config_.file_path +
+                            ". Make the folder writable for the user of the server, or move the file"));
+  // Other servers may have several addresses, even if this one has multiAddress.enabled=false.
+  membership_files_.emplace(
+      disk_,
+      host::MembershipFilesOptions{.static_file = config_.file_path, .me = *e.my_id, .multi_address = true});
+  TRY_ASSIGN(member_start_.memberships,
+             host::recover_memberships(*membership_files_, machine_, member_start_.peer));
   return {};
 }
 

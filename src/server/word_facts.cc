@@ -52,7 +52,7 @@ ConfFacts conf_of(const FactSources& s) {
   f.max_session_timeout_ms = s.config.max_session_timeout_ms;
   f.listen_backlog = s.config.listen_backlog;
   f.server_id = s.member ? *s.config.ensemble.my_id : ServerId{0};
-  if (s.member) f.quorum = quorum_of(s.config.ensemble);
+  if (s.member) f.quorum = quorum_of(s.config.ensemble, s.member->peer().memberships());
   if (s.replica.service() == replica::Service::kReadOnly) f.quorum->membership.clear();
   return f;
 }

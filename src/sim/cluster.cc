@@ -66,6 +66,7 @@ OracleOptions oracle_options(const Plan& plan) {
   options.state.hash_key = {plan.seed, 0};
   options.state.extended_types = true;
   options.state.txn_bytes_max = plan.txn_bytes_max;
+  options.state.reconfig_enabled = options.state.skip_acl = plan.may_reconfigure();
   return options;
 }
 
@@ -102,7 +103,9 @@ bool Cluster::run() {
   start_late();
   nemesis_.begin();
   intruder_.begin();
+  begin_reconfiguring();
   run_for(plan_.safety_time);
+  operator_random_.reset();
   heal();
   live();
   return !world_.failed();
@@ -274,7 +277,8 @@ void Cluster::wait_until(Micros time, const std::string& what, const std::functi
 bool Cluster::everybody_serves() const {
   int leaders = 0;
   for (const auto& server : servers_) {
-    if (!server->is_up() || !server->process()->is_serving()) return false;
+    if (!server->is_up() || !server->process()->has_member()) return false;
+    if (!server->process()->is_serving() && !is_removed(*server)) return false;
     leaders += server->process()->is_leading() ? 1 : 0;
   }
   return leaders == 1;
@@ -320,7 +324,14 @@ std::string Cluster::situation() const {
             "/" + std::to_string(peer.accepted_epoch()) + " last " +
             std::to_string(raw(peer.history().last())) + " applied " +
             std::to_string(raw(server->process()->machine().last_zxid)) + " open orders " +
-            std::to_string(peer.orders_open()) + "; " + peer.why_looking() + "] ";
+            std::to_string(peer.orders_open()) + " members " + std::to_string(peer.membership().version()) +
+            (peer.memberships().proposed() ? "/" + std::to_string(peer.memberships().proposed()->version())
+                                           : "") +
+            (peer.role() == zab::Role::kLooking
+                 ? " votes for " + std::to_string(raw(peer.election().proposal().leader)) + " in round " +
+                       std::to_string(peer.election().round())
+                 : "") +
+            "; " + peer.why_looking() + "] ";
   }
   for (const auto& client : clients_) {
     if (client->client().outstanding() > 0 || !client->client().is_connected())

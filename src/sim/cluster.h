@@ -77,6 +77,12 @@ class Cluster final : private ServerObserver {
   bool quorum_serves() const;
   bool started_ones_serve() const;
 
+  // cluster_reconfig.cc
+  void begin_reconfiguring();
+  void schedule_reconfiguration();
+  void reconfigure(Random& random);
+  bool is_removed(const SimServer& server) const;
+
   void add_client(std::uint32_t number);
   void try_a_new_client();
   void keep_sessions();
@@ -109,6 +115,7 @@ class Cluster final : private ServerObserver {
   zab::Invariants invariants_;
   std::vector<const zab::Peer*> peers_;  // the running ones; scratch of on_step()
   std::vector<std::unique_ptr<SimClient>> clients_;
+  std::optional<Random> operator_random_;  // while the members may change
 };
 
 }  // namespace drover::sim

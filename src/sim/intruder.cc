@@ -94,7 +94,9 @@ void Intruder::on_bytes(SocketId socket, std::string_view bytes) {
   const auto found = visits_.find(socket);
   if (found == visits_.end()) return;
   Visit& visit = found->second;
-  if (visit.approach <= Approach::kImpossibleEpoch)
+  // Where the members can change, a future member may follow.
+  const bool guest = visit.approach == Approach::kNoMember && plan_.may_reconfigure();
+  if (visit.approach <= Approach::kImpossibleEpoch && !guest)
     return world_.fail("a stranger that must be turned away was told something");
   visit.heard = true;
   if (visit.epoch) return;  // The rest does not matter.

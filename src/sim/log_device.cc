@@ -9,22 +9,24 @@ namespace {
 
 constexpr Micros kSpaceCheck = 200 * kMillisecond;
 
-host::DiskOptions disk_options(const DiskPlan& plan, std::uint64_t seed) {
+host::DiskOptions disk_options(const DiskPlan& plan, host::MembershipFiles& membership, std::uint64_t seed) {
   host::DiskOptions options;
   options.snapshot_after = {.txns = plan.snap_count, .bytes = plan.snap_bytes};
   options.seed = seed;
   options.reserve_bytes = 2048;
+  options.membership = &membership;
   return options;
 }
 
 }  // namespace
 
 LogDevice::LogDevice(World& world, ActorId actor, const DiskPlan& plan, storage::Journal journal,
-                     host::StateInMemory& state, Owner& owner, std::uint64_t seed)
+                     host::StateInMemory& state, Owner& owner, host::MembershipFiles& membership,
+                     std::uint64_t seed)
     : world_(world),
       actor_(actor),
       plan_(plan),
-      disk_(std::move(journal), state, disk_options(plan, seed)),
+      disk_(std::move(journal), state, disk_options(plan, membership, seed)),
       owner_(owner),
       random_(seed) {}
 

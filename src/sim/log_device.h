@@ -41,7 +41,7 @@ class LogDevice {
 
   // All of them outlive it.
   LogDevice(World& world, ActorId actor, const DiskPlan& plan, storage::Journal journal,
-            host::StateInMemory& state, Owner& owner, std::uint64_t seed);
+            host::StateInMemory& state, Owner& owner, host::MembershipFiles& membership, std::uint64_t seed);
 
   void submit(host::DiskOrder order);
   // Its next operation takes this much longer.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
 #include <utility>
 
 #include "storage/file_names.h"
@@ -245,11 +246,25 @@ bool Nemesis::is_held_without(const SimServer& victim) const {
   for (const auto& server : servers_) {
     if (server->has_history() && server->id() != victim.id()) hold.insert(server->id());
   }
-  return plan_.membership.is_quorum(hold);
+  if (!plan_.may_reconfigure()) return plan_.membership.is_quorum(hold);
+  return victim.process()->member().peer().membership().is_quorum(hold);
+}
+
+// Nobody is about to change them, so that a quorum of them is a quorum for everybody.
+bool Nemesis::agree_on_members() const {
+  std::set<std::int64_t> versions;
+  for (const auto& server : servers_) {
+    if (!server->is_up() || !server->process()->is_serving()) return false;
+    const zab::Memberships& members = server->process()->member().peer().memberships();
+    if (members.proposed()) return false;
+    versions.insert(members.version());
+  }
+  return versions.size() == 1;
 }
 
 // One voter at a time, and only while all others are whole: a quorum still has what it loses.
 SimServer* Nemesis::victim_for_damage() {
+  if (plan_.may_reconfigure() && !agree_on_members()) return nullptr;
   const bool all_whole = std::none_of(servers_.begin(), servers_.end(),
                                       [](const auto& server) { return server->is_impaired(); });
   if (!all_whole) return nullptr;

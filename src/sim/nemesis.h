@@ -50,6 +50,7 @@ class Nemesis {
   void damage();
   void wipe();
   bool is_held_without(const SimServer& victim) const;
+  bool agree_on_members() const;
   SimServer* victim_for_damage();
   void damage_file(SimServer& server);
   void damage_at(SimServer& server, const std::string& path, std::uint64_t at);

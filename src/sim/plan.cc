@@ -147,6 +147,15 @@ void choose_intruder(Random& random, Plan& plan) {
   plan.intruder.disturbs = one_in(random, 2);
 }
 
+void choose_reconfig(Random& random, Plan& plan) {
+  if (plan.standalone || plan.spoiled_states || !one_in(random, 3)) return;
+  plan.leader_serves = true;  // It may be the only member.
+  plan.reconfig.every = plan.init_time() * pick<std::int64_t>(random, {1, 2, 10}) / 2;
+  if (!plan.membership.groups().empty()) return;  // A new voter would need a group.
+  const std::int64_t last = plan.voters + plan.observers;
+  for (std::int64_t i = 1; i <= between(random, 0, 2); ++i) plan.reconfig.joining.insert(ServerId{last + i});
+}
+
 void make_standalone(Plan& plan) {
   plan.standalone = true;
   plan.leader_serves = true;
@@ -160,7 +169,14 @@ void make_standalone(Plan& plan) {
 std::vector<ServerId> Plan::servers() const {
   std::vector<ServerId> all(membership.voters().begin(), membership.voters().end());
   all.insert(all.end(), membership.observers().begin(), membership.observers().end());
+  all.insert(all.end(), reconfig.joining.begin(), reconfig.joining.end());
   return all;
+}
+
+zab::Membership Plan::file_of(ServerId server) const {
+  zab::Membership members = membership;
+  if (reconfig.joining.contains(server)) members.add(simulated_server(server));
+  return members;
 }
 
 Plan plan_of(std::uint64_t seed) {
@@ -181,6 +197,7 @@ Plan plan_of(std::uint64_t seed) {
   choose_intruder(random, plan);
   if (seed % 2 == 0) plan.disk.snap_bytes = 100 * plan.disk.snap_count;
   if (plan.servers().size() == 1 && seed % 3 != 0) make_standalone(plan);
+  choose_reconfig(random, plan);
   return plan;
 }
 
@@ -219,6 +236,9 @@ std::string Plan::describe() const {
   const auto add = [&](const char* name, std::uint32_t n) {
     if (n > 0) text += std::string(" ") + name + ":" + std::to_string(n);
   };
+  list("joining", reconfig.joining);
+  if (may_reconfigure())
+    text += ", reconfigured every " + std::to_string(reconfig.every / kMillisecond) + " ms";
   if (local_sessions) text += ", local sessions";
   if (network.state_time > 0)
     text += ", SNAP in " + std::to_string(network.state_time / kMillisecond) + " ms";

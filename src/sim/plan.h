@@ -89,6 +89,12 @@ struct IntruderPlan {
   bool disturbs = false;  // it also does what may keep the ensemble from serving while it is there
 };
 
+// An operator who changes the members while all this happens (sim/cluster_reconfig.cc).
+struct ReconfigPlan {
+  Micros every = 0;            // on average; 0: the members stay
+  std::set<ServerId> joining;  // servers that are there, and no members at first
+};
+
 struct Plan {
   std::uint64_t seed = 0;
   int voters = 3;
@@ -106,6 +112,7 @@ struct Plan {
   BootPlan boot;
   FaultPlan faults;
   IntruderPlan intruder;
+  ReconfigPlan reconfig;
   std::size_t fronts = 1;
   bool leader_serves = true;
   bool local_sessions = false;  // a session is global only from its first ephemeral node on
@@ -128,6 +135,9 @@ struct Plan {
     const auto found = windows.find(server);
     return found == windows.end() ? window : found->second;
   }
+  bool may_reconfigure() const { return reconfig.every > 0; }
+  // The members in the file of a server: a server that wants to join lists itself, too.
+  zab::Membership file_of(ServerId server) const;
   bool has_short_epochs() const { return last_counter < 0xffff'fffe; }
   Micros init_time() const { return timing.init_ms() * kMillisecond; }
   // Within this time a quorum of voters must serve once it is up, if there are no faults.

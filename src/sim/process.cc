@@ -19,6 +19,7 @@ state::Options state_options(const Process::Parts& parts) {
   options.hash_key = {parts.world.seed(), 0};
   options.extended_types = true;
   options.txn_bytes_max = parts.plan.txn_bytes_max;
+  options.reconfig_enabled = options.skip_acl = parts.plan.may_reconfigure();
   return options;
 }
 
@@ -27,7 +28,8 @@ state::Options state_options(const Process::Parts& parts) {
 Process::Process(const Parts& parts)
     : parts_(parts),
       random_(parts.world.seed() ^ (static_cast<std::uint64_t>(raw(parts.id)) << 48) ^ (parts.life * 7919)),
-      machine_(state_options(parts)) {}
+      machine_(state_options(parts)),
+      membership_files_(parts.disk, {.static_file = kStaticFile, .me = parts.id}) {}
 
 Process::~Process() {
   if (!replica_) return;
@@ -82,7 +84,11 @@ IoResult<void> Process::recover_and_join() {
   for (const std::string& line : start.warnings) say(line);
   if (start.report.damaged()) parts_.world.count(Did::kDamageFound);
   check(start.contradictions);
-  start.member.membership = parts_.plan.membership;
+  start.member.memberships = parts_.plan.membership;
+  if (parts_.plan.may_reconfigure()) {
+    TRY_ASSIGN(start.member.memberships,
+               host::recover_memberships(membership_files_, machine_, start.member.peer));
+  }
   const storage::TxnLogOptions log{.preallocate_bytes = parts_.plan.disk.preallocate_bytes,
                                    .size_limit_bytes = parts_.plan.disk.log_size_limit_bytes};
   TRY_ASSIGN(storage::Journal journal, host::open_journal(parts_.disk, dirs, start.report, log));
@@ -91,9 +97,10 @@ IoResult<void> Process::recover_and_join() {
   if (parts_.plan.standalone) parts_.observer.on_standalone(parts_.id, machine_.last_zxid);
   last_tick_ = parts_.clock.now();
   make_brain(std::move(start.member));
-  log_ = std::make_unique<LogDevice>(parts_.world, parts_.actor, parts_.plan.disk, std::move(journal),
-                                     static_cast<host::StateInMemory&>(*this),
-                                     static_cast<LogDevice::Owner&>(*this), random_.next());
+  log_ =
+      std::make_unique<LogDevice>(parts_.world, parts_.actor, parts_.plan.disk, std::move(journal),
+                                  static_cast<host::StateInMemory&>(*this),
+                                  static_cast<LogDevice::Owner&>(*this), membership_files_, random_.next());
   return {};
 }
 
@@ -128,6 +135,8 @@ void Process::make_brain(replica::MemberStart start) {
   member.peer.me = parts_.id;
   member.peer.standalone = plan.standalone;
   member.peer.observer = plan.membership.observers().contains(parts_.id);
+  member.peer.reconfig_enabled = plan.may_reconfigure();
+  member.reconfig.standalone_enabled = false;
   member.peer.timing = plan.timing;
   member.peer.notification_min_ms = std::max<std::int64_t>(10, plan.timing.tick_ms / 10);
   member.peer.notification_max_ms = plan.timing.tick_ms * 5;
@@ -198,6 +207,9 @@ void Process::count(zab::Event event) {
       case zab::Event::kHistoryBegins: return Did::kBeginsAnew;
       case zab::Event::kTwoHistories: return Did::kParted;
       case zab::Event::kMadeWay: return Did::kMadeWay;
+      case zab::Event::kMembershipProposed: return Did::kReconfigProposed;
+      case zab::Event::kMembershipActivated: return Did::kReconfigActivated;
+      case zab::Event::kHandedOver: return Did::kHandedOver;
       case zab::Event::kLeaderContested: break;
     }
     return Did::kContested;

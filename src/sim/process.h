@@ -61,6 +61,9 @@ class ServerObserver {
   virtual void on_step(const zab::Peer& peer) = 0;
 };
 
+// As an operator writes it; the server may rewrite it.
+inline constexpr const char* kStaticFile = "/conf/zoo.cfg";
+
 class Process final : private LogDevice::Owner, private host::StateInMemory, private host::StartHooks {
  public:
   // The machine that it runs on. Called from within the process: it must not end the process at once.
@@ -220,6 +223,7 @@ class Process final : private LogDevice::Owner, private host::StateInMemory, pri
   Random random_;
   state::Machine machine_;
   std::optional<storage::DataDir> data_dir_;
+  host::MembershipFiles membership_files_;
   std::vector<std::unique_ptr<replica::Front>> fronts_;
   std::vector<FrontPort> ports_;
   std::unique_ptr<replica::Replica> replica_;

@@ -9,6 +9,7 @@
 #include "storage/epoch_files.h"
 #include "storage/file_names.h"
 #include "storage/snapshot_writer.h"
+#include "zab/membership_text.h"
 
 namespace drover::sim {
 namespace {
@@ -56,6 +57,9 @@ SimServer::~SimServer() {
 void SimServer::prepare_disk() {
   const storage::DataDirs dirs = storage::data_dirs(kDataDir);
   must(disk_.make_directories(dirs.snapshots));
+  must(disk_.make_directories("/conf"));
+  disk_.set_contents(kStaticFile,
+                     zab::file_text(parts_.plan.file_of(id_), zab::VersionLine::kLeftOut) + "\n");
   const bool wiped = parts_.plan.boot.wiped.contains(id_);
   // A server that is empty without the mark, or starts late, and has not yet seen a leader, holds nothing
   // that others could need.

@@ -49,6 +49,9 @@ const char* name_of(Did what) {
     case Did::kEpochOver: return "epoch without zxids";
     case Did::kMadeWay: return "leader that makes way";
     case Did::kContested: return "leader contested";
+    case Did::kReconfigProposed: return "reconfiguration";
+    case Did::kReconfigActivated: return "membership activated";
+    case Did::kHandedOver: return "leader that hands over";
     case Did::kReload: return "state read anew";
     case Did::kDiscard: return "history put away";
     case Did::kRecovering: return "history unknown";

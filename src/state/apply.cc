@@ -28,7 +28,8 @@ class Application {
       : m_(machine), tree_(machine.tree), header_(header), events_(events) {}
 
   ApplyResult run(OpCode type, const wire::TxnRecord& record) {
-    ApplyResult result{.type = type, .error = ErrorCode::kOk, .path = {}, .stat = {}, .multi = {}};
+    ApplyResult result{
+        .type = type, .error = ErrorCode::kOk, .path = {}, .stat = {}, .data = {}, .multi = {}};
     std::visit([&](const auto& txn) { apply(type, txn, result); }, record);
     return result;
   }
@@ -152,8 +153,9 @@ void Application::apply(OpCode, const wire::DeleteTxn& txn, ApplyResult& result)
   result.error = remove(txn.path);
 }
 
-void Application::apply(OpCode, const wire::SetDataTxn& txn, ApplyResult& result) {
+void Application::apply(OpCode type, const wire::SetDataTxn& txn, ApplyResult& result) {
   result.path = txn.path;
+  if (type == OpCode::kReconfig) result.data = txn.data;
   const NodeRef ref = tree_.find(txn.path);
   if (ref == kNoNode || is_later(tree_.at(ref))) {
     result.error = ErrorCode::kNoNode;
@@ -208,7 +210,8 @@ void Application::apply(OpCode, const wire::MultiTxn& txn, ApplyResult& result) 
     if (sub.type == OpCode::kError) behind_failure = true;
     if (failed && sub.type != OpCode::kError) {
       const ErrorCode error = behind_failure ? ErrorCode::kRuntimeInconsistency : ErrorCode::kOk;
-      result.multi.push_back({.type = OpCode::kError, .error = error, .path = {}, .stat = {}, .multi = {}});
+      result.multi.push_back(
+          {.type = OpCode::kError, .error = error, .path = {}, .stat = {}, .data = {}, .multi = {}});
       continue;
     }
     wire::Reader r(sub.record);

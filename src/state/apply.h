@@ -42,6 +42,7 @@ struct ApplyResult {
   ErrorCode error = ErrorCode::kOk;
   std::string_view path;
   wire::Stat stat;
+  wire::Nullable data;  // of a reconfiguration
   std::vector<ApplyResult> multi;
 };
 

@@ -51,7 +51,7 @@ class Preparation {
   CodeResult<void> check(const wire::CheckRequest& request, std::string& out);
   CodeResult<void> create_session(std::string& out);
   CodeResult<void> close_session(std::string& out);
-  CodeResult<void> reconfig();
+  CodeResult<void> reconfig(std::string& out);
   CodeResult<void> multi_element(const wire::MultiOp& op, std::string& record);
 
   // begin_record() marks the start of the record in `out`. fits() checks its size plus kAroundRecordBytes.

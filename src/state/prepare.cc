@@ -115,7 +115,7 @@ CodeResult<void> Preparation::single(std::string& out) {
       return decoded(wire::decode_set_acl(r), [&](const auto& q) { return set_acl(q, out); });
     case OpCode::kCreateSession: return create_session(out);
     case OpCode::kCloseSession: return close_session(out);
-    case OpCode::kReconfig: return reconfig();
+    case OpCode::kReconfig: return reconfig(out);
     default: return std::unexpected(ErrorCode::kUnimplemented);
   }
 }

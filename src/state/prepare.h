@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,13 +16,20 @@
 
 #include "base/error_code.h"
 #include "base/ids.h"
+#include "base/result.h"
 #include "base/time.h"
 #include "state/acl.h"
 #include "state/machine.h"
 #include "state/pending_changes.h"
 #include "wire/records.h"
+#include "wire/requests.h"
 
 namespace drover::state {
+
+// Decides a reconfiguration: the text of the new membership, which has this zxid as its version. The state
+// knows nothing of members; it only knows who may write their node.
+using ReconfigRule =
+    std::function<CodeResult<std::string>(const wire::ReconfigRequest& request, Zxid zxid, bool may_write)>;
 
 struct WriteRequest {
   SessionId session{};
@@ -33,6 +41,7 @@ struct WriteRequest {
   ErrorCode session_error = ErrorCode::kOk;
   // An additional error for ephemeral nodes: the session is known to one server only.
   ErrorCode ephemeral_error = ErrorCode::kOk;
+  const ReconfigRule* reconfig = nullptr;  // null: a standalone server has no members
 };
 
 // Whether the op changes state and so needs a transaction.

@@ -157,14 +157,30 @@ void Preparation::sweep(std::span<const std::string> paths, std::string& out) {
   }
 }
 
-// Reconfig is implemented for ensembles; a standalone server answers as Java's does.
-CodeResult<void> Preparation::reconfig() {
+// The order of checks is Java's. The rule makes those that need the members, and the permission last.
+CodeResult<void> Preparation::reconfig(std::string& out) {
   wire::Reader reader(request_.body);
-  undecodable_ = !wire::decode_reconfig(reader);
+  const auto asked = wire::decode_reconfig(reader);
+  undecodable_ = !asked;
   if (undecodable_) return std::unexpected(ErrorCode::kMarshallingError);
   if (!m_.options.reconfig_enabled) return std::unexpected(ErrorCode::kReconfigDisabled);
   TRY(session_alive());
-  return std::unexpected(ErrorCode::kUnimplemented);
+  if (!request_.reconfig) return std::unexpected(ErrorCode::kUnimplemented);
+  TRY_ASSIGN(NodeFacts node, existing(kConfigPath));
+  const bool may_write = allowed(node, wire::kWrite).has_value();
+  TRY_ASSIGN(const std::string members, (*request_.reconfig)(*asked, zxid_, may_write));
+
+  constexpr std::int32_t kVersion = -1;  // of this node, whatever happens to it
+  wire::Writer w(out);
+  wire::encode(w, wire::SetDataTxn{kConfigPath, members, kVersion});
+  TRY(fits(out));
+  const std::uint64_t digest_before = node.digest;
+  node.stat.version = kVersion;
+  node.stat.mtime = now_.ms;
+  node.stat.mzxid = zxid_;
+  node.data_bytes = static_cast<std::int64_t>(members.size());
+  update(kConfigPath, node, digest_before);
+  return {};
 }
 
 }  // namespace drover::state

@@ -175,7 +175,8 @@ struct DecodedHello {
   Decoded status = Decoded::kNeedMore;
   std::size_t bytes = 0;
 };
-// Only the syntax of the addresses is checked. They may be false: never connect to them.
+// Only the syntax of the addresses is checked. They may be false: connect to them only to answer a server
+// that is no member, and trust nothing there.
 DecodedHello decode_hello(std::string_view bytes, ElectionHello& hello);
 
 }  // namespace drover::wire

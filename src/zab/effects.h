@@ -4,19 +4,27 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "base/ids.h"
+#include "wire/quorum.h"
 #include "wire/txn_batch.h"
-#include "zab/election.h"
+#include "zab/membership.h"
 
 namespace drover::zab {
 
 using wire::TxnBatch;
 using wire::TxnBatchPtr;
+
+// A notification for one server. A link keeps only the newest one for each server.
+struct NotificationSend {
+  ServerId to{};
+  wire::Notification notification;
+};
 
 // A connection on the quorum port. The host numbers the accepted ones, Peer numbers the dialled ones.
 enum class LinkId : std::uint64_t {};
@@ -47,7 +55,16 @@ struct SaveSnapshot {
 // what the files hold when its turn comes. It is queued like the other orders, because transactions logged
 // after it may never be committed and must not get into the state (TRUNC, then proposals).
 struct ReloadState {};
-using DiskOrder = std::variant<AppendTxns, SaveEpoch, TruncateLog, SaveSnapshot, ReloadState>;
+// The membership files (host/membership_files.h). A membership is saved as proposed before its transaction is
+// logged, and as committed once that is known.
+struct SaveMembership {
+  std::shared_ptr<const Membership> membership;
+  bool committed = false;
+};
+// The proposed membership will never be committed.
+struct WithdrawMembership {};
+using DiskOrder = std::variant<AppendTxns, SaveEpoch, TruncateLog, SaveSnapshot, ReloadState, SaveMembership,
+                               WithdrawMembership>;
 
 // --- the answers of the disk, in the sequence of the orders
 
@@ -68,9 +85,10 @@ struct SnapshotSaved {};
 struct StateReloaded {
   bool exact = true;  // the state matches the history exactly
 };
+struct MembershipStored {};  // answers SaveMembership and WithdrawMembership
 struct HistoryDiscarded {};  // answers Effects::discard_history
-using DiskAnswer =
-    std::variant<TxnsDurable, EpochSaved, LogTruncated, SnapshotSaved, StateReloaded, HistoryDiscarded>;
+using DiskAnswer = std::variant<TxnsDurable, EpochSaved, LogTruncated, SnapshotSaved, StateReloaded,
+                                MembershipStored, HistoryDiscarded>;
 
 // --- links ---
 
@@ -128,6 +146,9 @@ enum class Event : std::uint8_t {
   kTwoHistories,
   kMadeWay,  // for a promise of a later epoch
   kLeaderContested,
+  kMembershipProposed,
+  kMembershipActivated,  // by a reconfiguration, a leader's NEWLEADER, or another server's word
+  kHandedOver,           // this leader named another one
 };
 
 struct Effects {
@@ -142,6 +163,8 @@ struct Effects {
   // The history here does not fit the leader's and cannot be cut to fit. Move it away and start as a server
   // that does not know its history (on_history_discarded).
   bool discard_history = false;
+  // The peer's memberships are not what they were: links, ports and checks of addresses follow them.
+  bool memberships_changed = false;
   // This server must stop and print this for its operator.
   std::optional<std::string> halt;
   std::vector<std::string> log;       // lines for the operator

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/ensure.h"
 #include "zab/membership_text.h"
@@ -23,16 +24,20 @@ constexpr std::int64_t kAskMaxMs = 1000;
 
 constexpr std::int64_t kRoundMax = std::int64_t{1} << 62;
 
+// The round of a leader that no election has chosen: the leader before it did.
+constexpr std::int64_t kAppointed = -1;
+
 // Servers that have a leader may be anywhere, because several of them agree on it.
 bool is_plausible(const Notification& n, std::int64_t ours) {
-  if (n.round < 0 || n.round > kRoundMax) return false;
-  return n.state != PeerState::kLooking || n.round - ours <= kRoundsApartMax;
+  if (n.round > kRoundMax) return false;
+  if (n.state != PeerState::kLooking) return n.round >= kAppointed;
+  return n.round >= 0 && n.round - ours <= kRoundsApartMax;
 }
 
 }  // namespace
 
-Election::Election(const ElectionConfig& config, const Membership& membership)
-    : config_(config), membership_(membership) {}
+Election::Election(const ElectionConfig& config, Memberships memberships)
+    : config_(config), memberships_(std::move(memberships)) {}
 
 void Election::start(Zxid zxid, std::int64_t current_epoch, Instant now,
                      std::vector<NotificationSend>& sends) {
@@ -43,7 +48,7 @@ void Election::start(Zxid zxid, std::int64_t current_epoch, Instant now,
   settled_.clear();
   heard_.clear();
   abstaining_.clear();
-  initial_.leader = membership_.is_voter(config_.me) ? config_.me : ServerId{kNone};
+  initial_.leader = memberships_.committed().is_voter(config_.me) ? config_.me : ServerId{kNone};
   own_zxid_ = zxid;
   // No server elects a candidate with zxid -1.
   initial_.zxid = config_.observer ? Zxid{kNone} : may_lead_ ? zxid : kUnknownHistory;
@@ -56,7 +61,7 @@ void Election::on_notification(ServerId from, const Notification& n, Instant now
                                std::vector<NotificationSend>& sends) {
   if (from == config_.me || !is_plausible(n, round_)) return;
   if (!looking_ && state_ == PeerState::kLooking) return;  // Not started: there is nothing to say yet.
-  if (!membership_.is_voter(from)) return answer_stranger(from, n, sends);
+  if (!memberships_.is_voter(from)) return answer_stranger(from, n, sends);
   const bool asks = n.state == PeerState::kLooking;
   if (!looking_) {
     if (asks) answer(from, sends);
@@ -66,8 +71,9 @@ void Election::on_notification(ServerId from, const Notification& n, Instant now
   heard_.insert(from);
   // The sender is in an earlier election and must learn of this one. A server without a vote need not tell
   // anybody: its answer would only be answered, and that answer too, and so on.
-  if (asks && n.round < round_ && membership_.is_voter(config_.me)) answer(from, sends);
-  if (!membership_.is_voter(n.leader)) return;
+  if (asks && n.round < round_ && memberships_.is_voter(config_.me)) answer(from, sends);
+  if (asks && raw(n.leader) < 0) return on_abstention(from, n, now, sends);
+  if (!memberships_.is_voter(n.leader)) return;
   switch (n.state) {
     case PeerState::kLooking: on_candidate(from, n, now, sends); break;
     case PeerState::kFollowing:
@@ -97,14 +103,14 @@ std::optional<Instant> Election::next_time() const {
 void Election::set_reachable(ServerId server, bool reachable) {
   if (reachable) {
     unreachable_.erase(server);
-  } else if (membership_.is_voter(server)) {
+  } else if (memberships_.is_voter(server)) {
     unreachable_.insert(server);
   }
 }
 
-void Election::set_membership(const Membership& membership) {
-  membership_ = membership;
-  std::erase_if(unreachable_, [&](ServerId server) { return !membership_.is_voter(server); });
+void Election::set_memberships(const Memberships& memberships) {
+  memberships_ = memberships;
+  std::erase_if(unreachable_, [&](ServerId server) { return !memberships_.is_voter(server); });
 }
 
 // --- sending ---
@@ -119,13 +125,13 @@ Notification Election::current() const {
   n.zxid = vote.zxid;
   n.round = vote.round;
   n.peer_epoch = vote.peer_epoch;
-  n.config = to_text(membership_);
+  n.config = to_text(memberships_.committed());
   return n;
 }
 
 void Election::tell_voters(Instant now, std::vector<NotificationSend>& sends) {
   const Notification n = current();
-  for (const ServerId voter : membership_.voters()) {
+  for (const ServerId voter : memberships_.voters()) {
     if (voter != config_.me) sends.push_back({voter, n});
   }
   repeat_at_ = now + interval_ms_;
@@ -134,7 +140,7 @@ void Election::tell_voters(Instant now, std::vector<NotificationSend>& sends) {
 void Election::ask_voters(std::vector<NotificationSend>& sends) const {
   Notification n = current();
   n.state = PeerState::kLooking;
-  for (const ServerId voter : membership_.voters()) {
+  for (const ServerId voter : memberships_.voters()) {
     if (voter != config_.me) sends.push_back({voter, n});
   }
 }
@@ -149,7 +155,7 @@ void Election::answer(ServerId to, std::vector<NotificationSend>& sends) const {
 void Election::answer_stranger(ServerId from, const Notification& n,
                                std::vector<NotificationSend>& sends) const {
   if (n.state != PeerState::kLooking) return;
-  const bool observer = membership_.observers().contains(from);
+  const bool observer = memberships_.committed().observers().contains(from);
   if (looking_ && !(n.round < round_ || (observer && n.round == round_))) return;
   answer(from, sends);
 }
@@ -162,7 +168,8 @@ Instant Election::decision_time() const {
 }
 
 void Election::consider(Instant now) {
-  const bool electable = proposal_.leader == config_.me ? can_lead() : membership_.is_voter(proposal_.leader);
+  const bool electable =
+      proposal_.leader == config_.me ? can_lead() : memberships_.is_voter(proposal_.leader);
   if (!electable || !agreed(received_, {proposal_, PeerState::kLooking, 0})) {
     quorum_since_.reset();
     return;
@@ -173,11 +180,11 @@ void Election::consider(Instant now) {
 
 void Election::decide(const Vote& vote) {
   ENSURE(looking_, "an election is decided once");
-  ENSURE(membership_.is_voter(vote.leader), "a leader is a voter");
+  ENSURE(memberships_.is_voter(vote.leader), "a leader is a voter");
   ENSURE(vote.leader != config_.me || can_lead(), "a leader has a history and a weight");
   joined_ = false;
   vote_ = vote;
-  round_ = vote.round;
+  if (vote.round >= 0) round_ = vote.round;
   looking_ = false;
   quorum_since_.reset();
   if (vote.leader == config_.me) {
@@ -190,6 +197,14 @@ void Election::decide(const Vote& vote) {
 void Election::join(const Vote& vote) {
   decide(vote);
   joined_ = true;
+}
+
+void Election::appoint(ServerId leader, Zxid reconfiguration) {
+  looking_ = false;
+  joined_ = true;
+  quorum_since_.reset();
+  settled_.clear();
+  vote_ = {.leader = leader, .zxid = reconfiguration, .round = kAppointed, .peer_epoch = -1};
 }
 
 }  // namespace drover::zab

@@ -23,7 +23,8 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "wire/quorum.h"
-#include "zab/membership.h"
+#include "zab/effects.h"
+#include "zab/memberships.h"
 
 namespace drover::zab {
 
@@ -48,12 +49,6 @@ struct ElectionConfig {
   std::int64_t finalize_ms = 200;
 };
 
-// A notification for one server. A link keeps only the newest one for each server.
-struct NotificationSend {
-  ServerId to{};
-  wire::Notification notification;
-};
-
 // Each process counts rounds up by one, from 0. A round that is so far ahead was not reached by counting.
 // Following it would take the ensemble to a point where no later round is possible: then the votes of that
 // round count forever.
@@ -61,8 +56,10 @@ inline constexpr std::int64_t kRoundsApartMax = std::int64_t{1} << 32;
 
 class Election {
  public:
-  Election(const ElectionConfig& config, const Membership& membership);
+  Election(const ElectionConfig& config, Memberships memberships);
 
+  // Before start(): an observer learns who leads, but has no vote.
+  void set_observer(bool observer) { config_.observer = observer; }
   // Before start(): false keeps this server from being elected. It still votes for others.
   void set_may_lead(bool may_lead) { may_lead_ = may_lead; }
   // Starts looking. `zxid` is the last logged transaction, or -1 if this server must not vote on its history.
@@ -101,7 +98,10 @@ class Election {
   bool refuses(ServerId leader) const { return refused_.contains(leader); }
   bool refuses_anybody() const { return !refused_.empty(); }
   // If called while looking, call start() again afterwards: candidates may have come or gone.
-  void set_membership(const Membership& membership);
+  void set_memberships(const Memberships& memberships);
+  // A reconfiguration has named the next leader, so there is no election. Every server takes the same vote,
+  // which is Java's: it has no round.
+  void appoint(ServerId leader, Zxid reconfiguration);
 
   // Once decided: did the votes say that the leader has no transaction? A leader that already led when we
   // asked may have logged something since.
@@ -129,6 +129,8 @@ class Election {
   // Counting (election_votes.cc).
   void on_candidate(ServerId from, const wire::Notification& n, Instant now,
                     std::vector<NotificationSend>& sends);
+  void on_abstention(ServerId from, const wire::Notification& n, Instant now,
+                     std::vector<NotificationSend>& sends);
   void on_settled(ServerId from, const wire::Notification& n, Instant now);
   void on_rival(ServerId from, const wire::Notification& n);
   void propose(const Vote& vote, Instant now, std::vector<NotificationSend>& sends);
@@ -140,6 +142,7 @@ class Election {
   bool is_acceptable(const Vote& vote) const;
   bool leader_confirmed(const Votes& votes, const Vote& vote) const;
   bool is_awaited() const;
+  Vote last_candidate() const;
   void enter_round(std::int64_t round);
   bool everybody_agrees() const;
   bool has_vote() const;
@@ -152,7 +155,7 @@ class Election {
   void join(const Vote& vote);
 
   ElectionConfig config_;
-  Membership membership_;
+  Memberships memberships_;
   wire::PeerState state_ = wire::PeerState::kLooking;
   bool looking_ = false;
   bool joined_ = false;  // the vote had won before we asked

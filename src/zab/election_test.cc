@@ -252,7 +252,7 @@ TEST(Rounds, ImpossibleRoundsAreIgnored) {
 TEST(MembershipChange, ACandidateThatLeftIsNotElected) {
   Server s(1, voters(4));
   s.look().hear(2, {.leader = 4});
-  s.election.set_membership(voters(3));
+  s.election.set_memberships(voters(3));
   EXPECT_EQ(s.wait(200).wait(200).leader(), 0) << "two of three want 4, which is no voter any more";
   EXPECT_EQ(s.look().hear(2, {.leader = 2, .round = 2}).wait(200).leader(), 2);
 }

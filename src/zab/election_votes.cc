@@ -41,11 +41,25 @@ void Election::on_candidate(ServerId from, const Notification& n, Instant now,
   if (n.round > round_) {
     // We are late: the votes that we counted belong to an election that is over.
     enter_round(n.round);
-    propose(beats(vote, initial_) && is_acceptable(vote) ? vote : initial_, now, sends);
+    propose(beats(vote, initial_) && is_acceptable(vote) ? vote : last_candidate(), now, sends);
   } else if (beats(vote, proposal_) && is_acceptable(vote)) {
     propose(vote, now, sends);
+  } else if (raw(proposal_.leader) < 0) {
+    propose(last_candidate(), now, sends);
   }
   received_[from] = {vote, PeerState::kLooking, 0};
+  consider(now);
+}
+
+// The sender has a vote, but does not stand for election and knows of no candidate. Either it is in a later
+// round and waits there for us, or it stood before it learned of a later membership, and we still vote for
+// it.
+void Election::on_abstention(ServerId from, const Notification& n, Instant now,
+                             std::vector<NotificationSend>& sends) {
+  const bool withdraws = proposal_.leader == from && n.round >= round_;
+  if ((n.round <= round_ && !withdraws) || own_zxid_ == kUnknownHistory) return;
+  enter_round(withdraws ? n.round + 1 : n.round);
+  propose(last_candidate(), now, sends);
   consider(now);
 }
 
@@ -76,6 +90,15 @@ void Election::on_settled(ServerId from, const Notification& n, Instant now) {
   if (vote.leader == config_.me && is_awaited()) join(vote);
 }
 
+// A server that votes only in the proposed membership does not stand for election, as in Java: not everybody
+// knows it. But if nobody else has as much history, nobody else can lead it.
+Vote Election::last_candidate() const {
+  if (raw(initial_.leader) >= 0 || !can_lead()) return initial_;
+  Vote own = initial_;
+  own.leader = config_.me;
+  return own;
+}
+
 void Election::enter_round(std::int64_t round) {
   constexpr std::size_t kRemembered = 16;
   round_ = round;
@@ -91,13 +114,13 @@ bool Election::is_awaited() const {
   for (const auto& [server, word] : settled_) {
     if (word.vote.leader == config_.me && rounds_.contains(word.vote.round)) supporters.insert(server);
   }
-  return membership_.is_quorum(supporters);
+  return memberships_.is_quorum(supporters);
 }
 
 // A notification to a leader. Only the newest one of each server counts.
 void Election::on_rival(ServerId from, const Notification& n) {
   const bool settled = n.state == PeerState::kFollowing || n.state == PeerState::kLeading;
-  if (settled && membership_.is_voter(n.leader)) {
+  if (settled && memberships_.is_voter(n.leader)) {
     settled_[from] = {vote_in(n), n.state, n.version};
   } else {
     settled_.erase(from);
@@ -126,13 +149,13 @@ void Election::propose(const Vote& vote, Instant now, std::vector<NotificationSe
 
 // Later epoch, then longer history, then larger id.
 bool Election::beats(const Vote& vote, const Vote& other) const {
-  if (membership_.weight_of(vote.leader) == 0 || refuses(vote.leader)) return false;
+  if (memberships_.weight_of(vote.leader) == 0 || refuses(vote.leader)) return false;
   return std::tuple(vote.peer_epoch, vote.zxid, vote.leader) >
          std::tuple(other.peer_epoch, other.zxid, other.leader);
 }
 
 bool Election::is_better(const Notification& n) const {
-  if (membership_.weight_of(n.leader) == 0 || refuses(n.leader)) return false;
+  if (memberships_.weight_of(n.leader) == 0 || refuses(n.leader)) return false;
   return std::tuple(n.peer_epoch, n.zxid) > std::tuple(vote_.peer_epoch, vote_.zxid);
 }
 
@@ -150,7 +173,10 @@ bool Election::agreed(const Votes& votes, const Received& on, bool with_me) cons
   for (const auto& [server, received] : votes) {
     if (same(received, on)) supporters.insert(server);
   }
-  return membership_.is_quorum(supporters);
+  // A leader that exists has proved itself to its own quorum, whichever membership that is. Our proposed one
+  // may never be committed, and the one in force may be long gone.
+  return on.state == PeerState::kLooking ? memberships_.is_quorum(supporters)
+                                         : memberships_.is_quorum_of_either(supporters);
 }
 
 // A reign that has only begun proves nothing: its followers have not compared anything yet.
@@ -166,7 +192,7 @@ bool Election::has_led_long_enough(ServerId from, const Notification& n, Instant
 
 // A server that may not lead gives its vote to a candidate that has all of its history; no other can lead it.
 bool Election::is_acceptable(const Vote& vote) const {
-  if (refuses(vote.leader) || membership_.weight_of(vote.leader) == 0) return false;
+  if (refuses(vote.leader) || memberships_.weight_of(vote.leader) == 0) return false;
   return may_lead_ || std::tuple(vote.peer_epoch, vote.zxid) >= std::tuple(initial_.peer_epoch, own_zxid_);
 }
 
@@ -187,8 +213,8 @@ bool Election::leader_confirmed(const Votes& votes, const Vote& vote) const {
 // cannot be reached need not be asked.
 bool Election::everybody_agrees() const {
   const Received ours{proposal_, PeerState::kLooking, 0};
-  return std::ranges::all_of(membership_.voters(), [&](ServerId voter) {
-    if (voter == config_.me || abstaining_.contains(voter) || membership_.weight_of(voter) == 0) return true;
+  return std::ranges::all_of(memberships_.voters(), [&](ServerId voter) {
+    if (voter == config_.me || abstaining_.contains(voter) || memberships_.weight_of(voter) == 0) return true;
     const auto received = received_.find(voter);
     if (received != received_.end()) return same(received->second, ours);
     return unreachable_.contains(voter) && !heard_.contains(voter);
@@ -196,10 +222,10 @@ bool Election::everybody_agrees() const {
 }
 
 bool Election::has_vote() const {
-  return !config_.observer && membership_.is_voter(config_.me) && own_zxid_ != kUnknownHistory;
+  return !config_.observer && memberships_.is_voter(config_.me) && own_zxid_ != kUnknownHistory;
 }
 
-bool Election::can_lead() const { return has_vote() && may_lead_ && membership_.weight_of(config_.me) != 0; }
+bool Election::can_lead() const { return has_vote() && may_lead_ && memberships_.weight_of(config_.me) != 0; }
 
 bool Election::leader_seems_empty() const {
   return raw(vote_.zxid) == 0 && (!joined_ || vote_.peer_epoch == 0);

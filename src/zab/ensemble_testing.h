@@ -35,15 +35,41 @@ struct Disk {
   std::vector<Zxid> log{};  // after the snapshot
   bool wiped = false;       // empty, and it is unknown whether that is intended
   std::uint64_t history_id = 0;
+  Membership membership{};  // empty: that of the ensemble
+  std::optional<Membership> proposed{};
+  std::map<Zxid, std::string> reconfigs{};  // entries of the log, as long as they are in it
 
   Zxid last() const { return log.empty() ? snapshot : log.back(); }
 };
+
+// Texts of memberships need addresses; agreement does not.
+inline Membership addressed(Membership members) {
+  const auto servers = members.servers();
+  for (auto [id, spec] : servers) {
+    if (spec.addresses.empty()) spec.addresses = {{"s" + std::to_string(raw(id)), 2888, 3888}};
+    members.add(spec);
+  }
+  return members;
+}
 
 class Ensemble {
  public:
   explicit Ensemble(std::int64_t servers, std::int64_t observers = 0)
       : membership_(voters(servers, observers)) {
     for (std::int64_t id = 1; id <= servers + observers; ++id) nodes_[id];
+  }
+  // The members may change. Servers after the members are there, too, and want to join.
+  Ensemble& allow_reconfig(std::int64_t joining = 0) {
+    reconfig_ = true;
+    membership_ = addressed(membership_);
+    const std::int64_t last = nodes_.rbegin()->first + joining;
+    for (std::int64_t id = nodes_.rbegin()->first + 1; id <= last; ++id) {
+      Membership with_it = membership_;
+      with_it.add({.id = ServerId{id}});
+      nodes_[id].disk.membership = addressed(with_it);
+      nodes_[id].disk.wiped = true;
+    }
+    return *this;
   }
 
   // --- the script ---
@@ -55,6 +81,7 @@ class Ensemble {
   void isolate(std::int64_t id) { isolated_.insert(id); }
   void heal(std::int64_t id) { isolated_.erase(id); }
   void propose(std::int64_t id, std::uint32_t counter);
+  void reconfigure(std::int64_t id, std::uint32_t counter, Membership next);
   // An intruder says this in the name of `from`.
   void forge(std::int64_t from, std::int64_t to, const wire::Notification& n) {
     input(to, "hears an intruder",
@@ -123,6 +150,7 @@ class Ensemble {
   bool lost(std::int64_t a, std::int64_t b) const { return isolated_.contains(a) || isolated_.contains(b); }
 
   Membership membership_;
+  bool reconfig_ = false;
   std::map<std::int64_t, Node> nodes_;
   std::map<End, End> links_;
   std::set<std::int64_t> isolated_;
@@ -141,10 +169,18 @@ inline void Ensemble::start(const std::vector<std::int64_t>& ids) {
     const PeerConfig config{.me = ServerId{id},
                             .observer = membership_.observers().contains(ServerId{id}),
                             .timing = {.tick_ms = 100, .init_limit_ticks = 10, .sync_limit_ticks = 5},
-                            .new_history_id = 1000 + static_cast<std::uint64_t>(id)};
+                            .new_history_id = 1000 + static_cast<std::uint64_t>(id),
+                            .reconfig_enabled = reconfig_};
     const PeerStart from{node.disk.accepted, node.disk.current, true, node.disk.wiped, node.disk.history_id};
     node.why_halted.clear();
-    node.peer = std::make_unique<Peer>(config, membership_, history(node.disk.snapshot, node.disk.log), from);
+    zab::History recovered = history(node.disk.snapshot, {});
+    for (const Zxid zxid : node.disk.log) {
+      const auto reconfig = node.disk.reconfigs.find(zxid);
+      recovered.replay(zxid, reconfig == node.disk.reconfigs.end() ? entry(zxid) : reconfig->second);
+    }
+    if (node.disk.membership.servers().empty()) node.disk.membership = membership_;
+    node.peer = std::make_unique<Peer>(config, Memberships(node.disk.membership, node.disk.proposed),
+                                       std::move(recovered), from);
     ++node.life;
   }
   for (const std::int64_t id : ids) {
@@ -168,6 +204,15 @@ inline void Ensemble::propose(std::int64_t id, std::uint32_t counter) {
   const std::uint32_t epoch = peer(id).leader()->epoch();
   input(id, "a client writes",
         [&](Peer& peer, Effects& effects) { peer.propose(batch({zx(epoch, counter)}), now_, effects); });
+}
+
+inline void Ensemble::reconfigure(std::int64_t id, std::uint32_t counter, Membership next) {
+  const Zxid zxid = zx(peer(id).leader()->epoch(), counter);
+  next.set_version(raw(zxid));
+  auto txns = std::make_shared<TxnBatch>();
+  txns->add(zxid, reconfig_entry(zxid, next));
+  input(id, "a client reconfigures",
+        [&](Peer& peer, Effects& effects) { peer.propose(txns, now_, effects); });
 }
 
 inline void Ensemble::work_disk(std::int64_t id, int orders) {
@@ -416,17 +461,26 @@ inline void Ensemble::close(std::int64_t id, LinkId link) {
 inline void Ensemble::write(Disk& disk, const DiskOrder& order) {
   if (const auto* append = std::get_if<AppendTxns>(&order)) {
     for (std::size_t i = 0; i < append->batch->size(); ++i) {
-      disk.log.push_back(wire::zxid_of_entry(append->batch->entry(i)));
+      const std::string_view entry = append->batch->entry(i);
+      disk.log.push_back(wire::zxid_of_entry(entry));
+      if (is_reconfig(entry)) disk.reconfigs[disk.log.back()] = entry;
     }
   } else if (const auto* save = std::get_if<SaveEpoch>(&order)) {
     (save->kind == EpochKind::kAccepted ? disk.accepted : disk.current) = save->epoch;
     if (save->kind == EpochKind::kCurrent) disk.history_id = save->history_id;
   } else if (const auto* cut = std::get_if<TruncateLog>(&order)) {
     std::erase_if(disk.log, [&](Zxid zxid) { return zxid > cut->last; });
+    std::erase_if(disk.reconfigs, [&](const auto& each) { return each.first > cut->last; });
   } else if (const auto* snapshot = std::get_if<SaveSnapshot>(&order)) {
     disk.log.clear();
     disk.snapshot = snapshot->zxid;
     disk.wiped = false;
+  } else if (const auto* members = std::get_if<SaveMembership>(&order)) {
+    if (members->committed) disk.membership = *members->membership;
+    if (!members->committed) disk.proposed = *members->membership;
+    if (disk.proposed && disk.proposed->version() <= disk.membership.version()) disk.proposed.reset();
+  } else if (std::holds_alternative<WithdrawMembership>(order)) {
+    disk.proposed.reset();
   }
 }
 
@@ -448,6 +502,8 @@ inline void Ensemble::answer_order(std::int64_t id) {
       peer.on_disk(EpochSaved{save->kind, save->epoch}, now_, more);
     if (std::holds_alternative<TruncateLog>(order)) peer.on_disk(LogTruncated{}, now_, more);
     if (std::holds_alternative<SaveSnapshot>(order)) peer.on_disk(SnapshotSaved{}, now_, more);
+    if (std::holds_alternative<SaveMembership>(order) || std::holds_alternative<WithdrawMembership>(order))
+      peer.on_disk(MembershipStored{}, now_, more);
     if (std::holds_alternative<ReloadState>(order)) {
       peer.set_applied(nodes_[id].disk.last());
       peer.on_disk(StateReloaded{}, now_, more);

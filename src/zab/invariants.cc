@@ -55,13 +55,19 @@ void Invariants::look_at_roles(const Peer& peer, Check& check) {
                "a server leads exactly while it has a Leader");
   const bool follows = peer.role_ == Role::kFollowing || peer.role_ == Role::kObserving;
   check.expect(follows == (peer.learner_ != nullptr), "a server follows exactly while it has a Learner");
-  check.expect(!peer.leader_ || peer.membership_.is_voter(peer.config_.me), "only voters lead");
+  const bool handing_over = peer.leader_ && peer.leader_->phase_ == Leader::Phase::kHandingOver;
+  check.expect(!peer.leader_ || handing_over || peer.memberships_.is_voter(peer.config_.me),
+               "only voters lead");
   check.expect(!peer.leader_ || epochs.knows_history, "a leader knows its history");
   check.expect(!peer.leader_ || peer.may_lead(),
                "a server whose state contradicts its log leads only as a last resort");
   check.expect(!peer.learner_ || !peer.election_.refuses(peer.learner_->leader()),
                "no server follows a leader whose state contradicts its own");
-  check.expect(peer.role_ != Role::kFollowing || !peer.config_.observer, "an observer only observes");
+  // A learner takes its role in a new membership when it is synced.
+  const bool synced = peer.learner_ && peer.learner_->phase_ == Learner::Phase::kBroadcast;
+  check.expect(
+      peer.role_ != Role::kFollowing || !peer.is_observer() || (peer.config_.reconfig_enabled && !synced),
+      "an observer only observes");
 
   check.expect(epochs.current_epoch <= epochs.accepted_epoch, "an epoch is accepted before it is current");
   check.expect(peer.config_.standalone || !epochs.knows_history ||
@@ -101,7 +107,7 @@ void Invariants::look_at_history(const History& history, Check& check) {
 
 void Invariants::look_at_leader(const Peer& peer, const Leader& leader, Check& check) {
   const History& history = leader.history_;
-  const bool established = leader.phase_ == Leader::Phase::kBroadcast;
+  const bool established = leader.phase_ >= Leader::Phase::kBroadcast;
   check.expect(!leader.over(), "a leading server has not given up");
   if (!leader.config_.standalone) look_at_epoch(peer, leader, check);
 
@@ -132,7 +138,9 @@ void Invariants::look_at_epoch(const Peer& peer, const Leader& leader, Check& ch
   check.expect(!leader.history_current_here_ || peer.epochs_.current_epoch == leader.epoch_,
                "a leader acknowledges its own history when its epoch is current, on disk");
   check.expect(!established || leader.history_current_here_, "a leader serves in its current epoch");
-  look_at_quorums(leader, check);
+  // A reconfiguration may have changed since who counts.
+  const bool may_differ = leader.config_.reconfig_enabled && leader.phase_ >= Leader::Phase::kBroadcast;
+  if (!may_differ) look_at_quorums(leader, check);
 }
 
 void Invariants::look_at_quorums(const Leader& leader, Check& check) {
@@ -142,28 +150,28 @@ void Invariants::look_at_quorums(const Leader& leader, Check& check) {
     check.expect(!leader.epoch_chosen_ || accepted < leader.epoch_,
                  "a leader's epoch is later than all that were reported");
   }
-  check.expect(!leader.epoch_chosen_ || is_quorum(leader.membership_, reported),
+  check.expect(!leader.epoch_chosen_ || is_quorum(leader.memberships_, reported),
                "an epoch is chosen when a quorum has reported");
   ServerSet promised = leader.promised_;
   promised.insert(leader.config_.me);
-  check.expect(!leader.epoch_promised_ || is_quorum(leader.membership_, promised),
+  check.expect(!leader.epoch_promised_ || is_quorum(leader.memberships_, promised),
                "a leader synchronises when a quorum has promised");
 }
 
 void Invariants::look_at_link(const Leader& leader, const LearnerLink& link, Check& check) {
   using Stage = LearnerLink::Stage;
-  const bool established = leader.phase_ == Leader::Phase::kBroadcast;
+  const bool established = leader.phase_ >= Leader::Phase::kBroadcast;
   check.expect(link.stage < Stage::kPromising || leader.epoch_accepted_here_,
                "an epoch is proposed when the leader has accepted it");
   check.expect(link.stage < Stage::kSending || leader.epoch_promised_,
                "a learner is synchronised when a quorum has promised");
   check.expect(link.stage != Stage::kActive || established,
                "a learner serves when its leader is established");
-  check.expect(!established || link.stage != Stage::kSynced,
+  check.expect(leader.phase_ != Leader::Phase::kBroadcast || link.stage != Stage::kSynced,
                "a synced learner of an established leader is active");
   check.expect(link.stage == Stage::kGreeting || link.server != leader.config_.me,
                "no server follows itself");
-  check.expect(!link.voter || (!link.observer && leader.membership_.is_voter(link.server)),
+  check.expect(!link.voter || (!link.observer && leader.memberships_.is_voter(link.server)),
                "only voters are counted");
   check.expect(link.acked <= leader.history_.last(), "acknowledged transactions were proposed");
   check.expect(link.sent <= leader.history_.last(), "a sent snapshot is not ahead of the leader");
@@ -175,7 +183,7 @@ void Invariants::look_at_link(const Leader& leader, const LearnerLink& link, Che
 void Invariants::look_at_learner(const Peer& peer, const Learner& learner, Check& check) {
   using Phase = Learner::Phase;
   check.expect(!learner.over(), "a following server has not given up");
-  check.expect(peer.membership_.is_voter(learner.leader()) && learner.leader() != peer.config_.me,
+  check.expect(peer.memberships_.is_voter(learner.leader()) && learner.leader() != peer.config_.me,
                "a learner follows another server, which votes");
   if (learner.phase_ < Phase::kSync) return;
   const std::uint32_t accepted = peer.epochs_.accepted_epoch;

@@ -66,9 +66,12 @@ class Invariants {
   static void look_at_acks(const Leader& leader, const Peer& other, Check& check);
   static bool is_on_quorum(const Leader& leader, Zxid zxid);
   static bool is_quorum(const Membership& membership, const ServerSet& servers);
+  static bool is_quorum(const Memberships& memberships, const ServerSet& servers);
+  void look_at_memberships(const Peer& moved, Check& check);
 
   std::map<std::uint32_t, ServerId> reigns_;  // epoch to its established leader
   std::unordered_map<std::int64_t, Agreed> order_;
+  std::map<std::int64_t, Membership> memberships_;  // by version
   Zxid last_agreed_{};
   std::map<ServerId, Seen> serving_;
 };

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "zab/invariants.h"
 #include "zab/invariants_check.h"
+#include "zab/reconfig_entry.h"
 
 namespace drover::zab {
 namespace {
@@ -19,6 +20,7 @@ std::string Invariants::after_step(const Peer& moved, std::span<const Peer* cons
   look_at(moved, check);
   look_at_reign(moved, check);
   look_at_commits(moved, check);
+  look_at_memberships(moved, check);
   for (const Peer* other : peers) {
     if (other == &moved) continue;
     if (moved.leader_) look_at_acks(*moved.leader_, *other, check);
@@ -68,6 +70,9 @@ void Invariants::look_at_commits(const Peer& moved, Check& check) {
   Zxid before = std::max(seen, history.window_begin());
   history.for_each(before, history.committed(), [&](Zxid zxid, std::string_view entry) {
     agree(before, zxid, entry, check);
+    check.expect(!moved.config_.reconfig_enabled || !is_reconfig(entry) ||
+                     moved.memberships_.last_seen().version() >= raw(zxid),
+                 "a server knows the memberships in its log");
     before = zxid;
   });
   seen = history.committed();
@@ -91,7 +96,14 @@ bool Invariants::is_on_quorum(const Leader& leader, Zxid zxid) {
   for (const auto& [id, link] : leader.learners_) {
     if (link.stage >= LearnerLink::Stage::kSynced && link.acked >= zxid) have.insert(link.server);
   }
-  return is_quorum(leader.membership_, have);
+  const Memberships& members = leader.memberships_;
+  const bool joint = members.proposed() && raw(zxid) >= members.proposed()->version();
+  return is_quorum(members.committed(), have) && (!joint || is_quorum(*members.proposed(), have));
+}
+
+bool Invariants::is_quorum(const Memberships& memberships, const ServerSet& servers) {
+  return is_quorum(memberships.committed(), servers) &&
+         (!memberships.proposed() || is_quorum(*memberships.proposed(), servers));
 }
 
 bool Invariants::is_quorum(const Membership& membership, const ServerSet& servers) {
@@ -99,6 +111,17 @@ bool Invariants::is_quorum(const Membership& membership, const ServerSet& server
   const auto votes =
       std::ranges::count_if(membership.voters(), [&](ServerId voter) { return servers.contains(voter); });
   return 2 * static_cast<std::size_t>(votes) > membership.voters().size();
+}
+
+// --- who takes part ---
+
+void Invariants::look_at_memberships(const Peer& moved, Check& check) {
+  const Memberships& members = moved.memberships_;
+  check.expect(!members.proposed() || members.proposed()->version() > members.version(),
+               "a proposed membership is newer than the one in force");
+  if (members.version() == 0) return;
+  const auto [known, is_new] = memberships_.try_emplace(members.version(), members.committed());
+  check.expect(is_new || known->second == members.committed(), "a version names one membership");
 }
 
 // --- what is acknowledged ---
@@ -111,7 +134,7 @@ void Invariants::look_at_acks(const Leader& leader, const Peer& other, Check& ch
   for (const auto& [id, link] : leader.learners_) {
     if (link.server != other.config_.me || link.stage < LearnerLink::Stage::kSynced) continue;
     // Another process under its name, which is not counted.
-    if (link.observer != other.config_.observer) continue;
+    if (link.observer != learner->config_.observer) continue;
     check.expect(link.acked <= other.history_.durable(), "transactions acknowledged to a leader are on disk");
     check.expect(other.history_.committed() <= leader.history_.committed(),
                  "a learner commits nothing before its leader");

@@ -14,10 +14,10 @@ constexpr std::ptrdiff_t kStrangersMax = 64;
 
 }  // namespace
 
-Leader::Leader(const LeaderConfig& config, const Membership& membership, History& history, Epochs epochs,
+Leader::Leader(const LeaderConfig& config, Memberships& memberships, History& history, Epochs epochs,
                Instant now, Effects& effects)
     : config_(config),
-      membership_(membership),
+      memberships_(memberships),
       history_(history),
       began_with_(epochs),
       began_with_last_(history.last()),
@@ -73,7 +73,7 @@ void Leader::drop(LinkId link, std::string why, Effects& effects) {
 bool Leader::is_quorum_with_me(const ServerSet& others) const {
   ServerSet all = others;
   all.insert(config_.me);
-  return membership_.is_quorum(all);
+  return memberships_.is_quorum(all);
 }
 
 void Leader::on_link_accepted(LinkId link, Instant now, Effects& effects) {
@@ -106,6 +106,7 @@ void Leader::on_link_down(LinkId link, Instant now, Effects& effects) {
   round_pings_.erase(link);
   keep_for_learners();
   check_confirmation(now, effects);
+  check_handover(now);
 }
 
 bool Leader::lacks_voters() const {
@@ -142,7 +143,7 @@ void Leader::choose_epoch(Instant now, Effects& effects) {
     reported.insert(server);
     epoch_ = std::max(epoch_, accepted + 1);
   }
-  if (!membership_.is_quorum(reported)) return;
+  if (!memberships_.is_quorum(reported)) return;
   if (epoch_ > kEpochMax) return end("the epochs are exhausted");
   epoch_chosen_ = true;
   phase_began_ = now;
@@ -170,6 +171,7 @@ void Leader::count_epoch_acks(Instant now, Effects& effects) {
   phase_ = Phase::kSynchronisation;
   phase_began_ = now;
   next_ping_ = now + config_.timing.ping_ms();
+  number_first_membership(effects);
   effects.disk.emplace_back(SaveEpoch{EpochKind::kCurrent, epoch_, history_id_});
   if (begins_history()) say_that_history_begins(effects);
   for (auto& [link, learner] : learners_) {
@@ -196,12 +198,14 @@ void Leader::count_new_leader_acks(Instant now, Effects& effects) {
   for (auto& [link, learner] : learners_) {
     if (learner.stage == Stage::kSynced) welcome(learner, now, effects);
   }
+  complete_membership(now, effects);
 }
 
 // --- time ---
 
 void Leader::on_time(Instant now, Effects& effects) {
   if (over()) return;
+  if (phase_ == Phase::kHandingOver) return check_handover(now);
   if (phase_ == Phase::kDiscovery) {
     if (now >= next_time()) end("no quorum of followers connected within initLimit");
     return;
@@ -265,6 +269,7 @@ void Leader::check_liveness(Instant now, Effects& effects) {
 
 Instant Leader::next_time() const {
   if (phase_ == Phase::kDiscovery) return phase_began_ + config_.timing.init_ms();
+  if (phase_ == Phase::kHandingOver) return phase_began_ + config_.timing.tick_ms;
   return std::min(next_ping_, phase_ == Phase::kBroadcast ? next_check_ : synchronised_until());
 }
 

@@ -5,6 +5,7 @@
 //   discovery         a quorum reports; an epoch newer than all of theirs is chosen, and promised by a quorum
 //   synchronisation   each learner is brought to our history; a quorum has it on disk (ACK of NEWLEADER)
 //   broadcast         proposals go out in order and are committed in order, each by a quorum of disks
+//   handing over      a reconfiguration has made another server the leader; the learners leave for it
 //
 // The election only guessed who should lead. Discovery proves that we hold everything that was ever
 // committed: no member of a quorum that has promised to follow no older leader has a later history than ours.
@@ -17,7 +18,7 @@
 // servers had never taken part. No rule can tell which history is right.
 //
 // Split by subject: leader.cc has the phases, leader_handshake.cc the handshake with one learner,
-// leader_broadcast.cc proposals, acknowledgements and pings.
+// leader_broadcast.cc proposals, acknowledgements and pings, leader_membership.cc reconfigurations.
 //
 // Owned by Peer for as long as it leads. Packets of peers are input and never trusted; a confused learner
 // loses its link, it cannot stop us.
@@ -38,7 +39,7 @@
 #include "zab/effects.h"
 #include "zab/history.h"
 #include "zab/leader_handshake.h"
-#include "zab/membership.h"
+#include "zab/memberships.h"
 #include "zab/sync_plan.h"
 #include "zab/timing.h"
 
@@ -53,11 +54,12 @@ struct LeaderConfig {
   std::size_t kept_bytes_max = std::size_t{256} << 20;
   std::uint64_t new_history_id = 0;  // for a history that begins here; 0: it gets none
   bool standalone = false;           // PeerConfig::standalone
+  bool reconfig_enabled = false;     // PeerConfig::reconfig_enabled
 };
 
 class Leader {
  public:
-  enum class Phase : std::uint8_t { kDiscovery, kSynchronisation, kBroadcast, kOver };
+  enum class Phase : std::uint8_t { kDiscovery, kSynchronisation, kBroadcast, kHandingOver, kOver };
   struct Epochs {
     std::uint32_t accepted = 0;
     std::uint32_t current = 0;
@@ -65,8 +67,8 @@ class Leader {
   };
 
   // From here on everything that we have logged counts as committed: it will be, or we do not lead.
-  Leader(const LeaderConfig& config, const Membership& membership, History& history, Epochs epochs,
-         Instant now, Effects& effects);
+  Leader(const LeaderConfig& config, Memberships& memberships, History& history, Epochs epochs, Instant now,
+         Effects& effects);
 
   void on_link_accepted(LinkId link, Instant now, Effects& effects);
   void on_packet(LinkId link, const wire::QuorumPacket& packet, Instant now, Effects& effects);
@@ -84,7 +86,8 @@ class Leader {
   void on_time(Instant now, Effects& effects);
   Instant next_time() const;
 
-  // Only in broadcast. The batch continues history.last() or begins the epoch.
+  // Only in broadcast. The batch continues history.last() or begins the epoch. It may hold a reconfiguration
+  // if none is in progress.
   void propose(TxnBatchPtr batch, Instant now, Effects& effects);
   // `sync`: answered when everything proposed so far is committed and we are known to have led after the
   // question. A learner gets the answer on its link; for our own clients released_syncs() reaches the
@@ -105,6 +108,10 @@ class Leader {
   // As far as we know, no server has logged anything.
   bool began_empty() const { return raw(began_with_last_) == 0; }
   void step_down(std::string why) { end(std::move(why)); }
+  // Voters that are connected and synced, and this server: those that can acknowledge a reconfiguration.
+  ServerSet synced() const;
+  // Once over: a reconfiguration made this server the next leader.
+  std::optional<ServerId> successor() const { return successor_; }
 
   const std::map<LinkId, LearnerLink>& learners() const { return learners_; }
   // Resets the traffic counters of the observers.
@@ -169,6 +176,19 @@ class Leader {
   void check_kept_history(Effects& effects);
   Instant synchronised_until() const;
 
+  // leader_membership.cc
+  bool is_member_or_guest(const LearnerLink& learner) const;
+  void count_voters_again();
+  void number_first_membership(Effects& effects);
+  void complete_membership(Instant now, Effects& effects);
+  void see_reconfig(const TxnBatch& batch, Effects& effects);
+  bool activates(Zxid until) const;
+  void activate(Instant now, Effects& effects);
+  ServerId designated_leader() const;
+  bool keeps_leading(const Membership& next) const;
+  void hand_over(Instant now, Effects& effects);
+  void check_handover(Instant now);
+
   // leader_broadcast.cc
   // Did we propose it in this epoch?
   bool was_proposed(Zxid zxid) const;
@@ -181,13 +201,14 @@ class Leader {
   void ping_all(Instant now, Effects& effects);
   void reassure_synchronising(Effects& effects);
   Zxid ready_to_commit() const;
-  void commit_until(Zxid until, Effects& effects);
+  void commit_until(Zxid until, Instant now, Effects& effects);
+  void commit_plain(Zxid until, Effects& effects);
   void begin_confirmation(Instant now, Effects& effects);
   void join_confirmation();
   void check_confirmation(Instant now, Effects& effects);
 
   LeaderConfig config_;
-  const Membership& membership_;
+  Memberships& memberships_;
   History& history_;
   Phase phase_ = Phase::kDiscovery;
   std::string why_over_;
@@ -204,6 +225,7 @@ class Leader {
   Instant next_check_;
   std::map<LinkId, LearnerLink> learners_;
   std::map<ServerId, std::uint32_t> accepted_epochs_;  // of the voters that have reported, including us
+  std::optional<ServerId> successor_;
   ServerSet promised_;  // voters that promised this epoch to us, even if their link has broken since
 
   // Are we still the leader? One round of pings at a time answers all syncs that were asked before it began.

@@ -26,6 +26,7 @@ void Leader::propose(TxnBatchPtr batch, Instant, Effects& effects) {
     sizes_.min = sizes_.max == 0 ? bytes : std::min(sizes_.min, bytes);
     sizes_.max = std::max(sizes_.max, bytes);
   }
+  see_reconfig(*batch, effects);
   if (has_learners()) send_proposals(*batch, effects);
   counts_.proposals += batch->size();
   history_.append(batch);
@@ -75,13 +76,16 @@ bool Leader::has_quorum(Zxid zxid) const {
       have.insert(learner.server);
   }
   if (history_.durable() >= zxid) have.insert(config_.me);
-  return membership_.is_quorum(have);
+  return memberships_.is_quorum_for(zxid, have);
 }
 
 // The latest transaction that is on the disks of a quorum.
 Zxid Leader::ready_to_commit() const {
   if (config_.standalone) return history_.durable();
   std::vector<Zxid> candidates{history_.durable()};
+  // What was proposed before a reconfiguration does not wait for the new members.
+  const auto& next = memberships_.proposed();
+  if (next && counter_of(Zxid{next->version()}) > 1) candidates.push_back(Zxid{next->version() - 1});
   for (const auto& [link, learner] : learners_) {
     if (learner.voter) candidates.push_back(learner.acked);
   }
@@ -93,12 +97,13 @@ Zxid Leader::ready_to_commit() const {
 
 // Commits strictly in zxid order. Nothing is committed before we are established: until then only the ACK of
 // NEWLEADER counts. A sync keeps its place between the proposals before it and after it.
-void Leader::commit_ready(Instant, Effects& effects) {
+void Leader::commit_ready(Instant now, Effects& effects) {
   if (phase_ != Phase::kBroadcast) return;
   const Zxid ready = history_.committed() == history_.last() ? history_.last() : ready_to_commit();
   for (;;) {
     const Zxid until = syncs_.empty() ? ready : std::min(ready, syncs_.front().after);
-    if (until > history_.committed()) commit_until(until, effects);
+    if (until > history_.committed()) commit_until(until, now, effects);
+    if (phase_ != Phase::kBroadcast) return;
     if (syncs_.empty() || confirmed_ < syncs_.front().ticket) return;
     if (history_.committed() < syncs_.front().after) return;
     const Sync answered = syncs_.front();
@@ -111,7 +116,19 @@ void Leader::commit_ready(Instant, Effects& effects) {
   }
 }
 
-void Leader::commit_until(Zxid until, Effects& effects) {
+void Leader::commit_until(Zxid until, Instant now, Effects& effects) {
+  if (activates(until)) {
+    const Zxid reconfig{memberships_.proposed()->version()};
+    const Zxid before{raw(reconfig) - 1};
+    if (counter_of(before) > 0 && before > history_.committed()) commit_plain(before, effects);
+    activate(now, effects);
+    // What comes after it is for the next leader to commit.
+    if (phase_ != Phase::kBroadcast || until == reconfig) return;
+  }
+  commit_plain(until, effects);
+}
+
+void Leader::commit_plain(Zxid until, Effects& effects) {
   ENSURE(config_.standalone || epoch_of(until) == epoch_, "a leader commits only what it proposed itself");
   const Zxid before = std::max(history_.committed(), epoch_start(epoch_of(until)));
   counts_.commits += static_cast<std::uint64_t>(raw(until) - raw(before));

@@ -35,7 +35,7 @@ const char* name_of(LearnerLink::Stage stage) {
 
 void Leader::on_packet(LinkId link, const wire::QuorumPacket& packet, Instant now, Effects& effects) {
   const auto found = learners_.find(link);
-  if (found == learners_.end() || over()) return;
+  if (found == learners_.end() || over() || phase_ == Phase::kHandingOver) return;
   LearnerLink& learner = found->second;
   learner.last_heard = now;
   ++learner.traffic.packets_received;
@@ -60,10 +60,8 @@ void Leader::on_info(LearnerLink& learner, const wire::QuorumPacket& packet, Ins
   learner.server = info->server;
   if (info->protocol_version < wire::kQuorumProtocolVersion)
     return drop(learner.link, "it uses the protocol from before 3.4, which cannot sync safely", effects);
-  // A learner gets the whole tree, whatever its ACLs say. So only members may join.
-  if (!membership_.is_member(info->server) || info->server == config_.me)
-    return drop(learner.link, "it is not a member of this ensemble", effects);
-  if (info->config_version > membership_.version())
+  if (!is_member_or_guest(learner)) return drop(learner.link, "it is not a member of this ensemble", effects);
+  if (info->config_version > memberships_.version())
     return drop(learner.link, "it has a later membership than this server", effects);
   if (!is_believable_epoch(epoch_of(packet.zxid), known_epoch()))
     return drop(learner.link,
@@ -74,7 +72,7 @@ void Leader::on_info(LearnerLink& learner, const wire::QuorumPacket& packet, Ins
   if (parted_from(learner, *info, effects)) return;
 
   learner.observer = observer;
-  learner.voter = !observer && membership_.is_voter(info->server);
+  learner.voter = !observer && memberships_.is_voter(info->server);
   enter(learner, Stage::kWaiting, now);
   // Each server has one link: the newer one is the one that it still knows of.
   for (auto other = learners_.begin(); other != learners_.end();) {
@@ -84,7 +82,10 @@ void Leader::on_info(LearnerLink& learner, const wire::QuorumPacket& packet, Ins
     drop(link, "the same server has come again", effects);
   }
   const std::uint32_t accepted = epoch_of(packet.zxid);
-  if (epoch_chosen_ && accepted > epoch_) return make_way(learner, accepted, effects);
+  if (epoch_chosen_ && accepted > epoch_) {
+    if (memberships_.is_member(learner.server)) return make_way(learner, accepted, effects);
+    return drop(learner.link, "it has promised a later epoch than ours, and is not a member", effects);
+  }
   if (!epoch_chosen_) {
     if (learner.voter)
       accepted_epochs_[learner.server] = accepted;
@@ -125,7 +126,7 @@ void Leader::send_leader_info(const LearnerLink& learner, Effects& effects) cons
 // begin beside it.
 bool Leader::parted_from(const LearnerLink& learner, const wire::LearnerInfo& info, Effects& effects) {
   if (info.history == 0 || info.history == history_id_) return false;
-  if (begins_history() && !epoch_promised_ && membership_.is_voter(info.server)) {
+  if (begins_history() && !epoch_promised_ && memberships_.is_voter(info.server)) {
     end("server " + std::to_string(raw(info.server)) + " has a history, but this server has none");
     return true;
   }
@@ -230,7 +231,11 @@ void Leader::send_history(LearnerLink& learner, Zxid after, Instant now, Effects
   });
   learner.acked = history_.committed();
   enter(learner, Stage::kSyncing, now);
-  wire::append_packet(out, PacketType::kNewLeader, epoch_start(epoch_), to_text(membership_));
+  // Before we are established, the proposed membership is what the quorum must agree on. Later it is a
+  // proposal like others, and follows.
+  const Membership& membership =
+      phase_ == Phase::kBroadcast ? memberships_.committed() : memberships_.last_seen();
+  wire::append_packet(out, PacketType::kNewLeader, epoch_start(epoch_), to_text(membership));
   ++learner.traffic.packets_sent;
   if (learner.observer) return;
   history_.for_each(history_.committed(), history_.last(), [&](Zxid zxid, std::string_view entry) {

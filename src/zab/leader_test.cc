@@ -99,7 +99,7 @@ TEST(Leader, DoesNotStepDownForAStrangerOrAnUnbelievableEpoch) {
 }
 
 TEST(Leader, DoesNotLeadWhenTheEpochsAreExhausted) {
-  const Membership alone = voters(1);
+  Memberships alone = voters(1);
   zab::History log = testing::history(zx(4, 0), {});
   Effects effects;
   const Leader leader(LeaderConfig{ServerId{1}, testing::kShort}, alone, log, Leader::Epochs{kEpochMax, 4},

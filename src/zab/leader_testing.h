@@ -123,7 +123,7 @@ class Leading {
     return *this;
   }
 
-  Membership membership_;
+  Memberships membership_;
   bool disk_answers_at_once_;
   std::size_t seen_ = 0;
 

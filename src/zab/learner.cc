@@ -8,6 +8,7 @@
 #include "wire/txns.h"
 #include "zab/membership_text.h"
 #include "zab/ping_promise.h"
+#include "zab/reconfig_entry.h"
 
 namespace drover::zab {
 namespace {
@@ -19,30 +20,15 @@ using wire::PacketType;
 constexpr int kFailedDialsMax = 20;
 constexpr std::int64_t kRedialMs = 50;
 
-// The membership text of a reconfiguration; empty for any other transaction.
-std::string_view membership_in(std::string_view entry) {
-  constexpr std::size_t kTypeAt = wire::kTxnHeaderBytes - sizeof(std::int32_t);
-  if (wire::OpCode{wire::load_be<std::int32_t>(entry.data() + kTypeAt)} != wire::OpCode::kReconfig) return {};
-  const auto txn = wire::decode_entry(entry);
-  const auto* set = txn ? std::get_if<wire::SetDataTxn>(&txn->record) : nullptr;
-  return set ? set->data.value_or(std::string_view{}) : std::string_view{};
-}
-
-std::string on_one_line(std::string_view text) {
-  std::string line(text);
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  return line;
-}
-
 // No member has a negative id.
 ServerId nobody_like(ServerId server) { return ServerId{~raw(server)}; }
 
 }  // namespace
 
-Learner::Learner(const LearnerConfig& config, const Membership& membership, History& history,
-                 const Start& start, Instant now, Effects& effects)
+Learner::Learner(const LearnerConfig& config, Memberships& memberships, History& history, const Start& start,
+                 Instant now, Effects& effects)
     : config_(config),
-      membership_(membership),
+      memberships_(memberships),
       history_(history),
       start_(start),
       phase_began_(now),
@@ -72,7 +58,7 @@ void Learner::on_link_up(Instant now, Effects& effects) {
   phase_ = Phase::kDiscovery;
   phase_began_ = last_heard_ = now;
   const ServerId name = config_.looks_on ? nobody_like(config_.me) : config_.me;
-  const wire::LearnerInfo info{name, wire::kQuorumProtocolVersion, membership_.version(), held_history()};
+  const wire::LearnerInfo info{name, wire::kQuorumProtocolVersion, memberships_.version(), held_history()};
   wire::append_packet(out(effects), config_.observer ? PacketType::kObserverInfo : PacketType::kFollowerInfo,
                       epoch_start(start_.accepted), wire::encode(info));
 }
@@ -204,8 +190,8 @@ void Learner::on_sync_packet(const wire::QuorumPacket& packet, Effects& effects)
   if (!sync_begun_) return begin_sync(packet, effects);
   switch (packet.type) {
     case PacketType::kProposal: return on_proposal(packet, effects);
-    case PacketType::kCommit:
-    case PacketType::kCommitAndActivate: return on_commit(packet.zxid);
+    case PacketType::kCommit: return on_commit(packet.zxid);
+    case PacketType::kCommitAndActivate: return on_commit_and_activate(packet, effects);
     case PacketType::kInform: on_proposal(packet, effects); return on_commit(packet.zxid);
     case PacketType::kInformAndActivate: return on_inform_and_activate(packet, effects);
     case PacketType::kNewLeader: return on_new_leader(packet, effects);
@@ -257,6 +243,7 @@ void Learner::truncate(Zxid last, Effects& effects) {
   // Nothing that was applied is cut off, except what was read from the log at start, when its fate was
   // unknown.
   if (last < history_.committed()) effects.disk.emplace_back(ReloadState{});
+  memberships_.withdraw_after(last, effects);
   if (at_hand) {
     history_.truncate(last);
     history_.set_committed(last);
@@ -271,6 +258,7 @@ void Learner::on_snapshot_received(Effects& effects) {
   history_.begin_at(*snapshot_zxid_);
   received_ = committed_ = *snapshot_zxid_;
   effects.disk.emplace_back(SaveSnapshot{*snapshot_zxid_});
+  memberships_.withdraw_after(*snapshot_zxid_, effects);
 }
 
 // Java's leader starts to forward before it looks where its state ends. What it proposed and committed in
@@ -287,40 +275,11 @@ void Learner::on_proposal(const wire::QuorumPacket& packet, Effects& effects) {
   if (!follows(packet.zxid, received_)) return end("the leader skipped a transaction");
   // Otherwise we could one day lead an epoch before that of our own last transaction.
   if (epoch_of(packet.zxid) > epoch_) return end("a proposal has a later epoch than its leader");
-  // Before NEWLEADER it may be an old one that later ones have replaced, and it is not acknowledged yet.
-  if (new_leader_seen_) look_at_membership(membership_in(entry), effects);
+  if (is_reconfig(entry)) on_reconfig(membership_in(entry), packet.zxid, effects);
   if (over()) return;
   if (!gathering_) gathering_ = std::make_shared<TxnBatch>();
   gathering_->add(packet.zxid, entry);
   received_ = packet.zxid;
-}
-
-// The leader's choice of the next leader precedes the transaction in the packet.
-void Learner::on_inform_and_activate(const wire::QuorumPacket& packet, Effects& effects) {
-  if (!packet.data || packet.data->size() < 8) return end("INFORMANDACTIVATE has no transaction");
-  wire::QuorumPacket plain = packet;
-  plain.data = packet.data->substr(8);
-  on_proposal(plain, effects);
-  on_commit(packet.zxid);
-}
-
-// Reconfiguration is not supported here. A server that continues with the old membership would take part in
-// quorums that are no longer valid, so it neither acknowledges the new membership nor stays. Versions are
-// zxids of reconfigurations. If they are equal, both sides have their membership from a file, and the
-// operator is about to change the files one by one.
-void Learner::look_at_membership(std::string_view text, Effects& effects) {
-  const auto theirs = parse_membership(text, {.multi_address = true});
-  if (!theirs || theirs->servers().empty() || is_same_membership(*theirs, membership_)) return;
-  if (theirs->version() <= membership_.version()) {
-    effects.log.push_back("the leader's configuration has other members than ours: " + on_one_line(text));
-    return;
-  }
-  end("the ensemble was reconfigured");
-  effects.halt =
-      "the ensemble was reconfigured, and this server cannot follow that: the leader's members are not "
-      "those of its configuration. It stops, because votes of the old members could split the ensemble. "
-      "Write the new members into its configuration, or remove it. They are: " +
-      on_one_line(text);
 }
 
 void Learner::on_commit(Zxid zxid) {
@@ -345,9 +304,9 @@ void Learner::flush(Effects& effects) {
 void Learner::on_new_leader(const wire::QuorumPacket& packet, Effects& effects) {
   if (new_leader_seen_) return end("the leader sent NEWLEADER twice");
   if (packet.zxid != epoch_start(epoch_)) return end("NEWLEADER names another epoch than LEADERINFO");
-  look_at_membership(packet.data.value_or(std::string_view{}), effects);
-  if (over()) return;
   flush(effects);
+  if (over()) return;
+  take_membership(packet.data.value_or(std::string_view{}), effects);
   if (over()) return;
   new_leader_seen_ = true;
   acked_ = history_.committed();
@@ -361,6 +320,7 @@ void Learner::on_up_to_date(Effects& effects) {
   effects.log.push_back("synced with the leader, server " + std::to_string(raw(start_.leader)) +
                         ", in epoch " + std::to_string(epoch_));
   wire::append_packet(out(effects), PacketType::kAck, epoch_start(epoch_));
+  complete_membership(effects);
 }
 
 // --- broadcast ---
@@ -369,8 +329,8 @@ void Learner::on_broadcast_packet(const wire::QuorumPacket& packet, Effects& eff
   count(packet.type);
   switch (packet.type) {
     case PacketType::kProposal: return on_proposal(packet, effects);
-    case PacketType::kCommit:
-    case PacketType::kCommitAndActivate: return on_commit(packet.zxid);
+    case PacketType::kCommit: return on_commit(packet.zxid);
+    case PacketType::kCommitAndActivate: return on_commit_and_activate(packet, effects);
     case PacketType::kInform: on_proposal(packet, effects); return on_commit(packet.zxid);
     case PacketType::kInformAndActivate: return on_inform_and_activate(packet, effects);
     case PacketType::kPing:

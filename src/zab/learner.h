@@ -29,7 +29,7 @@
 #include "zab/counts.h"
 #include "zab/effects.h"
 #include "zab/history.h"
-#include "zab/membership.h"
+#include "zab/memberships.h"
 #include "zab/timing.h"
 
 namespace drover::zab {
@@ -42,6 +42,7 @@ struct LearnerConfig {
   // down. It joins as an observer under an id that no server has; `observer` is set too. See
   // Learner::look_on().
   bool looks_on = false;
+  bool reconfig_enabled = false;  // PeerConfig::reconfig_enabled
 };
 
 class Learner {
@@ -61,7 +62,7 @@ class Learner {
     LinkId link{};  // dialled
   };
 
-  Learner(const LearnerConfig& config, const Membership& membership, History& history, const Start& start,
+  Learner(const LearnerConfig& config, Memberships& memberships, History& history, const Start& start,
           Instant now, Effects& effects);
 
   void on_link_up(Instant now, Effects& effects);
@@ -100,6 +101,12 @@ class Learner {
   Instant linked_since() const { return phase_began_; }  // valid once linked
   const LearnerCounts& counts() const { return counts_; }
   LinkId link() const { return start_.link; }
+  // Once over: a reconfiguration named this leader, or changed our role under the same leader.
+  struct Successor {
+    ServerId leader{};
+    Zxid reconfiguration{};
+  };
+  const std::optional<Successor>& successor() const { return successor_; }
   // True if it ended because the promised epoch is later than the leader's.
   bool is_leader_too_old() const { return leader_too_old_; }
   // The state in memory is half the leader's. It can only be replaced.
@@ -125,13 +132,22 @@ class Learner {
   void begin_sync(const wire::QuorumPacket& packet, Effects& effects);
   void truncate(Zxid last, Effects& effects);
   void on_proposal(const wire::QuorumPacket& packet, Effects& effects);
-  void on_inform_and_activate(const wire::QuorumPacket& packet, Effects& effects);
   void on_commit(Zxid zxid);
   bool is_in_snapshot(Zxid zxid) const;
-  void look_at_membership(std::string_view text, Effects& effects);
   void on_new_leader(const wire::QuorumPacket& packet, Effects& effects);
   void on_up_to_date(Effects& effects);
   void on_broadcast_packet(const wire::QuorumPacket& packet, Effects& effects);
+
+  // learner_membership.cc
+  void on_reconfig(std::string_view text, Zxid zxid, Effects& effects);
+  void on_commit_and_activate(const wire::QuorumPacket& packet, Effects& effects);
+  void on_inform_and_activate(const wire::QuorumPacket& packet, Effects& effects);
+  void activate(Zxid zxid, ServerId leader, Effects& effects);
+  void take_membership(std::string_view text, Effects& effects);
+  void complete_membership(Effects& effects);
+  bool has_role_changed() const;
+  void refuse_membership(std::string_view text, Effects& effects);
+
   void count(wire::PacketType type);
   void acknowledge(Effects& effects);
   bool may_lose_patience() const;
@@ -139,7 +155,7 @@ class Learner {
   std::string& out(Effects& effects) { return effects.to(start_.link); }
 
   LearnerConfig config_;
-  const Membership& membership_;
+  Memberships& memberships_;
   History& history_;
   Start start_;
   Phase phase_ = Phase::kDialling;
@@ -158,6 +174,7 @@ class Learner {
   Zxid committed_{};                   // last one known to be committed; becomes history's at flush()
   Zxid acked_{};
   std::shared_ptr<TxnBatch> gathering_;
+  std::optional<Successor> successor_;
   int failed_dials_ = 0;
   std::optional<Instant> redial_at_;
   LearnerCounts counts_;

@@ -106,7 +106,7 @@ class Following {
   Story orders() const { return ordered(effects); }
 
  private:
-  Membership membership_ = voters(3, 1);
+  Memberships membership_ = voters(3, 1);
 
  public:
   zab::History h;

@@ -354,4 +354,10 @@ std::string file_text(const Membership& membership, VersionLine version) {
   return text;
 }
 
+std::string on_one_line(std::string_view text) {
+  std::string line(text);
+  std::ranges::replace(line, '\n', ' ');
+  return line;
+}
+
 }  // namespace drover::zab

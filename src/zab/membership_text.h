@@ -63,6 +63,8 @@ std::string to_text(const Endpoint& endpoint);
 // same unless an id is 8 or more.)
 std::string to_text(const PeerSpec& server);
 std::string to_text(const Membership& membership);
+// For log lines.
+std::string on_one_line(std::string_view text);
 
 // The text of a dynamic file: the same lines in the order of their characters, without a last newline. The
 // version is in the name of the file, except for the file of a proposed membership.

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/ensure.h"
+#include "zab/epoch_claim.h"
+#include "zab/membership_text.h"
 
 namespace drover::zab {
 namespace {
@@ -34,13 +36,18 @@ bool begins_history(const DiskOrder& order) {
 
 }  // namespace
 
-Peer::Peer(const PeerConfig& config, Membership membership, History history, const PeerStart& start)
+Peer::Peer(const PeerConfig& config, Memberships memberships, History history, const PeerStart& start)
     : config_(config),
-      membership_(std::move(membership)),
+      memberships_(std::move(memberships)),
       history_(std::move(history)),
       epochs_(start),
-      election_(election_config(config), membership_) {
+      election_(election_config(config), memberships_) {
   contradicted_ = start.contradicted;
+  memberships_seen_ = memberships_.changes();
+}
+
+bool Peer::is_observer() const {
+  return config_.reconfig_enabled ? membership().observers().contains(config_.me) : config_.observer;
 }
 
 bool Peer::active() const {
@@ -68,6 +75,7 @@ void Peer::change_roles(Instant now, Effects& effects) {
 }
 
 void Peer::settle(Instant now, Effects& effects) {
+  follow_memberships(effects);
   change_roles(now, effects);
   // A learner that came early may have ended the new leader's role at once. Its link is no longer held.
   if (leader_ && leader_->over()) change_roles(now, effects);
@@ -78,7 +86,7 @@ void Peer::settle(Instant now, Effects& effects) {
     counts_.unavailable_ms.add(waited);
     if (leader_) counts_.leader_unavailable_ms.add(waited);
     if (learner_) {
-      Extremes& sync_ms = config_.observer ? counts_.observer_sync_ms : counts_.follower_sync_ms;
+      Extremes& sync_ms = role_ == Role::kObserving ? counts_.observer_sync_ms : counts_.follower_sync_ms;
       sync_ms.add(static_cast<std::uint64_t>(now - learner_->linked_since()));
     }
     election_.set_established_epoch(epochs_.current_epoch);
@@ -127,6 +135,7 @@ void Peer::look(std::string why, Instant now, Effects& effects) {
 void Peer::end_role(Effects& effects) {
   was_active_ = false;
   if (leader_) {
+    if (const auto next = leader_->successor()) appointed_ = {*next, Zxid{memberships_.version()}};
     for (const auto& [link, learner] : leader_->learners()) effects.close.push_back(link);
     counts_.led.add(leader_->counts());
     leader_.reset();
@@ -136,6 +145,7 @@ void Peer::end_role(Effects& effects) {
     // Half of the leader's state is useless; the state on the disk is still whole (ZOOKEEPER-3642).
     if (learner_->is_receiving_snapshot()) effects.disk.emplace_back(ReloadState{});
     effects.close.push_back(learner_->link());
+    appointed_ = learner_->successor();
     remember_refusal(*learner_);
     counts_.learned.add(learner_->counts());
     learner_.reset();
@@ -155,6 +165,8 @@ void Peer::begin_election(Instant now, Effects& effects) {
   election_began_ = now;
   ++counts_.looking;
   ENSURE(history_.durable() == history_.last(), "a vote names the last durable transaction");
+  election_.set_observer(is_observer());
+  if (take_appointment()) return;
   const bool knows = epochs_.knows_history && !(epochs_.fresh && !history_heard_.empty());
   const Zxid last = knows ? history_.last() : Zxid{-1};
   election_.set_may_lead(may_lead());
@@ -193,8 +205,9 @@ void Peer::make_leader(Instant now, Effects& effects) {
                    .timing = config_.timing,
                    .force_snapshot = config_.force_snapshot,
                    .new_history_id = config_.new_history_id,
-                   .standalone = config_.standalone},
-      membership_, history_,
+                   .standalone = config_.standalone,
+                   .reconfig_enabled = config_.reconfig_enabled},
+      memberships_, history_,
       Leader::Epochs{epochs_.accepted_epoch, epochs_.current_epoch, epochs_.history_id}, now, effects);
 }
 
@@ -216,7 +229,7 @@ void Peer::lead(Instant now, Effects& effects) {
 }
 
 bool Peer::only_looks_on(ServerId leader) const {
-  return !config_.observer && too_old_ == leader && too_old_times_ >= kTooOldTimesMax;
+  return !is_observer() && too_old_ == leader && too_old_times_ >= kTooOldTimesMax;
 }
 
 void Peer::remember_refusal(const Learner& learner) {
@@ -227,7 +240,7 @@ void Peer::remember_refusal(const Learner& learner) {
 
 void Peer::follow(ServerId leader, Instant now, Effects& effects) {
   const bool looks_on = only_looks_on(leader);
-  const bool observes = config_.observer || looks_on;
+  const bool observes = is_observer() || looks_on;
   role_ = observes ? Role::kObserving : Role::kFollowing;
   election_.settle(observes ? wire::PeerState::kObserving : wire::PeerState::kFollowing);
   effects.events.push_back(Event::kElected);
@@ -244,13 +257,15 @@ void Peer::follow(ServerId leader, Instant now, Effects& effects) {
                              .history_id = epochs_.history_id,
                              .leader = leader,
                              .link = LinkId{kDialledLinks | ++next_dial_}};
-  learner_ = std::make_unique<Learner>(LearnerConfig{config_.me, observes, config_.timing, looks_on},
-                                       membership_, history_, start, now, effects);
+  learner_ = std::make_unique<Learner>(
+      LearnerConfig{config_.me, observes, config_.timing, looks_on, config_.reconfig_enabled}, memberships_,
+      history_, start, now, effects);
 }
 
 void Peer::propose(TxnBatchPtr batch, Instant now, Effects& effects) {
   begin(effects);
   leader_->propose(std::move(batch), now, effects);
+  follow_memberships(effects);
   count_orders(effects);
 }
 
@@ -282,7 +297,7 @@ bool Peer::gave_in_since(Instant since) const {
 // The other servers are away, or doubt as we do, or lack something that we have. If this state is wrong, a
 // majority of them will say so.
 void Peer::become_last_resort(Instant now, Effects& effects) {
-  if (role_ != Role::kLooking || election_due_ || may_lead() || config_.observer) return;
+  if (role_ != Role::kLooking || election_due_ || may_lead() || is_observer()) return;
   if (now - unavailable_since_ < config_.timing.init_ms()) return;
   last_resort_ = true;
   look("no other server leads, so this one may, although its files contradict each other", now, effects);
@@ -302,8 +317,47 @@ void Peer::discard_history(std::string why, Instant now, Effects& effects) {
 
 // --- election ---
 
+// The election and the host follow what leader and learner do to the memberships.
+void Peer::follow_memberships(Effects& effects) {
+  if (memberships_.changes() == memberships_seen_) return;
+  memberships_seen_ = memberships_.changes();
+  effects.memberships_changed = true;
+  election_.set_memberships(memberships_);
+}
+
+// A voter has a later membership than ours. It is committed, so ours is no longer valid: we could elect a
+// leader that the ensemble has left behind. Only members are believed, and a version is a zxid, so it cannot
+// be of an epoch that nobody has reached. While we have a leader, the leader tells us.
+bool Peer::adopt_membership(ServerId from, const wire::Notification& notification, Instant now,
+                            Effects& effects) {
+  if (!config_.reconfig_enabled || role_ != Role::kLooking || notification.config.empty()) return false;
+  if (!memberships_.is_member(from)) return false;
+  auto theirs = parse_membership(notification.config, {.multi_address = true});
+  if (!theirs || theirs->voters().empty() || theirs->version() <= memberships_.version()) return false;
+  const std::uint32_t epoch = epoch_of(Zxid{theirs->version()});
+  if (theirs->version() < 0 || !is_believable_epoch(epoch, epochs_.accepted_epoch)) return false;
+  effects.log.push_back("server " + std::to_string(raw(from)) +
+                        " has a later membership, which replaces ours: " + on_one_line(notification.config));
+  effects.events.push_back(Event::kMembershipActivated);
+  memberships_.adopt(std::move(*theirs), effects);
+  follow_memberships(effects);
+  look("the ensemble was reconfigured", now, effects);
+  return true;
+}
+
+// The leader before has named the next one, so that no election is needed. If that one does not lead after
+// all, its followers notice as with any other leader, and elect one.
+bool Peer::take_appointment() {
+  const auto appointed = std::exchange(appointed_, std::nullopt);
+  if (!appointed || election_.refuses(appointed->leader)) return false;
+  if (!membership().is_voter(appointed->leader)) return false;
+  if (appointed->leader == config_.me && (!may_lead() || !epochs_.knows_history)) return false;
+  election_.appoint(appointed->leader, appointed->reconfiguration);
+  return true;
+}
+
 void Peer::remember(ServerId from, const wire::Notification& notification, Instant now) {
-  if (!membership_.is_member(from)) return;
+  if (!memberships_.is_member(from)) return;
   if (notification.state == wire::PeerState::kLooking || election_due_) {
     early_[from] = {notification, now};
   } else {
@@ -332,7 +386,7 @@ bool Peer::speaks_of_history(const wire::Notification& notification) const {
 // True if this changes whether this server has a vote: then a new election hears the notification again.
 bool Peer::listen_for_history(ServerId from, const wire::Notification& notification, Instant now,
                               Effects& effects) {
-  if (!epochs_.fresh || !membership_.is_voter(from)) return false;
+  if (!epochs_.fresh || !memberships_.is_voter(from)) return false;
   const bool waited = !history_heard_.empty();
   if (speaks_of_history(notification)) {
     history_heard_[from] = {now, std::nullopt};
@@ -364,7 +418,7 @@ void Peer::wait_for_history(Instant now, Effects& effects) {
 // that is the server to wait for.
 void Peer::reconsider(ServerId from, const wire::Notification& notification, Instant now) {
   const bool waiting = leader_ && leader_->phase() == Leader::Phase::kDiscovery;
-  if (!waiting || notification.state != wire::PeerState::kLooking || !membership_.is_voter(from)) return;
+  if (!waiting || notification.state != wire::PeerState::kLooking || !memberships_.is_voter(from)) return;
   const std::int64_t waited = now - led_since_;
   if (waited >= config_.timing.tick_ms && election_.is_better(notification)) {
     leader_->step_down("server " + std::to_string(raw(from)) + " knows of a better leader");
@@ -397,6 +451,10 @@ void Peer::on_notification(ServerId from, const wire::Notification& notification
                            Effects& effects) {
   begin(effects);
   if (from == config_.me) return;  // Another process speaks in our name.
+  if (adopt_membership(from, notification, now, effects)) {
+    remember(from, notification, now);
+    return settle(now, effects);
+  }
   if (listen_for_history(from, notification, now, effects)) {
     remember(from, notification, now);
     return settle(now, effects);
@@ -561,6 +619,11 @@ void Peer::on(const StateReloaded&, Instant, Effects&) {
   --orders_open_;
   // As at a start: the state holds what was on the disk, and a leader will tell which part was not agreed on.
   if (!learner_) history_.set_committed(std::max(history_.committed(), history_.applied()));
+}
+
+void Peer::on(const MembershipStored&, Instant, Effects&) {
+  ENSURE(orders_open_ > 0, "the disk answers only open orders");
+  --orders_open_;
 }
 
 void Peer::on(const HistoryDiscarded&, Instant, Effects&) {

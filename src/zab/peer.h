@@ -23,7 +23,7 @@
 #include "zab/history.h"
 #include "zab/leader.h"
 #include "zab/learner.h"
-#include "zab/membership.h"
+#include "zab/memberships.h"
 #include "zab/timing.h"
 
 namespace drover::zab {
@@ -42,6 +42,8 @@ struct PeerConfig {
   // This is the only server. It leads at once and for ever, without an election, an epoch of its own or an
   // epoch file: zxids go on where they ended, as in ZooKeeper's standalone server.
   bool standalone = false;
+  // reconfigEnabled: the members can change while the server runs, and `observer` follows from them.
+  bool reconfig_enabled = false;
 };
 
 // The result of recovery.
@@ -60,7 +62,7 @@ struct PeerStart {
 
 class Peer {
  public:
-  Peer(const PeerConfig& config, Membership membership, History history, const PeerStart& start);
+  Peer(const PeerConfig& config, Memberships memberships, History history, const PeerStart& start);
 
   // --- inputs ---
   void start(Instant now, Effects& effects);
@@ -100,7 +102,12 @@ class Peer {
   const Learner* learner() const { return learner_.get(); }
   const Election& election() const { return election_; }
   const History& history() const { return history_; }
-  const Membership& membership() const { return membership_; }
+  // The members in force.
+  const Membership& membership() const { return memberships_.committed(); }
+  const Memberships& memberships() const { return memberships_; }
+  // Without a vote in any membership that counts: an observer, or a server that is about to join or was
+  // removed.
+  bool is_observer() const;
   const PeerConfig& config() const { return config_; }
   std::uint32_t accepted_epoch() const { return epochs_.accepted_epoch; }
   std::uint32_t current_epoch() const { return epochs_.current_epoch; }
@@ -130,6 +137,7 @@ class Peer {
   void on(const LogTruncated& answer, Instant now, Effects& effects);
   void on(const SnapshotSaved& answer, Instant now, Effects& effects);
   void on(const StateReloaded& answer, Instant now, Effects& effects);
+  void on(const MembershipStored& answer, Instant now, Effects& effects);
   void on(const HistoryDiscarded& answer, Instant now, Effects& effects);
 
   // Every input begins with this. The earlier orders in `effects` are counted.
@@ -141,6 +149,9 @@ class Peer {
   bool needs_mark(const DiskOrder& order) const;
   void end_rewind();
   void look(std::string why, Instant now, Effects& effects);
+  void follow_memberships(Effects& effects);
+  bool adopt_membership(ServerId from, const wire::Notification& notification, Instant now, Effects& effects);
+  bool take_appointment();
   void ask_for_rival(Instant now, Effects& effects);
   void yield_to_rival();
   void reconsider(ServerId from, const wire::Notification& notification, Instant now);
@@ -167,7 +178,7 @@ class Peer {
   void end_role(Effects& effects);
 
   PeerConfig config_;
-  Membership membership_;
+  Memberships memberships_;
   History history_;
   PeerStart epochs_;
   Election election_;
@@ -198,6 +209,9 @@ class Peer {
   // nobody else did for as long as initLimit.
   bool contradicted_ = false;
   bool last_resort_ = false;
+  // The leader that a reconfiguration named; it takes the place of an election.
+  std::optional<Learner::Successor> appointed_;
+  std::uint64_t memberships_seen_ = 0;
   // The leader whose state replaced ours, and when.
   std::optional<std::pair<ServerId, Instant>> gave_in_;
   std::size_t orders_open_ = 0;

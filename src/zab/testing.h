@@ -21,6 +21,8 @@
 #include "zab/effects.h"
 #include "zab/election_testing.h"
 #include "zab/history.h"
+#include "zab/membership_text.h"
+#include "zab/reconfig_entry.h"
 
 namespace drover::zab::testing {
 
@@ -40,6 +42,14 @@ inline std::string entry(Zxid zxid, std::string_view payload = "payload") {
   return wire::testing::written([&](wire::Writer& w) {
     wire::encode(w, wire::TxnHeader{.zxid = zxid, .type = wire::OpCode::kSetData});
     w.raw(payload);
+  });
+}
+
+inline std::string reconfig_entry(Zxid zxid, const Membership& next) {
+  const std::string members = to_text(next);
+  return wire::testing::written([&](wire::Writer& w) {
+    wire::encode(w, wire::TxnHeader{.zxid = zxid, .type = wire::OpCode::kReconfig});
+    wire::encode(w, wire::SetDataTxn{"/zookeeper/config", members, -1});
   });
 }
 
@@ -112,6 +122,10 @@ inline std::string text(const DiskOrder& order) {
   }
   if (const auto* cut = std::get_if<TruncateLog>(&order)) return "truncate to " + text(cut->last);
   if (std::holds_alternative<ReloadState>(order)) return "read the state";
+  if (const auto* save = std::get_if<SaveMembership>(&order))
+    return std::string(save->committed ? "membership " : "proposed membership ") +
+           text(Zxid{save->membership->version()});
+  if (std::holds_alternative<WithdrawMembership>(order)) return "withdraw the proposed membership";
   return "snapshot " + text(std::get<SaveSnapshot>(order).zxid);
 }
 

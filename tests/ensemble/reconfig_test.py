@@ -1,29 +1,515 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Java's leader changes the members of the ensemble. Drover does not follow such a change: it stops, before two
-# old members can elect each other beside the new ones.
+# The members of a running ensemble change: servers join, leave, move to other ports, and are replaced, while a client
+# writes. All members are drover, or drover and Java 3.8.0 together. And with reconfigEnabled=false a drover server
+# stops when others change the members, before two old members can elect each other beside the new ones.
 #
 #   reconfig_test.py --only TEXT
 
 import argparse
 import contextlib
+import re
+import socket
 import sys
+import threading
 
-from ensemble import DROVER, JAVA, Ensemble, write_marker  # First: it makes tests/durability importable.
-from harness import check, check_equal, wait_until
-from kazoo.client import KazooClient
-from kazoo.exceptions import ConnectionLoss
+from ensemble import (DROVER, JAVA, OBSERVER, VOTER, Ensemble, Member,  # First: it makes tests/durability importable.
+                      write_marker)
+from harness import check, check_equal, p, wait_until
+from kazoo.client import KazooClient, KazooState
+from kazoo.exceptions import ConnectionLoss, KazooException
+from ports import free_port
+from servers import SUPER_AUTH
 from suite import run
 
+CONFIG_NODE = "/zookeeper/config"
 RECONFIGURED = "the ensemble was reconfigured"
 HALTED_EXIT = 4
+WRONG_CONFIG_EXIT = 2
+NO_QUORUM, BAD_ARGUMENTS, NO_AUTH, BAD_VERSION, DISABLED = -13, -8, -102, -103, -123
 
 
-def reconfigurable():
+class Members(Ensemble):
+    """An ensemble whose members change. Each member writes its own zoo.cfg after its first start."""
+
+    def __init__(self, kinds, config=None, properties=None):
+        self.settings = {"reconfigEnabled": "true", "standaloneEnabled": "false", **(config or {})}
+        self.options = {"zookeeper.skipACL": "yes", **(properties or {})}
+        self.retired = []
+        super().__init__(kinds, config=self.settings, properties=self.options)
+        for member in self:
+            member.config.update(self.lines())
+            self.let_write_config(member)
+
+    @staticmethod
+    def let_write_config(member):
+        write = member.write_config
+        member.write_config = lambda file: None if file.exists() else write(file)
+
+    def lines(self):
+        return {f"server.{member.sid}": spec_of(member) for member in self}
+
+    def add(self, sid, kind=DROVER):
+        """A server that is not a member yet, and whose file contains the present members and itself."""
+        self.members[sid] = Member(sid, kind, config=self.settings, properties=self.options)
+        self[sid].config.update(self.lines())
+        self.let_write_config(self[sid])
+        return self[sid]
+
+    def retire(self, *sids):
+        """From here on these are not expected to serve."""
+        self.retired += [self.members.pop(sid) for sid in sids]
+
+    def join(self, *sids):
+        """Starts new servers, waits until they are synced, and makes them members."""
+        for sid in sids:
+            self.start(sid)
+        return self.reconfig(joining=",".join(line_of(self[sid]) for sid in sids))
+
+    def reconfig(self, **change):
+        """Returns the new members. If the leader or the server that was asked leaves, so do its clients: then the
+        answer may be lost."""
+        before = version_of(self.config(change.get("at")))
+        try:
+            error, text = self.try_reconfig(**change)
+        except ConnectionError:
+            wait_until(lambda: self._version() > before, "the new members", 60)
+            return None
+        check_equal(error, 0, f"reconfig {change}")
+        return text
+
+    def _version(self):
+        """The newest that a server shows."""
+        found = [0]
+        for member in self.running:
+            with contextlib.suppress(OSError):
+                found.append(version_of(self.config(member)))
+        return max(found)
+
+    def try_reconfig(self, joining=None, leaving=None, members=None, version=-1, auth=None, at=None):
+        """The error and the new members. NEWCONFIGNOQUORUM is an answer like any other."""
+        member = at or self.settle()
+        with member.client() as session:
+            if auth:
+                session.connection.call(p.AUTH_XID, p.AUTH, p.auth_body("digest", auth))
+            error, body = session.call(p.RECONFIG, p.buffer(joining) + p.buffer(leaving) + p.buffer(members) +
+                                       p.int64(version))
+            return error, body.buffer().decode() if error == 0 else None
+
+    def config(self, member=None):
+        """What clients read, here or at the leader."""
+        with (member or self.settle()).client() as session:
+            error, body = session.call(p.GET_DATA, p.path_watch_body(CONFIG_NODE))
+            check_equal(error, 0, "getData")
+            return body.buffer().decode()
+
+    def agree(self):
+        """Returns the members when every server shows the same."""
+        found = {}
+
+        def same():
+            found.update({member.sid: self.config(member) for member in self})
+            return len(set(found.values())) == 1
+
+        self.settle()
+        wait_until(same, "the same members everywhere")
+        check_equal(sids_in(next(iter(found.values()))), sorted(self.members), "members")
+        return next(iter(found.values()))
+
+    def __exit__(self, *failure):
+        for number, member in enumerate(self.retired):
+            self.members[-1 - number] = member
+        super().__exit__(*failure)
+
+
+def spec_of(member):
+    return f"{member.line()};127.0.0.1:{member.port}"
+
+
+def line_of(member):
+    return f"server.{member.sid}={spec_of(member)}"
+
+
+def version_of(text):
+    return int(text.rpartition("version=")[2], 16)
+
+
+def sids_in(text):
+    return sorted(int(sid) for sid in re.findall(r"^server\.(\d+)=", text, re.MULTILINE))
+
+
+class Writer:
+    """One session that creates nodes all the time and remembers which were acknowledged."""
+
+    def __init__(self, ensemble):
+        self.client = KazooClient(ensemble.hosts, timeout=30, randomize_hosts=False)
+        self.states = []
+        self.client.add_listener(self.states.append)
+        self.client.start(30)
+        self.session = self.client.client_id[0]
+        self.client.ensure_path("/written")
+        self.client.create("/owned", ephemeral=True)
+        self.acknowledged = []
+        self.stopping = threading.Event()
+        self.thread = threading.Thread(target=self._write, daemon=True)
+        self.thread.start()
+
+    def _write(self):
+        number = 0
+        while not self.stopping.is_set():
+            path = f"/written/{number:08}"
+            with contextlib.suppress(ConnectionLoss):
+                try:
+                    self.client.create(path)
+                except KazooException as error:
+                    if not isinstance(error, ConnectionLoss):
+                        self.states.append(repr(error))
+                        return
+                    raise
+                self.acknowledged.append(path.rpartition("/")[2])
+            number += 1
+
+    def wait_for_more(self):
+        """Writes are acknowledged after this moment, too."""
+        before = len(self.acknowledged)
+        wait_until(lambda: len(self.acknowledged) > before + 20, "writes go on", 60)
+
+    def finish(self, ensemble):
+        self.wait_for_more()
+        self.stopping.set()
+        self.thread.join(60)
+        check(not self.thread.is_alive(), "the writer ends")
+        check_equal(self.client.client_id[0], self.session, "session")
+        bad = [state for state in self.states if state not in (KazooState.CONNECTED, KazooState.SUSPENDED)]
+        check_equal(bad, [], "states of the session")
+        self.client.sync("/written")
+        for member in ensemble:
+            with member.client() as session:
+                session.call(p.SYNC, p.buffer(b"/written"))
+                missing = set(self.acknowledged) - set(session.children("/written"))
+                check_equal(missing, set(), f"acknowledged, but missing at {member}")
+                check(session.exists("/owned"), "the ephemeral node is there")
+        self.client.stop()
+        self.client.close()
+
+
+def the_members_have_a_version_from_the_first_epoch_on():
+    with Members([DROVER] * 3) as ensemble:
+        ensemble.start()
+        text = ensemble.agree()
+        check_equal(version_of(text), 0x100000000, "version")
+        check_equal(text.splitlines()[0], line_of(ensemble[1]), "first line")
+        for member in ensemble:
+            check(line_of(ensemble[3]) in member.word("conf"), "conf shows the members")
+            check((member.base / "zoo.cfg.dynamic.100000000").exists(), "the dynamic file")
+            check("zoo.cfg.dynamic.100000000" in (member.base / "zoo.cfg").read_text(), "the static file names it")
+
+
+def three_servers_become_five():
+    with Members([DROVER] * 3) as ensemble:
+        ensemble.start()
+        writer = Writer(ensemble)
+        for sid in (4, 5):
+            ensemble.add(sid)
+            text = ensemble.join(sid)
+            check_equal(sids_in(text), sorted(ensemble.members), "members")
+            writer.wait_for_more()
+        text = ensemble.agree()
+        check_equal(ensemble.leader().word("mntr").count("quorum_size\t5"), 1, "quorum_size")
+        writer.finish(ensemble)
+        # The new ones count: with two of the old ones gone there is a quorum only with them.
+        for sid in (1, 2):
+            ensemble[sid].stop()
+        ensemble.settle()
+        write_marker(ensemble.leader())
+        check_equal(version_of(ensemble.config()), version_of(text), "version")
+
+
+def a_leader_that_is_removed_hands_over():
+    with Members([DROVER] * 3) as ensemble:
+        ensemble.start()
+        ensemble.add(4)
+        ensemble.join(4)
+        writer = Writer(ensemble)
+        writer.wait_for_more()
+        leader = ensemble.leader()
+        ensemble.reconfig(leaving=str(leader.sid))
+        ensemble.retire(leader.sid)
+        writer.wait_for_more()
+        ensemble.agree()
+        writer.finish(ensemble)
+        wait_until(lambda: leader.mode() is None, "the removed leader does not serve")
+        check(leader.running, "it still runs")
+
+
+def all_members_can_be_replaced():
+    with Members([DROVER] * 3) as ensemble:
+        ensemble.start()
+        writer = Writer(ensemble)
+        for sid in (4, 5, 6):
+            ensemble.add(sid)
+            ensemble.start(sid)
+        writer.client.set_hosts(ensemble.hosts)
+        ensemble.reconfig(members=",".join(line_of(ensemble[sid]) for sid in (4, 5, 6)))
+        ensemble.retire(1, 2, 3)
+        ensemble.agree()
+        writer.wait_for_more()
+        for member in ensemble.retired:
+            wait_until(lambda member=member: member.mode() is None, f"{member} does not serve")
+            member.stop()
+        writer.finish(ensemble)
+
+
+def a_server_moves_to_another_client_port():
+    with Members([DROVER] * 3) as ensemble:
+        ensemble.start()
+        for member in (ensemble.followers()[0], ensemble.leader()):
+            with member.client() as session:  # stays connected
+                old, member.port = member.port, free_port()
+                ensemble.reconfig(joining=line_of(member), at=next(m for m in ensemble if m is not member))
+                ensemble.agree()
+                with contextlib.suppress(ConnectionRefusedError):
+                    p.Connection(old).close()
+                    raise AssertionError(f"{member} still listens at {old}")
+                check(not session.exists("/nothing"), "the old connection is served")
+            check(f"clientPort={member.port}" in member.word("conf"), "conf shows the port")
+        for member in ensemble:
+            member.stop()
+        ensemble.start()
+        ensemble.agree()
+
+
+def a_server_moves_to_other_ports_between_servers():
+    with Members([DROVER] * 3) as ensemble:
+        ensemble.start()
+        writer = Writer(ensemble)
+        for member in (ensemble.followers()[0], ensemble.leader()):
+            member.quorum_port, member.election_port = free_port(), free_port()
+            ensemble.reconfig(joining=line_of(member), at=next(m for m in ensemble if m is not member))
+            ensemble.agree()
+            writer.wait_for_more()
+        # Everybody finds everybody at the new ports.
+        for member in list(ensemble):
+            member.stop()
+            ensemble.settle()
+            ensemble.start(member.sid)
+        writer.finish(ensemble)
+
+
+def ports_that_are_taken_leave_the_old_ones_open():
+    with Members([DROVER] * 3) as ensemble, contextlib.ExitStack() as taken:
+        ensemble.start()
+        member = ensemble.followers()[0]
+        old = member.port
+        ports = [free_port() for _ in range(3)]
+        for port in ports:
+            occupied = taken.enter_context(socket.socket())
+            occupied.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            occupied.bind(("127.0.0.1", port))
+            occupied.listen()
+        member.port, member.quorum_port, member.election_port = ports
+        line = line_of(member)
+        member.port = old  # where it is found
+        ensemble.reconfig(joining=line, at=next(m for m in ensemble if m is not member))
+        for port in ("the election port", "the quorum port"):
+            wait_until(lambda port=port: f"cannot move {port}" in member.said(), f"{member} complains about {port}")
+        wait_until(lambda: "cannot open the client port" in member.said(), f"{member} complains about the client port")
+        ensemble.settle()  # at the old client port
+        taken.close()
+        wait_until(lambda: "the quorum port is open at the addresses of the new" in member.said(), "the next try", 30)
+        member.stop()
+        member.port = ports[0]
+        ensemble.start(member.sid)
+        ensemble.agree()
+
+
+def a_removed_server_can_be_added_again():
+    with Members([DROVER] * 4) as ensemble:
+        ensemble.start()
+        member = ensemble.followers()[0]
+        ensemble.reconfig(leaving=str(member.sid))
+        ensemble.retire(member.sid)
+        wait_until(lambda: member.mode() is None, "the removed server does not serve")
+        check("was removed from the ensemble by a reconfiguration" in member.said(), "it says so")
+        ensemble.agree()
+        # Without a restart.
+        ensemble.reconfig(joining=line_of(member))
+        ensemble.members[member.sid] = member
+        ensemble.retired.clear()
+        ensemble.agree()
+        # With one: its files do not list it any more.
+        ensemble.reconfig(leaving=str(member.sid))
+        ensemble.retire(member.sid)
+        wait_until(lambda: member.mode() is None, "the removed server does not serve")
+        member.stop()
+        member.launch()
+        check_equal(member.process.wait(60), WRONG_CONFIG_EXIT, "exit code")
+        member.process = None
+        check("may have removed this server" in member.said(), "it says why")
+        ensemble.retired.clear()
+        ensemble.members[member.sid] = member
+        member.config.update(ensemble.lines())
+        (member.base / "zoo.cfg").unlink()
+        ensemble.join(member.sid)
+        ensemble.agree()
+
+
+def the_last_members_are_in_force_after_a_restart_of_all():
+    with Members([DROVER] * 3) as ensemble:
+        ensemble.start()
+        ensemble.add(4)
+        ensemble.join(4)
+        ensemble.reconfig(leaving="1")
+        ensemble[1].stop()
+        ensemble.retire(1)
+        text = ensemble.agree()
+        name = f"zoo.cfg.dynamic.{version_of(text):x}"
+        for member in ensemble:
+            member.stop()
+            check_equal(sorted((member.base / name).read_text().splitlines()), text.splitlines()[:-1], name)
+            check(name in (member.base / "zoo.cfg").read_text(), "zoo.cfg names the file")
+            check(not (member.base / "zoo.cfg.dynamic.next").exists(), "nothing is proposed")
+        ensemble.start()
+        check_equal(ensemble.agree(), text, "members after the restart")
+        for member in ensemble:
+            member.kill()
+        ensemble.start()
+        check_equal(ensemble.agree(), text, "members after a crash of all")
+
+
+def one_server_grows_to_three_and_back():
+    with Members([DROVER]) as ensemble:
+        ensemble.start()
+        write_marker(ensemble[1])
+        for sid in (2, 3):
+            ensemble.add(sid)
+            ensemble.join(sid)
+        ensemble.agree()
+        ensemble.reconfig(leaving="1,2")
+        ensemble.retire(1, 2)
+        ensemble.agree()
+        write_marker(ensemble[3])
+
+
+def a_standalone_server_becomes_an_ensemble_and_is_standalone_again():
+    with Members([DROVER]) as ensemble:
+        member = ensemble[1]
+        as_member = dict(member.config)
+        alone = {key: value for key, value in as_member.items()
+                 if not key.startswith("server.") and key != "standaloneEnabled"}
+
+        def restart(config):
+            member.stop()
+            (member.base / "zoo.cfg").unlink(missing_ok=True)
+            member.config = config
+            member.launch()
+
+        restart(alone)
+        wait_until(lambda: member.mode() == "standalone", "standalone")
+        with member.client() as session:
+            session.create("/first", b"kept")
+        restart(as_member)
+        ensemble.settle()
+        for sid in (2, 3):
+            ensemble.add(sid)
+            ensemble.join(sid)
+        with ensemble[3].client() as session:
+            check(session.exists("/first"), "the data of the standalone server")
+            session.create("/second")
+        ensemble.reconfig(leaving="2,3", at=member)
+        ensemble.retire(2, 3)
+        ensemble.agree()
+        restart(alone)
+        wait_until(lambda: member.mode() == "standalone", "standalone again")
+        with member.client() as session:
+            check_equal(session.nodes(["/first"])["/first"][0], b"kept", "data")
+            check(session.exists("/second"), "the data of the ensemble")
+
+
+def a_server_joins_as_an_observer_and_changes_its_role():
+    with Members([DROVER] * 3) as ensemble:
+        ensemble.start()
+        writer = Writer(ensemble)
+        joins = ensemble.add(4)
+        joins.role = OBSERVER
+        joins.config.update(ensemble.lines())
+        ensemble.join(4)
+        ensemble.agree()
+        check_equal(joins.mode(), "observer", "role")
+        for role, mode in ((VOTER, "follower"), (OBSERVER, "observer")):
+            joins.role = role
+            ensemble.reconfig(joining=line_of(joins), at=ensemble[1])
+            wait_until(lambda mode=mode: joins.mode() == mode, f"{joins} is a {mode}")
+            ensemble.agree()
+            writer.wait_for_more()
+        writer.finish(ensemble)
+
+
+def wrong_requests_get_the_errors_of_java():
+    with Members([DROVER] * 3, properties={"zookeeper.skipACL": "no"}) as ensemble:
+        ensemble.start()
+        version = version_of(ensemble.config(ensemble[1]))
+        nobody = "server.9=127.0.0.1:1:2:participant;127.0.0.1:3"
+        for member in ensemble:
+            def answer(member=member, auth=SUPER_AUTH, **change):
+                return ensemble.try_reconfig(at=member, auth=auth, **change)[0]
+            check_equal(answer(leaving="1", version=version + 1), BAD_VERSION, "another version")
+            check_equal(answer(joining="server.9=nonsense"), BAD_ARGUMENTS, "a line that is none")
+            check_equal(answer(members=nobody), NO_QUORUM, "members that are not connected")
+            check_equal(answer(leaving="1", auth=None), NO_AUTH, "nobody in particular")
+        check_equal(version_of(ensemble.agree()), version, "nothing has changed")
+
+
+def without_reconfig_enabled_nothing_changes():
+    with Members([DROVER] * 3, config={"reconfigEnabled": "false"}) as ensemble:
+        ensemble.start()
+        check_equal(ensemble.try_reconfig(leaving="1")[0], DISABLED, "reconfig")
+        check(not list(ensemble[1].base.glob("zoo.cfg.dynamic*")), "no dynamic file")
+
+
+# --- with Java ---
+
+def servers_of_both_kinds_are_replaced(leads, joins):
+    """Under a leader of one kind, servers of the other kind join, and then the leader leaves."""
+    with Members([leads] * 3) as ensemble:
+        ensemble.start()
+        writer = Writer(ensemble)
+        for sid in (4, 5):
+            ensemble.add(sid, joins)
+            ensemble.join(sid)
+            writer.wait_for_more()
+        ensemble.agree()
+        leader = ensemble.leader()
+        ensemble.reconfig(leaving=str(leader.sid))
+        ensemble.retire(leader.sid)
+        leader.stop()
+        ensemble.agree()
+        writer.wait_for_more()
+        # Everybody stops: the files of both kinds are good for a start.
+        writer.finish(ensemble)
+        for member in ensemble:
+            member.stop()
+        ensemble.start()
+        ensemble.agree()
+
+
+def drover_leader_adds_java_servers_and_leaves():
+    servers_of_both_kinds_are_replaced(DROVER, JAVA)
+
+
+def java_leader_adds_drover_servers_and_leaves():
+    servers_of_both_kinds_are_replaced(JAVA, DROVER)
+
+
+# --- drover with reconfigEnabled=false ---
+
+def with_one_that_does_not_follow():
     """Server 3 leads: among equals the highest sid wins."""
-    return Ensemble([DROVER, JAVA, JAVA], config={"reconfigEnabled": "true"},
-                    properties={"zookeeper.skipACL": "yes"})
+    ensemble = Ensemble([DROVER, JAVA, JAVA], config={"reconfigEnabled": "true"},
+                        properties={"zookeeper.skipACL": "yes"})
+    ensemble[1].config["reconfigEnabled"] = "false"
+    return ensemble
 
 
 def remove(ensemble, sid):
@@ -44,8 +530,8 @@ def stops(member):
     member.process = None
 
 
-def a_member_that_is_removed_stops():
-    with reconfigurable() as ensemble:
+def a_member_without_reconfig_that_is_removed_stops():
+    with with_one_that_does_not_follow() as ensemble:
         ensemble.start()
         check_equal(ensemble.leader().kind, JAVA, "who leads")
         remove(ensemble, 1)
@@ -53,8 +539,8 @@ def a_member_that_is_removed_stops():
         write_marker(ensemble[3])
 
 
-def a_member_that_stays_stops_too():
-    with reconfigurable() as ensemble:
+def a_member_without_reconfig_that_stays_stops_too():
+    with with_one_that_does_not_follow() as ensemble:
         ensemble.start()
         # One of the two remaining members has stopped, so the change is never committed.
         with contextlib.suppress(ConnectionLoss):
@@ -62,8 +548,8 @@ def a_member_that_stays_stops_too():
         stops(ensemble[1])
 
 
-def a_member_that_was_away_stops_when_it_returns():
-    with reconfigurable() as ensemble:
+def a_member_without_reconfig_that_was_away_stops_when_it_returns():
+    with with_one_that_does_not_follow() as ensemble:
         ensemble.start()
         ensemble[1].stop()
         remove(ensemble, 1)
@@ -72,12 +558,23 @@ def a_member_that_was_away_stops_when_it_returns():
         write_marker(ensemble[3])
 
 
+CASES = [the_members_have_a_version_from_the_first_epoch_on, three_servers_become_five,
+         a_leader_that_is_removed_hands_over, all_members_can_be_replaced, a_server_moves_to_another_client_port,
+         a_server_moves_to_other_ports_between_servers, ports_that_are_taken_leave_the_old_ones_open,
+         a_removed_server_can_be_added_again,
+         the_last_members_are_in_force_after_a_restart_of_all, one_server_grows_to_three_and_back,
+         a_standalone_server_becomes_an_ensemble_and_is_standalone_again,
+         a_server_joins_as_an_observer_and_changes_its_role, wrong_requests_get_the_errors_of_java, without_reconfig_enabled_nothing_changes,
+         drover_leader_adds_java_servers_and_leaves, java_leader_adds_drover_servers_and_leaves,
+         a_member_without_reconfig_that_is_removed_stops, a_member_without_reconfig_that_stays_stops_too,
+         a_member_without_reconfig_that_was_away_stops_when_it_returns]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", help="run the cases whose name contains this")
     arguments = parser.parse_args()
-    return run("reconfig", [a_member_that_is_removed_stops, a_member_that_stays_stops_too,
-                            a_member_that_was_away_stops_when_it_returns], arguments.only)
+    return run("reconfig", CASES, arguments.only)
 
 
 if __name__ == "__main__":

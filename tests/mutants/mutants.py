@@ -46,6 +46,15 @@ class Mutant:
 
 
 MUTANTS = [
+    # --- members that change ---
+    Mutant("reconfig-by-the-old-members-alone", "reconfig", "zab/memberships.cc", [
+        ("  return committed_.is_quorum(servers) && (!proposed_ || proposed_->is_quorum(servers));",
+         "  return committed_.is_quorum(servers);")]),
+    Mutant("reconfig-by-the-new-members-alone", "reconfig", "zab/memberships.cc", [
+        ("  return committed_.is_quorum(servers) && (!proposed_ || proposed_->is_quorum(servers));",
+         "  return last_seen().is_quorum(servers);")]),
+    Mutant("two-reconfigs-at-once", "two operators", "replica/member.cc", [
+        ("  if (raw(prepared) > members.last_seen().version()) return", "  if (false) return")], seeds=3000),
     # --- agreement: the disk and what is said of it ---
     Mutant("ack-before-sync", "etcd 14370", "zab/learner.cc", [
         ("    effects.disk.emplace_back(AppendTxns{batch});\n",
@@ -64,9 +73,9 @@ MUTANTS = [
         ("  for (const auto& [session, timeout_ms] : machine_.sessions) {",
          "  for (const auto& [session, timeout_ms] : decltype(machine_.sessions){}) {")], script="standalone"),
     Mutant("epoch-before-history", "4643", "zab/learner.cc", [
-        ("  flush(effects);\n  if (over()) return;\n  new_leader_seen_ = true;\n",
+        ("  flush(effects);\n  if (over()) return;\n  take_membership(",
          "  effects.disk.emplace_back(SaveEpoch{EpochKind::kCurrent, epoch_, start_.history_id});\n"
-         "  flush(effects);\n  if (over()) return;\n  new_leader_seen_ = true;\n"),
+         "  flush(effects);\n  if (over()) return;\n  take_membership("),
         ("  acked_ = history_.committed();\n  effects.disk.emplace_back(SaveEpoch{EpochKind::kCurrent, epoch_, start_.history_id});\n",
          "  acked_ = history_.committed();\n")]),
     Mutant("new-leader-acked-before-sync", "4646", "zab/learner.cc", [
@@ -82,7 +91,7 @@ MUTANTS = [
         ("  if (!promised_before && learner.voter && raw(packet.zxid) >= 0) promised_",
          "  if (learner.voter && raw(packet.zxid) >= 0) promised_")]),
     Mutant("promise-refused-for-ever", "found by this simulator; Java has it", "zab/leader_handshake.cc", [
-        ("  if (epoch_chosen_ && accepted > epoch_) return make_way(learner, accepted, effects);\n", "")],
+        ("    if (memberships_.is_member(learner.server)) return make_way(learner, accepted, effects);\n", "")],
         script="promise-to-nobody"),
     Mutant("leader-without-the-latest-history", "Zab, discovery", "zab/leader_handshake.cc", [
         ("    if (theirs > std::pair{began_with_.current, began_with_last_}) {", "    if (false && theirs > theirs) {")]),
@@ -94,10 +103,10 @@ MUTANTS = [
         ("  const auto votes = std::ranges::count_if(servers, [&](ServerId s) { return membership.is_voter(s); });",
          "  const auto votes = servers.size();"),
         ("static_cast<std::size_t>(votes) > membership.voters().size() / 2", "votes > membership.voters().size() / 2"),
-        ("  learner.voter = !observer && membership_.is_voter(info->server);", "  learner.voter = true;",
+        ("  learner.voter = !observer && memberships_.is_voter(info->server);", "  learner.voter = true;",
          "zab/leader_handshake.cc")]),
     Mutant("commit-by-anybody", "quorums", "zab/leader_broadcast.cc", [
-        ("  return membership_.is_quorum(have);", "  return !have.empty();")]),
+        ("  return memberships_.is_quorum_for(zxid, have);", "  return !have.empty();")]),
     Mutant("serve-before-quorum", "3104", "zab/leader_handshake.cc", [
         ("  if (phase_ != Phase::kBroadcast) return count_new_leader_acks(now, effects);\n",
          "  if (phase_ != Phase::kBroadcast) {\n    welcome(learner, now, effects);\n"
@@ -130,9 +139,8 @@ MUTANTS = [
     Mutant("any-epoch-is-believed", "epochs burnt by one claim", "zab/leader_handshake.cc", [
         ("  if (!is_believable_epoch(epoch_of(packet.zxid), known_epoch()))",
          "  if (epoch_of(packet.zxid) >= kEpochMax)")]),
-    Mutant("strangers-get-the-tree", "a learner that is no member", "zab/leader_handshake.cc", [
-        ("  if (!membership_.is_member(info->server) || info->server == config_.me)",
-         "  if (info->server == config_.me)")]),
+    Mutant("strangers-get-the-tree", "a learner that is no member", "zab/leader_membership.cc", [
+        ("  if (memberships_.is_member(learner.server)) return true;", "  return true;")]),
     Mutant("refused-greeting-takes-the-link", "a member's id, claimed by a stranger", "zab/leader_handshake.cc", [
         ("  if (!is_believable_epoch(epoch_of(packet.zxid), known_epoch()))",
          "  for (auto other = learners_.begin(); other != learners_.end();) {\n"
@@ -157,11 +165,11 @@ MUTANTS = [
         ("  election_.refuse(leader, config_.timing.sync_ms());\n", "  election_.refuse(leader, 0);\n")],
         script="wrong-leader"),
     Mutant("contested-leader-is-elected-again", "a majority disagrees with its leader", "zab/election_votes.cc", [
-        ("  if (membership_.weight_of(vote.leader) == 0 || refuses(vote.leader)) return false;\n"
+        ("  if (memberships_.weight_of(vote.leader) == 0 || refuses(vote.leader)) return false;\n"
          "  return std::tuple(vote.peer_epoch",
-         "  if (membership_.weight_of(vote.leader) == 0) return false;\n"
+         "  if (memberships_.weight_of(vote.leader) == 0) return false;\n"
          "  return std::tuple(vote.peer_epoch"),
-        ("  if (refuses(vote.leader) || membership_", "  if (membership_")],
+        ("  if (refuses(vote.leader) || memberships_", "  if (memberships_")],
         script="wrong-leader"),
     Mutant("digests-of-former-leaders-count", "found in review", "replica/member.cc", [
         ("  replica_.set_inexact_until(std::max(inexact_until_, digests_from()));\n",
@@ -280,6 +288,12 @@ MUTANTS = [
         ("    if (bytes + more > m_.options.txn_bytes_max) return false;\n", "")]),
     Mutant("moved-session-still-speaks", "710, 2886", "replica/replica_leading.cc", [
         ("  return s.learner == learner ? SessionVerdict{} : kMoved;", "  return raw(session) == 0 ? kMoved : SessionVerdict{};")]),
+    Mutant("left-connection-writes-while-its-session-moves", "found by this simulator",
+           "replica/replica_learning.cc", [
+        ("  const bool moved = revalidating_.contains(write.session) ||\n"
+         "                     (known && (found->second.front != front || found->second.conn != write.conn));\n",
+         "  const bool moved = known && (found->second.front != front || found->second.conn != write.conn);\n")],
+        script="paused-follower-is-tried-again"),
     Mutant("late-close-lets-the-session-go-on", "closeSession from a server that was left", "replica/replica_leading.cc", [
         ("    if (request.op == OpCode::kCloseSession && found != sessions_.end()) found->second.closing = true;\n",
          "    if (request.op == OpCode::kCloseSession && found != sessions_.end() && verdict.error == ErrorCode::kOk)\n"
