@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/inspect.h"
 
+#include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 #include <cstdio>
 #include <functional>
 #include <optional>
+#include <random>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -19,11 +22,13 @@
 #include "tools/diff_command.h"
 #include "tools/history_command.h"
 #include "tools/log_command.h"
+#include "tools/members_command.h"
 #include "tools/open_files.h"
 #include "tools/repair_command.h"
 #include "tools/snapshot_command.h"
 #include "tools/text.h"
 #include "tools/verify_command.h"
+#include "zab/membership_text.h"
 
 namespace drover::tools {
 namespace {
@@ -59,6 +64,30 @@ std::int64_t now_ms() {
   return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
 }
 
+std::uint64_t random_history_id() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32 | device()) | 1;
+}
+
+// The owner of a path if it is another user, else "". Root runs most tools, and servers have their own user.
+std::string other_owner_of(const std::string& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0 || status.st_uid == ::geteuid()) return {};
+  const struct passwd* user = ::getpwuid(status.st_uid);
+  return user ? user->pw_name : std::to_string(status.st_uid);
+}
+
+// "server.4=zk4:2888:3888;2181"
+void add_server_line(zab::Membership& members, const std::string& line) {
+  const std::size_t equals = std::min(line.find('='), line.size());
+  const std::string key(trimmed(std::string_view(line).substr(0, equals)));
+  if (!key.starts_with("server.") || equals == line.size())
+    throw CLI::ValidationError("--force", "'" + line + "' is not server.N=HOST:PORT:PORT;CLIENTPORT");
+  const auto added = zab::add_membership_key(members, key, trimmed(std::string_view(line).substr(equals + 1)),
+                                             {.multi_address = true});
+  if (!added) throw CLI::ValidationError("--force", "'" + line + "': " + added.error().sentence);
+}
+
 // The commands and their options. After parsing, `run` is the chosen command.
 class CommandLine {
  public:
@@ -73,6 +102,7 @@ class CommandLine {
     add_history();
     add_at();
     add_repair();
+    add_members();
   }
 
   // The exit code if there is nothing to run: help or a usage error.
@@ -115,6 +145,7 @@ class CommandLine {
   void add_history();
   void add_at();
   void add_repair();
+  void add_members();
 
   CLI::App app_;
   LogCommand log_;
@@ -124,6 +155,7 @@ class CommandLine {
   HistoryCommand history_;
   AtCommand at_;
   RepairCommand repair_;
+  MembersCommand members_;
 };
 
 void CommandLine::add_log() {
@@ -227,6 +259,30 @@ void CommandLine::add_repair() {
   c->callback([this] {
     run = [this](const Context& context) {
       return run_repair(context, repair_, {now_ms(), confirmed, user_of_directory});
+    };
+  });
+}
+
+void CommandLine::add_members() {
+  CLI::App* c = add("members", "print the members of the ensemble that this disk knows; force others");
+  c->add_option("SOURCE", members_.source.path, "zoo.cfg of a server, or a data directory")->required();
+  c->add_option("--log-dir", members_.source.log_directory,
+                "dataLogDir of a data directory, if it is separate");
+  c->add_option_function<std::vector<std::string>>(
+       "--force",
+       [this](const std::vector<std::string>& lines) {
+         for (const std::string& line : lines) add_server_line(members_.forced, line);
+       },
+       "a quorum is lost for good: this server.N=... line becomes the only voter; may be repeated for "
+       "observers")
+      ->allow_extra_args(false);
+  c->add_option("--backup", members_.force.backup,
+                "directory of the copy (default: ZOO_CFG.before-force-TIME)");
+  c->add_flag("--yes", members_.force.yes, "do not ask");
+  c->callback([this] {
+    run = [this](const Context& context) {
+      return run_members(context, members_,
+                         {now_ms(), random_history_id(), confirmed, user_of_directory, other_owner_of});
     };
   });
 }

@@ -33,7 +33,6 @@ class Repair {
   IoResult<void> set_aside(const std::vector<std::string>& names);
   Outcome judge_result();
   void say(std::string_view event, const std::string& text);
-  std::string moment() const;
 
   const Context& context_;
   const RepairCommand& command_;
@@ -93,15 +92,6 @@ void Repair::tell(const RepairPlan& plan) {
   context_.out.flush();
 }
 
-// "20261115T082338"
-std::string Repair::moment() const {
-  std::string text;
-  for (const char c : time_text(world_.now_ms).substr(0, 19)) {
-    if (c != '-' && c != ':') text += c;
-  }
-  return text;
-}
-
 IoResult<void> Repair::check_space(const std::string& backup) {
   TRY_ASSIGN(std::uint64_t bytes, directory_bytes(context_.disk, dirs_.snapshots));
   if (dirs_.logs != dirs_.snapshots) {
@@ -121,7 +111,7 @@ IoResult<std::string> Repair::make_backup() {
   std::string directory = command_.directories.directory;
   while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
   const std::string backup =
-      command_.backup.empty() ? directory + ".before-repair-" + moment() : command_.backup;
+      command_.backup.empty() ? directory + ".before-repair-" + moment_text(world_.now_ms) : command_.backup;
   TRY(check_space(backup));
   TRY(copy_directory(context_, dirs_.snapshots, storage::join_path(backup, "version-2")));
   if (dirs_.logs != dirs_.snapshots) {
@@ -149,7 +139,7 @@ IoResult<void> Repair::carry_out(const RepairPlan& plan) {
 
 IoResult<void> Repair::set_aside(const std::vector<std::string>& names) {
   if (names.empty()) return {};
-  const std::string directory = storage::join_path(dirs_.snapshots, "damaged." + moment());
+  const std::string directory = storage::join_path(dirs_.snapshots, "damaged." + moment_text(world_.now_ms));
   TRY(context_.disk.make_directories(directory));
   for (const std::string& name : names) {
     TRY(context_.disk.rename(storage::join_path(dirs_.snapshots, name), storage::join_path(directory, name)));

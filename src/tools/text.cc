@@ -70,6 +70,14 @@ std::string time_text(std::int64_t ms) {
                      clock.subseconds().count());
 }
 
+std::string moment_text(std::int64_t ms) {
+  std::string text;
+  for (const char c : time_text(ms).substr(0, 19)) {
+    if (c != '-' && c != ':') text += c;
+  }
+  return text;
+}
+
 std::string bytes_text(std::uint64_t bytes) {
   if (bytes < 1000) return fmt::format("{} B", bytes);
   double value = static_cast<double>(bytes);

@@ -27,6 +27,9 @@ inline constexpr std::string_view kOthers = "(others)";
 // "2026-11-15T08:23:38.125Z"; milliseconds that are not a valid date are printed as a number.
 std::string time_text(std::int64_t ms);
 
+// The same for a file name: "20261115T082338".
+std::string moment_text(std::int64_t ms);
+
 // "1.5 MB".
 std::string bytes_text(std::uint64_t bytes);
 
