@@ -15,21 +15,28 @@
 namespace drover::server {
 namespace {
 
-// A learner that is this far behind on its own link has stopped and is not just slow. It can reconnect; no
-// other server waits for it meanwhile.
-constexpr std::size_t kQueuedBytesMax = std::size_t{256} << 20;
 // Bytes of the state that are queued in a link's output at a time.
 constexpr std::size_t kStreamAheadBytes = 512 * 1024;
 // How often the agreement protocol is told that a learner takes data.
 constexpr std::int64_t kTakenToldEveryMs = 100;
-// Accepted links that are not identified yet. Above this the oldest is closed: a real learner
-// greets as soon as it is connected.
-constexpr std::ptrdiff_t kStrangersMax = 64;
 constexpr int kRefusalLineMs = 1000;
 // Election links of servers that are not members.
 constexpr std::size_t kGuestsMax = 16;
 
+host::LinkLimits link_limits(const ServerConfig& config) {
+  const int timeout_ms = config.ensemble.quorum_connection_timeout_ms;
+  return {.greeting_ms = timeout_ms > 0 ? timeout_ms : config.tick_time_ms * config.ensemble.sync_limit_ticks,
+          .txn_bytes_max = txn_bytes_max(config)};
+}
+
 }  // namespace
+
+EnsembleHost::EnsembleHost(const ServerConfig& config, const Parts& parts, const zab::Memberships& memberships)
+    : config_(config),
+      parts_(parts),
+      memberships_(memberships),
+      limits_(link_limits(config)),
+      guard_(*config.ensemble.my_id, config.ensemble.reconfig_enabled, limits_) {}
 
 IoResult<std::unique_ptr<EnsembleHost>> EnsembleHost::open(const ServerConfig& config, const Parts& parts,
                                                            const zab::Memberships& memberships) {
@@ -71,7 +78,7 @@ IoResult<void> EnsembleHost::open_ports() {
   if (e.reconfig_enabled) election.guests_max = kGuestsMax;
   election.origins = origins_.get();
   election.connect_timeout_ms = e.connect_timeout_ms;
-  election.hello_timeout_ms = greeting_timeout_ms();
+  election.hello_timeout_ms = static_cast<int>(limits_.greeting_ms);
   election.tls = tls;
   TRY(open_election_port(election));
   net::PeerListenerOptions quorum;
@@ -79,12 +86,6 @@ IoResult<void> EnsembleHost::open_ports() {
   quorum.tls = tls;
   TRY_ASSIGN(listener_, net::PeerListener::open(parts_.loop, *this, quorum));
   return {};
-}
-
-int EnsembleHost::greeting_timeout_ms() const {
-  const EnsembleConfig& e = config_.ensemble;
-  return e.quorum_connection_timeout_ms > 0 ? e.quorum_connection_timeout_ms
-                                            : config_.tick_time_ms * e.sync_limit_ticks;
 }
 
 // The previous process may not have released the port yet.
@@ -169,9 +170,7 @@ std::size_t EnsembleHost::queued_bytes(const Link& link) {
 
 void EnsembleHost::check_queue(Link& link) {
   const std::size_t queued = queued_bytes(link);
-  // A transaction that is being sent and one after it do not count: however large, they are not the learner's
-  // fault.
-  if (queued <= kQueuedBytesMax + 2 * txn_bytes_max(config_)) return;
+  if (!limits_.is_too_much(queued)) return;
   log_warn("ensemble", "closing the link to a learner that reads too slowly: {} MB are waiting for it",
            queued >> 20);
   broken_.push_back(link.id);
@@ -267,13 +266,14 @@ void EnsembleHost::on_accepted(net::Stream stream, const net::Address& peer) {
   const zab::LinkId id{++next_link_};
   auto opened = net::PeerLink::accept(parts_.loop, *this, std::move(stream), peer);
   if (!opened) return log_warn("ensemble", "{}", opened.error().what);
-  make_room_for_a_stranger();
+  if (const auto oldest = guard_.crowded_out())
+    refuse(*oldest, net::Refusal::kCrowded, "too many connections without a greeting");
   ENSURE(!links_.contains(id), "links are numbered");
   Link& link = links_[id];
   link.id = id;
   link.link = std::move(*opened);
   link.is_up = true;
-  link.greeting_deadline = parts_.loop.now() + greeting_timeout_ms();
+  guard_.add(id, parts_.loop.now());
   show(link, peer);
   tell({id, zab::LinkEvent::Kind::kAccepted});
 }
@@ -290,39 +290,25 @@ void EnsembleHost::on_connected(net::PeerLink& link) {
   tell({found->id, zab::LinkEvent::Kind::kUp});
 }
 
-// --- strangers ---
-
-void EnsembleHost::make_room_for_a_stranger() {
-  const auto is_stranger = [](const auto& each) { return each.second.greeting_deadline.has_value(); };
-  if (std::ranges::count_if(links_, is_stranger) < kStrangersMax) return;
-  // Links are numbered in order of arrival.
-  refuse(std::ranges::find_if(links_, is_stranger)->first, net::Refusal::kCrowded,
-         "too many connections without a greeting");
-}
+// --- connections without a greeting ---
 
 bool EnsembleHost::is_greeting_accepted(Link& link, std::string_view bytes) {
-  wire::QuorumPacket packet;
-  const wire::DecodedPacket decoded = wire::decode_packet(bytes, wire::kIntroductionLimits, packet);
-  if (decoded.status == wire::Decoded::kNeedMore) return false;
-  const auto info =
-      decoded.status == wire::Decoded::kComplete ? wire::decode_learner_info(packet.data) : std::nullopt;
-  if (!info) {
+  const auto [greeting, server] = guard_.judge(bytes, memberships_);
+  if (greeting == host::Greeting::kIncomplete) return false;
+  if (greeting == host::Greeting::kInvalid) {
     refuse(link.id, net::Refusal::kNoGreeting, "its greeting is invalid");
     return false;
   }
-  // A server that is about to join is not a member yet; the leader limits how many of them there are.
-  const EnsembleConfig& e = config_.ensemble;
-  const bool is_welcome = e.reconfig_enabled || memberships_.is_member(info->server);
-  if (info->server == *e.my_id || !is_welcome) {
+  if (greeting == host::Greeting::kNoMember) {
     refuse(link.id, net::Refusal::kNoMember,
-           "it claims to be server " + std::to_string(raw(info->server)) + ", which is not another member");
+           "it claims to be server " + std::to_string(raw(server)) + ", which is not another member");
     return false;
   }
-  if (const auto objection = origins_->objection(info->server, link.link->stream(), link.link->peer())) {
+  if (const auto objection = origins_->objection(server, link.link->stream(), link.link->peer())) {
     refuse(link.id, net::Refusal::kWrongAddress, *objection);
     return false;
   }
-  link.greeting_deadline.reset();
+  guard_.remove(link.id);
   return true;
 }
 
@@ -341,7 +327,7 @@ void EnsembleHost::refuse(zab::LinkId id, net::Refusal kind, const std::string& 
 std::size_t EnsembleHost::on_bytes(net::PeerLink& link, std::string_view bytes) {
   Link* found = find(link);
   if (!found) return bytes.size();
-  if (found->greeting_deadline && !is_greeting_accepted(*found, bytes)) return 0;
+  if (guard_.is_waiting_for(found->id) && !is_greeting_accepted(*found, bytes)) return 0;
   return parts_.core.on_link_bytes(found->id, bytes, parts_.loop.now());
 }
 
@@ -364,7 +350,7 @@ void EnsembleHost::on_closed(net::PeerLink& link, const std::string& reason) {
   if (!found) return;
   const zab::LinkId id = found->id;
   const bool was_up = found->is_up;
-  if (found->greeting_deadline) refusals_.count(net::Refusal::kNoGreeting);
+  if (guard_.is_waiting_for(id)) refusals_.count(net::Refusal::kNoGreeting);
   log_info("ensemble", "{}: {}", was_up ? "lost a link on the quorum port" : "cannot reach the leader",
            reason);
   end_stream(*found);
@@ -379,12 +365,13 @@ void EnsembleHost::on_time(Instant now) {
   election_->on_time(now);
   listener_->on_time(now);
   std::vector<zab::LinkId> due;
-  std::vector<zab::LinkId> silent;
   for (const auto& [id, link] : links_) {
     if (const auto next = link.link->next_time(); next && *next <= now) due.push_back(id);
-    if (link.greeting_deadline && *link.greeting_deadline <= now) silent.push_back(id);
   }
-  for (const zab::LinkId id : silent) refuse(id, net::Refusal::kLate, "its greeting took too long");
+  for (const zab::LinkId id : guard_.late(now)) {
+    // What the core was told of the one before may have closed it.
+    if (guard_.is_waiting_for(id)) refuse(id, net::Refusal::kLate, "its greeting took too long");
+  }
   for (const zab::LinkId id : due) {
     if (const auto found = links_.find(id); found != links_.end()) found->second.link->on_time(now);
   }
@@ -402,10 +389,8 @@ std::optional<Instant> EnsembleHost::next_time() const {
   };
   consider(listener_->next_time());
   consider(move_ports_at_);
-  for (const auto& [id, link] : links_) {
-    consider(link.link->next_time());
-    consider(link.greeting_deadline);
-  }
+  consider(guard_.next_time());
+  for (const auto& [id, link] : links_) consider(link.link->next_time());
   if (!broken_.empty()) consider(Instant{0});
   return next;
 }
@@ -421,6 +406,7 @@ void EnsembleHost::show(Link& link, const net::Address& peer) {
 
 void EnsembleHost::forget(zab::LinkId id) {
   links_.erase(id);
+  guard_.remove(id);
   std::lock_guard lock(shown_mutex_);
   shown_.erase(id);
 }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "host/link_guard.h"
 #include "host/state_walk.h"
 #include "net/election_link.h"
 #include "net/event_loop.h"
@@ -72,8 +73,6 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   };
   struct Link {
     zab::LinkId id{};
-    // Set until an accepted link has identified its server and the greeting is accepted.
-    std::optional<Instant> greeting_deadline = {};
     std::unique_ptr<net::PeerLink> link;
     std::unique_ptr<host::StateStream> stream;
     bool is_up = false;  // connected, not only dialled
@@ -82,8 +81,7 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
     std::shared_ptr<ShownLink> shown;  // null: dialled
   };
 
-  EnsembleHost(const ServerConfig& config, const Parts& parts, const zab::Memberships& memberships)
-      : config_(config), parts_(parts), memberships_(memberships) {}
+  EnsembleHost(const ServerConfig& config, const Parts& parts, const zab::Memberships& memberships);
   IoResult<void> open_ports();
   IoResult<void> open_election_port(const net::ElectionLinksConfig& config);
   net::ElectionLinks::Callbacks election_callbacks();
@@ -106,12 +104,10 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   void on_taken(net::PeerLink& link) override;
   void on_closed(net::PeerLink& link, const std::string& reason) override;
 
-  // --- strangers: accepted links that are not identified yet ---
+  // --- connections without a greeting ---
   // False: the greeting is incomplete, or it was rejected and the link is closed.
   bool is_greeting_accepted(Link& link, std::string_view bytes);
-  void make_room_for_a_stranger();
   void refuse(zab::LinkId id, net::Refusal kind, const std::string& reason);
-  int greeting_timeout_ms() const;
 
   // Tells the member what has happened to a link.
   void tell(const zab::LinkEvent& event);
@@ -130,6 +126,8 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   const ServerConfig& config_;
   Parts parts_;
   zab::Memberships memberships_;  // the member's, as of its last effects
+  host::LinkLimits limits_;
+  host::LinkGuard guard_;
   // In the members in force. A server that is not one of them keeps those that it had.
   std::vector<PeerAddress> own_addresses_;
   std::optional<Instant> move_ports_at_;  // set while the ports are not those of own_addresses_

@@ -23,13 +23,20 @@ state::Options state_options(const Process::Parts& parts) {
   return options;
 }
 
+host::LinkLimits link_limits(const Plan& plan) {
+  host::LinkLimits limits{.greeting_ms = plan.timing.sync_ms()};
+  if (plan.intruder.disturbs) limits.ungreeted_max = 16;  // Its silent connections are more.
+  return limits;
+}
+
 }  // namespace
 
 Process::Process(const Parts& parts)
     : parts_(parts),
       random_(parts.world.seed() ^ (static_cast<std::uint64_t>(raw(parts.id)) << 48) ^ (parts.life * 7919)),
       machine_(state_options(parts)),
-      membership_files_(parts.disk, {.static_file = kStaticFile, .me = parts.id}) {}
+      membership_files_(parts.disk, {.static_file = kStaticFile, .me = parts.id}),
+      guard_(parts.id, parts.plan.may_reconfigure(), link_limits(parts.plan)) {}
 
 Process::~Process() {
   if (!replica_) return;

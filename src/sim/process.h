@@ -22,6 +22,7 @@
 #include "base/ids.h"
 #include "base/random.h"
 #include "base/result.h"
+#include "host/link_guard.h"
 #include "host/receive_state.h"
 #include "host/start.h"
 #include "host/state_walk.h"
@@ -169,6 +170,9 @@ class Process final : private LogDevice::Owner, private host::StateInMemory, pri
   void close(zab::LinkId id);
   void lose(zab::LinkId id);
   void feed(zab::LinkId id);
+  // False: the greeting is incomplete, or it was refused and the link is gone.
+  bool is_greeting_accepted(zab::LinkId id, std::string_view bytes);
+  void await_greetings();
 
   // --- process_clients.cc ---
   struct ClientLink {
@@ -232,6 +236,8 @@ class Process final : private LogDevice::Owner, private host::StateInMemory, pri
   std::unique_ptr<LogDevice> log_;
   std::optional<std::string> why_over_;
 
+  host::LinkGuard guard_;
+  bool greetings_awaited_ = false;
   std::map<zab::LinkId, Link> links_;
   std::map<SocketId, zab::LinkId> link_of_;
   std::uint64_t next_link_ = 0;

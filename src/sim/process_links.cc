@@ -44,10 +44,38 @@ void Process::on_accepted(SocketId socket, Port port) {
     ports_[front].sockets[client.conn.slot] = socket;
     return;
   }
+  if (const auto oldest = guard_.crowded_out()) lose(*oldest);
   const zab::LinkId id{++next_link_};
   links_[id].socket = socket;
   link_of_[socket] = id;
+  guard_.add(id, parts_.clock.now());
+  await_greetings();
   tell({id, zab::LinkEvent::Kind::kAccepted});
+}
+
+void Process::await_greetings() {
+  const auto next = guard_.next_time();
+  if (!next || greetings_awaited_) return;
+  greetings_awaited_ = true;
+  parts_.world.after(parts_.clock.until(*next), parts_.actor, [this] {
+    greetings_awaited_ = false;
+    for (const zab::LinkId id : guard_.late(parts_.clock.now())) {
+      if (guard_.is_waiting_for(id)) lose(id);  // What was told before may have closed it.
+    }
+    await_greetings();
+  });
+}
+
+bool Process::is_greeting_accepted(zab::LinkId id, std::string_view bytes) {
+  const host::Greeting greeting = guard_.judge(bytes, member_->peer().memberships()).greeting;
+  if (greeting == host::Greeting::kIncomplete) return false;
+  if (greeting == host::Greeting::kGood) {
+    guard_.remove(id);
+    return true;
+  }
+  parts_.world.count(Did::kGreetingRefused);
+  lose(id);
+  return false;
 }
 
 void Process::on_bytes(SocketId socket, std::string_view bytes) {
@@ -65,6 +93,7 @@ void Process::feed(zab::LinkId id) {
   for (;;) {
     const auto found = links_.find(id);
     if (found == links_.end() || found->second.in.empty() || why_over_) return;
+    if (guard_.is_waiting_for(id) && !is_greeting_accepted(id, found->second.in)) return;
     // The bytes may make the process close the link.
     const std::string bytes = std::move(found->second.in);
     found->second.in.clear();
@@ -97,6 +126,7 @@ void Process::close(zab::LinkId id) {
   parts_.network.close(found->second.socket);
   link_of_.erase(found->second.socket);
   links_.erase(found);
+  guard_.remove(id);
 }
 
 void Process::send(const zab::LinkSend& send) {

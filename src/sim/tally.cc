@@ -39,6 +39,7 @@ const char* name_of(Did what) {
     case Did::kVoteDoubled: return "vote doubled";
     case Did::kLinksCrossed: return "election links crossed";
     case Did::kForeignLearner: return "foreign learner";
+    case Did::kGreetingRefused: return "greeting refused";
     case Did::kForeignVote: return "foreign vote";
     case Did::kElected: return "elected";
     case Did::kEstablished: return "established";

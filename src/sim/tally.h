@@ -51,6 +51,7 @@ enum class Did : std::uint8_t {
   kVoteDoubled,
   kLinksCrossed,
   kForeignLearner,
+  kGreetingRefused,
   kForeignVote,
   // agreement
   kElected,

@@ -140,7 +140,9 @@ MUTANTS = [
         ("  if (!is_believable_epoch(epoch_of(packet.zxid), known_epoch()))",
          "  if (epoch_of(packet.zxid) >= kEpochMax)")]),
     Mutant("strangers-get-the-tree", "a learner that is no member", "zab/leader_membership.cc", [
-        ("  if (memberships_.is_member(learner.server)) return true;", "  return true;")]),
+        ("  if (memberships_.is_member(learner.server)) return true;", "  return true;"),
+        ("  const bool is_welcome = reconfig_enabled_ || memberships.is_member(info->server);",
+         "  const bool is_welcome = true;", "host/link_guard.cc")]),
     Mutant("refused-greeting-takes-the-link", "a member's id, claimed by a stranger", "zab/leader_handshake.cc", [
         ("  if (!is_believable_epoch(epoch_of(packet.zxid), known_epoch()))",
          "  for (auto other = learners_.begin(); other != learners_.end();) {\n"
