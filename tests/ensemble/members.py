@@ -55,6 +55,17 @@ class Members(Ensemble):
         check(self.leader() is self[sid], f"{self[sid]} leads")
         return self
 
+    def start_again_as(self, kind, leads):
+        """The same ports, another kind, empty disks."""
+        for member in self:
+            member.stop()
+            if member.files.exists():
+                member.wipe()
+            for file in member.base.glob("zoo.cfg*"):
+                file.unlink()
+            member.become(kind)
+        return self.start_led_by(leads)
+
     def lines(self):
         return {f"server.{member.sid}": spec_of(member) for member in self}
 

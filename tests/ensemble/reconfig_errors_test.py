@@ -453,18 +453,6 @@ def refused_by_a_standalone_server(script):
 
 # --- the ensembles ---
 
-def fresh(ensemble, kind, leads):
-    """The same ports, another kind, empty disks."""
-    for member in ensemble:
-        member.stop()
-        if member.files.exists():
-            member.wipe()
-        for file in member.base.glob("zoo.cfg*"):
-            file.unlink()
-        member.become(kind)
-    ensemble.start_led_by(leads)
-
-
 class StandaloneServer:
     """The interface of Members that a script needs, with one server that replicates nothing."""
 
@@ -531,18 +519,18 @@ def compare(ensemble, restart, story):
 
 def every_request_gets_the_answer_of_java():
     with Members([DROVER] * 4, observers=(4,), properties={"zookeeper.skipACL": "no"}) as ensemble:
-        compare(ensemble, lambda kind: fresh(ensemble, kind, LEADER), everything)
+        compare(ensemble, lambda kind: ensemble.start_again_as(kind, LEADER), everything)
 
 
 def standalone_enabled_needs_two_voters_as_in_java():
     with Members([DROVER] * 2, config={"standaloneEnabled": "true"}) as ensemble:
-        compare(ensemble, lambda kind: fresh(ensemble, kind, LEADER_OF_TWO), with_two_voters_and_standalone)
+        compare(ensemble, lambda kind: ensemble.start_again_as(kind, LEADER_OF_TWO), with_two_voters_and_standalone)
 
 
 def without_reconfig_enabled_the_answers_are_those_of_java():
     with Members([DROVER] * 2, config={"reconfigEnabled": "false"},
                  properties={"zookeeper.skipACL": "no"}) as ensemble:
-        compare(ensemble, lambda kind: fresh(ensemble, kind, LEADER_OF_TWO), refused)
+        compare(ensemble, lambda kind: ensemble.start_again_as(kind, LEADER_OF_TWO), refused)
 
 
 def a_standalone_server_answers_as_java_does():

@@ -32,6 +32,7 @@ finish() {  # finish NAME PID: prints what it said if it failed
   local status=0
   wait "$2" || status=$?
   add_suite "$1" "$status" "$logs/$1" "$SECONDS" || cat "$logs/$1"
+  grep ': SKIPPED: ' "$logs/$1" || true
 }
 
 finish_all() {
@@ -46,7 +47,10 @@ start sessions /usr/bin/python3 "$here/sessions_test.py"
 start settings /usr/bin/python3 "$here/settings_test.py"
 start strangers /usr/bin/python3 "$here/strangers_test.py"
 start reconfig /usr/bin/python3 "$here/reconfig_test.py"
-start lost_quorum /usr/bin/python3 "$here/lost_quorum_test.py"
+start changes /usr/bin/python3 "$here/reconfig_load_test.py" "$@"
+start errors /usr/bin/python3 "$here/reconfig_errors_test.py"
+start quorums /usr/bin/python3 "$here/reconfig_quorums_test.py"
+start clients /usr/bin/python3 "$here/reconfig_clients_test.py"
 start members /usr/bin/python3 "$here/membership_files_test.py"
 start promises /usr/bin/python3 "$here/promises_test.py"
 start frozen /usr/bin/python3 "$here/frozen_test.py"
