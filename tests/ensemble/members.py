@@ -61,8 +61,7 @@ class Members(Ensemble):
             member.stop()
             if member.files.exists():
                 member.wipe()
-            for file in member.base.glob("zoo.cfg*"):
-                file.unlink()
+            forget_members(member)
             member.become(kind)
         return self.start_led_by(leads)
 
@@ -199,6 +198,12 @@ class Members(Ensemble):
         for number, member in enumerate([*self.retired, *self.spares.values()]):
             self.members[-1 - number] = member
         super().__exit__(*failure)
+
+
+def forget_members(member):
+    """Its next start is with the file that the test has for it, as if an operator had written it again."""
+    for file in member.base.glob("zoo.cfg*"):
+        file.unlink()
 
 
 def spec_of(member):

@@ -15,12 +15,14 @@ import os
 import random
 import sys
 
-from ensemble import DROVER, JAVA, JAVA39  # First: it makes tests/durability importable.
-from harness import check
+from ensemble import DROVER, JAVA, JAVA39, write_marker  # First: it makes tests/durability importable.
+from harness import Session, check, check_equal, p, wait_until
 from load import Load
-from members import ANSWERED, MOMENTS, PROPOSED, SENT, Members, Residents, line_of
+from members import (ANSWERED, MOMENTS, PROPOSED, SENT, Members, Residents, forget_members, line_of, reconfig_body,
+                     sids_in)
 from mixed_test import JavaLostItsState, java_lost_its_state
 from releases import without_unreachable
+from scenarios import in_log
 from suite import run
 from trees import check_same_everywhere
 
@@ -112,6 +114,45 @@ def three_become_five_become_three(kinds, joins, joining=PROPOSED, leaving=PROPO
     changing(kinds, {4: joins, 5: joins}, story)
 
 
+def forgotten_with_the_leader(kinds, joins):
+    """The leader logs a change of the members that nobody else receives, and dies. When it is back, the change never
+    was, on its disk neither; and it can be made."""
+    def story(change):
+        ensemble = change.ensemble
+        ensemble.add(4)
+        ensemble.start(4)
+        change.load.pause()
+        leader = ensemble.leader()
+        before = ensemble.config(leader)
+        session = Session(leader.port)
+        others = [member for member in ensemble if member is not leader]
+        for member in others:
+            member.pause()
+        session.send([(p.RECONFIG, reconfig_body(joining=line_of(ensemble[4])))])
+        proposed = leader.base / "zoo.cfg.dynamic.next"
+        wait_until(lambda: proposed.exists() and in_log(leader, line_of(ensemble[4])), "the change in the log", 60)
+        change.residents.move_out(*ensemble.members)
+        for member in ensemble:
+            member.kill()  # The others too, because their sockets may hold the proposal.
+        session.close()
+        ensemble.start(*[member.sid for member in others if member.sid != 4])
+        check_equal(sids_in(ensemble.config()), sids_in(before), "the members without the leader that died")
+        write_marker(ensemble.leader())
+        forget_members(ensemble[4])  # Java has made a file of the members, to which it does not belong.
+        ensemble.start(4)
+        ensemble.start(leader.sid)
+        change.load.resume()
+        change.goes_on()
+        check_equal(sids_in(ensemble.config(leader)), sids_in(before), f"the members at {leader}")
+        if leader.kind == DROVER:
+            wait_until(lambda: not proposed.exists(), f"{leader} forgets the change", 60)
+        ensemble.reconfig(joining=line_of(ensemble[4]))
+        change.residents.settle_in()
+        change.compare()
+
+    changing(kinds, {4: joins}, story)
+
+
 def replaced_by_joining_and_leaving(first, second, back=True):
     """Each new server joins before an old one leaves; on the way back one request does both."""
     def story(change):
@@ -183,6 +224,12 @@ def growing(kinds, joins, joining=PROPOSED, leaving=PROPOSED):
                 three_become_five_become_three, kinds, joins, joining=joining, leaving=leaving)
 
 
+def forgetting(kinds, joins):
+    return case(f"a change that only the dead leader has seen is forgotten: "
+                f"{', '.join(NAMES[kind] for kind in kinds)}; {NAMES[joins]} joins",
+                forgotten_with_the_leader, kinds, joins)
+
+
 def replacing(first, second, back=True):
     return case(f"three {NAMES[first]} servers are replaced by {NAMES[second]} by joining and leaving"
                 f"{', and back' if back else ''}", replaced_by_joining_and_leaving, first, second, back=back)
@@ -195,6 +242,7 @@ def leading(leads, others):
 IN_CI = [
     growing([DROVER] * 3, DROVER),
     growing([DROVER, DROVER, JAVA], DROVER, SENT, PROPOSED),
+    forgetting([DROVER] * 3, DROVER),
     replacing(JAVA, DROVER),
     leading(JAVA39, DROVER),
     leading(DROVER, JAVA39),
@@ -207,6 +255,8 @@ MIXES = [([DROVER] * 3, DROVER), ([DROVER] * 3, JAVA), ([JAVA] * 3, DROVER), ([J
 def all_combinations():
     moments = [(joining, MOMENTS[(at + 1) % 3]) for at, joining in enumerate(MOMENTS)]
     return [*IN_CI, *[growing(kinds, joins, *pair) for kinds, joins in MIXES for pair in moments],
+            forgetting([JAVA, JAVA, DROVER], JAVA), forgetting([DROVER, DROVER, JAVA], DROVER),
+            forgetting([DROVER, DROVER, JAVA39], DROVER), forgetting([JAVA39, JAVA39, DROVER], DROVER),
             replacing(DROVER, JAVA), replacing(JAVA39, DROVER), replacing(DROVER, DROVER),
             leading(JAVA, DROVER), leading(DROVER, JAVA)]
 
