@@ -59,6 +59,7 @@ class MembershipSurveyor {
       judge_start();
     }
     survey_.latest_epoch = std::max(survey_.latest_epoch, epoch_of(Zxid{survey_.latest_version}));
+    std::ranges::stable_sort(survey_.found, {}, &FoundMembership::place);
     return std::move(survey_);
   }
 
