@@ -3,7 +3,7 @@
 # bash: source this file, or put it into /usr/share/bash-completion/completions/drover.
 
 _drover_programs="server ensemble cli inspect locks leaders queues members reconfig top bench version help"
-_drover_inspections="log snapshot diff verify history at repair"
+_drover_inspections="log snapshot diff verify history at repair members"
 _drover_reconfigurations="show add remove replace promote demote"
 _drover_reconfig_options="--dry-run --yes --force --wait --json -server -timeout --auth -client-configuration --help"
 _drover_lookers="locks leaders queues members"
@@ -46,6 +46,7 @@ _drover_inspect_options() {
     history) printf '%s ' --log-dir --whole-data ;;
     at) printf '%s ' --log-dir --data --write ;;
     repair) printf '%s ' --log-dir --backup --yes --accept-loss ;;
+    members) printf '%s ' --log-dir --force --backup --yes ;;
   esac
 }
 

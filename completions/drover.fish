@@ -3,7 +3,7 @@
 # fish: put this file into ~/.config/fish/completions/ or /usr/share/fish/vendor_completions.d/.
 
 set -l programs server ensemble cli inspect locks leaders queues members reconfig top bench version help
-set -l inspections log snapshot diff verify history at repair
+set -l inspections log snapshot diff verify history at repair members
 set -l commands addWatch addauth close config connect cp create delete deleteall delquota edit export find get getAcl \
     getAllChildrenNumber getEphemerals help history import listquota ls mv printwatches quit reconfig redo \
     removewatches set setAcl setquota stat sync version watch whoami
@@ -17,7 +17,7 @@ set -l with_flags "addWatch m" "config c w s" "cp r" "create s e c t" "delete v"
     "stat w" "watch n"
 set -l with_options "log from to path session type stats data" "snapshot stats nodes sessions acls path data" \
     "diff log-dir path ignore-stat summary" "verify log-dir" "history log-dir whole-data" "at log-dir data write" \
-    "repair log-dir backup yes accept-loss"
+    "repair log-dir backup yes accept-loss" "members log-dir force backup yes"
 
 complete -c drover -n "not __fish_seen_subcommand_from $programs" -f -a "$programs"
 complete -c drover -n "$in_shell" -f -a "$commands"

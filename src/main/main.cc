@@ -130,7 +130,7 @@ const std::array kCommands{
     Command{"ensemble", "run an ensemble of servers on this machine", server::run_ensemble,
             server::kEnsembleHelp},
     Command{"cli", "ZooKeeper's shell: one command, or many", cli::run_shell},
-    Command{"inspect", "read, verify and repair the files of a server: logs, snapshots, history",
+    Command{"inspect", "read, verify and repair the files of a server: logs, snapshots, history, members",
             tools::run_inspect},
     Command{"locks", "show who holds a lock and who waits for it", cli::run_locks, cli::kRecipesHelp},
     Command{"leaders", "show who leads and who is next", cli::run_leaders, cli::kRecipesHelp},

@@ -70,6 +70,10 @@ class Forcing {
 
 Outcome Forcing::run() {
   TRY_ASSIGN(const storage::DataDirs dirs, find_data_directories(context_, source_));
+  for (const std::string& directory : {dirs.snapshots, dirs.logs}) {
+    TRY_ASSIGN(const bool there, context_.disk.exists(directory));
+    if (!there) return refused(directory + " does not exist: choose a server that has data");
+  }
   TRY_ASSIGN(const auto locks, storage::lock_data_dirs(context_.disk, dirs));
   for (const std::string& directory : {dirs.snapshots, dirs.logs}) {
     const std::string user = world_.user_of(directory);

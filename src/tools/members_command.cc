@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/members_command.h"
 
+#include <algorithm>
+
 #include "tools/json.h"
 #include "tools/text.h"
 #include "zab/membership_text.h"
@@ -34,7 +36,7 @@ void print_server(const Context& context, const MembershipSurvey& s) {
                     s.dirs.snapshots);
   if (s.state && s.epochs) {
     context.out.print("last zxid {}, current epoch {}, accepted epoch {}, history {}\n",
-                      zxid_text(s.state->last), s.epochs->current, s.epochs->accepted,
+                      zxid_text(std::max(s.state->last, Zxid{0})), s.epochs->current, s.epochs->accepted,
                       s.epochs->history_id == 0 ? "unknown" : hex_text(s.epochs->history_id));
   }
   context.out.write("\n");
@@ -68,7 +70,7 @@ void print_json(const Context& context, const MembershipSurvey& s) {
   if (s.me) server.number("id", raw(*s.me));
   server.boolean("reconfigEnabled", s.reconfig_enabled);
   if (s.state && s.epochs) {
-    server.zxid("last", s.state->last).count("currentEpoch", s.epochs->current);
+    server.zxid("last", std::max(s.state->last, Zxid{0})).count("currentEpoch", s.epochs->current);
     server.count("acceptedEpoch", s.epochs->accepted).hex("history", s.epochs->history_id);
   }
   server.end_line();

@@ -59,6 +59,7 @@ class MembershipSurveyor {
       judge_start();
     }
     survey_.latest_epoch = std::max(survey_.latest_epoch, epoch_of(Zxid{survey_.latest_version}));
+    std::ranges::stable_sort(survey_.found, {}, &FoundMembership::place);
     return std::move(survey_);
   }
 
@@ -163,20 +164,20 @@ class MembershipSurveyor {
     find_later_files();
   }
 
-  // zoo.cfg may have been restored from a backup.
+  // A crash may have interrupted the last step of a reconfiguration. Then the server knows it from elsewhere.
   void find_later_files() {
     const auto [folder, name] = split_path(survey_.static_file);
     const auto names = context_.disk.list(folder);
     if (!names) return;
-    const std::int64_t committed = survey_.find(committed_place())->members.version();
+    const std::int64_t known = survey_.latest_version;
     for (const std::string& each : *names) {
       if (!each.starts_with(name + ".dynamic.")) continue;
       const std::int64_t version = zab::version_of_file_name(each);
       survey_.latest_version = std::max(survey_.latest_version, version);
-      if (version > committed)
+      if (version > known && !dynamic_file_.empty())
         find(Verdict::kBad, each +
-                                " is later than the membership that zoo.cfg names; servers ignore it. Was "
-                                "zoo.cfg restored from a backup?");
+                                " is later than every membership in use; servers ignore it. Was zoo.cfg "
+                                "restored from a backup, or a change interrupted?");
     }
   }
 

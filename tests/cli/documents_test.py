@@ -113,7 +113,7 @@ def flags_in_manual():
 
 
 def options_of_inspections():
-    for name in ("log", "snapshot", "diff", "verify", "history", "at", "repair"):
+    for name in ("log", "snapshot", "diff", "verify", "history", "at", "repair", "members"):
         text = subprocess.run([drover_binary(), "inspect", name, "--help"], capture_output=True, text=True,
                               check=True).stdout
         yield name, set(re.findall(r"(?m)^  (?:-h,)?(--[\w-]+)", text))

@@ -19,11 +19,12 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "durability
 
 import log_holes  # noqa: E402
 from harness import FailingDisk, Session, check, p, wait_until  # noqa: E402
+import maven  # noqa: E402
 from ports import free_port  # noqa: E402
-from servers import (JVM_FLAGS, LOG_FLAGS, SERVER_JARS, Server, drover_binary, four_letter_word,  # noqa: E402
-                     java_binary, java_classpath)
+from servers import (JVM_FLAGS, LIBRARY_JARS, LOG_FLAGS, SERVER_JARS, Server, drover_binary,  # noqa: E402
+                     four_letter_word, java_binary, java_classpath)
 
-JAVA, DROVER = "java", "drover"
+JAVA, JAVA39, DROVER = "java", "java39", "drover"  # Apache ZooKeeper 3.8.0, 3.9 from Maven Central, and ours
 VOTER, OBSERVER = "participant", "observer"
 
 # A Java leader says at this level that it sends TRUNC.
@@ -63,7 +64,7 @@ class Member(Server):
         self.port, self.quorum_port, self.election_port = free_port(), free_port(), free_port()
         (self.data_dir / "myid").write_text(f"{sid}\n")
         self.disk = FailingDisk(self.base) if failing_disk else None
-        self.clock = None  # a wrong one, with the same interface
+        self.clock = self.routes = None  # a wrong clock, and a way through a proxy, with the same interface
         self.paused = False
         self._said_before = 0
 
@@ -84,8 +85,13 @@ class Member(Server):
         if self.kind == DROVER:
             return [drover_binary(), "server", str(config_file), *properties]
         return [java_binary(), *JVM_FLAGS, "-Xmx256m", *LOG_FLAGS, SYNC_LOG_FLAG, *properties, "-cp",
-                java_classpath(*SERVER_JARS), "org.apache.zookeeper.server.quorum.QuorumPeerMain",
+                self._classpath(), "org.apache.zookeeper.server.quorum.QuorumPeerMain",
                 str(config_file)]
+
+    def _classpath(self):
+        if self.kind == JAVA39:
+            return ":".join([*maven.zookeeper_jars(), java_classpath(*LIBRARY_JARS)])
+        return java_classpath(*SERVER_JARS)
 
     def launch(self):
         """Starts the process; whether it serves is for the others to decide too."""
@@ -103,7 +109,7 @@ class Member(Server):
     def _environment(self):
         """The environment for the preloaded fault libraries."""
         merged = {}
-        for liar in filter(None, (self.disk, self.clock)):
+        for liar in filter(None, (self.disk, self.clock, self.routes)):
             for name, value in liar.environment().items():
                 merged[name] = f"{merged[name]}:{value}" if name in merged else value
         return merged

@@ -306,11 +306,13 @@ class JavaWriter:
 class Load:
     """All of them on one ensemble. As a context it writes from the beginning to the end."""
 
-    def __init__(self, ensemble, seed, raw_sessions=2, window=4):
+    def __init__(self, ensemble, seed, raw_sessions=2, window=4, servers=None):
+        """`servers` are those that clients know, if some of them join later."""
         self.ensemble = ensemble
-        members = list(ensemble)
-        self.roamers = [Roamer(number, seed, members, window) for number in range(raw_sessions)]
-        self.counting = [KazooWriter(ensemble.hosts), JavaWriter(ensemble.hosts)]
+        servers = servers or list(ensemble)
+        hosts = ",".join(server.address for server in servers)
+        self.roamers = [Roamer(number, seed, servers, window) for number in range(raw_sessions)]
+        self.counting = [KazooWriter(hosts), JavaWriter(hosts)]
 
     @property
     def clients(self):

@@ -9,189 +9,23 @@
 
 import argparse
 import contextlib
-import re
 import socket
 import sys
-import threading
 
-from ensemble import (DROVER, JAVA, OBSERVER, VOTER, Ensemble, Member,  # First: it makes tests/durability importable.
+from ensemble import (DROVER, JAVA, OBSERVER, VOTER, Ensemble,  # First: it makes tests/durability importable.
                       write_marker)
 from harness import check, check_equal, p, wait_until
-from kazoo.client import KazooClient, KazooState
-from kazoo.exceptions import ConnectionLoss, KazooException
+from kazoo.client import KazooClient
+from kazoo.exceptions import ConnectionLoss
+from members import (BAD_ARGUMENTS, BAD_VERSION, DISABLED, NO_AUTH, NO_QUORUM, Members, Writer, line_of, sids_in,
+                     version_of)
 from ports import free_port
 from servers import SUPER_AUTH
 from suite import run
 
-CONFIG_NODE = "/zookeeper/config"
 RECONFIGURED = "the ensemble was reconfigured"
 HALTED_EXIT = 4
 WRONG_CONFIG_EXIT = 2
-NO_QUORUM, BAD_ARGUMENTS, NO_AUTH, BAD_VERSION, DISABLED = -13, -8, -102, -103, -123
-
-
-class Members(Ensemble):
-    """An ensemble whose members change. Each member writes its own zoo.cfg after its first start."""
-
-    def __init__(self, kinds, config=None, properties=None):
-        self.settings = {"reconfigEnabled": "true", "standaloneEnabled": "false", **(config or {})}
-        self.options = {"zookeeper.skipACL": "yes", **(properties or {})}
-        self.retired = []
-        super().__init__(kinds, config=self.settings, properties=self.options)
-        for member in self:
-            member.config.update(self.lines())
-            self.let_write_config(member)
-
-    @staticmethod
-    def let_write_config(member):
-        write = member.write_config
-        member.write_config = lambda file: None if file.exists() else write(file)
-
-    def lines(self):
-        return {f"server.{member.sid}": spec_of(member) for member in self}
-
-    def add(self, sid, kind=DROVER):
-        """A server that is not a member yet, and whose file contains the present members and itself."""
-        self.members[sid] = Member(sid, kind, config=self.settings, properties=self.options)
-        self[sid].config.update(self.lines())
-        self.let_write_config(self[sid])
-        return self[sid]
-
-    def retire(self, *sids):
-        """From here on these are not expected to serve."""
-        self.retired += [self.members.pop(sid) for sid in sids]
-
-    def join(self, *sids):
-        """Starts new servers, waits until they are synced, and makes them members."""
-        for sid in sids:
-            self.start(sid)
-        return self.reconfig(joining=",".join(line_of(self[sid]) for sid in sids))
-
-    def reconfig(self, **change):
-        """Returns the new members. If the leader or the server that was asked leaves, so do its clients: then the
-        answer may be lost."""
-        before = version_of(self.config(change.get("at")))
-        try:
-            error, text = self.try_reconfig(**change)
-        except ConnectionError:
-            wait_until(lambda: self._version() > before, "the new members", 60)
-            return None
-        check_equal(error, 0, f"reconfig {change}")
-        return text
-
-    def _version(self):
-        """The newest that a server shows."""
-        found = [0]
-        for member in self.running:
-            with contextlib.suppress(OSError):
-                found.append(version_of(self.config(member)))
-        return max(found)
-
-    def try_reconfig(self, joining=None, leaving=None, members=None, version=-1, auth=None, at=None):
-        """The error and the new members. NEWCONFIGNOQUORUM is an answer like any other."""
-        member = at or self.settle()
-        with member.client() as session:
-            if auth:
-                session.connection.call(p.AUTH_XID, p.AUTH, p.auth_body("digest", auth))
-            error, body = session.call(p.RECONFIG, p.buffer(joining) + p.buffer(leaving) + p.buffer(members) +
-                                       p.int64(version))
-            return error, body.buffer().decode() if error == 0 else None
-
-    def config(self, member=None):
-        """What clients read, here or at the leader."""
-        with (member or self.settle()).client() as session:
-            error, body = session.call(p.GET_DATA, p.path_watch_body(CONFIG_NODE))
-            check_equal(error, 0, "getData")
-            return body.buffer().decode()
-
-    def agree(self):
-        """Returns the members when every server shows the same."""
-        found = {}
-
-        def same():
-            found.update({member.sid: self.config(member) for member in self})
-            return len(set(found.values())) == 1
-
-        self.settle()
-        wait_until(same, "the same members everywhere")
-        check_equal(sids_in(next(iter(found.values()))), sorted(self.members), "members")
-        return next(iter(found.values()))
-
-    def __exit__(self, *failure):
-        for number, member in enumerate(self.retired):
-            self.members[-1 - number] = member
-        super().__exit__(*failure)
-
-
-def spec_of(member):
-    return f"{member.line()};127.0.0.1:{member.port}"
-
-
-def line_of(member):
-    return f"server.{member.sid}={spec_of(member)}"
-
-
-def version_of(text):
-    return int(text.rpartition("version=")[2], 16)
-
-
-def sids_in(text):
-    return sorted(int(sid) for sid in re.findall(r"^server\.(\d+)=", text, re.MULTILINE))
-
-
-class Writer:
-    """One session that creates nodes all the time and remembers which were acknowledged."""
-
-    def __init__(self, ensemble):
-        self.client = KazooClient(ensemble.hosts, timeout=30, randomize_hosts=False)
-        self.states = []
-        self.client.add_listener(self.states.append)
-        self.client.start(30)
-        self.session = self.client.client_id[0]
-        self.client.ensure_path("/written")
-        self.client.create("/owned", ephemeral=True)
-        self.acknowledged = []
-        self.stopping = threading.Event()
-        self.thread = threading.Thread(target=self._write, daemon=True)
-        self.thread.start()
-
-    def _write(self):
-        number = 0
-        while not self.stopping.is_set():
-            path = f"/written/{number:08}"
-            with contextlib.suppress(ConnectionLoss):
-                try:
-                    self.client.create(path)
-                except KazooException as error:
-                    if not isinstance(error, ConnectionLoss):
-                        self.states.append(repr(error))
-                        return
-                    raise
-                self.acknowledged.append(path.rpartition("/")[2])
-            number += 1
-
-    def wait_for_more(self):
-        """Writes are acknowledged after this moment, too."""
-        before = len(self.acknowledged)
-        wait_until(lambda: len(self.acknowledged) > before + 20, "writes go on", 60)
-
-    def finish(self, ensemble):
-        self.wait_for_more()
-        self.stopping.set()
-        self.thread.join(60)
-        check(not self.thread.is_alive(), "the writer ends")
-        check_equal(self.client.client_id[0], self.session, "session")
-        bad = [state for state in self.states if state not in (KazooState.CONNECTED, KazooState.SUSPENDED)]
-        check_equal(bad, [], "states of the session")
-        self.client.sync("/written")
-        for member in ensemble:
-            with member.client() as session:
-                session.call(p.SYNC, p.buffer(b"/written"))
-                missing = set(self.acknowledged) - set(session.children("/written"))
-                check_equal(missing, set(), f"acknowledged, but missing at {member}")
-                check(session.exists("/owned"), "the ephemeral node is there")
-        self.client.stop()
-        self.client.close()
 
 
 def the_members_have_a_version_from_the_first_epoch_on():

@@ -32,6 +32,7 @@ finish() {  # finish NAME PID: prints what it said if it failed
   local status=0
   wait "$2" || status=$?
   add_suite "$1" "$status" "$logs/$1" "$SECONDS" || cat "$logs/$1"
+  grep ': SKIPPED: ' "$logs/$1" || true
 }
 
 finish_all() {
@@ -51,6 +52,11 @@ start promises /usr/bin/python3 "$here/promises_test.py"
 start frozen /usr/bin/python3 "$here/frozen_test.py"
 start voters /usr/bin/python3 "$here/mixed_test.py" --setups voters "$@"
 start observers /usr/bin/python3 "$here/mixed_test.py" --setups observers "$@"
+finish_all
+start changes /usr/bin/python3 "$here/reconfig_load_test.py" "$@"
+start errors /usr/bin/python3 "$here/reconfig_errors_test.py"
+start quorums /usr/bin/python3 "$here/reconfig_quorums_test.py" "$@"
+start clients /usr/bin/python3 "$here/reconfig_clients_test.py"
 finish_all
 # Large transactions keep the disk busy, and a first start is a matter of seconds: not beside the others.
 start boot /usr/bin/python3 "$here/boot_test.py"
