@@ -120,6 +120,25 @@ class Starter {
   Start start_;
 };
 
+// The last reconfiguration in the log or the snapshot.
+std::optional<zab::Membership> logged_membership(const state::Machine& machine) {
+  const state::NodeRef node = machine.tree.find(kConfigPath);
+  if (node == state::kNoNode) return std::nullopt;
+  auto logged = zab::parse_membership(machine.tree.at(node).data().value_or(std::string_view{}),
+                                      {.multi_address = true});
+  if (!logged || logged->servers().empty()) return std::nullopt;
+  return std::move(*logged);
+}
+
+// A version is the zxid of a transaction, or the beginning of an epoch: then a leader has numbered members
+// that came from files.
+bool is_acknowledged(const zab::Membership& proposed, const std::optional<zab::Membership>& logged,
+                     const zab::PeerStart& start) {
+  if (counter_of(Zxid{proposed.version()}) == 0)
+    return epoch_of(Zxid{proposed.version()}) <= start.current_epoch;
+  return logged && logged->version() >= proposed.version();
+}
+
 }  // namespace
 
 IoResult<storage::RecoveryReport> StartHooks::replay(storage::Disk& disk, const storage::DataDirs& dirs,
@@ -137,16 +156,16 @@ IoResult<Start> recover(storage::Disk& disk, const storage::DataDirs& dirs, stat
 IoResult<zab::Memberships> recover_memberships(MembershipFiles& files, const state::Machine& machine,
                                                const zab::PeerStart& start) {
   TRY_ASSIGN(StoredMembership stored, files.load());
-  std::optional<zab::Membership> proposed = std::move(stored.proposed);
-  const std::int64_t acknowledged = std::max(raw(machine.last_zxid), raw(epoch_start(start.current_epoch)));
-  if (proposed && proposed->version() > acknowledged) proposed.reset();
-  // The node holds the last reconfiguration of the log.
-  if (const state::NodeRef node = machine.tree.find(kConfigPath); node != state::kNoNode) {
-    auto logged = zab::parse_membership(machine.tree.at(node).data().value_or(std::string_view{}),
-                                        {.multi_address = true});
-    const std::int64_t newest = proposed ? proposed->version() : 0;
-    if (logged && !logged->servers().empty() && logged->version() > newest) proposed = std::move(*logged);
+  std::optional<zab::Membership> logged = logged_membership(machine);
+  // The file is written before its transaction is. If a crash came between the two, or another leader's state
+  // replaced the log, the file says nothing. It has to go now: once the log has passed its version, it would
+  // look valid.
+  if (stored.proposed && !is_acknowledged(*stored.proposed, logged, start)) {
+    TRY(files.withdraw());
+    stored.proposed.reset();
   }
+  std::optional<zab::Membership>& proposed = stored.proposed;
+  if (logged && (!proposed || logged->version() > proposed->version())) proposed = std::move(logged);
   if (proposed && proposed->version() <= stored.committed.version()) proposed.reset();
   return zab::Memberships(std::move(stored.committed), std::move(proposed));
 }

@@ -172,7 +172,12 @@ void Cluster::live() {
     run_until(patience(), [this] { return everybody_serves(); });
     for (const auto& client : clients_) client->rest();
   }
-  wait_until(patience(), "a leader serves, and everybody follows", [this] { return everybody_serves(); });
+  if (!run_until(patience(), [this] { return everybody_serves(); })) {
+    if (world_.failed()) return;
+    if (is_quorum_lost()) return world_.count(Did::kQuorumLost);
+    world_.fail("not within " + std::to_string(patience() / kSecond) +
+                " s: a leader serves, and everybody follows; " + situation());
+  }
   for (const auto& client : clients_) client->rest();
   wait_until(patience(), "every call has ended", [this] {
     return std::all_of(clients_.begin(), clients_.end(),

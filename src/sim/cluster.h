@@ -90,6 +90,9 @@ class Cluster final : private ServerObserver {
   void drain();
   Micros patience() const { return 10 * plan_.init_time() + 30 * kSecond; }
   bool everybody_serves() const;
+  // A reconfiguration was proposed when a server had just lost its disk. That server cannot vote before a
+  // leader has synced it, and there is no quorum of the new members without it: only an operator can help.
+  bool is_quorum_lost() const;
   bool everybody_level() const;
   bool everything_drained() const;
   std::string situation() const;

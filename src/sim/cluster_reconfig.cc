@@ -87,6 +87,9 @@ void Cluster::reconfigure(Random& random) {
   const auto client =
       std::ranges::find_if(clients_, [](const auto& each) { return each->client().is_connected(); });
   if (client == clients_.end()) return;
+  // A wise operator waits until a server that has lost its disk is synced again: it counts for the size of a
+  // quorum, and cannot help to make one.
+  if (std::ranges::any_of(servers_, [](const auto& each) { return each->has_lost_disk(); })) return;
   const std::vector<ServerId> servers = plan_.servers();
   const bool grouped = !plan_.membership.groups().empty();
   const Change change =
@@ -97,6 +100,20 @@ void Cluster::reconfigure(Random& random) {
   world_.say("the operator changes the members: " + change.joining + " joining, " + change.leaving +
              " leaving, all " + change.all);
   (*client)->probe(wire::OpCode::kReconfig, body_of(change, version));
+}
+
+bool Cluster::is_quorum_lost() const {
+  zab::ServerSet able;
+  for (const auto& server : servers_) {
+    if (server->is_up() && server->process()->has_member() && server->has_history() &&
+        server->process()->member().peer().knows_history())
+      able.insert(server->id());
+  }
+  return std::ranges::any_of(servers_, [&](const auto& server) {
+    if (!able.contains(server->id())) return false;
+    const auto& proposed = server->process()->member().peer().memberships().proposed();
+    return proposed && !proposed->is_quorum(able);
+  });
 }
 
 // It follows without serving, as long as it is there.

@@ -223,7 +223,7 @@ void SimServer::wipe() {
   for (const std::string& name : *names) (void)disk_.unlink(storage::join_path(dirs.snapshots, name));
   must(disk_.sync_directory(dirs.snapshots));
   must(storage::remove_initialize_mark(disk_, dirs));
-  impaired_ = true;
+  impaired_ = has_lost_disk_ = true;
   stranger_ = has_history_ = false;
   arm_crash_point();
 }

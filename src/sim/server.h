@@ -69,6 +69,8 @@ class SimServer final : private Network::Host, private ElectionNet::Host, privat
   void set_restarts(Micros low, Micros high) { restart_low_ = low, restart_high_ = high; }
   // Empties the disk, without the operator's mark that it is meant to be empty.
   void wipe();
+  // It was wiped, and is not synced yet.
+  bool has_lost_disk() const { return has_lost_disk_; }
   // It holds a history of an earlier ensemble, which the others do not know.
   bool is_stranger() const { return stranger_; }
   // All files of its history, with their names.
@@ -96,7 +98,7 @@ class SimServer final : private Network::Host, private ElectionNet::Host, privat
   bool on_send() override;
   void on_discard() override { impaired_ = true; }
   void on_serving() override {
-    impaired_ = false;
+    impaired_ = has_lost_disk_ = false;
     has_history_ = true;
   }
 
@@ -120,6 +122,7 @@ class SimServer final : private Network::Host, private ElectionNet::Host, privat
   bool damaged_ = false;
   bool stranger_ = false;
   bool has_history_ = false;
+  bool has_lost_disk_ = false;
   std::optional<CrashPoint> crash_point_;
   std::uint64_t sends_ = 0;
   std::uint64_t operations_at_first_ = 0;  // of the disk, before the first start

@@ -53,6 +53,7 @@ const char* name_of(Did what) {
     case Did::kReconfigProposed: return "reconfiguration";
     case Did::kReconfigActivated: return "membership activated";
     case Did::kHandedOver: return "leader that hands over";
+    case Did::kQuorumLost: return "quorum of new members lost";
     case Did::kReload: return "state read anew";
     case Did::kDiscard: return "history put away";
     case Did::kRecovering: return "history unknown";
@@ -78,15 +79,16 @@ const char* name_of(Did what) {
 
 // These need damage between a start and a TRUNC, a voter whose promises went to no leader, or a wrong state
 // in memory. Seeds have that too rarely or never; scripts show it (damaged-leader-gets-trunc,
-// promise-to-nobody, wrong-follower, wrong-leader).
-static bool only_in_scripts(Did what) {
-  return what == Did::kDiscard || what == Did::kMadeWay || what == Did::kSpoiled || what == Did::kContested;
+// promise-to-nobody, wrong-follower, wrong-leader). A lost quorum is nothing to wish for.
+static bool is_rare(Did what) {
+  return what == Did::kQuorumLost || what == Did::kDiscard || what == Did::kMadeWay ||
+         what == Did::kSpoiled || what == Did::kContested;
 }
 
 std::string Tally::missing() const {
   std::string names;
   for (std::size_t i = 0; i < counts_.size(); ++i) {
-    if (only_in_scripts(static_cast<Did>(i))) continue;
+    if (is_rare(static_cast<Did>(i))) continue;
     if (counts_[i] == 0) names += (names.empty() ? "" : ", ") + std::string(name_of(static_cast<Did>(i)));
   }
   return names;

@@ -66,6 +66,7 @@ enum class Did : std::uint8_t {
   kReconfigProposed,
   kReconfigActivated,
   kHandedOver,
+  kQuorumLost,
   kReload,
   kDiscard,
   kRecovering,

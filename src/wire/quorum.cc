@@ -285,7 +285,9 @@ void append_notification(std::string& out, const Notification& notification) {
   w.i64(notification.round);
   w.i64(notification.peer_epoch);
   w.i32(notification.version);
-  if (notification.version > 1) w.string(notification.config);
+  if (notification.version <= 1) return;
+  w.string(notification.config);
+  if (!notification.proposed.empty()) w.string(notification.proposed);
 }
 
 std::optional<Notification> decode_notification(std::string_view frame) {
@@ -307,6 +309,9 @@ std::optional<Notification> decode_notification(std::string_view frame) {
     const Nullable config = r.buffer();
     if (!config) return std::nullopt;
     n.config = *config;
+    // Other bytes may follow one day, as they may for Java.
+    Reader rest = r;
+    if (const Nullable proposed = rest.buffer(); rest.ok() && proposed) n.proposed = *proposed;
   }
   if (!r.ok() || state < 0 || state > std::to_underlying(PeerState::kObserving)) return std::nullopt;
   n.state = static_cast<PeerState>(state);

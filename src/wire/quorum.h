@@ -154,6 +154,9 @@ struct Notification {
   std::int64_t peer_epoch = 0;
   std::int32_t version = 2;
   std::string config;  // text of the sender's committed membership; since version 2
+  // Text of a membership in the sender's log that may not be committed yet; empty: none. Java neither sends
+  // nor reads it.
+  std::string proposed;
 };
 // The payload of an election frame.
 void append_notification(std::string& out, const Notification& notification);

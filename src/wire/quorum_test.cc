@@ -287,6 +287,21 @@ TEST(Notification, IsWrittenAndReadAsZooKeeperDoes) {
   EXPECT_EQ(again, bytes);
 }
 
+TEST(Notification, CarriesAProposedMembershipBehindWhatJavaReads) {
+  Notification n;
+  n.config = "committed";
+  std::string without;
+  append_notification(without, n);
+  EXPECT_EQ(decode_notification(without)->proposed, "");
+  n.proposed = "proposed";
+  std::string with;
+  append_notification(with, n);
+  EXPECT_TRUE(with.starts_with(without));
+  EXPECT_EQ(decode_notification(with)->proposed, "proposed");
+  EXPECT_EQ(decode_notification(with + "more")->proposed, "proposed");
+  EXPECT_EQ(decode_notification(with.substr(0, with.size() - 1))->proposed, "");
+}
+
 TEST(Notification, With28BytesTakesTheEpochFromTheZxid) {
   const auto n = decode_notification(from_hex("00000000 0000000000000002 0000000500000007 0000000000000003"));
   ASSERT_TRUE(n);

@@ -61,7 +61,7 @@ void Election::on_notification(ServerId from, const Notification& n, Instant now
                                std::vector<NotificationSend>& sends) {
   if (from == config_.me || !is_plausible(n, round_)) return;
   if (!looking_ && state_ == PeerState::kLooking) return;  // Not started: there is nothing to say yet.
-  if (!memberships_.is_voter(from)) return answer_stranger(from, n, sends);
+  if (!memberships_.takes_part(from)) return answer_stranger(from, n, sends);
   const bool asks = n.state == PeerState::kLooking;
   if (!looking_) {
     if (asks) answer(from, sends);
@@ -71,9 +71,9 @@ void Election::on_notification(ServerId from, const Notification& n, Instant now
   heard_.insert(from);
   // The sender is in an earlier election and must learn of this one. A server without a vote need not tell
   // anybody: its answer would only be answered, and that answer too, and so on.
-  if (asks && n.round < round_ && memberships_.is_voter(config_.me)) answer(from, sends);
+  if (asks && n.round < round_ && memberships_.takes_part(config_.me)) answer(from, sends);
   if (asks && raw(n.leader) < 0) return on_abstention(from, n, now, sends);
-  if (!memberships_.is_voter(n.leader)) return;
+  if (!memberships_.takes_part(n.leader)) return;
   switch (n.state) {
     case PeerState::kLooking: on_candidate(from, n, now, sends); break;
     case PeerState::kFollowing:
@@ -103,14 +103,14 @@ std::optional<Instant> Election::next_time() const {
 void Election::set_reachable(ServerId server, bool reachable) {
   if (reachable) {
     unreachable_.erase(server);
-  } else if (memberships_.is_voter(server)) {
+  } else if (memberships_.takes_part(server)) {
     unreachable_.insert(server);
   }
 }
 
 void Election::set_memberships(const Memberships& memberships) {
   memberships_ = memberships;
-  std::erase_if(unreachable_, [&](ServerId server) { return !memberships_.is_voter(server); });
+  std::erase_if(unreachable_, [&](ServerId server) { return !memberships_.takes_part(server); });
 }
 
 // --- sending ---
@@ -126,12 +126,13 @@ Notification Election::current() const {
   n.round = vote.round;
   n.peer_epoch = vote.peer_epoch;
   n.config = to_text(memberships_.committed());
+  if (memberships_.proposed()) n.proposed = to_text(*memberships_.proposed());
   return n;
 }
 
 void Election::tell_voters(Instant now, std::vector<NotificationSend>& sends) {
   const Notification n = current();
-  for (const ServerId voter : memberships_.voters()) {
+  for (const ServerId voter : memberships_.participants()) {
     if (voter != config_.me) sends.push_back({voter, n});
   }
   repeat_at_ = now + interval_ms_;
@@ -169,7 +170,7 @@ Instant Election::decision_time() const {
 
 void Election::consider(Instant now) {
   const bool electable =
-      proposal_.leader == config_.me ? can_lead() : memberships_.is_voter(proposal_.leader);
+      proposal_.leader == config_.me ? can_lead() : memberships_.takes_part(proposal_.leader);
   if (!electable || !agreed(received_, {proposal_, PeerState::kLooking, 0})) {
     quorum_since_.reset();
     return;
@@ -180,7 +181,7 @@ void Election::consider(Instant now) {
 
 void Election::decide(const Vote& vote) {
   ENSURE(looking_, "an election is decided once");
-  ENSURE(memberships_.is_voter(vote.leader), "a leader is a voter");
+  ENSURE(memberships_.takes_part(vote.leader), "a leader is a voter");
   ENSURE(vote.leader != config_.me || can_lead(), "a leader has a history and a weight");
   joined_ = false;
   vote_ = vote;

@@ -239,6 +239,18 @@ TEST(Recovering, AServerTakesNoPartInTheElectionOfOthers) {
   EXPECT_EQ(knowing.wait(100'000).leader(), 0);
 }
 
+// Somebody has spoken in its name, or it has lost its disk since.
+TEST(Recovering, AServerThatSaysThatItKnowsNothingLosesOurVote) {
+  Server server(1, voters(3));
+  server.look({.zxid = 10}).hear(3, {.leader = 3, .zxid = 1000});
+  ASSERT_EQ(raw(server.election.proposal().leader), 3);
+  server.hear(3, {.leader = 3, .zxid = -1});
+  EXPECT_EQ(raw(server.election.proposal().leader), 1);
+  EXPECT_EQ(server.election.round(), 2) << "votes of the old round are not valid";
+  server.hear(2, {.leader = 1, .zxid = 10, .round = 2}).wait(1000);
+  EXPECT_EQ(server.leader(), 1);
+}
+
 TEST(Recovering, AServerFollowsAnEstablishedLeader) {
   Server s(1, voters(3));
   s.look({.zxid = -1});

@@ -21,6 +21,11 @@ void Election::on_candidate(ServerId from, const Notification& n, Instant now,
                             std::vector<NotificationSend>& sends) {
   if (n.zxid == kUnknownHistory) {
     abstaining_.insert(from);
+    // We vote for it by mistake: somebody spoke in its name, or it has lost its disk since.
+    if (proposal_.leader == from && own_zxid_ != kUnknownHistory) {
+      enter_round(std::max(round_, n.round) + 1);
+      propose(last_candidate(), now, sends);
+    }
     return consider(now);  // Perhaps it was the last one that we waited for.
   }
   abstaining_.erase(from);
@@ -222,10 +227,13 @@ bool Election::everybody_agrees() const {
 }
 
 bool Election::has_vote() const {
-  return !config_.observer && memberships_.is_voter(config_.me) && own_zxid_ != kUnknownHistory;
+  return !config_.observer && memberships_.takes_part(config_.me) && own_zxid_ != kUnknownHistory;
 }
 
-bool Election::can_lead() const { return has_vote() && may_lead_ && memberships_.weight_of(config_.me) != 0; }
+bool Election::can_lead() const {
+  return has_vote() && may_lead_ && memberships_.is_voter(config_.me) &&
+         memberships_.weight_of(config_.me) != 0;
+}
 
 bool Election::leader_seems_empty() const {
   return raw(vote_.zxid) == 0 && (!joined_ || vote_.peer_epoch == 0);

@@ -183,7 +183,7 @@ void Invariants::look_at_link(const Leader& leader, const LearnerLink& link, Che
 void Invariants::look_at_learner(const Peer& peer, const Learner& learner, Check& check) {
   using Phase = Learner::Phase;
   check.expect(!learner.over(), "a following server has not given up");
-  check.expect(peer.memberships_.is_voter(learner.leader()) && learner.leader() != peer.config_.me,
+  check.expect(peer.memberships_.takes_part(learner.leader()) && learner.leader() != peer.config_.me,
                "a learner follows another server, which votes");
   if (learner.phase_ < Phase::kSync) return;
   const std::uint32_t accepted = peer.epochs_.accepted_epoch;

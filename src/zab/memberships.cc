@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zab/memberships.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/ensure.h"
@@ -16,6 +17,9 @@ Memberships::Memberships(Membership committed, std::optional<Membership> propose
 void Memberships::changed() {
   voters_ = committed_.voters();
   if (proposed_) voters_.insert(proposed_->voters().begin(), proposed_->voters().end());
+  if (heard_ && heard_->version() <= last_seen().version()) heard_.reset();
+  participants_ = voters_;
+  if (heard_) participants_.insert(heard_->voters().begin(), heard_->voters().end());
   ++changes_;
 }
 
@@ -37,12 +41,14 @@ bool Memberships::is_quorum_for(Zxid zxid, const ServerSet& servers) const {
 }
 
 std::int64_t Memberships::weight_of(ServerId server) const {
-  return committed_.is_member(server) || !proposed_ ? committed_.weight_of(server)
-                                                    : proposed_->weight_of(server);
+  std::int64_t weight = committed_.weight_of(server);
+  if (proposed_) weight = std::max(weight, proposed_->weight_of(server));
+  if (heard_) weight = std::max(weight, heard_->weight_of(server));
+  return weight;
 }
 
 const PeerSpec* Memberships::find(ServerId server) const {
-  for (const Membership* each : {&last_seen(), &committed_}) {
+  for (const Membership* each : {&last_seen(), &committed_, heard_ ? &*heard_ : &committed_}) {
     if (const auto found = each->servers().find(server); found != each->servers().end())
       return &found->second;
   }
@@ -107,6 +113,20 @@ bool Memberships::adopt(Membership newer, Effects& effects) {
   order_committed(effects);
   changed();
   return true;
+}
+
+bool Memberships::hear(Membership newer) {
+  if (newer.version() <= last_seen().version() || (heard_ && newer.version() <= heard_->version()))
+    return false;
+  heard_ = std::move(newer);
+  changed();
+  return true;
+}
+
+void Memberships::forget_heard() {
+  if (!heard_) return;
+  heard_.reset();
+  changed();
 }
 
 }  // namespace drover::zab

@@ -33,17 +33,25 @@ class Memberships {
   const Membership& committed() const { return committed_; }
   // Logged, or announced by a leader, but not known to be committed. Newer than committed().
   const std::optional<Membership>& proposed() const { return proposed_; }
+  // In the log of another server, and newer than what we have. It gives nobody a quorum and is not stored.
+  // But a leader may need our vote in it, or be one of its members: as long as we look for a leader, we vote
+  // with it and for it.
+  const std::optional<Membership>& heard() const { return heard_; }
   const Membership& last_seen() const { return proposed_ ? *proposed_ : committed_; }
   std::int64_t version() const { return committed_.version(); }
 
   // The questions about servers mean either membership, those about quorums both.
   bool is_voter(ServerId server) const { return voters_.contains(server); }
   bool is_member(ServerId server) const;
+  // The voters, and those of the membership that we have heard of.
+  bool takes_part(ServerId server) const { return participants_.contains(server); }
+  const ServerSet& participants() const { return participants_; }
   const ServerSet& voters() const { return voters_; }
   bool is_quorum(const ServerSet& servers) const;
   bool is_quorum_of_either(const ServerSet& servers) const;
   // Is it enough for this transaction? Those before the reconfiguration need only the old members.
   bool is_quorum_for(Zxid zxid, const ServerSet& servers) const;
+  // 0: it leads in none of them.
   std::int64_t weight_of(ServerId server) const;
   // How to reach it; null: unknown.
   const PeerSpec* find(ServerId server) const;
@@ -61,6 +69,11 @@ class Memberships {
   // Another server says that this one is committed.
   bool adopt(Membership newer, Effects& effects);
 
+  // A server that looks for a leader has this one in its log.
+  bool hear(Membership newer);
+  // We have a leader.
+  void forget_heard();
+
   // Grows with each change.
   std::uint64_t changes() const { return changes_; }
 
@@ -71,7 +84,9 @@ class Memberships {
 
   Membership committed_;
   std::optional<Membership> proposed_;
-  ServerSet voters_;  // of both
+  std::optional<Membership> heard_;
+  ServerSet voters_;        // of both
+  ServerSet participants_;  // of all three
   std::uint64_t changes_ = 0;
 };
 

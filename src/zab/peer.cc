@@ -47,7 +47,9 @@ Peer::Peer(const PeerConfig& config, Memberships memberships, History history, c
 }
 
 bool Peer::is_observer() const {
-  return config_.reconfig_enabled ? membership().observers().contains(config_.me) : config_.observer;
+  if (!config_.reconfig_enabled) return config_.observer;
+  // Where its vote may be needed, it is there.
+  return membership().observers().contains(config_.me) && !memberships_.takes_part(config_.me);
 }
 
 bool Peer::active() const {
@@ -81,6 +83,8 @@ void Peer::settle(Instant now, Effects& effects) {
   if (leader_ && leader_->over()) change_roles(now, effects);
   if (active() && !was_active_) {
     was_active_ = true;
+    memberships_.forget_heard();
+    follow_memberships(effects);
     if (leader_) trust_state();
     const auto waited = static_cast<std::uint64_t>(now - unavailable_since_);
     counts_.unavailable_ms.add(waited);
@@ -325,23 +329,45 @@ void Peer::follow_memberships(Effects& effects) {
   election_.set_memberships(memberships_);
 }
 
+// Only members are believed, and a version is a zxid, so it cannot be of an epoch that nobody has reached.
+std::optional<Membership> Peer::believable(const std::string& text) const {
+  auto theirs = parse_membership(text, {.multi_address = true});
+  if (!theirs || theirs->voters().empty() || theirs->version() <= memberships_.version()) return std::nullopt;
+  const std::uint32_t epoch = epoch_of(Zxid{theirs->version()});
+  if (!is_believable_epoch(epoch, epochs_.accepted_epoch)) return std::nullopt;
+  return std::move(*theirs);
+}
+
 // A voter has a later membership than ours. It is committed, so ours is no longer valid: we could elect a
-// leader that the ensemble has left behind. Only members are believed, and a version is a zxid, so it cannot
-// be of an epoch that nobody has reached. While we have a leader, the leader tells us.
+// leader that the ensemble has left behind. While we have a leader, the leader tells us.
 bool Peer::adopt_membership(ServerId from, const wire::Notification& notification, Instant now,
                             Effects& effects) {
   if (!config_.reconfig_enabled || role_ != Role::kLooking || notification.config.empty()) return false;
   if (!memberships_.is_member(from)) return false;
-  auto theirs = parse_membership(notification.config, {.multi_address = true});
-  if (!theirs || theirs->voters().empty() || theirs->version() <= memberships_.version()) return false;
-  const std::uint32_t epoch = epoch_of(Zxid{theirs->version()});
-  if (theirs->version() < 0 || !is_believable_epoch(epoch, epochs_.accepted_epoch)) return false;
+  auto theirs = believable(notification.config);
+  if (!theirs) return false;
   effects.log.push_back("server " + std::to_string(raw(from)) +
                         " has a later membership, which replaces ours: " + on_one_line(notification.config));
   effects.events.push_back(Event::kMembershipActivated);
   memberships_.adopt(std::move(*theirs), effects);
   follow_memberships(effects);
   look("the ensemble was reconfigured", now, effects);
+  return true;
+}
+
+// A voter has logged a reconfiguration that we have not. Only a quorum of its members can commit it, and they
+// may need our vote, or want a leader that we do not know yet. As in Raft, a server votes for whoever has the
+// longest history; the candidate itself knows which votes count. Java's servers do not do this, and wait.
+bool Peer::hear_membership(ServerId from, const wire::Notification& notification, Instant now,
+                           Effects& effects) {
+  if (!config_.reconfig_enabled || role_ != Role::kLooking || notification.proposed.empty()) return false;
+  if (!memberships_.is_member(from)) return false;
+  auto theirs = believable(notification.proposed);
+  if (!theirs || !memberships_.hear(std::move(*theirs))) return false;
+  follow_memberships(effects);
+  look("server " + std::to_string(raw(from)) +
+           " has a reconfiguration in its log: " + on_one_line(notification.proposed),
+       now, effects);
   return true;
 }
 
@@ -451,7 +477,8 @@ void Peer::on_notification(ServerId from, const wire::Notification& notification
                            Effects& effects) {
   begin(effects);
   if (from == config_.me) return;  // Another process speaks in our name.
-  if (adopt_membership(from, notification, now, effects)) {
+  if (adopt_membership(from, notification, now, effects) ||
+      hear_membership(from, notification, now, effects)) {
     remember(from, notification, now);
     return settle(now, effects);
   }

@@ -151,6 +151,8 @@ class Peer {
   void look(std::string why, Instant now, Effects& effects);
   void follow_memberships(Effects& effects);
   bool adopt_membership(ServerId from, const wire::Notification& notification, Instant now, Effects& effects);
+  bool hear_membership(ServerId from, const wire::Notification& notification, Instant now, Effects& effects);
+  std::optional<Membership> believable(const std::string& text) const;
   bool take_appointment();
   void ask_for_rival(Instant now, Effects& effects);
   void yield_to_rival();

@@ -164,6 +164,53 @@ TEST(Reconfiguration, AnUnfinishedOneIsCompletedByTheNextLeader) {
   EXPECT_TRUE(e.peer(2).membership().is_voter(ServerId{4}));
 }
 
+// Only 5 can lead, and 1 has to vote for it without having logged that there is a server 5.
+TEST(Reconfiguration, AVoterThatHasNotLoggedItVotesForANewMember) {
+  Reconfiguration e(3, 2);
+  for (const int id : {1, 2}) e.hold_disk(id);
+  e.reconfigure(3, 1, of({3, 4, 5}));
+  e.run();
+  for (const int id : {3, 4}) e.hold_disk(id);
+  e.propose(3, 2);
+  e.run();
+  ASSERT_EQ(e.disk(5).last(), zx(1, 2));
+  for (const int id : {1, 2, 3, 4, 5}) e.crash(id);
+  for (const int id : {1, 2, 3, 4}) e.release_disk(id);
+  e.start({1, 3, 5});
+  e.pass(5000);
+  EXPECT_EQ(e.leader(), 5);
+  EXPECT_EQ(e.version(1), raw(zx(1, 1)));
+  EXPECT_FALSE(e.peer(1).memberships().heard());
+}
+
+TEST(Reconfiguration, AServerVotesInTheMembershipThatOthersHaveLogged) {
+  Reconfiguration e(1, 2);
+  for (const int id : {2, 3}) e.hold_disk(id);
+  e.reconfigure(1, 1, of({1, 2, 3}));
+  e.run();
+  for (const int id : {1, 2, 3}) e.crash(id);
+  for (const int id : {2, 3}) e.release_disk(id);
+  e.start({1, 2, 3});
+  e.pass(5000);
+  EXPECT_EQ(e.leader(), 1);
+  EXPECT_EQ(e.version(2), raw(zx(1, 1)));
+}
+
+TEST(Reconfiguration, AnObserverVotesInTheMembershipThatMakesItAVoter) {
+  Reconfiguration e(1, 0, 2);
+  e.isolate(2);
+  e.isolate(3);
+  e.reconfigure(1, 1, of({1, 2, 3}));
+  e.run();
+  for (const int id : {2, 3}) e.heal(id);
+  e.pass(5000);
+  EXPECT_EQ(e.leader(), 1);
+  for (const int id : {2, 3}) {
+    EXPECT_EQ(e.version(id), raw(zx(1, 1))) << id;
+    EXPECT_EQ(e.peer(id).role(), Role::kFollowing) << id;
+  }
+}
+
 TEST(Reconfiguration, OneThatNobodyElseHasIsTruncated) {
   Reconfiguration e(3);
   e.isolate(3);
