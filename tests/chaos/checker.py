@@ -10,11 +10,13 @@
 #   - every read shows the state at its zxid, and in a session zxids never fall
 #   - a `sync` is answered with everything that had returned, to anybody, before it was called
 #   - a watch fires once, for the first change after it was set, and before any answer that shows this change
+#   - each reconfiguration made the members that its request asked for, and every server shows those of its zxid
 
 import bisect
 import heapq
 
 from harness import OK, NO_NODE
+from members_model import CONFIG_NODE
 from operations import PENDING
 from tree_model import Tree
 from txn_logs import CLOSE_SESSION, CREATE_SESSION, ERROR
@@ -29,12 +31,13 @@ def expect(condition, what, *about):
         raise Violation(f"{what}: " + "; ".join(map(str, about)))
 
 
-def check_history(history, txns, guests=()):
-    """`txns` is the agreed log. Below the roots `guests` others may write, of whom only the log tells.
+def check_history(history, txns, guests=(), members=None):
+    """`txns` is the agreed log. Below the roots `guests` others may write, of whom only the log tells. `members` is a
+    MembersModel, if somebody changed or read the members.
     Returns the model's tree after it."""
     check_real_time(history.operations, txns)
     check_sessions(history.operations)
-    tree = replay(history.operations, txns, guests)
+    tree = replay(history.operations, txns, guests, members)
     check_nothing_overtakes(history.operations, txns)
     check_watches(history, tree)
     return tree
@@ -106,7 +109,7 @@ def check_nothing_overtakes(operations, txns):
 # ---- replay ----------------------------------------------------------------------------------------------
 
 
-def replay(operations, txns, guests=()):
+def replay(operations, txns, guests=(), members=None):
     """Applies every transaction in order, compares what was told about it, and each read where it belongs."""
     writes = {(op.session, op.xid): op for op in operations if op.is_write}
     known = {op.session for op in operations}
@@ -116,7 +119,7 @@ def replay(operations, txns, guests=()):
     seen = set()
     for txn in txns:
         while read < len(reads) and reads[read].zxid < txn.zxid:
-            check_read(tree, reads[read])
+            check_read(tree, reads[read], members)
             read += 1
         if txn.type == CLOSE_SESSION:
             tree.close_session(txn.session, txn.zxid)
@@ -129,9 +132,9 @@ def replay(operations, txns, guests=()):
             expect(op is not None, "nobody asked for this", txn[:5])
             expect((op.session, op.xid) not in seen, "done twice", op)
             seen.add((op.session, op.xid))
-            check_write(tree, op, txn)
+            check_write(tree, op, txn, members)
     for op in reads[read:]:
-        check_read(tree, op)
+        check_read(tree, op, members)
     for key, op in writes.items():
         expect(not op.was_decided or key in seen, "acknowledged and lost", op)
     return tree
@@ -149,11 +152,14 @@ def apply_guest(tree, txn, guests):
     expect(err == OK, f"done, although the model says {err}", op)
 
 
-def check_write(tree, op, txn):
+def check_write(tree, op, txn, members):
     if txn.refused:  # By the leader, after a follower had sent it.
         expect(op.err is PENDING or op.refused, "refused, and reported as something else", op)
         return
     expect(not op.refused, "refused and done", op)
+    if op.kind == "reconfig":
+        check_reconfiguration(members, op, txn)
+        return
     err, result = tree.apply(op, txn.session, txn.zxid, txn.time)
     expect(txn.error == err, f"decided as error {txn.error}, the model says {err}", op)
     if op.err is not PENDING:
@@ -161,9 +167,25 @@ def check_write(tree, op, txn):
         expect((op.err, op.result) == (err, result), f"the model answers {err} {result}", op)
 
 
-def check_read(tree, op):
+def check_reconfiguration(members, op, txn):
+    problem = members.judge(op, txn)
+    expect(problem is None, f"a reconfiguration that cannot be: {problem}", op, txn[:5])
+    text = members.apply(op, txn) if txn.error == OK else None
+    if text is not None:
+        expect(txn.members == text, f"a reconfiguration made other members than it was asked for: {txn.members}",
+               op, text)
+    if op.err is not PENDING:
+        expect((op.err, op.zxid) == (txn.error, txn.zxid), f"its transaction is {txn[:5]}", op)
+        expect(text is None or op.result[0].decode() == text, "a reconfiguration is answered with other members", op)
+
+
+def check_read(tree, op, members):
     node = tree.find(op.path)
     if op.kind == "sync":
+        return
+    if op.path == CONFIG_NODE:
+        expect(op.err == OK and op.result[0].decode() == members.present.text,
+               f"the members at this zxid are {members.present.text}", op)
         return
     if node is None:
         expect(op.err == NO_NODE, "there is no such node", op)

@@ -13,7 +13,9 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "ensemble")
 import ensemble  # noqa: E402,F401  It makes tests/durability and tests/compat importable.
 from checker import Violation, check_history, next_change, watched  # noqa: E402
 from client import ROOTS, Client  # noqa: E402
-from harness import OK, check, p  # noqa: E402
+from harness import BAD_ARGUMENTS, BAD_VERSION, OK, check, check_equal, p  # noqa: E402
+from joined_logs import Log, agree_on  # noqa: E402
+from members_model import CONFIG_NODE, NO_QUORUM, Change, Members, MembersModel  # noqa: E402
 from operations import PENDING, REFUSED, Event, History, Operation  # noqa: E402
 from suite import run  # noqa: E402
 from tree_model import Tree  # noqa: E402
@@ -23,6 +25,8 @@ SEEDS = range(8)
 STEPS = 600
 CLIENTS = 4
 GUESTS = ("/guest",)
+SPEC = "127.0.0.1:{0}1:{0}2:{1};127.0.0.1:{0}3"
+FIRST_MEMBERS = Members({sid: SPEC.format(sid, "participant") for sid in (1, 2, 3)}, 0x100000000)
 
 
 class World:
@@ -33,6 +37,7 @@ class World:
         self.tree = Tree()
         self.history, self.txns = History(), []
         self.clients = [Client(number, seed, ()) for number in range(CLIENTS)]
+        self.members = MembersModel(FIRST_MEMBERS)
         self.watches = {}  # connection -> {key: zxid of registration}
         self.zxid, self.now = 0x100000000, 0.0
         for client in self.clients:
@@ -84,6 +89,34 @@ class World:
             op.result = {"get": lambda: (node.data, node.stat()), "exists": node.stat,
                          "children": lambda: (frozenset(node.children), node.stat())}[op.kind]()
 
+    def reconfigure(self, change, version=-1, err=OK):
+        """The last client changes the members."""
+        self.zxid += 1
+        op = self.note(self.clients[-1], Operation("reconfig", change=change, version=version), err)
+        kind, logged = ERROR, entry(err)
+        if err == OK:
+            text = self.members.apply(op, op)
+            kind, logged, op.result = p.RECONFIG, entry_of_members(text), (text.encode(), (0,) * 11)
+        self.txns.append(Txn(op.session, op.xid, op.zxid, 1000, kind, logged))
+        return op
+
+    def read_members(self):
+        op = self.note(self.clients[0], Operation("get", CONFIG_NODE), OK)
+        op.result = (self.members.present.text.encode(), (0,) * 11)
+        return op
+
+    def note(self, client, op, err):
+        """The operation is answered now; the caller knows with what."""
+        client.xid, client.place = client.xid + 1, client.place + 1
+        op.session, op.connection = client.session, client.number_of_connection
+        op.xid, op.place, op.zxid, op.err = client.xid, client.place, self.zxid, err
+        op.called, op.returned = self.tick(), self.tick()
+        self.history.operations.append(op)
+        return op
+
+    def check(self):
+        return check_history(self.history, self.txns, GUESTS, MembersModel(FIRST_MEMBERS))
+
     def fire(self):
         for client in self.clients:
             table = self.watches.get(client.number, {})
@@ -122,6 +155,14 @@ def entry(err):
 
 def entry_of_create(path):
     return bytes(32) + p.buffer(path) + p.buffer(b"")
+
+
+def entry_of_members(text):
+    return bytes(32) + p.buffer(CONFIG_NODE) + p.buffer(text) + p.int32(-1)
+
+
+def joining(sid, role="participant"):
+    return Change(joining=f"server.{sid}={SPEC.format(sid, role)}")
 
 
 def event(connection, place, zxid, kind, path):
@@ -313,6 +354,54 @@ def an_event_comes_without_a_watch(world):
     return "no watch was waiting"
 
 
+def an_acknowledged_reconfiguration_is_lost(world):
+    world.reconfigure(joining(4))
+    world.txns.pop()
+    return "acknowledged and lost"
+
+
+def a_reconfiguration_makes_other_members(world):
+    world.reconfigure(joining(4))
+    other = world.members.present.text.replace("participant", "observer")
+    world.txns[-1] = world.txns[-1]._replace(entry=entry_of_members(other))
+    return "other members than it was asked for"
+
+
+def a_reconfiguration_is_answered_with_other_members(world):
+    op = world.reconfigure(Change(leaving="2"))
+    op.result = (FIRST_MEMBERS.text.encode(), op.result[1])
+    return "answered with other members"
+
+
+def a_reconfiguration_of_older_members_is_done(world):
+    world.reconfigure(joining(4))
+    world.reconfigure(Change(leaving="2"), version=FIRST_MEMBERS.version)
+    return "the version is not"
+
+
+def a_reconfiguration_of_the_present_members_is_refused_as_an_older_one(world):
+    world.reconfigure(joining(4), version=FIRST_MEMBERS.version, err=BAD_VERSION)
+    return "the version is the present one"
+
+
+def a_good_reconfiguration_is_refused(world):
+    world.reconfigure(joining(4), err=BAD_ARGUMENTS)
+    return "decided as error"
+
+
+def members_are_shown_that_are_not_in_force_any_more(world):
+    world.reconfigure(joining(4))
+    world.read_members().result = (FIRST_MEMBERS.text.encode(), (0,) * 11)
+    return "the members at this zxid"
+
+
+def members_are_shown_that_are_not_in_force_yet(world):
+    early = world.read_members()
+    world.reconfigure(joining(4))
+    early.result = (world.members.present.text.encode(), (0,) * 11)
+    return "the members at this zxid"
+
+
 LIES = [an_acknowledged_write_is_lost, a_write_nobody_asked_for, a_guest_writes_where_only_we_do,
         an_impossible_write_of_a_guest_is_done, a_write_takes_effect_twice,
         a_failed_write_is_reported_as_done, a_done_write_is_reported_as_failed, a_refused_write_is_done,
@@ -323,7 +412,11 @@ LIES = [an_acknowledged_write_is_lost, a_write_nobody_asked_for, a_guest_writes_
         a_read_finds_nothing, a_read_shows_a_deleted_node, a_child_is_missing, a_session_goes_back_in_time,
         a_sync_is_answered_too_early, an_ephemeral_outlives_its_session, an_unanswered_write_is_overtaken,
         an_event_is_lost, an_event_comes_after_the_answer_that_shows_its_change, an_event_comes_twice,
-        an_event_is_of_another_type, an_event_comes_without_a_watch]
+        an_event_is_of_another_type, an_event_comes_without_a_watch, an_acknowledged_reconfiguration_is_lost,
+        a_reconfiguration_makes_other_members, a_reconfiguration_is_answered_with_other_members,
+        a_reconfiguration_of_older_members_is_done,
+        a_reconfiguration_of_the_present_members_is_refused_as_an_older_one, a_good_reconfiguration_is_refused,
+        members_are_shown_that_are_not_in_force_any_more, members_are_shown_that_are_not_in_force_yet]
 
 
 def a_right_history_is_accepted():
@@ -350,13 +443,72 @@ def an_unanswered_write_may_have_happened():
         check_history(world.history, world.txns)
 
 
+def members_may_change():
+    for seed in SEEDS:
+        world = World(seed)
+        world.read_members()
+        world.reconfigure(joining(4, "observer"), version=FIRST_MEMBERS.version)
+        world.reconfigure(joining(4), version=FIRST_MEMBERS.version, err=BAD_VERSION)
+        world.reconfigure(joining(4), version=world.members.present.version)
+        world.reconfigure(Change(leaving="1,2", joining=joining(5).joining))
+        world.reconfigure(Change(leaving="3"), err=NO_QUORUM)
+        world.read_members()
+        unanswered = world.reconfigure(Change(members=",".join(FIRST_MEMBERS.lines)))
+        unanswered.err = unanswered.zxid = unanswered.result = unanswered.returned = PENDING
+        world.read_members()
+        world.check()
+        past = world.members.past
+        kinds = [before.kinds_of_change_to(after) for before, after in zip(past, past[1:])]
+        check_equal(kinds, [["added"], ["promoted"], ["replaced"], ["replaced"]], "kinds of changes")
+
+
+# ---- logs with holes ---------------------------------------------------------------------------------------
+
+
+def a_log(zxids, snapshots=()):
+    """A server's log, without its files."""
+    made = object.__new__(Log)
+    made.txns = {zxid: Txn(1, zxid, zxid, 1000, p.SET_DATA, b"%d" % zxid) for zxid in zxids}
+    made.zxids, made.snapshots = sorted(made.txns), sorted(snapshots)
+    return made
+
+
+def order_of(*logs, former=()):
+    return [txn.zxid for txn in agree_on(dict(enumerate(logs)), [log.txns for log in former])]
+
+
+def a_snapshot_stands_for_what_is_missing_before_it():
+    complete = a_log(range(1, 10))
+    check(order_of(complete, a_log((7, 8, 9), snapshots=[6])) == [*range(1, 10)], "joined late")
+    check(order_of(complete, a_log((1, 2, 8, 9), snapshots=[7])) == [*range(1, 10)], "was away for a while")
+    check(order_of(complete, a_log((), snapshots=[3, 9])) == [*range(1, 10)], "only a snapshot")
+
+
+def nothing_stands_for_other_holes():
+    complete = a_log(range(1, 10))
+    for other in (a_log((7, 8, 9)), a_log((1, 2, 8, 9), snapshots=[6]), a_log((1, 2, 3, 5, 6, 8, 9), snapshots=[7]),
+                  a_log(range(1, 9), snapshots=[8])):
+        try:
+            order_of(complete, other)
+        except AssertionError as error:
+            check("not the same on every server" in str(error), f"another reason: {error}")
+        else:
+            raise AssertionError(f"accepted: {other.zxids} with snapshots {other.snapshots}")
+
+
+def former_members_fill_holes_that_all_have():
+    late = a_log((5, 6, 7), snapshots=[4])
+    check(order_of(late, late, former=[a_log((1, 2, 3, 4))]) == [*range(1, 8)], "from a former member")
+    check(order_of(late, a_log(range(1, 8)), former=[a_log((1, 2, 3, 4, 99))]) == [*range(1, 8)], "never committed")
+
+
 def rejected(lie):
     def case():
         for seed in SEEDS:
             world = World(seed)
             reason = lie(world)
             try:
-                check_history(world.history, world.txns, GUESTS)
+                world.check()
             except Violation as violation:
                 check(reason is None or reason in str(violation), f"another reason: {violation}")
             else:
@@ -371,5 +523,9 @@ if __name__ == "__main__":
         a_right_history_is_accepted,
         a_guest_may_write_below_its_root,
         an_unanswered_write_may_have_happened,
+        members_may_change,
+        a_snapshot_stands_for_what_is_missing_before_it,
+        nothing_stands_for_other_holes,
+        former_members_fill_holes_that_all_have,
         *[rejected(lie) for lie in LIES],
     ], only=sys.argv[1] if len(sys.argv) > 1 else None))

@@ -15,6 +15,9 @@ from operations import Event, History, Operation
 SESSION_MS = 15000
 ANSWER_SECONDS = 2.0  # A server that is silent for longer is left.
 LEAVE_SECONDS = 50
+# A server may serve so long without its leader, which then does not know that it heard of the session. (syncLimit,
+# and the time to notice it.)
+UNHEARD_SECONDS = 5.0
 REGISTERS = 12
 BATCH_MAX = 12
 SEQUENTIAL_MAX = 40
@@ -38,7 +41,8 @@ class Client(threading.Thread):
         self.mine = []  # sequential nodes, to be deleted again
         self.connection = None
         self.number_of_connection = self.place = 0
-        self.pinged = 0.0
+        self.heard = 0.0  # when the last request was sent that was answered
+        self.closing = False
         self.failure = None
         self.ending = threading.Event()
         self.answered = 0
@@ -69,6 +73,7 @@ class Client(threading.Thread):
             try:
                 self.connect()
                 self.xid += 1
+                self.closing = True
                 self.connection.socket.sendall(p.frame(struct.pack(">ii", self.xid, p.CLOSE_SESSION)))
                 if self.connection.receive() is not None:
                     self.session = 0
@@ -78,6 +83,7 @@ class Client(threading.Thread):
                 self.connection.close()
 
     def connect(self):
+        began = time.monotonic()
         self.connection = p.Connection(self.random.choice(self.ports), timeout=ANSWER_SECONDS)
         answer = self.connection.handshake(timeout_ms=SESSION_MS, session_id=self.session,
                                            password=self.password, last_zxid=self.last_zxid)
@@ -85,11 +91,19 @@ class Client(threading.Thread):
             raise Left
         if self.connection.timeout_ms == 0:
             self.expired += 1
+            self.check_expiry()
             self.session, self.password = 0, bytes(16)
             raise Left
         check(self.session in (0, self.connection.session_id), "the session that was asked for")
         self.session, self.password = self.connection.session_id, self.connection.password
         self.number_of_connection, self.place = next(_connections), 0
+        self.heard = began
+
+    def check_expiry(self):
+        """A session expires if no server has heard of it for its whole timeout: not if it kept its server."""
+        silent = time.monotonic() - self.heard
+        check(self.closing or silent > SESSION_MS / 1000 - UNHEARD_SECONDS,
+              f"session {self.session:#x} has expired, although a server answered it {silent:.1f} s ago")
 
     def perform(self, operations):
         """Sends all at once, and returns when all are answered."""
@@ -121,6 +135,7 @@ class Client(threading.Thread):
         self.last_zxid = max(self.last_zxid, zxid)
         operation.read_answer(payload)
         operation.returned, operation.place = time.monotonic(), self.place
+        self.heard = operation.called
         self.answered += 1
         if operation.kind == "create" and operation.flags == p.SEQUENTIAL and operation.err == 0:
             self.mine.append(operation.result[0])

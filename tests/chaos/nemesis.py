@@ -14,25 +14,38 @@ import subprocess
 import sys
 
 from ports import free_port
-from harness import STORAGE_FAILURE_EXIT, FailingDisk, check, preload_library
+from harness import FailingDisk, check, preload_library
 
 HOUR_MS = 3600 * 1000
 LOG = "*/version-2/log.*"
 
 
+class Routes:
+    """The preloaded library of routes.c: a server that connects to one of these ports is connected to another one."""
+
+    def __init__(self, ports):
+        self.ports = ports
+
+    def environment(self):
+        library = preload_library(pathlib.Path(__file__).with_name("routes.c"))
+        return {"LD_PRELOAD": library,
+                "DROVER_ROUTES": ",".join(f"{real}:{proxy}" for real, proxy in self.ports.items())}
+
+
 class Network:
-    """The proxy between the servers of an ensemble."""
+    """The proxy between the servers of an ensemble. Their configuration has their real ports."""
 
     def __init__(self, ensemble):
         self.sids = [member.sid for member in ensemble]
         links = []
         for member in ensemble:
+            ports = {}
             for other in ensemble:
                 if other is not member:
-                    quorum, election = free_port(), free_port()
-                    links += [(member.sid, other.sid, quorum, other.quorum_port),
-                              (member.sid, other.sid, election, other.election_port)]
-                    member.config[f"server.{other.sid}"] = other.line(quorum, election)
+                    for real in (other.quorum_port, other.election_port):
+                        ports[real] = free_port()
+                        links.append((member.sid, other.sid, ports[real], real))
+            member.routes = Routes(ports)
         self.process = subprocess.Popen([sys.executable, pathlib.Path(__file__).with_name("proxy.py")],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
         self._say(links=links)
@@ -110,6 +123,10 @@ class SmallDisk:
     def free_bytes(self):
         return os.statvfs(self.member.data_dir).f_bavail
 
+    def is_full(self):
+        """And somebody noticed."""
+        return self.member.running and self.free_bytes() == 0
+
     def make_room(self):
         self._resize(self.ROOMY, check=True)
 
@@ -119,9 +136,9 @@ class SmallDisk:
 
 
 class Nemesis:
-    def __init__(self, ensemble, network, small_disk, chooser):
+    def __init__(self, ensemble, network, small_disk, roster, chooser):
         self.ensemble, self.network, self.random = ensemble, network, chooser
-        self.small_disk = small_disk
+        self.small_disk, self.roster = small_disk, roster
         self.counts = collections.Counter()
         self.groups = [
             [self.kill_one, self.kill_leader, self.kill_majority, self.kill_all],
@@ -141,35 +158,33 @@ class Nemesis:
                         yield group.pop()
 
     def one(self):
-        return self.random.choice(list(self.ensemble))
+        return self.random.choice(self.ensemble.running)
 
     def leader(self):
         return self.ensemble.leader() or self.one()
 
     def majority(self):
-        members = list(self.ensemble)
+        members = self.ensemble.running
         return self.random.sample(members, len(members) // 2 + 1)
+
+    def running_sids(self):
+        """In random order."""
+        sids = [member.sid for member in self.ensemble.running]
+        return self.random.sample(sids, len(sids))
 
     # ---- processes -----------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def _killed(self, members):
-        for member in members:
-            member.kill()
+        with self.roster.lock:
+            for member in members:
+                member.kill()
         self.counts["kills"] += len(members)
         yield
         self.revive()
 
     def revive(self):
-        """Restarts servers that have ended, as an init system would. A server may end because its disk failed,
-        and for no other reason of its own."""
-        for member in self.ensemble:
-            if not member.running:
-                code = member.process and member.process.returncode
-                check(code in (None, STORAGE_FAILURE_EXIT),
-                      f"{member} ended with {code}:\n{member.log_tail()}")
-                member.kill()  # Only to collect its end.
-                member.launch()
+        self.roster.revive()
 
     def kill_one(self):
         return self._killed([self.one()])
@@ -181,15 +196,17 @@ class Nemesis:
         return self._killed(self.majority())
 
     def kill_all(self):
-        return self._killed(list(self.ensemble))
+        return self._killed(self.ensemble.running)
 
     @contextlib.contextmanager
     def _stopped(self, members):
-        for member in members:
-            member.pause()
-        self.counts["stops"] += len(members)
+        with self.roster.lock:
+            stopped = [member for member in members if member.running]
+            for member in stopped:
+                member.pause()
+        self.counts["stops"] += len(stopped)
         yield
-        for member in members:
+        for member in stopped:
             member.unpause()
 
     def stop_one(self):
@@ -217,13 +234,13 @@ class Nemesis:
         return self._cut(self._alone(self.leader().sid))
 
     def split(self):
-        sids = self.random.sample(self.network.sids, len(self.network.sids))
+        sids = self.running_sids()
         half = len(sids) // 2
         return self._cut(self.network.between(sids[:half], sids[half:]))
 
     def bridge(self):
         """Two halves that only one server sees."""
-        sids = self.random.sample(self.network.sids, len(self.network.sids))
+        sids = self.running_sids()
         half = (len(sids) - 1) // 2
         return self._cut(self.network.between(sids[:half], sids[half:-1]))
 
@@ -275,7 +292,7 @@ class Nemesis:
     def full_disk(self):
         self.small_disk.fill()
         yield
-        self.counts["full disks"] += self.small_disk.free_bytes() == 0
+        self.counts["full disks"] += self.small_disk.is_full()
         self.small_disk.make_room()
         self.revive()
 

@@ -15,17 +15,18 @@ class Operation:
     answer's position in what its connection received: the order of answers and events is a promise too."""
 
     __slots__ = ("session", "connection", "xid", "kind", "path", "data", "version", "flags", "watch", "parts",
-                 "called", "returned", "zxid", "err", "result", "place")
+                 "change", "called", "returned", "zxid", "err", "result", "place")
 
-    def __init__(self, kind, path="", data=b"", version=-1, flags=p.PERSISTENT, watch=False, parts=()):
+    def __init__(self, kind, path="", data=b"", version=-1, flags=p.PERSISTENT, watch=False, parts=(), change=None):
         self.kind, self.path, self.data, self.version = kind, path, data, version
-        self.flags, self.watch, self.parts = flags, watch, parts
+        self.flags, self.watch, self.parts, self.change = flags, watch, parts, change
         self.session = self.connection = self.xid = self.called = None
         self.returned = self.zxid = self.err = self.result = self.place = None
 
-    WRITES = frozenset(("create", "set", "delete", "multi"))
+    WRITES = frozenset(("create", "set", "delete", "multi", "reconfig"))
     OPS = {"create": p.CREATE2, "set": p.SET_DATA, "delete": p.DELETE, "multi": p.MULTI, "get": p.GET_DATA,
-           "exists": p.EXISTS, "children": p.GET_CHILDREN2, "sync": p.SYNC, "check": p.CHECK}
+           "exists": p.EXISTS, "children": p.GET_CHILDREN2, "sync": p.SYNC, "check": p.CHECK,
+           "reconfig": p.RECONFIG}
 
     @property
     def is_write(self):
@@ -58,6 +59,8 @@ class Operation:
                                  for part in self.parts])
         if self.kind == "sync":
             return p.buffer(self.path)
+        if self.kind == "reconfig":
+            return b"".join(map(p.buffer, self.change)) + p.int64(self.version)
         return p.path_watch_body(self.path, self.watch)
 
     def read_answer(self, payload):
@@ -70,7 +73,7 @@ class Operation:
             self.result = (answer.string(), tuple(answer.stat().values()))
         elif self.kind in ("set", "exists"):
             self.result = tuple(answer.stat().values())
-        elif self.kind == "get":
+        elif self.kind in ("get", "reconfig"):
             self.result = (answer.buffer(), tuple(answer.stat().values()))
         elif self.kind == "children":
             self.result = (frozenset(answer.vector(answer.string)), tuple(answer.stat().values()))
@@ -79,7 +82,7 @@ class Operation:
 
     def __repr__(self):
         request = " ".join(str(part) for part in (self.kind, self.path, self.data[:40], self.version,
-                                                  "watch" if self.watch else "", *self.parts) if part)
+                                                  "watch" if self.watch else "", *self.parts, self.change) if part)
         if self.session is None:
             return request
         zxid = None if self.zxid is None else hex(self.zxid)

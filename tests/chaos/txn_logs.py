@@ -36,6 +36,14 @@ class Txn(collections.namedtuple("Txn", "session cxid zxid time type entry")):
             return Operation("set", decoder.string(), decoder.buffer() or b"")
         return None
 
+    @property
+    def members(self):
+        """The text that a reconfiguration puts into /zookeeper/config."""
+        decoder = p.Decoder(self.entry)
+        decoder.at = HEADER.size
+        decoder.string()
+        return decoder.string()
+
     def _errors_of_parts(self):
         decoder = p.Decoder(self.entry)
         decoder.at = HEADER.size
@@ -43,10 +51,10 @@ class Txn(collections.namedtuple("Txn", "session cxid zxid time type entry")):
         return [struct.unpack(">i", data)[0] for kind, data in parts if kind == ERROR]
 
 
-def read_logs(member):
-    """Every transaction of one server by zxid."""
+def read_logs(folder):
+    """Every transaction in the log files of one server, by zxid."""
     txns = {}
-    for path in sorted(member.files.glob("log.*"), key=lambda file: zxid_of(file.name)):
+    for path in sorted(folder.glob("log.*"), key=lambda file: zxid_of(file.name)):
         data = path.read_bytes()
         for record in records_of(data):
             entry = data[record.entry:record.trailer]
@@ -59,7 +67,7 @@ def agreed(members):
     """The one order of transactions that all servers have; AssertionError where two of them differ.
 
     Nobody was sent a snapshot and nothing was purged, so every log begins at the beginning."""
-    logs = {member.sid: read_logs(member) for member in members}
+    logs = {member.sid: read_logs(member.files) for member in members}
     order = sorted(set().union(*logs.values()))
     for zxid in order:
         entries = {log[zxid].entry if zxid in log else None for log in logs.values()}

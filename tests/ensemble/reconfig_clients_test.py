@@ -146,7 +146,8 @@ def kazoo_changes_the_members_and_sees_the_changes():
             check_equal(ensemble.agree().encode(), data, "members")
             raises(exceptions.BadVersionError, client.reconfig, None, "4", None, from_config=before)
             raises(exceptions.BadArgumentsError, client.reconfig, "nonsense", None, None)
-            raises(exceptions.NewConfigNoQuorumError, client.reconfig, None, None, f"{FIVE.replace('observer', 'participant')}")
+            raises(exceptions.NewConfigNoQuorumError, client.reconfig, None, None,
+                   FIVE.replace("observer", "participant"))
             members = ",".join(line_of(ensemble[sid]) for sid in (1, 2, 3))
             data, _ = client.reconfig(None, None, members)
             is_seen(data)
