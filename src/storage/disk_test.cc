@@ -133,6 +133,14 @@ TEST_P(RealDisk, KeepsFilesAndDirectoriesPrivate) {
   EXPECT_EQ(status.st_mode & 0777u, 0700u);
 }
 
+TEST_P(RealDisk, AReplacedFileKeepsItsPermissions) {
+  ASSERT_TRUE(replace_file(*disk_, {root_, "zoo.cfg", "zoo.cfg.tmp"}, "old"));
+  std::filesystem::permissions(at("zoo.cfg"), std::filesystem::perms{0640});
+  ASSERT_TRUE(replace_file(*disk_, {root_, "zoo.cfg", "zoo.cfg.tmp"}, "new"));
+  EXPECT_EQ(std::filesystem::status(at("zoo.cfg")).permissions(), std::filesystem::perms{0640});
+  EXPECT_EQ(*read_file(*disk_, at("zoo.cfg"), 100), "new");
+}
+
 TEST_P(RealDisk, FollowsNoSymbolicLinkAndOpensOnlyFiles) {
   ASSERT_TRUE(replace_file(*disk_, {root_, "target", "t"}, "secret"));
   ASSERT_EQ(::symlink(at("target").c_str(), at("link").c_str()), 0);

@@ -155,7 +155,22 @@ IoResult<std::unique_ptr<File>> PosixDisk::open(const std::string& path, OpenMod
   return file;
 }
 
+// New files are private. But a configuration that a group may read must stay so when it is rewritten.
+static IoResult<void> take_over_permissions(const std::string& from, const std::string& to) {
+  struct stat replaced{};
+  struct stat made{};
+  if (::stat(to.c_str(), &replaced) != 0 || ::stat(from.c_str(), &made) != 0) return {};
+  const mode_t mode = replaced.st_mode & 0777;
+  if (mode == (made.st_mode & 0777) && replaced.st_gid == made.st_gid) return {};
+  // For another group, the permissions of the old one would mean something else.
+  if (replaced.st_gid != made.st_gid && ::chown(from.c_str(), static_cast<uid_t>(-1), replaced.st_gid) != 0)
+    return {};
+  if (::chmod(from.c_str(), mode) != 0) return failed("chmod", from);
+  return {};
+}
+
 IoResult<void> PosixDisk::rename(const std::string& from, const std::string& to) {
+  TRY(take_over_permissions(from, to));
   if (::rename(from.c_str(), to.c_str()) != 0) return failed("rename to", to);
   return {};
 }

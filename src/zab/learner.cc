@@ -93,8 +93,8 @@ bool Learner::parted_from(const wire::LeaderInfo& info, Effects& effects) {
   effects.events.push_back(Event::kTwoHistories);
   effects.halt =
       "server " + std::to_string(raw(start_.leader)) +
-      " leads a history that is not the one on this disk: a quorum of servers was started from scratch. This "
-      "server's data, up to zxid " +
+      " leads a history that is not the one on this disk: a quorum of servers was started from scratch, or a "
+      "survivor was forced to continue without this server. This server's data, up to zxid " +
       hex_text(history_.last()) +
       ", is unchanged. To join the others, move version-2 aside and start with an empty one. To keep "
       "this data instead, stop the others, move theirs aside, and restore from this server "

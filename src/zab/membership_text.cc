@@ -40,7 +40,8 @@ std::string_view digits_of(std::string_view key) { return key.substr(key.find('.
 
 MembershipResult<std::uint16_t> parse_port(std::string_view text) {
   const auto port = parse_number(text);
-  if (!port) return bad_line(shown(text) + " is not a port");
+  // Java's parser is for 32 bits.
+  if (!port || *port != static_cast<std::int32_t>(*port)) return bad_line(shown(text) + " is not a port");
   if (*port < 0 || *port > 65535)
     return bad_line(shown(text) + " is not a port", ErrorCode::kMarshallingError);
   return static_cast<std::uint16_t>(*port);
@@ -53,14 +54,18 @@ MembershipResult<std::int64_t> parse_id(std::string_view text) {
   return id;
 }
 
+// As String.split() of Java: empty parts at the end do not count, so "zk1:2888:3888:" has three. At least one
+// part.
 std::vector<std::string_view> split_at(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t end = text.find(separator);
+  std::size_t end = 0;
+  while (end != std::string_view::npos) {
+    end = text.find(separator);
     parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
+    if (end != std::string_view::npos) text.remove_prefix(end + 1);
   }
+  while (parts.size() > 1 && parts.back().empty()) parts.pop_back();
+  return parts;
 }
 
 // No host has these characters, and the text that we write of it would be read differently.
@@ -302,7 +307,12 @@ MembershipResult<void> check_membership(const Membership& membership) {
 
 MembershipResult<Membership> parse_membership(std::string_view text, MembershipOptions options) {
   const auto properties = parse_properties(text);
-  if (!properties) return bad_line(properties.error().message);
+  if (!properties) {
+    // Java's parser of properties throws what nobody expects; the limit of the size is ours.
+    const bool malformed = properties.error().line != 0;
+    return bad_line(properties.error().message,
+                    malformed ? ErrorCode::kMarshallingError : ErrorCode::kBadArguments);
+  }
   Membership membership;
   for (const Property& property : *properties) {
     TRY_ASSIGN(const bool known,

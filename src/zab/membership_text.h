@@ -59,8 +59,8 @@ MembershipResult<Membership> parse_membership(std::string_view text, MembershipO
 std::string to_text(const Endpoint& endpoint);
 
 // Java's canonical text, as in /zookeeper/config: one line per server in the order of their ids, then groups
-// and weights, then `version=<hex>` without a newline. (Java's order is that of its hash map, which is the
-// same unless an id is 8 or more.)
+// and weights, then `version=<hex>` without a newline. (Java's order is that of its hash map, which differs
+// for larger ids.)
 std::string to_text(const PeerSpec& server);
 std::string to_text(const Membership& membership);
 // For log lines.

@@ -75,7 +75,16 @@ TEST(ServerSpec, AHostHasNoCharactersThatWouldBeReadDifferently) {
   }
 }
 
+TEST(ServerSpec, SeparatorsAtTheEndDoNotCount) {
+  EXPECT_EQ(to_text(*spec("zk1:2888:3888:;2181")), to_text(*spec("zk1:2888:3888;2181")));
+  EXPECT_EQ(to_text(*spec("zk1:2888:3888:observer:;zk1:2181:;;")),
+            to_text(*spec("zk1:2888:3888:observer;zk1:2181")));
+  EXPECT_TRUE(spec("zk1:2888:3888|"));
+}
+
 TEST(ServerSpec, MistakesHaveTheErrorCodesOfJava) {
+  EXPECT_EQ(spec("zk1:4294967297:3888").error().code, ErrorCode::kBadArguments);
+  EXPECT_EQ(parse_membership("server.1=zk1:1:2\n\\u00").error().code, ErrorCode::kMarshallingError);
   EXPECT_EQ(spec("zk1:a:3888").error().code, ErrorCode::kBadArguments);
   EXPECT_EQ(spec("zk1:70000:3888").error().code, ErrorCode::kMarshallingError);
   EXPECT_EQ(spec("zk1:2888:3888;70000").error().code, ErrorCode::kMarshallingError);
