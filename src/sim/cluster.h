@@ -34,6 +34,15 @@ struct RunOptions {
   std::optional<std::uint64_t> until = std::nullopt;  // stop after this event
 };
 
+// Lists as in a reconfig request.
+struct MemberChange {
+  std::string joining = {};
+  std::string leaving = {};
+  std::string all = {};  // instead of both
+};
+// "server.1=…"
+std::string line_of(const zab::PeerSpec& server);
+
 class Cluster final : private ServerObserver {
  public:
   Cluster(const Plan& plan, const RunOptions& options);
@@ -62,6 +71,9 @@ class Cluster final : private ServerObserver {
   Network& network() { return network_; }
   Intruder& intruder() { return intruder_; }
   const Plan& plan() const { return plan_; }
+
+  // An operator asks one of the servers, whose client is connected.
+  void change_members(const MemberChange& change, std::int64_t version = -1);
 
   const std::string& failure() const { return world_.failure(); }
   Micros simulated() const { return world_.now(); }

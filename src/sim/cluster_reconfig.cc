@@ -16,16 +16,6 @@ using zab::Membership;
 using zab::PeerSpec;
 using zab::PeerType;
 
-struct Change {
-  std::string joining;
-  std::string leaving;
-  std::string all;  // instead of both
-};
-
-std::string line_of(const PeerSpec& server) {
-  return "server." + std::to_string(raw(server.id)) + "=" + to_text(server);
-}
-
 void add(std::string& list, const std::string& item) { list += (list.empty() ? "" : ",") + item; }
 
 PeerSpec random_spec(Random& random, ServerId id) {
@@ -35,8 +25,8 @@ PeerSpec random_spec(Random& random, ServerId id) {
   return spec;
 }
 
-Change some_changes(Random& random, const std::vector<ServerId>& servers) {
-  Change change;
+MemberChange some_changes(Random& random, const std::vector<ServerId>& servers) {
+  MemberChange change;
   for (std::uint64_t n = 1 + random.below(2); n > 0; --n) {
     const ServerId server = servers[random.below(servers.size())];
     if (one_in(random, 2)) {
@@ -48,15 +38,15 @@ Change some_changes(Random& random, const std::vector<ServerId>& servers) {
   return change;
 }
 
-Change new_members(Random& random, const std::vector<ServerId>& servers) {
-  Change change;
+MemberChange new_members(Random& random, const std::vector<ServerId>& servers) {
+  MemberChange change;
   for (const ServerId server : servers) {
     if (!one_in(random, 3)) add(change.all, line_of(random_spec(random, server)));
   }
   return change;
 }
 
-std::string body_of(const Change& change, std::int64_t version) {
+std::string body_of(const MemberChange& change, std::int64_t version) {
   std::string body;
   wire::Writer w(body);
   const auto text = [&](const std::string& each) { each.empty() ? w.null() : w.string(each); };
@@ -68,6 +58,10 @@ std::string body_of(const Change& change, std::int64_t version) {
 }
 
 }  // namespace
+
+std::string line_of(const PeerSpec& server) {
+  return "server." + std::to_string(raw(server.id)) + "=" + to_text(server);
+}
 
 void Cluster::begin_reconfiguring() {
   if (!plan_.may_reconfigure()) return;
@@ -84,19 +78,23 @@ void Cluster::schedule_reconfiguration() {
 }
 
 void Cluster::reconfigure(Random& random) {
-  const auto client =
-      std::ranges::find_if(clients_, [](const auto& each) { return each->client().is_connected(); });
-  if (client == clients_.end()) return;
   // A wise operator waits until a server that has lost its disk is synced again: it counts for the size of a
   // quorum, and cannot help to make one.
   if (std::ranges::any_of(servers_, [](const auto& each) { return each->has_lost_disk(); })) return;
   const std::vector<ServerId> servers = plan_.servers();
   const bool grouped = !plan_.membership.groups().empty();
-  const Change change =
+  const MemberChange change =
       grouped || one_in(random, 4) ? new_members(random, servers) : some_changes(random, servers);
   std::int64_t version = -1;
   if (SimServer* leads = leader(); leads && one_in(random, 3))
     version = leads->process()->member().peer().membership().version();
+  change_members(change, version);
+}
+
+void Cluster::change_members(const MemberChange& change, std::int64_t version) {
+  const auto client =
+      std::ranges::find_if(clients_, [](const auto& each) { return each->client().is_connected(); });
+  if (client == clients_.end()) return;
   world_.say("the operator changes the members: " + change.joining + " joining, " + change.leaving +
              " leaving, all " + change.all);
   (*client)->probe(wire::OpCode::kReconfig, body_of(change, version));

@@ -481,6 +481,55 @@ void let_an_intruder_knock(Cluster& cluster) {
   }
 }
 
+Plan with_two_who_join() {
+  Plan plan = small_plan();
+  plan.reconfig = {.every = kSecond, .joining = {ServerId{4}, ServerId{5}}};
+  return plan;
+}
+
+std::string lines_of(const std::vector<ServerId>& servers) {
+  std::string lines;
+  for (const ServerId server : servers)
+    lines += (lines.empty() ? "" : ",") + line_of(simulated_server(server));
+  return lines;
+}
+
+// One joins, the leader leaves, and then the others are replaced.
+void change_members(Cluster& cluster) {
+  write_for_a_while(cluster);
+  cluster.change_members({.joining = lines_of({ServerId{4}})});
+  cluster.run_for(300 * kMillisecond);
+  if (const SimServer* leader = cluster.leader())
+    cluster.change_members({.leaving = std::to_string(raw(leader->id()))});
+  cluster.run_for(300 * kMillisecond);
+  cluster.change_members({.all = lines_of({ServerId{4}, ServerId{5}})});
+  write_for_a_while(cluster);
+}
+
+// Only the leader and the new members log it before the leader is lost. Two of the old members were cut off
+// from it: one of them has to vote for a server that it has never heard of.
+void lose_the_leader_of_new_members(Cluster& cluster) {
+  write_for_a_while(cluster);
+  SimServer* leader = cluster.leader();
+  if (!leader) return;
+  std::vector<ServerId> members{leader->id(), ServerId{4}, ServerId{5}};
+  std::vector<ServerId> others;
+  for (const ServerId voter : cluster.plan().membership.voters()) {
+    if (voter != leader->id()) others.push_back(voter);
+  }
+  cluster.change_members({.all = lines_of(members)});
+  cluster.run_for(2 * kMillisecond);
+  for (const ServerId other : others) isolate(cluster, other, true);
+  cluster.run_for(60 * kMillisecond);
+  for (const ServerId each : {leader->id(), others.front()})
+    cluster.server(each).crash(Farewell::kReset, Survival::kKeep);
+  for (const ServerId other : others) isolate(cluster, other, false);
+  cluster.run_for(200 * kMillisecond);
+  if (!leader->is_up()) leader->start();
+  write_for_a_while(cluster);
+  if (!cluster.server(others.front()).is_up()) cluster.server(others.front()).start();
+}
+
 std::vector<Script> make_scripts() {
   const auto trunc = let_a_leader_go_astray_and_restart;
   return {
@@ -538,7 +587,15 @@ std::vector<Script> make_scripts() {
        {Did::kSpoiled, Did::kContested, Did::kDiscard}},
       {"everybody-restarts", with_small_files(), restart_all, {Did::kPurge}},
       {"epochs-run-out", with_short_epochs(), write_for_a_while, {Did::kEpochOver}},
-      {"observer", with_observer(), let_one_fall_behind, {Did::kDiff}}};
+      {"observer", with_observer(), let_one_fall_behind, {Did::kDiff}},
+      {"members-change",
+       with_two_who_join(),
+       change_members,
+       {Did::kReconfigProposed, Did::kReconfigActivated, Did::kHandedOver}},
+      {"leader-of-new-members-is-lost",
+       with_two_who_join(),
+       lose_the_leader_of_new_members,
+       {Did::kReconfigProposed, Did::kReconfigActivated}}};
 }
 
 }  // namespace

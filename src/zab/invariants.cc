@@ -183,8 +183,9 @@ void Invariants::look_at_link(const Leader& leader, const LearnerLink& link, Che
 void Invariants::look_at_learner(const Peer& peer, const Learner& learner, Check& check) {
   using Phase = Learner::Phase;
   check.expect(!learner.over(), "a following server has not given up");
-  check.expect(peer.memberships_.takes_part(learner.leader()) && learner.leader() != peer.config_.me,
-               "a learner follows another server, which votes");
+  // A difference from the leader goes through memberships of the past.
+  const bool votes = learner.phase_ == Phase::kSync || peer.memberships_.takes_part(learner.leader());
+  check.expect(votes && learner.leader() != peer.config_.me, "a learner follows another server, which votes");
   if (learner.phase_ < Phase::kSync) return;
   const std::uint32_t accepted = peer.epochs_.accepted_epoch;
   check.expect(learner.config_.looks_on || accepted == learner.epoch_,

@@ -81,6 +81,7 @@ bool Learner::has_role_changed() const {
 // one.
 void Learner::take_membership(std::string_view text, Effects& effects) {
   if (!config_.reconfig_enabled) return refuse_membership(text, effects);
+  memberships_.forget_heard();  // It is in this log, or was not agreed on.
   auto leaders = parse_membership(text, {.multi_address = true});
   if (!leaders || leaders->servers().empty()) {
     if (text.empty() || leaders) return;  // Leaders before 3.5 say nothing.

@@ -83,7 +83,7 @@ void Peer::settle(Instant now, Effects& effects) {
   if (leader_ && leader_->over()) change_roles(now, effects);
   if (active() && !was_active_) {
     was_active_ = true;
-    memberships_.forget_heard();
+    memberships_.forget_heard();  // As a leader. A learner has done so.
     follow_memberships(effects);
     if (leader_) trust_state();
     const auto waited = static_cast<std::uint64_t>(now - unavailable_since_);

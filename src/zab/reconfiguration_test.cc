@@ -211,6 +211,24 @@ TEST(Reconfiguration, AnObserverVotesInTheMembershipThatMakesItAVoter) {
   }
 }
 
+TEST(Reconfiguration, AnObserverThatHasHeardOfOneInVainObservesAgain) {
+  Reconfiguration e(3, 0, 1);
+  ASSERT_EQ(e.peer(4).role(), Role::kObserving);
+  for (const int id : {1, 2}) e.crash(id);
+  e.reconfigure(3, 1, of({1, 2, 3, 4}));
+  e.run();
+  for (const int id : {3, 4}) e.crash(id);
+  e.start({3, 4});
+  e.pass(1000);
+  ASSERT_TRUE(e.peer(4).memberships().heard());
+  e.crash(3);
+  e.start({1, 2});
+  e.pass(5000);
+  EXPECT_EQ(e.peer(4).role(), Role::kObserving);
+  EXPECT_TRUE(e.serves(4));
+  EXPECT_FALSE(e.peer(4).memberships().heard());
+}
+
 TEST(Reconfiguration, OneThatNobodyElseHasIsTruncated) {
   Reconfiguration e(3);
   e.isolate(3);
