@@ -237,8 +237,7 @@ class ChangingRun(Run):
 
     def goes_on(self, after):
         super().goes_on(after)
-        wait_until(lambda: not self.operator.serving_although_removed(), "removed servers that do not serve",
-                   HEAL_SECONDS)
+        self.operator.check_removed()
 
     def end_clients(self):
         super().end_clients()

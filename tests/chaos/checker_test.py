@@ -16,7 +16,7 @@ from client import ROOTS, Client  # noqa: E402
 from harness import BAD_ARGUMENTS, BAD_VERSION, OK, check, check_equal, p  # noqa: E402
 from joined_logs import Log, agree_on  # noqa: E402
 from members_model import CONFIG_NODE, NO_QUORUM, Change, Members, MembersModel  # noqa: E402
-from operations import PENDING, REFUSED, Event, History, Operation  # noqa: E402
+from operations import PENDING, REFUSED, SESSION_MOVED, Event, History, Operation  # noqa: E402
 from suite import run  # noqa: E402
 from tree_model import Tree  # noqa: E402
 from txn_logs import CLOSE_SESSION, ERROR, Txn  # noqa: E402
@@ -354,6 +354,23 @@ def an_event_comes_without_a_watch(world):
     return "no watch was waiting"
 
 
+def a_write_that_came_late_is_acknowledged(world):
+    op = world.some_write()
+    at = world.txn_of(op)
+    world.txns[at] = world.txns[at]._replace(type=ERROR, entry=entry(SESSION_MOVED))
+    return "answered otherwise"
+
+
+def a_write_takes_effect_after_one_that_came_late(world):
+    first, second = writes_of_a_connection_that_its_session_left()
+    world.history.operations += [first, second]
+    come_late(world, [first])
+    world.zxid += 1
+    world.tree.apply(second, second.session, world.zxid, 1000)
+    world.txns.append(Txn(second.session, second.xid, world.zxid, 1000, p.CREATE2, entry_of_create(second.path)))
+    return "did not"
+
+
 def an_acknowledged_reconfiguration_is_lost(world):
     world.reconfigure(joining(4))
     world.txns.pop()
@@ -412,7 +429,9 @@ LIES = [an_acknowledged_write_is_lost, a_write_nobody_asked_for, a_guest_writes_
         a_read_finds_nothing, a_read_shows_a_deleted_node, a_child_is_missing, a_session_goes_back_in_time,
         a_sync_is_answered_too_early, an_ephemeral_outlives_its_session, an_unanswered_write_is_overtaken,
         an_event_is_lost, an_event_comes_after_the_answer_that_shows_its_change, an_event_comes_twice,
-        an_event_is_of_another_type, an_event_comes_without_a_watch, an_acknowledged_reconfiguration_is_lost,
+        an_event_is_of_another_type, an_event_comes_without_a_watch,
+        a_write_that_came_late_is_acknowledged, a_write_takes_effect_after_one_that_came_late,
+        an_acknowledged_reconfiguration_is_lost,
         a_reconfiguration_makes_other_members, a_reconfiguration_is_answered_with_other_members,
         a_reconfiguration_of_older_members_is_done,
         a_reconfiguration_of_the_present_members_is_refused_as_an_older_one, a_good_reconfiguration_is_refused,
@@ -440,6 +459,30 @@ def an_unanswered_write_may_have_happened():
         world = World(seed)
         op = world.some_write()
         op.err = op.zxid = op.result = op.returned = PENDING
+        check_history(world.history, world.txns)
+
+
+def come_late(world, writes):
+    """Their session had moved to another server when they arrived."""
+    for op in writes:
+        world.zxid += 1
+        world.txns.append(Txn(op.session, op.xid, world.zxid, 1000, ERROR, entry(SESSION_MOVED)))
+
+
+def writes_of_a_connection_that_its_session_left():
+    """Sent one after the other, without answers."""
+    writes = [Operation("create", f"/reg/late{number}") for number in range(2)]
+    for number, op in enumerate(writes):
+        op.session, op.connection, op.xid, op.called = 2, 99, 10**6 + number, 0
+    return writes
+
+
+def a_write_may_come_after_its_session_has_moved():
+    for seed in SEEDS:
+        world = World(seed)
+        writes = writes_of_a_connection_that_its_session_left()
+        world.history.operations += writes
+        come_late(world, writes)
         check_history(world.history, world.txns)
 
 
@@ -523,6 +566,7 @@ if __name__ == "__main__":
         a_right_history_is_accepted,
         a_guest_may_write_below_its_root,
         an_unanswered_write_may_have_happened,
+        a_write_may_come_after_its_session_has_moved,
         members_may_change,
         a_snapshot_stands_for_what_is_missing_before_it,
         nothing_stands_for_other_holes,

@@ -5,6 +5,7 @@
 from harness import p
 
 PENDING = None  # `err` of a request that never got an answer
+SESSION_MOVED = -118
 REFUSED = -1    # SystemError: a server whose disk is full does not even propose what would grow
 
 DATA_CHANGED, CREATED, DELETED, CHILDREN_CHANGED = 3, 1, 2, 4

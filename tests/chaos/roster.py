@@ -7,7 +7,8 @@ import threading
 
 from harness import STORAGE_FAILURE_EXIT, check
 
-WRONG_CONFIG_EXIT = 2
+START_FAILURE_EXIT, WRONG_CONFIG_EXIT = 1, 2
+NO_SPACE = "No space left on device"
 REMOVED = "may have removed this server"
 
 
@@ -38,10 +39,16 @@ class Roster:
                 if self._was_removed(member):
                     self.switch_off(member)
                     continue
-                code = self._exit_code(member)
-                check(code in (None, STORAGE_FAILURE_EXIT), f"{member} ended with {code}:\n{member.log_tail()}")
+                check(self._was_killed_or_lost_its_disk(member),
+                      f"{member} ended with {self._exit_code(member)}:\n{member.log_tail()}")
                 member.kill()  # Only to collect its end.
                 member.launch()
+
+    def _was_killed_or_lost_its_disk(self, member):
+        code = self._exit_code(member)
+        # An operator may start a server while its disk is full.
+        could_not_start = code == START_FAILURE_EXIT and NO_SPACE in member.said()
+        return code in (None, STORAGE_FAILURE_EXIT) or could_not_start
 
     def _was_removed(self, member):
         return (self._exit_code(member) == WRONG_CONFIG_EXIT and member.sid in self.leavers

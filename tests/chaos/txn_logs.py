@@ -7,7 +7,7 @@ import struct
 
 from data_directory import records_of, zxid_of
 from harness import p
-from operations import REFUSED, Operation
+from operations import REFUSED, SESSION_MOVED, Operation
 
 HEADER = struct.Struct(">qiqqi")
 CREATE_SESSION, CLOSE_SESSION, ERROR = -10, -11, -1
@@ -24,6 +24,11 @@ class Txn(collections.namedtuple("Txn", "session cxid zxid time type entry")):
     @property
     def refused(self):
         return REFUSED in (self._errors_of_parts() if self.type == p.MULTI else (self.error,))
+
+    @property
+    def came_late(self):
+        """The session had moved to another server when this write arrived."""
+        return self.error == SESSION_MOVED
 
     def as_operation(self):
         """What somebody asked for whose requests were not written down; None if it failed, or is not one of
