@@ -31,7 +31,8 @@ host::LinkLimits link_limits(const ServerConfig& config) {
 
 }  // namespace
 
-EnsembleHost::EnsembleHost(const ServerConfig& config, const Parts& parts, const zab::Memberships& memberships)
+EnsembleHost::EnsembleHost(const ServerConfig& config, const Parts& parts,
+                           const zab::Memberships& memberships)
     : config_(config),
       parts_(parts),
       memberships_(memberships),
