@@ -60,6 +60,8 @@ void CheckSessions::create(const wire::TxnEntry& txn, std::int32_t timeout_ms) {
   session.created = txn.header.zxid;
   session.closed = Zxid{};
   session.timeout_ms = timeout_ms;
+  if (const auto told = local_timeouts_ms_.find(txn.header.session); told != local_timeouts_ms_.end())
+    session.timeout_ms = std::min(timeout_ms, told->second);
 }
 
 // A second close of one session changes nothing: two leaders may both have decided it.
@@ -110,7 +112,11 @@ bool CheckSessions::may_be_local(SessionId session) const {
 }
 
 void CheckSessions::on_session(SessionId id, std::int32_t timeout_ms, Instant asked) {
-  if (may_be_local(id)) return;
+  if (may_be_local(id)) {
+    const auto told = local_timeouts_ms_.try_emplace(id, timeout_ms).first;
+    told->second = std::min(told->second, timeout_ms);
+    return;
+  }
   const auto found = sessions_.find(id);
   if (found == sessions_.end() || raw(found->second.created) == 0) {
     return failures_.add("I8: a client has session ", id, ", which was never created");

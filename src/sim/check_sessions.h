@@ -66,6 +66,8 @@ class CheckSessions {
   const CheckOrder& order_;
   std::int64_t clock_drift_percent_;
   bool local_ = false;
+  // The shortest that a client was told before the history had the session.
+  boost::unordered_flat_map<SessionId, std::int32_t> local_timeouts_ms_;
   boost::unordered_flat_map<SessionId, Session> sessions_;
 };
 
