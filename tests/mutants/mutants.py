@@ -55,11 +55,6 @@ MUTANTS = [
          "  return last_seen().is_quorum(servers);")]),
     Mutant("two-reconfigs-at-once", "two operators", "replica/member.cc", [
         ("  if (raw(prepared) > members.last_seen().version()) return", "  if (false) return")], seeds=3000),
-    Mutant("proposed-membership-counts-without-its-transaction", "found by this simulator", "host/start.cc", [
-        ("  return logged && logged->version() >= proposed.version();",
-         "  return epoch_of(Zxid{proposed.version()}) <= start.current_epoch;")], seeds=3000),
-    Mutant("nobody-votes-in-what-others-have-logged", "found by this simulator; Java has it", "zab/peer.cc", [
-        ("  if (!theirs || !memberships_.hear(std::move(*theirs))) return false;\n", "  return false;\n")], seeds=3000),
     # --- agreement: the disk and what is said of it ---
     Mutant("ack-before-sync", "etcd 14370", "zab/learner.cc", [
         ("    effects.disk.emplace_back(AppendTxns{batch});\n",
