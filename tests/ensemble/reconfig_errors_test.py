@@ -3,7 +3,7 @@
 #
 # The same requests to an ensemble of Apache ZooKeeper 3.8.0, of 3.9 (maven.py) and of drover, on the same ports:
 # every wrong `reconfig` that we could think of, right ones, and everything else that clients do with
-# /zookeeper/config. The answers are compared: errors, zxids, the text of the members, every field of Stat, watch
+# /zookeeper/config. The answers are compared: errors, the text of the members, every field of Stat, watch
 # events. KNOWN lists the differences, as narrow as their reasons.
 #
 #   reconfig_errors_test.py --only TEXT
@@ -32,9 +32,6 @@ SECURE = "drover follows 3.10, which knows a secure client port in the line of a
 KNOWN = {
     "right: only a secure client port": ((JAVA, JAVA39), SECURE),
     "right: both client ports": ((JAVA, JAVA39), SECURE),
-    **{f"{what} at {at}: zxids": ((JAVA,), "3.8.0 does not tell the zxid of an event (ZOOKEEPER-4655)")
-       for what, at in (("events", 3), ("events", 2), ("events", 1), ("events", 4),
-                        ("more events", 3), ("more events", 2))},
     "nobody may ask if it exists": ((JAVA,), "3.8.0 lets everybody (ZOOKEEPER-2590)"),
 }
 
@@ -97,13 +94,13 @@ class Script:
         connection.call(self.xid(connection), op, p.path_watch_body(CONFIG_NODE, True))
 
     def events(self, what, at):
-        """Those since the last request of this session."""
+        """Those since the last request of this session. Not their zxids: 3.8.0 tells none (ZOOKEEPER-4655), and a
+        follower of 3.9 tells the last one that it happens to have applied before."""
         connection = self.connection(at, None)
         found, _ = connection.call(self.xid(connection), p.SYNC, p.buffer("/"))
         more, _ = connection.call(self.xid(connection), p.EXISTS, p.path_watch_body("/"))
         events = [Event.read(event) for event in found + more]
         self.note(what, [(event.kind, event.state, event.path) for event in events])
-        self.note(f"{what}: zxids", [event.zxid for event in events])
 
     def version(self):
         """That of the present members."""
