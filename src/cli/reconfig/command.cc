@@ -133,7 +133,7 @@ void print_next(const Request& request) {
   const bool leaves = request.verb == Verb::kRemove ||
                       (request.verb == Verb::kReplace && request.joining[0].id != request.ids[0]);
   if (!leaves) return;
-  fmt::print("Removed servers still run, but do not vote. Java's may still serve clients. Stop them.\n");
+  fmt::print("Removed servers still run, and Java's still serve clients; they no longer vote. Stop them.\n");
 }
 
 int change(const Client& client, const Command& command, Found found) {
