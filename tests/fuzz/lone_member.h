@@ -110,7 +110,7 @@ class LoneMember {
   const zab::Peer& peer() const { return member_->peer(); }
   bool is_open(LinkId link) const { return links_.contains(link); }
   std::optional<LinkId> dialled() const { return dialled_; }
-  // Its files can no longer be read, which ends a server.
+  // Its files can no longer be read, or it stopped with a message.
   bool is_over() const { return over_; }
   std::string state() { return streamed(machine_); }
   Zxid last() const { return peer().history().last(); }
@@ -118,7 +118,7 @@ class LoneMember {
  private:
   struct Discard {};
   using Order = std::variant<zab::AppendTxns, zab::SaveEpoch, zab::TruncateLog, zab::SaveSnapshot,
-                             zab::ReloadState, Discard>;
+                             zab::ReloadState, zab::SaveMembership, zab::WithdrawMembership, Discard>;
 
   template <class Run>
   void input(Run run);
@@ -159,7 +159,7 @@ inline zab::Membership LoneMember::membership() {
 
 inline void LoneMember::begin(const Options& options) {
   replica::MemberStart start;
-  start.membership = membership();
+  start.memberships = zab::Memberships(membership());
   start.peer.fresh = options.fresh;
   if (!options.fresh) {
     start.peer.accepted_epoch = start.peer.current_epoch = kEpoch;
@@ -327,6 +327,7 @@ inline void LoneMember::carry_out(replica::Effects& effects) {
     if (dialled_ == link) dialled_.reset();
   }
   for (const replica::SessionAnswer& answer : effects.answers) front_.on_session_answer(answer);
+  if (effects.halt || effects.zab.halt) over_ = true;
   order(effects);
   if (!effects.zab.dial) return;
   // The elected server is always reachable.
@@ -387,9 +388,11 @@ inline void LoneMember::answer(const Order& order, replica::Effects& effects) {
     const auto exact = disk_.reload();
     over_ = !exact;
     if (exact) member_->on_disk(zab::StateReloaded{*exact}, now_, effects);
-  } else {
+  } else if (std::holds_alternative<Discard>(order)) {
     disk_.discard();
     member_->on_disk(zab::HistoryDiscarded{}, now_, effects);
+  } else {
+    member_->on_disk(zab::MembershipStored{}, now_, effects);
   }
 }
 
