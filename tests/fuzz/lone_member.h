@@ -140,6 +140,7 @@ class LoneMember {
   std::deque<Order> orders_;
   bool at_once_;
   bool working_ = false;
+  bool refusing_ = false;
   bool over_ = false;
   std::map<LinkId, std::string> links_;  // with received bytes that are not consumed yet
   std::set<LinkId> streams_;             // links with a state transfer in progress
@@ -364,6 +365,8 @@ inline void LoneMember::work_disk(int orders) {
   for (; orders > 0 && !orders_.empty() && !over_; --orders) {
     const Order order = std::move(orders_.front());
     orders_.pop_front();
+    // A truncation that failed cancels all orders until the history is discarded.
+    if (refusing_ && !std::holds_alternative<Discard>(order)) continue;
     input([&](replica::Effects& effects) { answer(order, effects); });
   }
   working_ = false;
@@ -376,11 +379,8 @@ inline void LoneMember::answer(const Order& order, replica::Effects& effects) {
   } else if (const auto* save = std::get_if<zab::SaveEpoch>(&order)) {
     member_->on_disk(zab::EpochSaved{save->kind, save->epoch}, now_, effects);
   } else if (const auto* cut = std::get_if<zab::TruncateLog>(&order)) {
-    if (disk_.truncate(cut->last)) {
-      member_->on_disk(zab::LogTruncated{}, now_, effects);
-    } else {
-      member_->on_disk(zab::LogTruncated{.done = false}, now_, effects);
-    }
+    refusing_ = !disk_.truncate(cut->last);
+    member_->on_disk(zab::LogTruncated{.done = !refusing_}, now_, effects);
   } else if (const auto* snapshot = std::get_if<zab::SaveSnapshot>(&order)) {
     disk_.replace(snapshot->zxid);
     member_->on_disk(zab::SnapshotSaved{}, now_, effects);
@@ -390,6 +390,7 @@ inline void LoneMember::answer(const Order& order, replica::Effects& effects) {
     if (exact) member_->on_disk(zab::StateReloaded{*exact}, now_, effects);
   } else if (std::holds_alternative<Discard>(order)) {
     disk_.discard();
+    refusing_ = false;
     member_->on_disk(zab::HistoryDiscarded{}, now_, effects);
   } else {
     member_->on_disk(zab::MembershipStored{}, now_, effects);
