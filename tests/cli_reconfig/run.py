@@ -200,6 +200,7 @@ def a_failure_says_how_to_go_back(ensemble):
     text = run(ensemble[1].address, "add", dead.text, "--force", "--yes", "--wait", "1", status=1)
     expect_in("not synced within 1 s", text)
     expect_in("The members are now", text)
+    expect_in("To go on, when server.7 is synced: drover reconfig promote 7", text)
     expect_in("To go back: drover reconfig remove 7", text)
     expect(roles(ensemble)[7], "observer", "role")
     write_marker(ensemble[1])

@@ -159,9 +159,14 @@ class Carrier {
     const std::size_t done = failed + (committed ? 1 : 0);
     if (done == 0) {
       fmt::print(stderr, "Nothing was changed.\n");
-    } else if (const std::string& undo = plan_.steps[done - 1].undo; !undo.empty()) {
-      fmt::print(stderr, "To go back: {}\n", undo);
+      return false;
     }
+    const Step& last = plan_.steps[done - 1];
+    if (!last.resume.empty()) {
+      fmt::print(stderr, "To go on, when server.{} is synced: {}\n", fmt::join(last.wait, ", server."),
+                 last.resume);
+    }
+    if (!last.undo.empty()) fmt::print(stderr, "To go back: {}\n", last.undo);
     return false;
   }
 

@@ -236,7 +236,8 @@ class Planner {
           {.joining = fmt::format("{}", fmt::join(early_lines, ",")),
            .text = "add " + names_of(early) + " as an observer, and wait until it is synced",
            .wait = early,
-           .undo = remove_command(early)});
+           .undo = remove_command(early),
+           .resume = rest_command(early, leaving)});
       check_quorum(now);
     }
     if (voters.empty() && leaving.empty()) return now;
@@ -270,6 +271,24 @@ class Planner {
 
   static std::string remove_command(const Ids& ids) {
     return fmt::format("drover reconfig remove {}", fmt::join(ids, " "));
+  }
+  // The commands for what is left to do once the servers that joined early are synced.
+  std::string rest_command(const Ids& early, const Ids& leaving) const {
+    Ids promoted;
+    std::vector<std::string> added, commands;
+    for (const EnsembleMember& member : request_.joining) {
+      if (member.observer) continue;
+      if (std::count(early.begin(), early.end(), member.id) > 0) {
+        promoted.push_back(member.id);
+      } else {
+        added.push_back(fmt::format("'{}'", line_of(member, false)));
+      }
+    }
+    if (!promoted.empty())
+      commands.push_back(fmt::format("drover reconfig promote {}", fmt::join(promoted, " ")));
+    if (!added.empty()) commands.push_back(fmt::format("drover reconfig add {}", fmt::join(added, " ")));
+    if (!leaving.empty()) commands.push_back(remove_command(leaving));
+    return fmt::format("{}", fmt::join(commands, " && "));
   }
   std::string undo_of_replacement(const Ids& leaving) const {
     const EnsembleMember* old = find_member(found_.config, leaving[0]);

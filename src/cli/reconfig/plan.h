@@ -64,6 +64,7 @@ struct Step {
   std::string text;                     // what it does, for people
   std::vector<std::int64_t> wait = {};  // until these serve
   std::string undo = {};                // the command that goes back; empty: nothing simple does
+  std::string resume = {};              // the commands that do the steps after it; empty: there are none
 };
 
 struct Plan {

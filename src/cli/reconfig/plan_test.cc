@@ -151,6 +151,7 @@ TEST(ReconfigPlan, ReplacementAddsBeforeItRemoves) {
   ASSERT_EQ(plan.steps.size(), 2u);
   EXPECT_EQ(plan.steps[0].joining, "server.4=zk4:2888:3888:observer;2181");
   EXPECT_EQ(plan.steps[0].undo, "drover reconfig remove 4");
+  EXPECT_EQ(plan.steps[0].resume, "drover reconfig promote 4 && drover reconfig remove 3");
   EXPECT_EQ(plan.steps[1].joining, "server.4=zk4:2888:3888:participant;2181");
   EXPECT_EQ(plan.steps[1].leaving, "3");
   EXPECT_EQ(plan.steps[1].undo, "drover reconfig replace 4 'server.3=zk3:2888:3888:participant;2181'");
@@ -166,7 +167,9 @@ TEST(ReconfigPlan, ReplacementMayKeepTheId) {
   EXPECT_FALSE(plan.has_problem());
   ASSERT_EQ(plan.steps.size(), 2u);
   EXPECT_EQ(plan.steps[0].joining, "server.3=new:2888:3888:observer;2181");
+  EXPECT_EQ(plan.steps[0].resume, "drover reconfig promote 3");
   EXPECT_EQ(plan.steps[1].leaving, "");
+  EXPECT_EQ(plan.steps[1].resume, "");
   EXPECT_EQ(plan.steps[1].undo, "drover reconfig replace 3 'server.3=zk3:2888:3888:participant;2181'");
 }
 
