@@ -133,9 +133,10 @@ void Invariants::look_at_acks(const Leader& leader, const Peer& other, Check& ch
   if (learner->phase() < Learner::Phase::kSynced) return;
   for (const auto& [id, link] : leader.learners_) {
     if (link.server != other.config_.me || link.stage < LearnerLink::Stage::kSynced) continue;
-    // Nobody counts what an observer acknowledges, and an intruder may lie in its name.
-    if (link.observer || learner->config_.observer) continue;
-    check.expect(link.acked <= other.history_.durable(), "transactions acknowledged to a leader are on disk");
+    // Only voters' acknowledgements count, and only their links are checked: an intruder may lie in the name
+    // of an observer or of a server that was removed.
+    check.expect(!link.voter || link.acked <= other.history_.durable(),
+                 "transactions acknowledged to a leader are on disk");
     check.expect(other.history_.committed() <= leader.history_.committed(),
                  "a learner commits nothing before its leader");
   }
