@@ -18,11 +18,19 @@ ActorId World::new_actor() {
 
 void World::after(Micros delay, ActorId actor, Event event) {
   ENSURE(delay >= 0, "nothing happens in the past");
-  push({now_ + delay, ++order_, actor, actors_[index(actor)].life, std::move(event)});
+  push(now_ + delay, ++order_, {actor, actors_[index(actor)].life, std::move(event)});
 }
 
-void World::push(Entry entry) {
-  heap_.push_back(std::move(entry));
+void World::push(Micros at, std::uint64_t order, Entry entry) {
+  auto slot = static_cast<std::uint32_t>(entries_.size());
+  if (free_slots_.empty()) {
+    entries_.push_back(std::move(entry));
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+    entries_[slot] = std::move(entry);
+  }
+  heap_.push_back({at, order, slot});
   std::push_heap(heap_.begin(), heap_.end(), Later{});
 }
 
@@ -37,23 +45,22 @@ void World::stop(ActorId id) {
 void World::resume(ActorId id) {
   Actor& actor = actors_[index(id)];
   actor.paused = false;
-  for (Entry& entry : std::exchange(actor.missed, {})) {
-    entry.at = now_;
-    push(std::move(entry));
-  }
+  for (auto& [order, entry] : std::exchange(actor.missed, {})) push(now_, order, std::move(entry));
 }
 
 bool World::step() {
   while (!heap_.empty()) {
     std::pop_heap(heap_.begin(), heap_.end(), Later{});
-    Entry entry = std::move(heap_.back());
+    const Due due = heap_.back();
     heap_.pop_back();
-    ENSURE(entry.at >= now_, "time does not run backwards");
-    now_ = entry.at;
+    Entry entry = std::move(entries_[due.slot]);
+    free_slots_.push_back(due.slot);
+    ENSURE(due.at >= now_, "time does not run backwards");
+    now_ = due.at;
     Actor& actor = actors_[index(entry.actor)];
     if (entry.life != actor.life) continue;
     if (actor.paused) {
-      actor.missed.push_back(std::move(entry));
+      actor.missed.emplace_back(due.order, std::move(entry));
       continue;
     }
     ++events_;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -63,30 +64,36 @@ class World {
 
  private:
   struct Entry {
-    Micros at = 0;
-    std::uint64_t order = 0;
     ActorId actor{};
     std::uint32_t life = 0;
     Event event;
   };
+  // The heap moves its elements often, so it holds only when an entry is due and where it is.
+  struct Due {
+    Micros at = 0;
+    std::uint64_t order = 0;
+    std::uint32_t slot = 0;  // in entries_
+  };
   struct Later {
-    bool operator()(const Entry& a, const Entry& b) const {
+    bool operator()(const Due& a, const Due& b) const {
       return a.at != b.at ? a.at > b.at : a.order > b.order;
     }
   };
   struct Actor {
     std::uint32_t life = 0;
     bool paused = false;
-    std::vector<Entry> missed;
+    std::vector<std::pair<std::uint64_t, Entry>> missed;  // with their orders
   };
   static std::size_t index(ActorId actor) { return static_cast<std::size_t>(actor); }
-  void push(Entry entry);
+  void push(Micros at, std::uint64_t order, Entry entry);
 
   std::uint64_t seed_;
   Micros now_ = 0;
   std::uint64_t order_ = 0;
   std::uint64_t events_ = 0;
-  std::vector<Entry> heap_;
+  std::vector<Due> heap_;
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> free_slots_;
   std::vector<Actor> actors_;
   Tally tally_;
   bool tracing_ = false;
