@@ -308,12 +308,14 @@ def barriers_hold_until_removed():
         barrier.remove()
         join(thread)
         check_equal(passed, [True])
-        root, met = new_root(), []
+        root, met, both_in = new_root(), [], threading.Barrier(2)
 
         def meet(client):
             double = client.DoubleBarrier(root, 2)
             double.enter()
             met.append(client)
+            # kazoo's first party to leave removes the node that the other may still look for.
+            both_in.wait(PATIENCE)
             double.leave()
 
         join(in_thread(meet, one), in_thread(meet, two))
