@@ -19,9 +19,9 @@
 
 #include "base/client_limits.h"
 #include "base/result.h"
+#include "base/secret.h"
 #include "config/ensemble_config.h"
 #include "config/http_settings.h"
-#include "config/secret.h"
 #include "config/tls_settings.h"
 #include "monitor/four_letter_words.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "config/secret.h"
+#include "base/secret.h"
 #include "net/tls_options.h"
 
 namespace drover::server {

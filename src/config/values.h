@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/secret.h"
+#include "base/secret.h"
 
 namespace drover::server {
 
