@@ -31,6 +31,8 @@ set(CPACK_COMPONENT_SERVER_DESCRIPTION
     "Znodes, sessions, watches and replication as Apache ZooKeeper has them, in one\nnative binary: a server that ZooKeeper clients use unchanged and that joins its\nensembles, a command line, offline tools and a dashboard.")
 set(CPACK_DEBIAN_SERVER_PACKAGE_NAME drover)
 set(CPACK_DEBIAN_SERVER_PACKAGE_SHLIBDEPS ON)
+# SASL's mechanisms, loaded when a configuration asks for them: DIGEST-MD5, and GSSAPI for Kerberos.
+set(CPACK_DEBIAN_SERVER_PACKAGE_RECOMMENDS "libsasl2-modules, libsasl2-modules-gssapi-mit")
 set(CPACK_DEBIAN_SERVER_PACKAGE_CONTROL_EXTRA
     "${PROJECT_SOURCE_DIR}/packaging/deb/postinst;${PROJECT_SOURCE_DIR}/packaging/deb/prerm;${PROJECT_SOURCE_DIR}/packaging/deb/postrm;${PROJECT_SOURCE_DIR}/packaging/deb/conffiles")
 set(CPACK_DEBIAN_SERVER_PACKAGE_CONTROL_STRICT_PERMISSION ON)

@@ -22,6 +22,7 @@ drover_library(storage DEPENDS wire base
                LIBRARIES ZLIB::ZLIB)
 drover_library(server DEPENDS replica storage LIBRARIES spdlog::spdlog THREADS)
 drover_library(client DEPENDS wire)
+drover_library(sasl DEPENDS base)
 drover_library(recipes CORE_ROOMS common locks ROOMS queues DEPENDS client)
 drover_library(cli DEPENDS recipes_core layouts)
 add_subdirectory(src/main)
@@ -91,6 +92,13 @@ class Layering(unittest.TestCase):
 
     def test_own_headers_in_angle_brackets_are_reported(self):
         self.assert_reported({"src/wire/a.h": "#include <server/server.h>\n"}, "included with quotes")
+
+    def test_only_its_owner_knows_a_library(self):
+        self.assert_clean({"src/sasl/a.cc": '#include <sasl/sasl.h>\n#include <gssapi/gssapi_ext.h>\n'})
+        for header in ("sasl/sasl.h", "gssapi/gssapi.h", "krb5.h"):
+            with self.subTest(header):
+                self.assert_reported({"src/server/a.cc": f"#include <{header}>\n"}, "only sasl knows this library")
+        self.assert_reported({"src/server/a.cc": "#include <sasl/mechanisms.h>\n"}, "included with quotes")
 
     def test_nothing_includes_main(self):
         self.assert_reported({"src/server/a.cc": '#include "main/options.h"\n'}, "nothing includes src/main")

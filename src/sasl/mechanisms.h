@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SASL as ZooKeeper uses it: DIGEST-MD5 with users from the configuration. Cyrus SASL does the work; no
+// header of it is needed to call this.
+//
+// Each function returns a factory that is safe to use from any thread, and that makes one conversation per
+// connection (base/sasl.h). An error names the Debian package if a mechanism is not installed.
+//
+// Tokens above 64 KiB and steps after the end fail. Reasons of failures are one line and never contain a
+// password or a token; names that a peer sent are quoted, shortened and without control characters.
+#pragma once
+
+#include <expected>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/sasl.h"
+#include "base/secret.h"
+
+namespace drover::sasl {
+
+// The two names that both sides must know. DIGEST-MD5 shows `host` as the realm, too.
+struct ServiceName {
+  std::string protocol;
+  std::string host;
+};
+
+inline const ServiceName kClientPortDigest = {"zookeeper", "zk-sasl-md5"};
+inline const ServiceName kQuorumDigest = {"zookeeper-quorum", "zk-quorum-sasl-md5"};
+
+// What a peer has proven, and what it asks for.
+struct ProvenPeer {
+  std::string_view authentication_id;  // the user, or the Kerberos principal "bob/node1@EXAMPLE.COM"
+  std::string_view requested_id;       // equals authentication_id if the peer asks for nothing else
+};
+
+// Decides as whom a proven peer acts (SaslConversation::authorization_id()), or why it may not act at all.
+using AuthorizationRule = std::function<std::expected<std::string, std::string>(const ProvenPeer&)>;
+
+// Everyone acts as himself only.
+AuthorizationRule as_authenticated();
+
+using Users = std::map<std::string, Secret, std::less<>>;
+
+// Never blocks. A user with an empty password cannot log in.
+IoResult<std::unique_ptr<SaslFactory>> digest_md5_server(Users users, const ServiceName& service,
+                                                         AuthorizationRule rule = as_authenticated());
+
+// The first step returns an empty token, which the server expects. Never asks the network, but making the
+// conversation's first step may look up this machine's own name.
+IoResult<std::unique_ptr<SaslFactory>> digest_md5_client(std::string user, Secret password,
+                                                         const ServiceName& service);
+
+}  // namespace drover::sasl
