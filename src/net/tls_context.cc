@@ -5,6 +5,7 @@
 
 #include "net/key_store.h"
 #include "net/tls_ciphers.h"
+#include "net/tls_issuer.h"
 
 namespace drover::net {
 namespace {
@@ -145,6 +146,7 @@ IoResult<std::shared_ptr<const TlsContext>> TlsContext::load(const TlsOptions& o
   TRY(apply_keys(context.get(), options.key_store));
   TRY(apply_trust(context.get(), options));
   SSL_CTX_set_verify(context.get(), verify_mode(options), nullptr);
+  find_issuers_by_signature(context.get());
   return std::shared_ptr<const TlsContext>(new TlsContext(std::move(context), options));
 }
 

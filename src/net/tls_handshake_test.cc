@@ -6,73 +6,12 @@
 #include <functional>
 
 #include "net/tls_context.h"
-#include "net/tls_test_support.h"
+#include "net/tls_world_testing.h"
 
 namespace drover::net {
 namespace {
 
-using testing::ContextPtr;
-using testing::Identity;
-using testing::JksWriter;
-using testing::kPassword;
-using testing::make_identity;
-using testing::pem_of;
-using testing::pkcs12_of;
-using testing::shake_hands;
-using testing::StreamPair;
-using testing::TempDir;
-using testing::tls_pair;
-
-// An authority, a server and a client under it, and a stranger under another authority.
-struct World {
-  Identity authority = make_identity({.common_name = "authority", .is_authority = true});
-  Identity server = make_identity(
-      {.common_name = "server", .issuer = &authority, .alt_names = "DNS:zk.example,IP:127.0.0.1"});
-  Identity client =
-      make_identity({.common_name = "client", .issuer = &authority, .alt_names = "IP:10.0.0.7"});
-  Identity other_authority = make_identity({.common_name = "other authority", .is_authority = true});
-  Identity stranger = make_identity({.common_name = "stranger", .issuer = &other_authority});
-  TempDir dir;
-
-  StoreOptions key(const Identity& identity, const std::string& name) const {
-    return {.location = dir.write(name + ".pem", pem_of(identity.key) + pem_of(identity.certificate))};
-  }
-  StoreOptions trust(const Identity& identity, const std::string& name) const {
-    return {.location = dir.write(name + ".pem", pem_of(identity.certificate))};
-  }
-  TlsOptions server_options() const {
-    return {.key_store = key(server, "server"), .trust_store = trust(authority, "ca")};
-  }
-  TlsOptions client_options() const {
-    return {
-        .role = TlsRole::kClient, .key_store = key(client, "client"), .trust_store = trust(authority, "ca")};
-  }
-};
-
-const World& world() {
-  static const World made;
-  return made;
-}
-
-const TlsPeer kServerByName{.host = "zk.example", .address = *Address::parse("192.0.2.1", 0)};
-
-ContextPtr load(const TlsOptions& options) {
-  auto context = TlsContext::load(options);
-  EXPECT_TRUE(context) << context.error().what;
-  return *context;
-}
-
-struct Outcome {
-  bool done;
-  StreamPair pair;
-};
-
-Outcome meet(const TlsOptions& server, const TlsOptions& client,
-             const TlsPeer& as_client_sees = kServerByName, const TlsPeer& as_server_sees = {}) {
-  StreamPair pair = tls_pair(load(server), load(client), as_client_sees, as_server_sees);
-  const bool done = shake_hands(pair);
-  return {done, std::move(pair)};
-}
+using namespace testing;
 
 std::string load_error(const TlsOptions& options) {
   const auto context = TlsContext::load(options);
@@ -93,7 +32,7 @@ TEST(TlsHandshake, TheClientIsIdentifiedByItsCertificate) {
 }
 
 TEST(TlsHandshake, WorksWithEveryKindOfStore) {
-  const World& w = world();
+  const TlsWorld& w = world();
   const std::string password(kPassword);
   const auto store = [&](const std::string& name, const std::string& bytes) {
     return StoreOptions{.location = w.dir.write(name, bytes), .password = password};
@@ -178,7 +117,7 @@ TEST(TlsHandshake, AnExpiredCertificateIsRefused) {
 }
 
 TEST(TlsHandshake, TheKeyStoresChainLeadsToTheTrustedRoot) {
-  const World& w = world();
+  const TlsWorld& w = world();
   const Identity middle =
       make_identity({.common_name = "middle", .issuer = &w.authority, .is_authority = true});
   const Identity leaf = make_identity({.common_name = "leaf", .issuer = &middle});
@@ -198,7 +137,7 @@ TEST(TlsHandshake, ACertificateInTheTrustStoreIsTrustedWithoutItsIssuer) {
 
 TEST(TlsHandshake, TheChainOfAKeyInATrustStoreIsNotTrusted) {
   // Often one file serves as key store and trust store. Java then trusts only the key's own certificate.
-  const World& w = world();
+  const TlsWorld& w = world();
   TlsOptions server = w.server_options();
   server.trust_store = {.location = w.dir.write("both.p12", pkcs12_of(&w.server, {&w.authority})),
                         .password = std::string(kPassword)};
@@ -226,7 +165,7 @@ TEST(TlsHandshake, OnlyEnabledCipherSuitesAreUsed) {
 }
 
 TEST(TlsHandshake, OneKeyOfEachAlgorithmIsInUse) {
-  const World& w = world();
+  const TlsWorld& w = world();
   const Identity rsa = make_identity(
       {.common_name = "rsa", .issuer = &w.authority, .alt_names = "DNS:zk.example", .rsa = true});
   TlsOptions server = w.server_options();
@@ -256,7 +195,7 @@ TEST(TlsHandshake, AClientVerifiesTheServersNameOrAddress) {
 }
 
 TEST(TlsHandshake, WithoutAlternativeNamesTheCommonNameIsUsed) {
-  const World& w = world();
+  const TlsWorld& w = world();
   const Identity by_name = make_identity({.common_name = "old.example", .issuer = &w.authority});
   const Identity by_address = make_identity({.common_name = "127.0.0.9", .issuer = &w.authority});
   TlsOptions server = w.server_options();
@@ -279,28 +218,8 @@ TEST(TlsHandshake, AServerMayVerifyTheAddressesOfClients) {
   EXPECT_TRUE(outcome.pair.server.error_text().contains("hostname mismatch"));
 }
 
-std::string crl_pem(const Identity& authority, const Identity* revoked) {
-  const CrlPtr crl(X509_CRL_new());
-  const std::unique_ptr<ASN1_TIME, OpensslDeleter<ASN1_TIME_free>> now(X509_gmtime_adj(nullptr, -60));
-  const std::unique_ptr<ASN1_TIME, OpensslDeleter<ASN1_TIME_free>> next(X509_gmtime_adj(nullptr, 3600));
-  X509_CRL_set_version(crl.get(), 1);
-  X509_CRL_set_issuer_name(crl.get(), X509_get_subject_name(authority.certificate.get()));
-  X509_CRL_set1_lastUpdate(crl.get(), now.get());
-  X509_CRL_set1_nextUpdate(crl.get(), next.get());
-  if (revoked != nullptr) {
-    X509_REVOKED* const entry = X509_REVOKED_new();
-    X509_REVOKED_set_serialNumber(entry, X509_get_serialNumber(revoked->certificate.get()));
-    X509_REVOKED_set_revocationDate(entry, now.get());
-    X509_CRL_add0_revoked(crl.get(), entry);
-  }
-  X509_CRL_sign(crl.get(), authority.key.get(), EVP_sha256());
-  const BioPtr bio(BIO_new(BIO_s_mem()));
-  PEM_write_bio_X509_CRL(bio.get(), crl.get());
-  return testing::contents_of(bio.get());
-}
-
 TEST(TlsHandshake, ARevokedCertificateIsRefused) {
-  const World& w = world();
+  const TlsWorld& w = world();
   TlsOptions server = w.server_options();
   server.crl = true;
   server.crl_location = w.dir.write("none.crl", crl_pem(w.authority, nullptr));
@@ -312,7 +231,7 @@ TEST(TlsHandshake, ARevokedCertificateIsRefused) {
 }
 
 TEST(TlsHandshake, RevocationListsMayBeInAPemTrustStore) {
-  const World& w = world();
+  const TlsWorld& w = world();
   TlsOptions server = w.server_options();
   server.crl = true;
   server.trust_store.location =
@@ -337,7 +256,7 @@ TEST(TlsContext, UnsupportedOrIncompleteOptionsAreErrors) {
 }
 
 TEST(TlsContext, AKeyStoreWithoutAKeyAndATrustStoreWithoutCertificatesAreRefused) {
-  const World& w = world();
+  const TlsWorld& w = world();
   TlsOptions options = w.server_options();
   options.key_store = w.trust(w.authority, "ca");
   EXPECT_EQ(load_error(options), options.key_store.location + ": no private key in it");

@@ -38,6 +38,8 @@ struct IdentityOptions {
   std::string alt_names = {};        // "DNS:localhost,IP:127.0.0.1"
   bool is_authority = false;
   bool rsa = false;
+  bool version_1 = false;  // has no extensions
+  bool sha1 = false;
   long valid_for_s = 3600;
 };
 
@@ -54,7 +56,7 @@ inline Identity make_identity(const IdentityOptions& options) {
   static long serial = 1;
   Identity made{PkeyPtr(options.rsa ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256")), X509Ptr(X509_new())};
   X509* const x = made.certificate.get();
-  X509_set_version(x, 2);
+  X509_set_version(x, options.version_1 ? X509_VERSION_1 : X509_VERSION_3);
   ASN1_INTEGER_set(X509_get_serialNumber(x), serial++);
   X509_gmtime_adj(X509_getm_notBefore(x), options.valid_for_s < 0 ? 2 * options.valid_for_s : -60);
   X509_gmtime_adj(X509_getm_notAfter(x), options.valid_for_s);
@@ -65,7 +67,8 @@ inline Identity make_identity(const IdentityOptions& options) {
   X509_set_pubkey(x, made.key.get());
   if (options.is_authority) add_extension(x, issuer, NID_basic_constraints, "critical,CA:TRUE");
   if (!options.alt_names.empty()) add_extension(x, issuer, NID_subject_alt_name, options.alt_names);
-  X509_sign(x, options.issuer == nullptr ? made.key.get() : options.issuer->key.get(), EVP_sha256());
+  X509_sign(x, options.issuer == nullptr ? made.key.get() : options.issuer->key.get(),
+            options.sha1 ? EVP_sha1() : EVP_sha256());
   return made;
 }
 

@@ -56,11 +56,11 @@ class Certificate:
         return path
 
 
-def expired(directory, name, password):
+def expired(directory, name, password, *options):
     """Signed by itself, and valid for one day a month ago. Only keytool can set the clock back."""
     store, key, certificate = [pathlib.Path(directory) / f"{name}{suffix}" for suffix in (".p12", ".key", ".crt")]
     run_tool("keytool", "-genkeypair", "-alias", "own", "-keyalg", "EC", "-dname", f"CN={name}",
-             "-startdate", "-30d", "-validity", "1", "-keystore", store, "-storetype", "PKCS12",
+             "-startdate", "-30d", "-validity", "1", *options, "-keystore", store, "-storetype", "PKCS12",
              "-storepass", password)
     for output, what in ((key, ("-nocerts", "-noenc")), (certificate, ("-nokeys",))):
         run_tool("openssl", "pkcs12", "-in", store, "-passin", f"pass:{password}", *what, "-out", output)
@@ -68,11 +68,29 @@ def expired(directory, name, password):
 
 
 class Authority:
-    def __init__(self, directory, name):
+    def __init__(self, directory, name, version=3):
         self.directory = pathlib.Path(directory)
         self.key, self.certificate = self._files()
+        if version == 1:
+            self._make_of_version_1(name)
+            return
         run_tool("openssl", "req", "-x509", "-newkey", *KEY_OPTIONS["ec"], "-noenc", "-days", "30",
                  "-subj", f"/CN={name}", "-keyout", self.key, "-out", self.certificate)
+
+    @classmethod
+    def expired(cls, directory, name, password):
+        made = cls.__new__(cls)
+        made.directory = pathlib.Path(directory)
+        old = expired(directory, name, password, "-ext", "bc:c")
+        made.key, made.certificate = old.key, old.certificate
+        return made
+
+    def _make_of_version_1(self, name):
+        request = self.certificate.with_suffix(".csr")
+        run_tool("openssl", "req", "-new", "-newkey", *KEY_OPTIONS["ec"], "-noenc", "-subj", f"/CN={name}",
+                 "-keyout", self.key, "-out", request)
+        run_tool("openssl", "x509", "-req", "-in", request, "-signkey", self.key, "-days", "30",
+                 "-out", self.certificate)
 
     def _files(self):
         stem = self.directory / f"certificate{next(_numbers)}"
@@ -88,8 +106,8 @@ class Authority:
                  "-keyout", key, "-out", certificate)
         return Certificate(key, certificate, self.certificate)
 
-    def issue_twin(self, name):
-        """Of version 1 and with the authority's own subject, as the tests of ZooKeeper's C client have it."""
+    def issue_plain(self, name):
+        """Of version 1, so nothing but the key tells who signed it: as the tests of ZooKeeper's C client have it."""
         key, certificate = self._files()
         request = certificate.with_suffix(".csr")
         run_tool("openssl", "req", "-new", "-newkey", *KEY_OPTIONS["ec"], "-noenc", "-subj", f"/CN={name}",

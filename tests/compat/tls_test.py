@@ -20,7 +20,7 @@ import time
 import warnings
 
 import protocol as p
-from certificates import SERVER_NAMES, Authority, expired
+from certificates import SERVER_NAMES, Authority, expired, run_tool
 from servers import JVM_FLAGS, MissingDependency, drover_binary, four_letter_word, java_binary
 from suite import check, check_equal, parse_server_kind, run
 from tls_bad_settings import bad_settings
@@ -134,19 +134,48 @@ def want_accepts_no_certificate_but_refuses_a_bad_one():
         check_equal(identities_of(connected(server, pki.bob)).get("x509"), BOB)
 
 
+def trusting(*those):
+    store = pki.files / "trusting.pem"
+    store.write_text("".join(each.certificate.read_text() for each in those))
+    return store
+
+
 def clients_that_java_accepts_and_drover_refuses():
     """docs/compatibility.md, "TLS": stricter on purpose."""
     old = expired(pki.files, "expired", PASSWORD)
-    authority = Authority(pki.files, "twin")
-    twin = authority.issue_twin("twin")
-    trusted = pki.files / "pinned.pem"
-    trusted.write_text("".join(each.certificate.read_text() for each in (pki.authority, authority, old, pki.stranger)))
-    with serving({"ssl.trustStore.location": trusted}) as server:
+    late = Authority.expired(pki.files, "late", PASSWORD)
+    below_late = late.issue("/CN=below an expired one")
+    with serving({"ssl.trustStore.location": trusting(pki.authority, old, late, pki.stranger)}) as server:
         check(connect(server, pki.alice), "an ordinary certificate is refused")
         check(connect(server, pki.stranger), "a certificate that is itself in the trust store is refused")
         is_java = arguments.server != "drover"
         check_equal(connect(server, old) is not None, is_java, "an expired one is let in")
-        check_equal(connect(server, twin) is not None, is_java, "one with its authority's name is let in")
+        check_equal(connect(server, below_late) is not None, is_java, "one of an expired authority is let in")
+
+
+def certificates_may_have_the_name_of_their_authority():
+    """As the tests of ZooKeeper's C client make them, and so many of its users."""
+    for version in (1, 3):
+        root = Authority(pki.files, "twin", version)
+        twin = root.issue_plain("twin")
+        impostor = Authority(pki.files, "twin", version).issue_plain("twin")
+        with serving({"ssl.trustStore.location": trusting(pki.authority, root)}) as server:
+            check(connect(server, twin), f"version {version}: its authority is in the trust store")
+            check(connect(server, pki.bob), "others have names of their own")
+            check_equal(connect(server, impostor), None, "signed by another authority of that name")
+
+
+def an_authority_may_be_renewed_with_another_key():
+    store = pki.files / "renewed.jks"  # Of two namesakes in a PEM file Java keeps one.
+    for version in (1, 3):
+        store.unlink(missing_ok=True)
+        old, new = Authority(pki.files, "renewed", version), Authority(pki.files, "renewed", version)
+        for alias, authority in (("old", old), ("new", new)):
+            run_tool("keytool", "-importcert", "-noprompt", "-alias", alias, "-file", authority.certificate,
+                     "-keystore", store, "-storetype", "JKS", "-storepass", PASSWORD)
+        with serving({"ssl.trustStore.location": store}) as server:
+            for authority in (old, new):
+                check(connect(server, authority.issue_plain("of one of the two")), f"version {version}")
 
 
 def none_asks_for_no_certificate():
@@ -424,6 +453,7 @@ COMMON_CASES = [
     an_rsa_key_serves_as_well, pipelined_and_large_requests_pass, four_letter_words_are_answered_inside_tls,
     plain_bytes_on_the_secure_port_are_not_answered, need_refuses_strangers_and_others_continue,
     want_accepts_no_certificate_but_refuses_a_bad_one, clients_that_java_accepts_and_drover_refuses,
+    certificates_may_have_the_name_of_their_authority, an_authority_may_be_renewed_with_another_key,
     none_asks_for_no_certificate,
     a_client_that_distrusts_the_server_does_no_harm, a_node_for_one_certificate_is_denied_to_others,
     the_subject_is_written_as_java_writes_it, the_super_users_certificate_grants_everything,
