@@ -53,6 +53,7 @@ run go_client ./go_client_test.py
 run zkcli ./zkcli_test.py
 run curator ./curator_test.py
 run data_dir ./data_dir_test.py
+run keys ./keys_test.py
 
 echo "compat: $passed passed, $failed failed${skipped:+; SKIPPED:$skipped}"
 [ "$failed" = 0 ]
