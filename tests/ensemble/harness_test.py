@@ -4,6 +4,7 @@
 # The judges of these tests, judged: two trees that differ in anything are different, and a ledger notices
 # what is missing. No server is needed.
 
+import pathlib
 import sys
 
 import ensemble  # noqa: F401  It makes tests/durability and tests/compat importable.
@@ -98,6 +99,13 @@ def a_hole_in_a_log_is_found():
     check_equal(holes(set(whole) - {0x200000001}), [(0x200000001, 0x200000001)], "at its beginning")
 
 
+def every_suite_is_started():
+    """One was written, documented, and never ran."""
+    here = pathlib.Path(__file__).resolve().parent
+    started = (here / "run.sh").read_text()
+    check_equal([file.name for file in here.glob("*_test.py") if f"/{file.name}\"" not in started], [], "not in run.sh")
+
+
 if __name__ == "__main__":
     sys.exit(run("harness", [
         the_same_tree_has_no_differences,
@@ -111,4 +119,5 @@ if __name__ == "__main__":
         a_ledger_rejects_a_counter_that_went_back,
         a_ledger_rejects_a_write_done_twice,
         a_hole_in_a_log_is_found,
+        every_suite_is_started,
     ], only=sys.argv[1] if len(sys.argv) > 1 else None))

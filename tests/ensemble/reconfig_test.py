@@ -9,7 +9,6 @@
 
 import argparse
 import contextlib
-import socket
 import sys
 
 from ensemble import (DROVER, JAVA, OBSERVER, VOTER, Ensemble,  # First: it makes tests/durability importable.
@@ -19,7 +18,6 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import ConnectionLoss
 from members import (BAD_ARGUMENTS, BAD_VERSION, DISABLED, NO_AUTH, NO_QUORUM, Members, Writer, line_of, sids_in,
                      version_of)
-from ports import free_port
 from servers import SUPER_AUTH
 from suite import run
 
@@ -93,69 +91,6 @@ def all_members_can_be_replaced():
             wait_until(lambda member=member: member.mode() is None, f"{member} does not serve")
             member.stop()
         writer.finish(ensemble)
-
-
-def a_server_moves_to_another_client_port():
-    with Members([DROVER] * 3) as ensemble:
-        ensemble.start()
-        for member in (ensemble.followers()[0], ensemble.leader()):
-            with member.client() as session:  # stays connected
-                old, member.port = member.port, free_port()
-                ensemble.reconfig(joining=line_of(member), at=next(m for m in ensemble if m is not member))
-                ensemble.agree()
-                with contextlib.suppress(ConnectionRefusedError):
-                    p.Connection(old).close()
-                    raise AssertionError(f"{member} still listens at {old}")
-                check(not session.exists("/nothing"), "the old connection is served")
-            check(f"clientPort={member.port}" in member.word("conf"), "conf shows the port")
-        for member in ensemble:
-            member.stop()
-        ensemble.start()
-        ensemble.agree()
-
-
-def a_server_moves_to_other_ports_between_servers():
-    with Members([DROVER] * 3) as ensemble:
-        ensemble.start()
-        writer = Writer(ensemble)
-        for member in (ensemble.followers()[0], ensemble.leader()):
-            member.quorum_port, member.election_port = free_port(), free_port()
-            ensemble.reconfig(joining=line_of(member), at=next(m for m in ensemble if m is not member))
-            ensemble.agree()
-            writer.wait_for_more()
-        # Everybody finds everybody at the new ports.
-        for member in list(ensemble):
-            member.stop()
-            ensemble.settle()
-            ensemble.start(member.sid)
-        writer.finish(ensemble)
-
-
-def ports_that_are_taken_leave_the_old_ones_open():
-    with Members([DROVER] * 3) as ensemble, contextlib.ExitStack() as taken:
-        ensemble.start()
-        member = ensemble.followers()[0]
-        old = member.port
-        ports = [free_port() for _ in range(3)]
-        for port in ports:
-            occupied = taken.enter_context(socket.socket())
-            occupied.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            occupied.bind(("127.0.0.1", port))
-            occupied.listen()
-        member.port, member.quorum_port, member.election_port = ports
-        line = line_of(member)
-        member.port = old  # where it is found
-        ensemble.reconfig(joining=line, at=next(m for m in ensemble if m is not member))
-        for port in ("the election port", "the quorum port"):
-            wait_until(lambda port=port: f"cannot move {port}" in member.said(), f"{member} complains about {port}")
-        wait_until(lambda: "cannot open the client port" in member.said(), f"{member} complains about the client port")
-        ensemble.settle()  # at the old client port
-        taken.close()
-        wait_until(lambda: "the quorum port is open at the addresses of the new" in member.said(), "the next try", 30)
-        member.stop()
-        member.port = ports[0]
-        ensemble.start(member.sid)
-        ensemble.agree()
 
 
 def a_removed_server_can_be_added_again():
@@ -393,8 +328,7 @@ def a_member_without_reconfig_that_was_away_stops_when_it_returns():
 
 
 CASES = [the_members_have_a_version_from_the_first_epoch_on, three_servers_become_five,
-         a_leader_that_is_removed_hands_over, all_members_can_be_replaced, a_server_moves_to_another_client_port,
-         a_server_moves_to_other_ports_between_servers, ports_that_are_taken_leave_the_old_ones_open,
+         a_leader_that_is_removed_hands_over, all_members_can_be_replaced,
          a_removed_server_can_be_added_again,
          the_last_members_are_in_force_after_a_restart_of_all, one_server_grows_to_three_and_back,
          a_standalone_server_becomes_an_ensemble_and_is_standalone_again,

@@ -56,7 +56,10 @@ finish_all
 start changes /usr/bin/python3 "$here/reconfig_load_test.py" "$@"
 start errors /usr/bin/python3 "$here/reconfig_errors_test.py"
 start quorums /usr/bin/python3 "$here/reconfig_quorums_test.py" "$@"
+start ports /usr/bin/python3 "$here/reconfig_ports_test.py"
 start clients /usr/bin/python3 "$here/reconfig_clients_test.py"
+start lost /usr/bin/python3 "$here/lost_quorum_test.py"
+start files /usr/bin/python3 "$here/members_in_files_test.py"
 finish_all
 # Large transactions keep the disk busy, and a first start is a matter of seconds: not beside the others.
 start boot /usr/bin/python3 "$here/boot_test.py"
