@@ -51,7 +51,10 @@ function tellChanges(before, now) {
 
 // ---- text ----------------------------------------------------------------------------------------
 
-function summaryOf({server, quorum, leader, members}) {
+// What is said of a server that is not simply a member.
+const standings = {joining: "joining", leaving: "leaving", guest: "not a member"};
+
+function summaryOf({server, quorum, leader, members, config}) {
   const facts = [];
   const fact = (name, value, kind) =>
     facts.push(h("div", {class: `fact ${kind ?? ""}`}, h("b", {}, value), h("span", {}, name)));
@@ -68,6 +71,7 @@ function summaryOf({server, quorum, leader, members}) {
       fine ? (quorum.up < quorum.voters ? "warn" : "") : "bad",
     );
     fact("epoch", count(server.epoch));
+    fact(config.proposed ? `members; ${config.proposed} is proposed` : "members", config.version, config.proposed ? "warn" : "");
   } else {
     fact("of one", modeName(server.mode));
   }
@@ -115,6 +119,7 @@ function tableOf({members}) {
             {scope: "row"},
             m.id === null ? "this" : m.id,
             m.self && members.length > 1 ? h("span", {class: "tag"}, "this page") : null,
+            standings[m.membership] ? h("span", {class: `tag ${m.membership}`}, standings[m.membership]) : null,
           ),
           h(
             "td",
@@ -179,7 +184,7 @@ function pictureOf(state, width) {
   }
   if (leader && narrow) links.unshift(trunkOf(leader, places));
   const height = Math.max(...places.map((place) => place.y)) + kCard.height / 2 + 8;
-  const describe = state.members.map((m) => `server ${m.id}: ${modeName(m.mode)}`).join(", ");
+  const describe = state.members.map((m) => `server ${m.id}: ${modeOf(m)}`).join(", ");
   return svg(
     "svg",
     {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": `Ensemble: ${describe}`},
@@ -257,6 +262,18 @@ function trunkOf(leader, places) {
   });
 }
 
+function modeOf(member) {
+  if (standings[member.membership]) return standings[member.membership];
+  return member.role === "observer" && member.mode !== "observer"
+    ? `${modeName(member.mode)} (observer)`
+    : modeName(member.mode);
+}
+
+function silenceOf(member) {
+  if (member.mode !== "looking") return "does not answer";
+  return member.membership === "guest" ? "has no vote, serves no clients" : "looks for a leader";
+}
+
 function cardOf({member, x, y}) {
   const left = x - kCard.width / 2;
   const top = y - kCard.height / 2;
@@ -267,23 +284,21 @@ function cardOf({member, x, y}) {
   ];
   return svg(
     "g",
-    {class: `server ${member.mode} ${member.self ? "self" : ""}`},
+    {class: `server ${member.mode} ${member.membership ?? ""} ${member.self ? "self" : ""}`},
     svg("rect", {class: "card", x: left, y: top, width: kCard.width, height: kCard.height, rx: 10}),
     svg("rect", {class: "edge", x: left, y: top + 12, width: 4, height: 22, rx: 2}),
     svg("text", {class: "title", x: left + 14, y: top + 28}, `Server ${member.id}`),
     svg(
       "text",
       {class: "mode", x: left + kCard.width - 14, y: top + 28, "text-anchor": "end"},
-      member.role === "observer" && member.mode !== "observer"
-        ? `${modeName(member.mode)} (observer)`
-        : modeName(member.mode),
+      modeOf(member),
     ),
     member.mode === "unreachable" || member.mode === "looking"
       ? [
           svg(
             "text",
             {class: "name", x: left + 14, y: row(0)},
-            member.error ?? (member.mode === "looking" ? "looks for a leader" : "does not answer"),
+            member.error ?? silenceOf(member),
           ),
           member.address && svg("text", {class: "name", x: left + 14, y: row(1)}, member.address),
         ]

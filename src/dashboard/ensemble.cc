@@ -67,6 +67,7 @@ OwnPlace own_place(const ServerInside& inside) {
     if (!member) return;
     const zab::Peer& peer = member->peer();
     place.members = peer.membership();
+    place.proposed = peer.memberships().proposed();
     place.mode = mode_of(replica, peer);
     place.epoch = peer.current_epoch();
     place.why_elected = peer.why_looking();
@@ -153,7 +154,8 @@ json::object EnsembleView::describe_other(ServerId id, const OwnPlace& place, co
                    {"link", nullptr},   {"connections", nullptr}, {"outstanding", nullptr},
                    {"nodes", nullptr},  {"latency_ms", nullptr},  {"version", nullptr},
                    {"zxid", nullptr},   {"epoch", nullptr},       {"error", nullptr}};
-  const auto endpoints = client_endpoints(inside_.config, place.members);
+  const bool joins = place.proposed && !place.members.is_member(id);
+  const auto endpoints = client_endpoints(inside_.config, joins ? *place.proposed : place.members);
   if (const auto at = endpoints.find(id); at != endpoints.end()) out["address"] = to_text(at->second);
   const auto learner = place.learners.find(id);
   const bool is_learner = learner != place.learners.end();
@@ -176,6 +178,36 @@ json::object EnsembleView::describe_other(ServerId id, const OwnPlace& place, co
   return out;
 }
 
+// Who is shown, and how each server stands to the members. A guest follows the leader, but is no member: it
+// is about to join, or was removed. Only the leader knows its guests.
+std::map<ServerId, std::string_view> EnsembleView::standing(const OwnPlace& place) const {
+  std::map<ServerId, std::string_view> all;
+  for (const auto& [id, spec] : place.members.servers()) {
+    const bool stays = !place.proposed || place.proposed->is_member(id);
+    all[id] = stays ? "member" : "leaving";
+  }
+  if (place.proposed) {
+    for (const auto& [id, spec] : place.proposed->servers()) all.try_emplace(id, "joining");
+  }
+  for (const auto& [id, learner] : place.learners) {
+    if (raw(id) >= 0) all.try_emplace(id, "guest");  // A member may observe with a negative id.
+  }
+  all.try_emplace(*inside_.config.ensemble.my_id, "guest");
+  return all;
+}
+
+json::object EnsembleView::describe(ServerId id, const OwnPlace& place, const Round& round,
+                                    const Facts& facts) const {
+  const bool self = id == *inside_.config.ensemble.my_id;
+  json::object one = self ? describe_self(place, facts) : describe_other(id, place, round);
+  one["id"] = raw(id);
+  const Membership& members =
+      place.proposed && !place.members.is_member(id) ? *place.proposed : place.members;
+  if (members.observers().contains(id)) one["role"] = "observer";
+  if (self && round.at.ms != 0) add_zxid(round.own, one);
+  return one;
+}
+
 json::array EnsembleView::members(const OwnPlace& place, const Round& round, const Facts& facts) const {
   json::array out;
   const EnsembleConfig& ensemble = inside_.config.ensemble;
@@ -189,16 +221,12 @@ json::array EnsembleView::members(const OwnPlace& place, const Round& round, con
   for (const auto& [id, result] : round.results) {
     if (result.said) newest = std::max(newest, result.said->zxid);
   }
-  for (const auto& [id, spec] : place.members.servers()) {
+  for (const auto& [id, stands] : standing(place)) {
     const bool self = id == *ensemble.my_id;
-    json::object one = self ? describe_self(place, facts) : describe_other(id, place, round);
-    one["id"] = raw(id);
-    if (spec.type == PeerType::kObserver) one["role"] = "observer";
+    json::object one = describe(id, place, round, facts);
+    one["membership"] = stands;
     const auto said = round.results.find(id);
-    if (self && round.at.ms != 0) {
-      add_zxid(round.own, one);
-      one["lag"] = changes_between(round.own, newest);
-    }
+    if (self && round.at.ms != 0) one["lag"] = changes_between(round.own, newest);
     if (self && place.mode == "leader") one["lag"] = 0;
     if (one["lag"].is_null() && said != round.results.end() && said->second.said &&
         !said->second.said->mode.empty())
@@ -234,14 +262,18 @@ HttpResponse EnsembleView::answer() {
   if (place.leader) leader = raw(*place.leader);
   for (const json::value& one : all) {
     const auto& mode = one.at("mode").as_string();
-    if (one.at("role") == "participant" && (mode == "leader" || mode == "follower")) ++up;
+    const bool votes =
+        place.members.is_voter(ServerId{one.at("id").is_null() ? -1 : one.at("id").as_int64()});
+    if (votes && (mode == "leader" || mode == "follower")) ++up;
     if (leader.is_null() && mode == "leader") leader = one.at("id");
   }
   const auto voters = static_cast<std::int64_t>(place.members.voters().size());
   json::object out{{"server", server(place, facts)},
                    {"leader", std::move(leader)},
                    {"quorum", {{"voters", voters}, {"needed", voters / 2 + 1}, {"up", up}}},
+                   {"config", {{"version", hex_id(Zxid{place.members.version()})}, {"proposed", nullptr}}},
                    {"members", std::move(all)}};
+  if (place.proposed) out["config"].as_object()["proposed"] = hex_id(Zxid{place.proposed->version()});
   return json_answer(out);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ensemble as this server sees it: every configured member with its role, zxid and lag.
+// The ensemble as this server sees it: every member with its role, zxid and lag, and servers that join, leave
+// or follow the leader without being members.
 //
 // The server knows its own state and, as a leader, the progress of its learners. It asks the other servers
 // (member_probe.h): all at once, at most once a second, and only while a page is open. That blocks, so the
@@ -13,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "dashboard/json.h"
 #include "dashboard/member_probe.h"
@@ -33,6 +35,7 @@ struct OwnPlace {
   };
   std::map<ServerId, Learner> learners{};  // only on a leader
   Membership members{};                    // in force
+  std::optional<Membership> proposed{};    // logged, but not in force yet
 };
 OwnPlace own_place(const ServerInside& inside);
 
@@ -60,8 +63,10 @@ class EnsembleView {
   std::map<ServerId, Endpoint> endpoints() const {
     return client_endpoints(inside_.config, inside_.members());
   }
+  std::map<ServerId, std::string_view> standing(const OwnPlace& place) const;
   json::object describe_self(const OwnPlace& place, const Facts& facts) const;
   json::object describe_other(ServerId id, const OwnPlace& place, const Round& round) const;
+  json::object describe(ServerId id, const OwnPlace& place, const Round& round, const Facts& facts) const;
   json::array members(const OwnPlace& place, const Round& round, const Facts& facts) const;
   json::object server(const OwnPlace& place, const Facts& facts) const;
 
