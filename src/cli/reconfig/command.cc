@@ -87,6 +87,7 @@ Command read_command(Arguments& arguments) {
 void print_table(const Found& found) {
   fmt::print("configuration version {}; {}\n", observe::hex_text(found.config.version),
              quorum_text(found.config));
+  if (found.config.members.empty()) return;
   observe::Table table({"id", "role", "state", "zxid", "quorum and election", "clients"});
   for (const EnsembleMember& member : found.config.members) {
     const Health& health = found.servers.at(member.id);
@@ -111,10 +112,13 @@ void print_json(const Found& found) {
         {"line", fmt::format("server.{}={}", member.id, observe::safe_text(member.text))},
         {"client", member.client ? json::value(member.client->to_text()) : json::value(nullptr)}});
   }
-  const json::object all{{"version", observe::hex_text(found.config.version)},
-                         {"voters", voters_in(found.config)},
-                         {"quorum", voters_in(found.config) / 2 + 1},
-                         {"members", std::move(members)}};
+  // Neither a standalone server nor groups have a number of voters that is a quorum.
+  const bool counts = !found.config.members.empty() && !found.config.has_groups;
+  const json::object all{
+      {"version", observe::hex_text(found.config.version)},
+      {"voters", voters_in(found.config)},
+      {"quorum", counts ? json::value(voters_in(found.config) / 2 + 1) : json::value(nullptr)},
+      {"members", std::move(members)}};
   fmt::print("{}\n", json::serialize(all));
 }
 

@@ -44,6 +44,13 @@ bool shares_address(const EnsembleMember& a, const EnsembleMember& b) {
 
 std::string names_of(const Ids& ids) { return fmt::format("server.{}", fmt::join(ids, ", server.")); }
 
+// "server.1 a voter", "server.1, server.2 voters"
+std::string names_as(const Ids& ids, bool observer) {
+  const std::string_view role = observer ? "observer" : "voter";
+  if (ids.size() > 1) return fmt::format("{} {}s", names_of(ids), role);
+  return fmt::format("{} {} {}", names_of(ids), observer ? "an" : "a", role);
+}
+
 class Planner {
  public:
   Planner(const Found& found, const Request& request) : found_(found), request_(request) {}
@@ -109,7 +116,7 @@ class Planner {
     if (request_.verb == Verb::kPromote) check_synced(id, found_.servers);
     const auto health = found_.servers.find(id);
     if (health != found_.servers.end() && health->second.leads && request_.verb != Verb::kPromote) {
-      say(Kind::kWarning, fmt::format("server.{} leads: writes pause until another leader is elected", id));
+      say(Kind::kWarning, fmt::format("server.{} leads: writes pause until another server leads", id));
     }
   }
 
@@ -245,7 +252,7 @@ class Planner {
       if (!member.observer) now = with(std::move(now), member, false);
     }
     for (const std::int64_t id : leaving) now = without(std::move(now), id);
-    std::string text = voters.empty() ? "" : "make " + names_of(voters) + " a voter";
+    std::string text = voters.empty() ? "" : "make " + names_as(voters, false);
     if (!leaving.empty()) text += (text.empty() ? "remove " : ", and remove ") + names_of(leaving);
     plan_.steps.push_back({.joining = fmt::format("{}", fmt::join(voter_lines, ",")),
                            .leaving = fmt::format("{}", fmt::join(leaving, ",")),
@@ -329,12 +336,11 @@ class Planner {
       lines.push_back(line_of(member, observer));
       now = with(std::move(now), member, observer);
     }
-    plan_.steps.push_back(
-        {.joining = fmt::format("{}", fmt::join(lines, ",")),
-         .text = fmt::format("make {} {}", names_of(request_.ids), observer ? "an observer" : "a voter"),
-         .wait = request_.ids,
-         .undo = fmt::format("drover reconfig {} {}", observer ? "promote" : "demote",
-                             fmt::join(request_.ids, " "))});
+    plan_.steps.push_back({.joining = fmt::format("{}", fmt::join(lines, ",")),
+                           .text = "make " + names_as(request_.ids, observer),
+                           .wait = request_.ids,
+                           .undo = fmt::format("drover reconfig {} {}", observer ? "promote" : "demote",
+                                               fmt::join(request_.ids, " "))});
     check_quorum(now);
     return now;
   }
@@ -401,7 +407,9 @@ std::size_t voters_in(const EnsembleConfig& config) {
 }
 
 std::string quorum_text(const EnsembleConfig& config) {
+  if (config.members.empty()) return "no members: this server is standalone";
   const std::size_t voters = voters_in(config);
+  if (config.has_groups) return fmt::format("{} voter{} in groups", voters, voters == 1 ? "" : "s");
   const std::size_t quorum = voters / 2 + 1;
   return fmt::format("{} voter{}: {} make a quorum, {} may fail", voters, voters == 1 ? "" : "s", quorum,
                      voters < quorum ? 0 : voters - quorum);

@@ -221,6 +221,22 @@ TEST(ReconfigPlan, GroupsAndStandaloneServersAreRefused) {
   EXPECT_THAT(problems(add({}, {server(1)}, State::kServing)), Contains(HasSubstr("standalone")));
 }
 
+TEST(ReconfigPlan, StepsNameOneServerOrSeveral) {
+  EXPECT_EQ(add(ensemble(3), {server(4)}, State::kServing).steps[0].text, "make server.4 a voter");
+  EXPECT_EQ(add(ensemble(3), {server(4), server(5)}, State::kServing).steps[0].text,
+            "make server.4, server.5 voters");
+  EXPECT_EQ(make_plan(ensemble(5), {.verb = Verb::kDemote, .ids = {2, 3}}).steps[0].text,
+            "make server.2, server.3 observers");
+}
+
+TEST(ReconfigPlan, QuorumIsToldOnlyOfMembersThatAreCountedByNumber) {
+  EXPECT_EQ(quorum_text(ensemble(3).config), "3 voters: 2 make a quorum, 1 may fail");
+  EXPECT_EQ(quorum_text({}), "no members: this server is standalone");
+  Found groups = ensemble(3);
+  groups.config.has_groups = true;
+  EXPECT_EQ(quorum_text(groups.config), "3 voters in groups");
+}
+
 TEST(ReconfigPlan, VoterThatIsAwayIsNamed) {
   Found found = ensemble(5);
   found.servers[4] = health(State::kDown);
