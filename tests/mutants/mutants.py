@@ -55,6 +55,22 @@ MUTANTS = [
          "  return last_seen().is_quorum(servers);")]),
     Mutant("two-reconfigs-at-once", "two operators", "replica/member.cc", [
         ("  if (raw(prepared) > members.last_seen().version()) return", "  if (false) return")], seeds=3000),
+    Mutant("reconfig-during-the-sync-is-forgotten", "2172", "zab/learner.cc", [
+        ("    case PacketType::kCommitAndActivate: return on_commit_and_activate(packet, effects);\n"
+         "    case PacketType::kInform: on_proposal(packet, effects); return on_commit(packet.zxid);\n"
+         "    case PacketType::kInformAndActivate: return on_inform_and_activate(packet, effects);\n"
+         "    case PacketType::kNewLeader:",
+         "    case PacketType::kCommitAndActivate: return on_commit(packet.zxid);\n"
+         "    case PacketType::kInform: on_proposal(packet, effects); return on_commit(packet.zxid);\n"
+         "    case PacketType::kInformAndActivate: return on_inform_and_activate(packet, effects);\n"
+         "    case PacketType::kNewLeader:"),
+        ("  const Zxid agreed = std::max(committed_, epoch_start(epoch_));", "  const Zxid agreed = epoch_start(epoch_);",
+         "zab/learner_membership.cc")]),
+    Mutant("leader-commits-nothing-and-stays", "3829", "zab/leader_membership.cc", [
+        ("  if (phase_ != Phase::kHandingOver || (has_learners() && now < next_time())) return;",
+         "  if (phase_ != Phase::kHandingOver || now < next_time() || true) return;")]),
+    Mutant("removed-leader-leads-on", "reconfig", "zab/leader_membership.cc", [
+        ("  if (leader == config_.me) return;\n  successor_ = leader;\n  hand_over(now, effects);\n", "  (void)now;\n")]),
     # --- agreement: the disk and what is said of it ---
     Mutant("ack-before-sync", "etcd 14370", "zab/learner.cc", [
         ("    effects.disk.emplace_back(AppendTxns{batch});\n",
