@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# What does our client cost, compared with ZooKeeper's C client? Both use the same drover server, in one run; for locks
+# How expensive is our client, compared with ZooKeeper's C client? Both use the same drover server, in one run; for locks
 # also the C client on Java's server.
 #
 #   bench/client.py                 every row

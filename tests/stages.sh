@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What `./dev test` runs, stage by stage, cheapest first; part of ./dev, which sources it.
+# The stages of `./dev test`, cheapest first; part of ./dev, which sources it.
 #
 # A stage is a function stage_NAME below, or a folder tests/NAME with a run.sh: adding such a folder
 # adds a stage. Each runs as `./dev _stage NAME`, its output goes to the screen and to a log, and it

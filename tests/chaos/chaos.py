@@ -157,7 +157,7 @@ class Run:
             guest.check_healthy()
 
     def counts(self):
-        """How often each kind of thing has happened to the servers."""
+        """Counts of each kind of event on the servers."""
         return self.nemesis.counts
 
     def lacking(self):
@@ -261,7 +261,7 @@ class ChangingRun(Run):
 
 
 def check_final_tree(model, shown):
-    """What the servers show in the end is what the model says."""
+    """At the end, the servers show the state of the model."""
     for path, node in model.nodes.items():
         if path:
             check(path in shown, f"{path} is missing")

@@ -141,7 +141,7 @@ def replay(operations, txns, guests=(), members=None):
 
 
 def apply_guest(tree, txn, guests):
-    """Nobody knows what was asked for, but it must have been possible, and where guests may write."""
+    """The request is unknown, but it must have been possible, and where guests may write."""
     op = txn.as_operation()
     if op is None:
         expect(txn.type == ERROR, "guests do not do this", txn[:5])

@@ -78,7 +78,7 @@ int main(int count, char **arguments) {
   for (int number = 0; is_wanted(PACE_MS); ++number) {
     const int status = write_number(number);
     printf("%d %s\n", number, status == ZOK ? "ok" : "unknown");
-    // Nobody writes what is written here: an error that is an answer would be a wrong one.
+    // No other client writes this node, so an error in a reply is a fault.
     if (status == ZNODEEXISTS || status == ZNONODE || status == ZBADVERSION) {
       fprintf(stderr, "write %d: %s\n", number, zerror(status));
       return 1;

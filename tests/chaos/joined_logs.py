@@ -11,7 +11,7 @@ from txn_logs import read_logs
 
 
 class Log:
-    """What one server has: transactions, and snapshots that may stand for some of them."""
+    """The files of one server: transactions, and snapshots that may replace some of them."""
 
     def __init__(self, folder):
         self.txns = read_logs(folder)
@@ -19,7 +19,7 @@ class Log:
         self.snapshots = sorted(zxid_of(file.name) for file in folder.glob("snapshot.*"))
 
     def covers(self, zxid):
-        """Is this transaction only in a snapshot? Then nothing is logged between it and the snapshot."""
+        """True if this transaction is only in a snapshot. Then nothing is logged between it and the snapshot."""
         if zxid in self.txns:
             return False
         at = bisect.bisect_left(self.snapshots, zxid)

@@ -14,7 +14,7 @@ UNPREDICTABLE = frozenset((NO_QUORUM, IN_PROGRESS))
 
 PARTICIPANT, OBSERVER = "participant", "observer"
 
-# What an operator asks for: lines that join, sids that leave, or the lines of all members; None if not asked for.
+# A request of an operator: lines that join, sids that leave, or the lines of all members; None if not given.
 Change = collections.namedtuple("Change", "joining leaving members", defaults=(None, None, None))
 
 
@@ -45,7 +45,7 @@ class Members:
 
     @property
     def text(self):
-        """As a server shows it."""
+        """The text as a server shows it."""
         return "\n".join([*self.lines, f"version={self.version:x}"])
 
     def after(self, change, version):
@@ -56,7 +56,7 @@ class Members:
         return Members({**specs, **_specs((change.joining or "").replace(",", "\n"))}, version)
 
     def kinds_of_change_to(self, later):
-        """What an operator calls the difference."""
+        """The difference, in an operator's words."""
         came, went = later.sids - self.sids, self.sids - later.sids
         stayed = self.sids & later.sids
         kinds = []

@@ -36,7 +36,7 @@ def line_of(member):
 
 
 class ChangingEnsemble(Ensemble):
-    """All servers that can be members; the first ones are."""
+    """All servers that can be members. The first ones are members."""
 
     def __init__(self, first, config=None, properties=None):
         super().__init__([DROVER] * SERVERS, config={**CONFIG, **(config or {})},
@@ -62,7 +62,7 @@ class ChangingEnsemble(Ensemble):
         (member.base / "zoo.cfg").unlink(missing_ok=True)
 
     def serves(self):
-        """One leader, and all members in its eyes follow or observe."""
+        """True if there is one leader, and all members that it knows follow or observe."""
         leader = self.leader()
         return leader is not None and all(self[sid].mode() for sid in sids_shown_by(leader))
 
@@ -134,8 +134,8 @@ class Operator(Client):
         return sorted(self.present.after(change, 0).sids - self.present.sids)
 
     def check_removed(self):
-        """Who was removed serves nobody, as soon as it can know. Nothing is started or added meanwhile: that would
-        excuse a server that goes on."""
+        """A removed server stops serving as soon as it can know of its removal. No server is started or added
+        meanwhile: that would excuse a server that continues."""
         with self.roster.lock:
             removed = [self.ensemble[sid] for sid in self.removed - self.uncertain()]
             for member in removed:
@@ -244,7 +244,7 @@ class Operator(Client):
         return [self.ensemble[sid] for sid in sorted(self.present.sids)]
 
     def check_members(self):
-        """Everybody shows the same members, and who was removed serves nobody."""
+        """All members show the same membership, and removed servers serve no clients."""
         for member in self.ensemble.running:
             if member.sid not in self.removed:
                 wait_until(member.mode, f"{member} serves", 60)

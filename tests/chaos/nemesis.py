@@ -245,7 +245,7 @@ class Nemesis:
         return self._cut(self.network.between(sids[:half], sids[half:-1]))
 
     def one_way(self):
-        """Hears everybody, and nobody hears it; or the other way round."""
+        """Cuts one direction of all links of a server: it receives and cannot send, or the reverse."""
         pairs = [(self.leader().sid, sid) for sid in self.network.sids if sid != self.leader().sid]
         return self._cut(pairs if self.random.random() < 0.5 else [(there, here) for here, there in pairs])
 
@@ -300,8 +300,8 @@ class Nemesis:
 
     @contextlib.contextmanager
     def jumping_clock(self):
-        """Twice: somewhere else, and back again. Whoever measures time with it finds sessions expired, or
-        waits for an hour."""
+        """Jumps the wall clock of the leader twice: away, and back again. A server that measures time with it
+        expires sessions too early, or waits for an hour."""
         member = self.leader()
         member.clock.jump_to(self.random.choice((-1, 1)) * self.random.randint(1000, HOUR_MS))
         self.counts["clock jumps"] += 2

@@ -40,7 +40,7 @@ class Operation:
 
     @property
     def was_decided(self):
-        """Whether the answer is that of a transaction."""
+        """True if the answer is that of a transaction."""
         return self.is_write and self.err is not PENDING and not self.refused
 
     @property

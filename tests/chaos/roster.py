@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Which servers are to run. The nemesis kills servers and revives them; an operator switches servers on and off
+# The servers that should run. The nemesis kills servers and revives them; an operator switches servers on and off
 # meanwhile. So both start and end processes only under one lock.
 
 import threading

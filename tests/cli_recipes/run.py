@@ -328,7 +328,7 @@ def changes_are_shown_as_they_come(world, path):
 
 
 def follow_until(watching, holders):
-    """Lines until one has so many holders: a state may be told twice, if only the second time with all addresses."""
+    """Lines until one has so many holders: a state is printed twice if the addresses are complete only the second time."""
     while len(json.loads(watching.stdout.readline()).get("holders", [])) != holders:
         pass
 
@@ -388,7 +388,7 @@ def sessions_of(server):
 
 
 def watching_continues_in_the_next_session(program):
-    """It stands still until its session has expired; then it watches again, and has missed nothing that lasts."""
+    """A paused follower loses its session; then it watches again and shows every state that lasts."""
     with servers.DroverServer(tick_ms=100) as server:
         client = KazooClient(hosts=server.address, timeout=10)
         client.start(PATIENCE_SECONDS)

@@ -23,7 +23,7 @@ class Failed(Exception):
 @contextlib.contextmanager
 def following(command):
     """A program that says a line when something happens, ended by SIGTERM. One that says nothing is killed in time, so
-    that nobody waits for its next line forever."""
+    that no test waits for its next line forever."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     timer = threading.Timer(PATIENCE_SECONDS, process.kill)
     timer.start()

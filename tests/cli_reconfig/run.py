@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# What `drover reconfig` does to an ensemble of Java's servers, and of drover's as soon as they can be reconfigured.
+# Tests of `drover reconfig` on an ensemble of Java's servers and on one of drover's.
 #
 #   run.py [WORD...]     only stories whose name has one of the words; DROVER names the program
 import json
@@ -195,7 +195,7 @@ def a_dead_server_is_replaced(ensemble):
 
 
 def a_failure_says_how_to_go_back(ensemble):
-    """It is forced to add a server that does not run: the server stays an observer, and writes go on."""
+    """With --force it adds a server that does not run: the server stays an observer, and writes continue."""
     dead = ensemble.new_server(7, ensemble.kind)
     text = run(ensemble[1].address, "add", dead.text, "--force", "--yes", "--wait", "1", status=1)
     expect_in("not synced within 1 s", text)

@@ -13,7 +13,7 @@ import rules
 from model import Identity, Model
 
 LONG_TIMEOUT_MS = 600000
-# What no client sends: 0, the xids of events, pings, auth and setWatches, the ends of the range, and repetition.
+# Xids that no client sends: 0, those of events, pings, auth and setWatches, the ends of the range, repetitions.
 ODD_XIDS = [0, p.EVENT_XID, p.PING_XID, -3, p.AUTH_XID, p.SET_WATCHES_XID, 1, 2**31 - 1, -2**31]
 ODD_VERSIONS = [0, 0, 0, 1, 9, -1, 2**31 - 1, -2**31]
 NOTHING_SENT = "nothing within 15 s"
@@ -187,7 +187,7 @@ class Comparison:
         return node is None or client.identity.may_read(node.acl)
 
     def explain(self, client, request, mine, theirs):
-        """What the second server must answer where the first answered `mine`."""
+        """The answer of the second server that matches the answer `mine` of the first."""
         node = self.model.nodes.get(request.path) if isinstance(request.path, str) else None
         unreadable = node is not None and not client.identity.may_read(node.acl)
         if (self.differences.has("exists-needs-read-permission") and request.op == p.EXISTS
@@ -214,7 +214,7 @@ class Comparison:
             self.compare_events(client, mine[0], theirs[0], possible)
             self.compare(f"ping reply at {client.name}", mine[1], theirs[1])
 
-    # What a successful request means for the model.
+    # The effect of a successful request on the model.
 
     def follow(self, client, request, reply):
         if len(reply) < 3 or reply[2] != "OK":

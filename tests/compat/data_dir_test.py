@@ -182,7 +182,7 @@ def check_same_tree(before, after):
 
 
 def check_it_goes_on(server, owner):
-    """What only the next write can show. Leaves the tree as it was, except for numbers that count."""
+    """Checks that need another write. Leaves the tree as it was, except for numbers that count."""
     session = Session(server)
     check_equal(session.create("/counter/n-", b"", p.OPEN_ACL, p.SEQUENTIAL), "/counter/n-0000000007")
     session.create("/quota/c", b"123")
@@ -283,7 +283,7 @@ def drover_snappy_snapshots_then_java():
 
 
 def logs_without_a_snapshot_are_trusted_once():
-    """snapshot.trust.empty is for one start: it leaves a snapshot, and the next start needs the key no more."""
+    """snapshot.trust.empty is for one start: it leaves a snapshot, and the next start does not need the key."""
     trusting = {"zookeeper.snapshot.trust.empty": "true"}
     directory = tempfile.mkdtemp(prefix="compat-data-")
     try:

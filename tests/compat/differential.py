@@ -11,7 +11,7 @@
 #   differential.py --servers java,java      the harness against itself: no difference may be found
 #   differential.py --servers java,java39    the rules against themselves: they explain all there is
 #
-# What no client varies is varied too: xids (0, negative, repeated, those of events and pings), protocol versions,
+# It also varies what real clients never vary: xids (0, negative, repeated, those of events and pings), protocol versions,
 # handshakes with and without the read-only byte, timeouts, passwords of any length.
 #
 # Three to five connections share a tree. A connection sends a burst of requests and gets all its replies
@@ -42,7 +42,7 @@ NEW_PASSWORDS = [b"\0" * 16, None, b"", b"abc", b"\1" * 16, b"\2" * 1000]
 
 
 class Run(Comparison):
-    """One seed's worth of bursts, with the accidents that connections have in between."""
+    """The bursts of requests of one seed, with lost connections in between."""
 
     def __init__(self, seed, requests, servers, pipelining=True, alter=None):
         super().__init__(seed, servers, alter)

@@ -184,7 +184,7 @@ class Differences:
         return name in self.rules
 
     def explain_reply(self, request, java, other):
-        """What the second server must answer where the first answered `java`. Returns `java` if no rule
+        """The answer of the second server that matches the answer `java` of the first. Returns `java` if no rule
         applies, so that any further difference stays a difference."""
         if len(java) < 4 or len(other) < 4:
             return java

@@ -169,7 +169,7 @@ class Server:
         self._end(signal.SIGTERM)
 
     def kill(self):
-        """As a power cut would: no chance to write anything."""
+        """Kills the process without a chance to write anything."""
         self._end(signal.SIGKILL)
 
     def _end(self, how):

@@ -356,7 +356,7 @@ SCRIPTS = {
         """) + ["ls /"] * 20,  # Events are printed by another thread, which `quit` does not wait for.
 }
 
-# What only an ensemble knows; both shells ask the same one.
+# Commands that need an ensemble; both shells use the same one.
 ENSEMBLE_SCRIPT = lines("""
     config
     config -c

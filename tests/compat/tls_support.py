@@ -31,13 +31,13 @@ ADMIN = "CN=admin,O=drover"
 
 
 def netty_classpath():
-    """What Java's server and client need for TLS, which only their Netty transport has."""
+    """Settings for TLS with Java's server and client, which only their Netty transport supports."""
     netty = [require(JAVA_LIBRARIES / jar, "libnetty-java") for jar in NETTY_JARS]
     return ":".join([java_classpath(*SERVER_JARS), *netty])
 
 
 class Pki:
-    """Who there is: a server, two clients, an administrator, somebody without a name, and a stranger."""
+    """The identities: a server, two clients, an administrator, somebody without a name, and a stranger."""
 
     def __init__(self):
         self._directory = tempfile.TemporaryDirectory(prefix="compat-tls-")
@@ -72,7 +72,7 @@ class Pki:
 
 
 class TlsServer:
-    """What both kinds of server get on top of their usual configuration."""
+    """Additional settings for both kinds of server."""
 
     pem_cipher = ()
 

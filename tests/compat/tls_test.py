@@ -82,7 +82,7 @@ def an_rsa_key_serves_as_well():
 
 
 def pipelined_and_large_requests_pass():
-    # What OpenSSL has decrypted and epoll does not know of must not be forgotten, nor half a record.
+    # Bytes that OpenSSL has decrypted are unknown to epoll. They must not be forgotten, and neither must half a record.
     with serving() as server:
         session = connected(server, pki.bob)
         large = bytes(range(256)) * 4000
@@ -315,7 +315,7 @@ def a_unified_port_accepts_tls_and_plain():
 
 
 def replaced(path, write):
-    """As tools replace certificates: a new file takes the place of the old one."""
+    """Replaces a certificate as tools do: with a rename over the old file."""
     fresh = pathlib.Path(write(path.with_name("fresh" + path.suffix)))
     fresh.rename(path)
 
@@ -344,7 +344,7 @@ def a_replaced_trust_store_decides_about_new_clients():
         replaced(settings["ssl.trustStore.location"],
                  lambda path: pki.strange_authority.trust(path, "PEM", PASSWORD))
         wait_until(lambda: connect(server, pki.stranger) is not None, "the old trust store is still in use")
-        check_equal(connect(server, pki.bob), None, "a client that is trusted no more")
+        check_equal(connect(server, pki.bob), None, "a client that is not trusted any more")
         check_round_trip(session, "/connected-before")
 
 

@@ -22,7 +22,7 @@ answers = []
 
 
 def ask(server):
-    """One after the other: a later script may find what an earlier one left."""
+    """Runs the scripts in order: a later one may use the nodes of an earlier one."""
     found = {}
     for name, commands in shell_scripts.SCRIPTS.items():
         found[name] = shells.run_script("java", server, commands, keep_zxids=True)

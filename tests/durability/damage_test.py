@@ -202,7 +202,7 @@ def an_empty_new_log_file_is_not_damage():
 
 
 def keep_only_the_newest_snapshot(directory):
-    """As after many purges: one snapshot, and the logs that it needs."""
+    """The files after many purges: one snapshot and the logs that it needs."""
     newest = directory.snapshots[-1]
     for name in directory.snapshots[:-1]:
         directory.path(name).unlink()

@@ -170,7 +170,7 @@ def a_failing_snapshot_does_not_end_the_server(operation, pattern, error):
         # Files that a snapshot would have replaced are still needed.
         server.kill()
         check_restart(server, acknowledged, set())
-        # And once the disk is well again there are snapshots.
+        # When the disk works again, snapshots are written again.
         session = server.session()
 
         def write_until_a_snapshot():

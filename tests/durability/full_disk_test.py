@@ -60,7 +60,7 @@ class SmallDisk:
         (self.path / "ballast").unlink()
 
     def take_the_rest(self):
-        """Not one block is left: somebody else wrote a large log file."""
+        """Fills the disk to the last block, like a large log file of another program."""
         with open(self.path / "others", "wb", buffering=0) as file, contextlib.suppress(OSError):
             while file.write(bytes(4096)):
                 pass

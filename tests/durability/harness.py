@@ -183,7 +183,7 @@ class Drover:
         raise AssertionError(f"the server neither serves nor ends within {START_SECONDS} s: {self.said()}")
 
     def kill(self):
-        """As a power cut for the process: it gets no chance to do anything."""
+        """Kills the process without a chance to write anything."""
         self.process.kill()
         return self.wait_exit()
 
@@ -339,7 +339,7 @@ class Session:
 
 
 def is_closed(connection, seconds=20.0):
-    """Whether the server ends this connection in time, whatever else it sends before."""
+    """True if the server ends this connection in time, whatever it sends before."""
     connection.socket.settimeout(seconds)
     try:
         while connection.receive() is not None:

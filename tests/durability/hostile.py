@@ -88,7 +88,7 @@ class Target(Drover):
         check(used < megabytes, f"{what}: {used:.0f} MB resident, at most {megabytes:.0f} are allowed")
 
     def check_well(self, megabytes, moved):
-        """What every attack must leave behind: a server that answers, with its memory given back."""
+        """After every attack the server must answer, and must have released its memory."""
         check(self.alive(), "the process lives")
         check_equal(self.word("ruok"), "imok", "ruok")
         self.check_memory(megabytes, "after all attacks")

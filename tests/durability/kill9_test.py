@@ -43,7 +43,7 @@ SETTINGS = [
     {"snapCount": 50, "flushDelay": 2, "ioThreads": 3},
 ]
 
-# What the whole run did, and the least of it that is worth anything.
+# What happened in the whole run, and how often it must happen at least.
 totals = collections.Counter()
 LEAST = {"kills": 100, "kills_at_a_call": 20, "answered": 5000, "unanswered": 500, "kept": 50,
          "snapshots": 50, "purged": 20}
@@ -158,7 +158,7 @@ def a_session_and_its_ephemerals_survive_a_restart():
         check_equal((again.id, again.password), (owner.id, owner.password), "the session")
         _, stat = again.nodes(["/mine"])["/mine"]
         check_equal(stat.ephemeralOwner, owner.id, "the owner")
-        # And it is alive, not just remembered: it can write, and its end takes the node with it.
+        # The session works: it can write, and its node disappears when it is closed.
         again.create("/mine too", flags=p.EPHEMERAL)
         check_equal(again.call(p.CLOSE_SESSION)[0], OK, "closeSession")
         check(not other.exists("/mine") and not other.exists("/mine too"), "closing deletes the ephemerals")

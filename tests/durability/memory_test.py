@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Clients that try to make one server hold more than it can: replies that nobody reads, watches, huge multis,
+# Clients that try to make one server hold more than it can: replies that are never read, watches, huge multis,
 # paths and ACLs, and trees of unusual shape. Memory stays bounded at its peak, goes back afterwards, and who
 # behaves is served.
 

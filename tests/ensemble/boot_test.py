@@ -22,7 +22,7 @@ DIVERGED_EXIT = 4
 
 
 def check_no_time_limit_was_needed(ensemble):
-    """A server that waits for what never comes gives up after initLimit, 15 s here. Nobody had to."""
+    """A server that waits in vain gives up after initLimit, 15 s here. No server may need that long."""
     for member in ensemble:
         check("within initLimit" not in member.said(since=0), f"{member} waited for initLimit")
 
@@ -87,7 +87,7 @@ def both_kinds_case(kinds):
 
 
 def leave_the_data_with_one(ensemble):
-    """All stop, and the disks of two of three are lost."""
+    """All servers stop, and two of three lose their disks."""
     ensemble.start()
     write(ensemble, "old")
     ensemble.level()

@@ -159,7 +159,7 @@ class Member(Server):
         return four_letter_word(self.port, word, timeout)
 
     def answers(self):
-        """Whether the process is up, serving or not."""
+        """True if the process runs, serving or not."""
         with contextlib.suppress(OSError):
             return self.word("ruok") == "imok"
         return False
@@ -243,12 +243,12 @@ class Ensemble:
         return self
 
     def serves(self):
-        """One leader, and everybody else who runs follows or observes."""
+        """True if one server leads and all others that run follow or observe."""
         modes = [member.mode() for member in self.running]
         return all(modes) and modes.count("leader") == 1
 
     def settle(self, seconds=SETTLE_SECONDS):
-        """Returns the leader as soon as everybody serves. Nobody may have ended on its own."""
+        """Returns the leader as soon as all servers serve. No server may have ended by itself."""
         def settled():
             for member in self:
                 check(member.process is None or member.running,

@@ -71,7 +71,7 @@ def a_large_value_is_logged_by_every_server(kinds):
             check_same_everywhere(ensemble)
             restart(ensemble)
             check_same_everywhere(ensemble)
-            # And in a snapshot.
+            # The same for a snapshot.
             wiped = ensemble[3]
             wiped.stop()
             wiped.wipe()

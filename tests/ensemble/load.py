@@ -31,7 +31,7 @@ logging.getLogger("kazoo").setLevel(logging.CRITICAL)  # Lost connections are wh
 
 
 class Client(threading.Thread):
-    """What all clients have in common: they can be told to pause, and say when nothing is open any more."""
+    """The common part of all clients: they pause on request, and say when no request is open any more."""
 
     def __init__(self, name):
         super().__init__(name=name, daemon=True)
@@ -153,7 +153,7 @@ class Roamer(Client):
             self.enter_somewhere()
 
     def _listen(self):
-        """One beat: takes what comes; OSError when the server is gone or has nothing to say."""
+        """Reads what has arrived. OSError: the server is gone or sends nothing."""
         end = time.monotonic() + BEAT_SECONDS
         connection = self.worker.session.connection.socket
         while (left := end - time.monotonic()) > 0:
@@ -304,7 +304,7 @@ class JavaWriter:
 
 
 class Load:
-    """All of them on one ensemble. As a context it writes from the beginning to the end."""
+    """All clients of one ensemble. As a context manager it writes from beginning to end."""
 
     def __init__(self, ensemble, seed, raw_sessions=2, window=4, servers=None):
         """`servers` are those that clients know, if some of them join later."""

@@ -34,7 +34,7 @@ def holes(zxids):
 
 
 def report(members):
-    """One line for each server whose log has a hole. What a snapshot replaced is no hole."""
+    """One line for each server whose log has a hole. Transactions that a snapshot replaces are not a hole."""
     lines = []
     for member in members:
         newest = max((zxid_of(path.name) for path in member.files.glob("snapshot.*")), default=0)

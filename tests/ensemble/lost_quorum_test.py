@@ -37,7 +37,7 @@ def config_of(member):
 
 
 def members_on_disk(member, expect=0):
-    """What kind of line says what, the last one of each kind."""
+    """The last record of each kind."""
     lines = [json.loads(line) for line in inspect(config_of(member), "--json", expect=expect).splitlines()]
     return {line["kind"]: line for line in lines}
 
@@ -75,7 +75,7 @@ def check_data(member):
 
 
 def halts(member):
-    """It stops by itself, and its data stay as they were."""
+    """The server stops by itself and does not change its data."""
     member.launch()
     wait_until(lambda: not member.running, f"{member} stops", 60)
     check_equal(member.process.returncode, HALTED_EXIT, f"exit code\n{member.log_tail()}")
@@ -158,7 +158,7 @@ def lost_servers_that_come_back_together_find_the_survivor_first():
         check_equal(sids_in(ensemble.config()), [1], "members")
 
 
-# What the manual says of a split: two ensembles, and no data goes from one to the other.
+# The split that the manual describes: two ensembles, and no data goes from one to the other.
 def lost_servers_that_serve_while_the_survivor_is_away_never_mix_with_it():
     with three_with_data() as ensemble:
         lost = lose(ensemble, 2, 3)

@@ -170,7 +170,7 @@ class Members(Ensemble):
         return found[0]
 
     def config(self, member=None):
-        """What clients read, here or at the leader."""
+        """The configuration that clients read, here or at the leader."""
         with (member or self.settle()).client() as session:
             error, body = session.call(p.GET_DATA, p.path_watch_body(CONFIG_NODE))
             check_equal(error, 0, "getData")
@@ -184,7 +184,7 @@ class Members(Ensemble):
             with contextlib.suppress(OSError):
                 found.update({member.sid: self.config(member) for member in self})
                 return len(set(found.values())) == 1
-            return False  # An election that nobody asked for, as a starved machine may have.
+            return False  # An unwanted election, as on an overloaded machine.
 
         self.settle()
         try:
@@ -231,7 +231,7 @@ def sids_of(leaving):
 
 
 class Writer:
-    """One session that creates nodes all the time and remembers which were acknowledged."""
+    """A session that creates nodes all the time and records which were acknowledged."""
 
     def __init__(self, ensemble):
         self.client = KazooClient(ensemble.hosts, timeout=30, randomize_hosts=False)

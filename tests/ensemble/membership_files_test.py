@@ -50,7 +50,7 @@ class Folder:
         self.member.stop()
 
     def config(self):
-        """What clients read."""
+        """The configuration that clients read."""
         with self.member.client() as session:
             error, body = session.call(p.GET_DATA, p.path_watch_body(CONFIG_NODE))
             check_equal(error, 0, "getData")

@@ -21,7 +21,7 @@ def accepted_epoch(member):
 
 
 def promise_more(member, epoch):
-    """As if it had promised this to a candidate that never came."""
+    """Writes the epoch as if it had been promised to a candidate that never came."""
     member.stop()
     (member.files / "acceptedEpoch").write_text(str(epoch))
 

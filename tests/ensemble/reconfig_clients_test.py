@@ -77,7 +77,7 @@ def zkcli_prints_the_same_as_with_java_servers():
 # --- kazoo ---
 
 class Server:
-    """What kazoo's tests need to know of a server."""
+    """The attributes of a server that kazoo's tests use."""
 
     running = True
 

@@ -122,7 +122,7 @@ PUBLIC = "192.0.2.5"  # of a network that does not exist; only in requests that 
 
 
 def wrong_requests(full):
-    """What nobody may ask for; each is refused, or changes nothing. `full` are the members."""
+    """Invalid requests; each is refused or changes nothing. `full` are the members."""
     version_too = f"{full},version=5"
     return {
         # Leaving.

@@ -87,7 +87,7 @@ def changing(kinds, spares=None, **options):
 
 
 def weights_change(kinds, joins):
-    """One server alone can be a quorum, and the others are none. Then another one is, and then a majority again."""
+    """With weights, one server is a quorum by itself and the others are not. Then another one is, then a majority again."""
     with changing(kinds, spares={4: joins}) as change:
         change.to("group.1=1:2:3", "weight.1=3", "weight.2=1", "weight.3=1")
         change.are_a_quorum(1)

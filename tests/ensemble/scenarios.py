@@ -72,7 +72,7 @@ def joins_with_an_empty_disk(stage):
 
 
 def joins_by_trunc(stage):
-    """It leads, logs a write that nobody else receives, and comes back to a new leader that never saw it."""
+    """The leader logs a write that no other server receives, dies, and comes back to a new leader without that write."""
     ensemble, joiner = stage.ensemble, stage.joiner
     stage.load.pause()
     ensemble.lead(joiner)
@@ -99,7 +99,7 @@ def joins_by_trunc(stage):
 
 
 def expect_sync(stage, *ways):
-    """What the leader chose first: under load Java 3.8 may need several attempts (ZOOKEEPER-4394)."""
+    """The leader's first choice of a sync: under load Java 3.8 may need several attempts (ZOOKEEPER-4394)."""
     seen = stage.ensemble.how_synced(stage.joiner)
     check(seen and seen[0] in ways, f"{stage.joiner} was to join by {ways}, joined by {seen}")
 
@@ -137,7 +137,7 @@ def follower_is_killed(stage):
 
 
 def leader_is_stopped_and_continued(stage):
-    """It believes to lead when it wakes up, and must find out that it does not."""
+    """A paused leader believes that it still leads when it resumes, and must find out that it does not."""
     leader = stage.ensemble.leader()
     leader.pause()
     stage.ensemble.settle()

@@ -29,7 +29,7 @@ EPHEMERAL = p.create_body("/e", b"", flags=p.EPHEMERAL)
 
 
 class Talk:
-    """One connection, and everything that was heard on it as text without ids, zxids relative to the first."""
+    """A connection and everything received on it, as text without ids and with zxids relative to the first."""
 
     def __init__(self, port, **handshake):
         self.connection = p.Connection(port, timeout=10.0)
@@ -38,7 +38,7 @@ class Talk:
 
     @property
     def greeting(self):
-        """How the server took the handshake."""
+        """The server's reaction to the handshake."""
         if self.answer is None:
             return "closed"
         if self.connection.timeout_ms == 0:
@@ -141,7 +141,7 @@ def read_only_story(kind):
 
 
 def mode_lines(server):
-    """What words say about read-only mode."""
+    """The answers of four-letter words about read-only mode."""
     state = re.findall(r"^zk_(?:server_state|peer_state)\t.*$", server.word("mntr"), re.MULTILINE)
     srvr = re.findall(r"^(?:READ-ONLY.*|Mode: .*)$", server.word("srvr"), re.MULTILINE)
     conf = re.findall(r"^(?:peerType|membership|serverId).*$", server.word("conf"), re.MULTILINE)

@@ -38,7 +38,7 @@ def an_election_port_that_stays_in_use_stops_the_server_after_the_configured_tri
 
 
 def changed_stores_of_the_quorum_are_used_without_a_restart():
-    """All servers get stores of a new authority, and one that starts with nothing else is let in."""
+    """All servers get stores of a new authority, and accept a server that has only the new ones."""
     with tempfile.TemporaryDirectory() as folder:
         current = pathlib.Path(folder) / "current"
 

@@ -39,7 +39,7 @@ def write_nodes(ensemble, numbers):
 
 
 def check_everything(ensemble, numbers, what):
-    """All of these nodes on every server, the same tree everywhere, which can be written and restarted."""
+    """Checks that every server has all these nodes and the same tree, takes writes, and survives a restart."""
     check_there(ensemble, numbers, what)
     with ensemble.leader().client() as session:
         for number in list(numbers)[::50]:
@@ -188,7 +188,7 @@ def one_failed_sync_stops_only_that_server(leads, operation, error):
         check_equal(victim.process.wait(), STORAGE_FAILURE_EXIT, "exit code")
         victim.kill()
         ensemble.settle()
-        more = range(written + 1, written + 101)  # Whether the one between is there, nobody was told.
+        more = range(written + 1, written + 101)  # The write between was not acknowledged, so it may be there or not.
         write_nodes(ensemble, more)
         ensemble.start(victim.sid)
         check_everything(ensemble, [*range(written), *more], "one failed call")

@@ -15,7 +15,7 @@ SHOWN = 5
 
 def read_everything(member, seconds=60):
     """{path: (data, Stat fields, ACL)} of every node, after everything that was committed before. An election
-    that nobody asked for, as a starved machine may have, is no reason to fail."""
+    without a fault, as on an overloaded machine, is not a failure."""
     deadline = time.monotonic() + seconds
     while True:
         try:

@@ -27,7 +27,7 @@ def metric(port, name):
 
 
 def prepare(port):
-    """What the attacks need to be there: a large node, a wide one, and the one that the victim writes to."""
+    """Creates the nodes for the attacks: a large one, one with many children, and the one that the victim writes."""
     session = session_of(port)
     session.create("/victim")
     session.create("/large", b"x" * (MEGABYTE - 1000))

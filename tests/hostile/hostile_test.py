@@ -16,7 +16,7 @@ import attacks  # noqa: E402
 from ensemble import DROVER, Ensemble  # noqa: E402
 from harness import OK, Drover, Session, check, check_equal, p, run  # noqa: E402
 
-# Of one call of somebody else; the attacks made it 10 to 40 s. The machines of CI are slow and busy, so a client of an
+# The longest time of a call of another client. Before the fixes, the attacks made it 10 to 40 s. The machines of CI are slow and busy, so a client of an
 # idle server shows how long a call takes there anyway: a write in an ensemble has about three times as many steps.
 CALL_SECONDS_MAX = 1.0
 STEPS = 3

@@ -118,7 +118,7 @@ def the_zab_state_is_reported_as_in_java():
 
 
 def with_an_observer(voter, observer):
-    """What a leader of that kind reports about its one observer, and the leader's last zxid."""
+    """The report of a leader of that kind about its one observer, and the leader's last zxid."""
     with Ensemble([voter, voter, observer], observers=(3,)) as other:
         for member in other:
             member.http_port = free_port()
@@ -133,8 +133,8 @@ def with_an_observer(voter, observer):
             told = fields(leader, "observers")
             last = int(fields(leader, "srvr")["server_stats"]["last_processed_zxid"])
         check_equal(ask(leader.http_port, "/commands/orst", headers=SUPER).status, 200)
-        anew = fields(leader, "observers")["observers"][0]
-        check(told["observers"][0]["requests"] > 0 and anew["requests"] == 0, f"{told}, after orst {anew}")
+        after = fields(leader, "observers")["observers"][0]
+        check(told["observers"][0]["requests"] > 0 and after["requests"] == 0, f"{told}, after orst {after}")
         return told, last
 
 

@@ -67,7 +67,7 @@ def stop_server(server):
 
 
 def run_block(script, expected, port):
-    """Whether the block does what its mark says."""
+    """True if the block does what its mark says."""
     try:
         done = subprocess.run(["bash", "-ec", script.replace(README_PORT, str(port))], cwd=ROOT,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

@@ -13,7 +13,7 @@ import servers
 HERE = pathlib.Path(__file__).resolve().parent
 ROUNDS = 40
 PATIENCE_SECONDS = 240
-# Who takes part, each twice.
+# The clients, two of each kind.
 LIBRARIES = {
     "mutex": ("drover", "curator", "kazoo"),
     "write": ("drover", "curator"),
@@ -71,7 +71,7 @@ def check(programs, client, address, kind):
 
 
 def contend(folder, classes, server, words):
-    """How many passed and failed."""
+    """The numbers of passed and failed cases."""
     passed = failed = 0
     programs = commands(folder, classes)
     client = KazooClient(hosts=server.address)

@@ -277,7 +277,7 @@ STORIES = [
 # --- running them ---
 
 class Worlds:
-    """How to start a process of each world, and those that run."""
+    """Starts processes of each world, and knows those that run."""
 
     def __init__(self, program, classes, address):
         classpath = servers.java_classpath("curator-recipes.jar", "slf4j-nop.jar")
