@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is connected: sessions with their connection, and for one of them its ephemeral nodes and watches.
+// The list of sessions with their connections, and the ephemeral nodes and watches of one session.
 
 import {get} from "./api.js";
 import {empty, failure, h, loading, replace} from "./dom.js";

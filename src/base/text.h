@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Common text helpers. The only header of src/ that the recipes and the shell also use.
+// Text helpers for all folders, also for the recipes and the shell (tests/layering).
 #pragma once
 
 #include <charconv>

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/child_path.h"
 #include "client/client_calls.h"
 
 namespace drover {
@@ -24,15 +25,6 @@ bool is_ephemeral(CreateMode mode) {
 }
 
 bool is_recoverable(const Error& error) { return error.error_class() == ErrorClass::kRecoverable; }
-
-std::string parent_of(const std::string& path) {
-  const std::string parent(parent_path(path));
-  return parent.empty() ? "/" : parent;
-}
-
-std::string child_of(const std::string& parent, std::string_view name) {
-  return (parent == "/" ? "" : parent) + "/" + std::string(name);
-}
 
 }  // namespace
 
@@ -111,7 +103,7 @@ Task<Result<std::vector<std::string>>> Client::Calls::find(Client c, std::string
       if (!children && children.error() == Errc::kNoNode) co_return found;
       if (children) {
         for (std::string& name : children->names) {
-          if (name.starts_with(prefix)) found.push_back(child_of(parent, name));
+          if (name.starts_with(prefix)) found.push_back(child_path(parent, name));
         }
         co_return found;
       }
@@ -176,9 +168,9 @@ Task<Result<Created>> Client::Calls::create_protected(Client c, std::string path
     if (!connected) co_return std::unexpected(connected.error());
     c = connected->bound();
   }
-  const std::string parent = parent_of(path);
+  const std::string parent(parent_or_root(path));
   const std::string prefix = "_c_" + core(c)->new_uuid() + "-";
-  const std::string name = child_of(parent, prefix + std::string(base_name(path)));
+  const std::string name = child_path(parent, prefix + std::string(base_name(path)));
   Attempt attempt(c, parent, prefix);
   for (;;) {
     attempt.begin();

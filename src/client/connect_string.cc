@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/connect_string.h"
 
-#include <charconv>
 #include <optional>
 
+#include "base/number.h"
 #include "base/path.h"
 #include "base/text.h"
 
@@ -11,10 +11,8 @@ namespace drover::client {
 namespace {
 
 std::optional<std::uint16_t> parse_port(std::string_view text) {
-  std::uint16_t port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc{} || end != text.data() + text.size() || port == 0) return std::nullopt;
-  return port;
+  const auto port = parse_number<std::uint16_t>(text);
+  return port == 0 ? std::nullopt : port;
 }
 
 // Colons separate the port; within brackets, or when there are several, they belong to an IPv6 address.

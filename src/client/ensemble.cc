@@ -6,8 +6,8 @@
 #include "drover/ensemble.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/number.h"
 #include "base/text.h"
 
 namespace drover {
@@ -25,16 +25,8 @@ std::string_view take_until(std::string_view& text, char end) {
   return taken;
 }
 
-template <class Number>
-std::optional<Number> number_in(std::string_view text, int base = 10) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 std::optional<std::uint16_t> port_in(std::string_view text) {
-  const auto port = number_in<std::uint16_t>(trimmed(text));
+  const auto port = parse_number<std::uint16_t>(trimmed(text));
   return port == 0 ? std::nullopt : port;
 }
 
@@ -109,7 +101,7 @@ std::optional<EnsembleMember> parse_ensemble_member(std::string_view line) {
   line.remove_prefix(kServer.size());
   const std::size_t equals = line.find('=');
   if (equals == std::string_view::npos) return std::nullopt;
-  const auto id = number_in<std::int64_t>(trimmed(line.substr(0, equals)));
+  const auto id = parse_number<std::int64_t>(trimmed(line.substr(0, equals)));
   if (!id || *id < 0) return std::nullopt;
   line = trimmed(line.substr(equals + 1));
   EnsembleMember member{.id = *id, .text = std::string(line)};
@@ -125,7 +117,7 @@ EnsembleConfig parse_ensemble_config(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = trimmed(take_until(text, '\n'));
     if (line.starts_with("version=")) {
-      const auto version = number_in<std::uint64_t>(trimmed(line.substr(8)), 16);
+      const auto version = parse_number<std::uint64_t>(trimmed(line.substr(8)), 16);
       if (version) config.version = static_cast<std::int64_t>(*version);
     }
     config.has_groups = config.has_groups || line.starts_with("group.") || line.starts_with("weight.");

@@ -92,7 +92,7 @@ void Session::move_on(Instant now, SessionEffects& effects) {
 
 void Session::replace_servers(const Origins& origins, Current current, Instant now, SessionEffects& effects) {
   const bool leaves = servers_.replace(origins, phase_ == Phase::kOpen ? current : Current::kByList);
-  if (effects.dial) effects.dial = servers_.current();  // Nobody has carried it out yet.
+  if (effects.dial) effects.dial = servers_.current();  // The driver has not carried it out yet.
   if (!leaves) return;
   if (phase_ == Phase::kDialling || phase_ == Phase::kHandshake) return hang_up(now, effects);
   if (phase_ != Phase::kOpen || closing_) return;

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/number.h"
 #include "base/text.h"
 
 namespace drover::server {
@@ -83,11 +83,10 @@ std::optional<std::int64_t> parse_whole_number(std::string_view text, Notation n
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
   const int radix = notation == Notation::kDecode ? take_radix(text) : 10;
-  if (text.starts_with('-')) return std::nullopt;  // from_chars would accept a second sign
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, radix);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return negative ? -value : value;
+  if (text.starts_with('-')) return std::nullopt;  // parse_number() would accept a second sign
+  const auto value = parse_number<std::int64_t>(text, radix);
+  if (!value) return std::nullopt;
+  return negative ? -*value : *value;
 }
 
 std::string expected_number(const Range& range) {

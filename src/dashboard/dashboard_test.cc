@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text.h"
 #include "server/http_testing.h"
 #include "server/server.h"
 #include "state/acl.h"
@@ -164,9 +165,9 @@ TEST_F(TheDashboard, ShowsTheOwnerOfALockAndItsAddress) {
   EXPECT_EQ(lock.at("kind"), "lock");
   const json::value& holder = lock.at("holders").at(0);
   EXPECT_EQ(holder.at("data"), "me");
-  EXPECT_EQ(holder.at("session"), json::string(hex_id(client.session())));
+  EXPECT_EQ(holder.at("session"), json::string(hex_text(client.session())));
   EXPECT_THAT(std::string(holder.at("remote").as_string()), HasSubstr("127.0.0.1:"));
-  const json::object session = get("/api/session?id=" + hex_id(client.session()));
+  const json::object session = get("/api/session?id=" + hex_text(client.session()));
   EXPECT_EQ(session.at("ephemerals").at(0).at("path"), "/lock/_c_1-lock-0000000000");
   EXPECT_EQ(get("/api/sessions").at("total"), 1);
   EXPECT_EQ(ask("GET /api/session?id=0x1").status, 404);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dashboard/edit.h"
 
-#include <charconv>
 #include <limits>
 #include <mutex>
 
+#include "base/base64.h"
+#include "base/number.h"
 #include "base/path.h"
 #include "dashboard/inside_client.h"
 #include "dashboard/json.h"
@@ -32,13 +33,11 @@ std::optional<Change> change_in(std::string_view body) {
     return std::nullopt;
   if (version->as_int64() < 0 || version->as_int64() > std::numeric_limits<std::int32_t>::max())
     return std::nullopt;
-  Change change{.path = std::string(path->as_string()),
-                .data = {},
+  auto bytes = from_base64({data->as_string().data(), data->as_string().size()});
+  if (!bytes || !is_valid_path({path->as_string().data(), path->as_string().size()})) return std::nullopt;
+  return Change{.path = std::string(path->as_string()),
+                .data = *std::move(bytes),
                 .version = static_cast<std::int32_t>(version->as_int64())};
-  const json::string& text = data->as_string();
-  if (!is_valid_path(change.path) || !decode_base64({text.data(), text.size()}, change.data))
-    return std::nullopt;
-  return change;
 }
 
 HttpResponse bad_request() {
@@ -84,13 +83,10 @@ HttpResponse set_node_answer(const ServerInside& inside, const Asker& asker, con
 HttpResponse delete_node_answer(const ServerInside& inside, const Asker& asker, const HttpRequest& request) {
   if (auto refused = refuse_change(request, inside)) return std::move(*refused);
   const std::string_view path = request.parameter("path");
-  const std::string_view text = request.parameter("version");
-  std::int32_t version = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
-  if (!is_valid_path(path) || error != std::errc{} || end != text.data() + text.size() || version < 0)
-    return bad_request();
+  const auto version = parse_number<std::int32_t>(request.parameter("version"));
+  if (!is_valid_path(path) || !version || *version < 0) return bad_request();
   return carry_out(inside, asker, request, path,
-                   [&](InsideClient& client) { return client.remove(path, version); });
+                   [&](InsideClient& client) { return client.remove(path, *version); });
 }
 
 }  // namespace drover::server

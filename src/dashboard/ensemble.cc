@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/text.h"
 #include "drover/version.h"
 #include "runtime/clock.h"
 #include "zab/membership_text.h"
@@ -36,7 +37,7 @@ std::int64_t changes_between(Zxid behind, Zxid ahead) {
 }
 
 void add_zxid(Zxid zxid, json::object& out) {
-  out["zxid"] = hex_id(zxid);
+  out["zxid"] = hex_text(zxid);
   out["epoch"] = epoch_of(zxid);
 }
 
@@ -242,7 +243,7 @@ json::object EnsembleView::server(const OwnPlace& place, const Facts& facts) con
                    {"mode", place.mode},
                    {"version", kVersion},
                    {"epoch", alone ? epoch_of(facts.last_zxid) : place.epoch},
-                   {"zxid", hex_id(facts.last_zxid)},
+                   {"zxid", hex_text(facts.last_zxid)},
                    {"nodes", facts.node_count},
                    {"uptime_ms", monotonic_now() - inside_.started},
                    {"why_elected", valid_text(place.why_elected)}};

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "dashboard/ensemble.h"
 #include "dashboard/json.h"
 #include "runtime/clock.h"
@@ -43,7 +44,7 @@ class EventStream final : public BodySource {
     add_role(piece);
     add_nodes(piece);
     const Instant now = monotonic_now();
-    if (piece.empty() && now - last_sent_ >= kSignOfLifeMs) piece = "id: " + hex_id(zxid_) + "\n\n";
+    if (piece.empty() && now - last_sent_ >= kSignOfLifeMs) piece = "id: " + hex_text(zxid_) + "\n\n";
     if (!piece.empty()) last_sent_ = now;
     return State::kLater;
   }
@@ -66,7 +67,7 @@ class EventStream final : public BodySource {
   }
 
   void add(std::string_view kind, const json::object& data, std::string& piece) {
-    piece.append("event: ").append(kind).append("\nid: ").append(hex_id(zxid_));
+    piece.append("event: ").append(kind).append("\nid: ").append(hex_text(zxid_));
     piece.append("\ndata: ").append(json::serialize(data)).append("\n\n");
   }
 
@@ -77,8 +78,8 @@ class EventStream final : public BodySource {
       add("node",
           {{"path", valid_text(paths_[i])},
            {"exists", now[i]->exists},
-           {"mzxid", hex_id(now[i]->mzxid)},
-           {"pzxid", hex_id(now[i]->pzxid)}},
+           {"mzxid", hex_text(now[i]->mzxid)},
+           {"pzxid", hex_text(now[i]->pzxid)}},
           piece);
     }
     seen_ = std::move(now);

@@ -2,24 +2,18 @@
 #include "dashboard/json.h"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
-#include <charconv>
-
+#include "base/number.h"
 #include "base/utf8.h"
 
 namespace drover::server {
 
-std::string hex_of(std::int64_t id) { return fmt::format("{:#x}", static_cast<std::uint64_t>(id)); }
-
 bool parse_hex(std::string_view text, std::int64_t& id) {
   if (!text.starts_with("0x")) return false;
   text.remove_prefix(2);
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return false;
-  id = static_cast<std::int64_t>(value);
-  return true;
+  const auto value = parse_number<std::uint64_t>(text, 16);
+  if (value) id = static_cast<std::int64_t>(*value);
+  return value.has_value();
 }
 
 json::string valid_text(std::string_view text) {
@@ -27,34 +21,16 @@ json::string valid_text(std::string_view text) {
   return json::string(valid.data(), valid.size());
 }
 
-std::string base64_of(std::string_view bytes) {
-  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');
-  const int length =
-      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                      reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
-  text.resize(static_cast<std::size_t>(length));
-  return text;
-}
-
-bool decode_base64(std::string_view text, std::string& bytes) {
-  bytes.clear();
-  if (text.empty()) return true;
-  if (text.size() % 4 != 0) return false;
-  bytes.resize(text.size() / 4 * 3);
-  const int length =
-      EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
-                      reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
-  if (length < 0) return false;
-  // The library counts padding as bytes.
-  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
-  bytes.resize(static_cast<std::size_t>(length) - padding);
-  return true;
-}
-
 HttpResponse json_answer(const json::object& object) {
   HttpResponse response = json_response(200, json::serialize(object));
   response.headers.push_back({"Cache-Control", "no-store"});
   return response;
+}
+
+std::size_t page_size(const HttpRequest& request, std::size_t most) {
+  constexpr std::size_t kDefaultPageSize = 100;
+  const auto asked = parse_number<std::size_t>(request.parameter("limit"));
+  return std::clamp<std::size_t>(asked.value_or(kDefaultPageSize), 1, most);
 }
 
 HttpResponse problem(int status, std::string_view code, std::string_view sentence) {

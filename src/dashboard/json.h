@@ -20,18 +20,13 @@ namespace drover::server {
 
 namespace json = boost::json;
 
-std::string hex_of(std::int64_t id);  // "0x1f"
-template <class Id>
-std::string hex_id(Id id) {
-  return hex_of(raw(id));
-}
 // Parses "0x1f". False: not such a text.
 bool parse_hex(std::string_view text, std::int64_t& id);
 
 json::string valid_text(std::string_view text);
-std::string base64_of(std::string_view bytes);
-// False: not base64.
-bool decode_base64(std::string_view text, std::string& bytes);
+
+// The number of entries that a request asks for with `limit`, at most `most`.
+std::size_t page_size(const HttpRequest& request, std::size_t most);
 
 HttpResponse json_answer(const json::object& object);
 // {"error": code, "message": sentence}

@@ -6,12 +6,12 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
 
+#include "base/number.h"
 #include "net/socket.h"
 #include "runtime/clock.h"
 
@@ -29,13 +29,6 @@ std::string_view line_of(std::string_view text, std::string_view key) {
     return text.substr(0, text.find('\n'));
   }
   return {};
-}
-
-template <class Number>
-Number number_of(std::string_view text, int base = 10) {
-  Number value{};
-  std::from_chars(text.data(), text.data() + text.size(), value, base);
-  return value;
 }
 
 // Parses a number at the start of `text` and advances `text`. A value that is not finite becomes 0: JSON
@@ -111,12 +104,12 @@ std::optional<ServerSaid> parse_srvr(std::string_view text) {
   const std::string_view zxid = line_of(text, "Zxid: 0x");
   if (mode.empty() || zxid.empty()) return std::nullopt;
   said.mode = mode;
-  said.zxid = Zxid{static_cast<std::int64_t>(number_of<std::uint64_t>(zxid, 16))};
+  said.zxid = Zxid{static_cast<std::int64_t>(parse_number<std::uint64_t>(zxid, 16).value_or(0))};
   const std::string_view version = line_of(text, "Zookeeper version: ");
   said.version = version.substr(0, version.find(','));
-  said.connections = number_of<std::int64_t>(line_of(text, "Connections: "));
-  said.outstanding = number_of<std::int64_t>(line_of(text, "Outstanding: "));
-  said.nodes = number_of<std::int64_t>(line_of(text, "Node count: "));
+  said.connections = parse_number<std::int64_t>(line_of(text, "Connections: ")).value_or(0);
+  said.outstanding = parse_number<std::int64_t>(line_of(text, "Outstanding: ")).value_or(0);
+  said.nodes = parse_number<std::int64_t>(line_of(text, "Node count: ")).value_or(0);
   read_latencies(line_of(text, "Latency min/avg/max: "), said);
   return said;
 }

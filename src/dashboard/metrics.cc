@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dashboard/metrics.h"
 
-#include <charconv>
 #include <string_view>
 
+#include "base/number.h"
 #include "runtime/clock.h"
 
 namespace drover::server {
@@ -79,9 +79,7 @@ void MetricsHistory::sample() {
 }
 
 HttpResponse MetricsHistory::answer(const HttpRequest& request) const {
-  std::int64_t since = 0;
-  const std::string_view asked = request.parameter("since");
-  std::from_chars(asked.data(), asked.data() + asked.size(), since);
+  const auto since = parse_number<std::int64_t>(request.parameter("since")).value_or(0);
   json::array columns{"t"};
   for (const std::string_view column : kColumns) columns.push_back(json::string(column));
   json::array samples;

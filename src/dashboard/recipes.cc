@@ -5,7 +5,9 @@
 #include <deque>
 #include <set>
 
+#include "base/child_path.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "dashboard/json.h"
 #include "dashboard/sessions.h"
 #include "layouts/layout.h"
@@ -32,11 +34,6 @@ constexpr std::size_t kRecipesMax = 200;         // shown
 constexpr std::size_t kChildrenMax = 2'000;      // of one directory, the oldest
 constexpr std::size_t kEntriesMax = 100;         // shown of one recipe
 constexpr std::size_t kDataMax = 160;
-
-std::string child_path(std::string_view parent, std::string_view name) {
-  std::string path(parent == "/" ? "" : parent);
-  return path.append("/").append(name);
-}
 
 class Search {
  public:
@@ -281,7 +278,7 @@ json::array entries_of(const std::vector<RecipeEntry>& entries, const std::strin
                        {"remote", nullptr}};
     if (!entry.mode.empty()) shown["mode"] = entry.mode;
     if (entry.node.owner != 0) {
-      shown["session"] = hex_of(entry.node.owner);
+      shown["session"] = hex_text(static_cast<std::uint64_t>(entry.node.owner));
       const auto remote = remotes.find(SessionId{entry.node.owner});
       if (remote != remotes.end()) shown["remote"] = remote->second;
     }

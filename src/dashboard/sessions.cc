@@ -2,11 +2,11 @@
 #include "dashboard/sessions.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <unordered_map>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "dashboard/json.h"
 #include "runtime/clock.h"
 #include "runtime/ephemerals_walk.h"
@@ -90,9 +90,10 @@ std::vector<Session> all_sessions(const ServerInside& inside, const ConnectedByS
 }
 
 json::object summary_of(const Session& session, const ConnectedBySession& here, const Clocks& clocks) {
-  json::object out{{"id", hex_id(session.id)}, {"timeout_ms", session.timeout_ms},
-                   {"local", session.local},   {"server", static_cast<std::uint64_t>(raw(session.id)) >> 56},
-                   {"connection", nullptr},    {"watches", nullptr}};
+  json::object out{
+      {"id", hex_text(session.id)}, {"timeout_ms", session.timeout_ms},
+      {"local", session.local},     {"server", static_cast<std::uint64_t>(raw(session.id)) >> 56},
+      {"connection", nullptr},      {"watches", nullptr}};
   if (const auto found = here.find(raw(session.id)); found != here.end()) {
     out["connection"] = connection_of(found->second.facts, clocks);
     out["watches"] = found->second.watches;
@@ -203,10 +204,7 @@ std::map<SessionId, std::string> remotes_by_session(const ServerInside& inside) 
 HttpResponse sessions_answer(const ServerInside& inside, const HttpRequest& request) {
   std::int64_t after = 0;
   const bool from_middle = parse_hex(request.parameter("after"), after);
-  std::size_t limit = 100;
-  const std::string_view asked = request.parameter("limit");
-  std::from_chars(asked.data(), asked.data() + asked.size(), limit);
-  limit = std::clamp<std::size_t>(limit, 1, kSessionPageMax);
+  const std::size_t limit = page_size(request, kSessionPageMax);
 
   const ConnectedBySession here = connected(inside);
   const std::vector<Session> all = all_sessions(inside, here);

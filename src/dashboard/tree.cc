@@ -2,12 +2,13 @@
 #include "dashboard/tree.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <optional>
 #include <thread>
 
+#include "base/base64.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "dashboard/json.h"
 #include "runtime/clock.h"
 #include "state/ephemeral_owner.h"
@@ -92,9 +93,9 @@ json::array acl_of(const NodeCopy& node) {
 }
 
 json::object stat_of(const wire::Stat& stat) {
-  return {{"czxid", hex_id(stat.czxid)},
-          {"mzxid", hex_id(stat.mzxid)},
-          {"pzxid", hex_id(stat.pzxid)},
+  return {{"czxid", hex_text(stat.czxid)},
+          {"mzxid", hex_text(stat.mzxid)},
+          {"pzxid", hex_text(stat.pzxid)},
           {"ctime", stat.ctime},
           {"mtime", stat.mtime},
           {"version", stat.version},
@@ -102,7 +103,7 @@ json::object stat_of(const wire::Stat& stat) {
           {"aversion", stat.aversion},
           {"dataLength", stat.data_length},
           {"numChildren", stat.num_children},
-          {"ephemeralOwner", hex_of(stat.ephemeral_owner)}};
+          {"ephemeralOwner", hex_text(static_cast<std::uint64_t>(stat.ephemeral_owner))}};
 }
 
 // Selects the first names in sorted order; they are offered in any order.
@@ -149,13 +150,6 @@ class FirstNames {
   std::string end_;  // names from here on are not needed; empty: unknown yet
 };
 
-std::size_t number_of(std::string_view text, std::size_t otherwise, std::size_t most) {
-  std::size_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return otherwise;
-  return std::clamp<std::size_t>(value, 1, most);
-}
-
 }  // namespace
 
 HttpResponse node_answer(const ServerInside& inside, const Asker& asker, const HttpRequest& request) {
@@ -171,9 +165,9 @@ HttpResponse node_answer(const ServerInside& inside, const Asker& asker, const H
                    {"truncated", node->truncated},
                    {"may", {{"write", node->may_write}, {"delete", node->may_delete}}},
                    {"edit", inside.config.admin.dashboard_edit && !asker.scheme.empty()},
-                   {"zxid", hex_id(node->zxid)},
+                   {"zxid", hex_text(node->zxid)},
                    {"now", wall_now().ms}};
-  if (node->data) out["data"] = base64_of(*node->data);
+  if (node->data) out["data"] = to_base64(*node->data);
   return json_answer(out);
 }
 
@@ -213,7 +207,7 @@ HttpResponse children_answer(const ServerInside& inside, const Asker& asker, con
   const std::string_view after = request.parameter("after");
   bounds.begin = after.empty() ? request.parameter("from") : after;
   bounds.exclusive = !after.empty();
-  bounds.limit = number_of(request.parameter("limit"), 100, kChildPageMax);
+  bounds.limit = page_size(request, kChildPageMax);
   const CodeResult<ChildPage> page = page_of_children(inside, asker, path, bounds);
   if (!page) return problem(page.error());
   json::array children;
@@ -226,7 +220,7 @@ HttpResponse children_answer(const ServerInside& inside, const Asker& asker, con
   return json_answer({{"path", valid_text(path)},
                       {"total", page->total},
                       {"more", page->more},
-                      {"zxid", hex_id(page->zxid)},
+                      {"zxid", hex_text(page->zxid)},
                       {"children", std::move(children)}});
 }
 

@@ -3,8 +3,8 @@
 // Limits of links between servers: who may become a learner's link, how soon it must say who it is, and how
 // much may wait in it.
 //
-// The agreement protocol checks the same again. But it keeps state for every link, and a connection that
-// nobody has identified should cost as little as possible.
+// The agreement protocol checks the same again. But it keeps state for every link, and an
+// unidentified connection should cost as little as possible.
 #pragma once
 
 #include <cstddef>

@@ -33,7 +33,7 @@ class SnapshotWalk {
 
   // Valid after the last step. The digest is that of the end of the walk: replay compares it at that point.
   const storage::SnapshotSeals& seals() const { return seals_; }
-  // Of what was written.
+  // The size of the written part.
   std::uint64_t nodes() const { return node_count_; }
   std::uint64_t bytes() const { return bytes_; }
   // Ends the walk early.

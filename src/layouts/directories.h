@@ -4,10 +4,11 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+
+#include "base/number.h"
 
 namespace drover::layouts {
 
@@ -42,10 +43,7 @@ constexpr bool is_granted(const Creation& lease, const Creation& mutex_holder) {
 
 // The number of leases in the data of kazoo's semaphore; empty: it may be a double barrier's parties.
 inline std::optional<std::int64_t> leases_max(std::string_view data) {
-  if (data.empty() || data.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
-  std::int64_t leases = 0;
-  const auto [end, error] = std::from_chars(data.data(), data.data() + data.size(), leases);
-  return error == std::errc{} ? std::optional(leases) : std::nullopt;
+  return data.starts_with('-') ? std::nullopt : parse_number<std::int64_t>(data);
 }
 
 }  // namespace drover::layouts

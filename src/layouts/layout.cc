@@ -2,10 +2,10 @@
 #include "layouts/layout.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <utility>
 
+#include "base/number.h"
 #include "layouts/directories.h"
 #include "layouts/names.h"
 #include "layouts/sequence.h"
@@ -77,10 +77,8 @@ void join_related(Things& things) {
 }
 
 std::int64_t rank_of(const Part& part, QueueOrder order) {
-  std::int64_t rank = 0;
-  if (order != QueueOrder::kPriority && order != QueueOrder::kDelay) return rank;
-  std::from_chars(part.key.data(), part.key.data() + part.key.size(), rank);
-  return rank;
+  if (order != QueueOrder::kPriority && order != QueueOrder::kDelay) return 0;
+  return parse_number<std::int64_t>(part.key).value_or(0);
 }
 
 void put_in_order(std::vector<Part>& parts, QueueOrder order) {

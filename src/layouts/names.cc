@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "base/number.h"
 #include "layouts/sequence.h"
 
 namespace drover::layouts {
@@ -64,9 +64,7 @@ std::optional<ReadName> read_kazoo(std::string_view name) {
 }
 
 std::string decimal_of_hex(std::string_view text) {
-  std::uint64_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number, 16);
-  return std::to_string(static_cast<std::int64_t>(number));
+  return std::to_string(static_cast<std::int64_t>(parse_number<std::uint64_t>(text, 16).value_or(0)));
 }
 
 // "queue-", then what Curator's queues put before the sequence number.
@@ -91,8 +89,7 @@ std::optional<ReadName> read_item(std::string_view name) {
   const std::string_view priority = rest.substr(1, kPriorityLength - 1);
   const auto sequence = parse_sequence(rest.substr(kPriorityLength));
   if (!sequence || !is_upper_hex(priority)) return std::nullopt;
-  std::uint32_t bits = 0;
-  std::from_chars(priority.data(), priority.data() + priority.size(), bits, 16);
+  const std::uint32_t bits = parse_number<std::uint32_t>(priority, 16).value_or(0);
   return ReadName{Shape::kPriorityItem,
                   {text, *sequence, {}, std::to_string(static_cast<std::int32_t>(bits))}};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layouts/sequence.h"
 
-#include <charconv>
+#include "base/number.h"
 
 namespace drover::layouts {
 namespace {
@@ -14,10 +14,7 @@ std::optional<std::int32_t> parse_sequence(std::string_view text) {
   const bool negative = text.starts_with('-');
   // In Java's %010d the sign is one of the ten characters.
   if (text.size() < kDigits || text.size() > kDigits + (negative ? 1 : 0)) return std::nullopt;
-  std::int32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return parse_number<std::int32_t>(text);
 }
 
 std::optional<std::int32_t> sequence_of(std::string_view name, std::string_view marker) {

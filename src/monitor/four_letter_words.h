@@ -196,7 +196,7 @@ struct Needs {
 
 // A row of the table of words in four_letter_render.cc.
 struct Word {
-  // What the server does before it answers.
+  // Actions of the server before it answers.
   enum class Action : std::uint8_t { kNone, kSetTraceMask, kResetServerStats, kResetConnectionStats };
   static constexpr std::string_view kNotServing =
       "This ZooKeeper instance is not currently serving requests\n";

@@ -111,7 +111,7 @@ class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner
   struct Guest {
     std::uint64_t heard = 0;  // larger: heard from more recently
     int dials_left = 0;
-    // Used by `dialled`. The shared resolver remembers every name for ever, and a stranger could fill it.
+    // Used by `dialled`. The shared resolver never forgets a name, so a stranger could fill it.
     std::unique_ptr<Resolver> resolver = {};
   };
 

@@ -31,7 +31,7 @@ bool is_host_name(std::string_view text) {
   return !text.empty() && text.size() <= kHostBytesMax && std::ranges::all_of(text, is_allowed);
 }
 
-// Reads `host:port` or `[v6]:port`, the syntax of which decode_hello() has checked. Nullopt: nobody can be
+// Reads `host:port` or `[v6]:port`, the syntax of which decode_hello() has checked. Nullopt: no server can be
 // dialled there. Java sends wildcards, too, and ignores them.
 std::optional<Endpoint> dialable(std::string_view text) {
   const std::size_t colon = text.rfind(':');
@@ -125,7 +125,7 @@ void ElectionLinks::prepare_guest_dial(Peer& peer, const std::vector<std::string
       std::ranges::any_of(peer.addresses, [](const Endpoint& e) { return !Address::parse(e.host, 0); });
   if (!has_names) return;
   auto resolver = Resolver::create(loop_, limited_lookup());
-  // Without descriptors nobody can be dialled either.
+  // Without descriptors no server can be dialled either.
   if (!resolver) return peer.addresses.clear();
   peer.guest->resolver = *std::move(resolver);
 }

@@ -17,7 +17,7 @@ namespace {
 
 // Bytes of the state that are queued in a link's output at a time.
 constexpr std::size_t kStreamAheadBytes = 512 * 1024;
-// How often the agreement protocol is told that a learner takes data.
+// How often the agreement protocol hears that a learner takes data.
 constexpr std::int64_t kTakenToldEveryMs = 100;
 constexpr int kRefusalLineMs = 1000;
 // Election links of servers that are not members.
@@ -370,7 +370,7 @@ void EnsembleHost::on_time(Instant now) {
     if (const auto next = link.link->next_time(); next && *next <= now) due.push_back(id);
   }
   for (const zab::LinkId id : guard_.late(now)) {
-    // What the core was told of the one before may have closed it.
+    // Refusing the link before may have closed this one, too.
     if (guard_.is_waiting_for(id)) refuse(id, net::Refusal::kLate, "its greeting took too long");
   }
   for (const zab::LinkId id : due) {

@@ -141,7 +141,7 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   mutable std::mutex shown_mutex_;
   std::map<zab::LinkId, std::shared_ptr<ShownLink>> shown_;  // accepted links
   std::vector<std::unique_ptr<net::PeerLink>> graveyard_;    // closed, perhaps in their own callback
-  std::vector<zab::LinkId> broken_;  // closed by us; the core is told when it is not busy
+  std::vector<zab::LinkId> broken_;  // closed by us; the core hears of it as soon as it is idle
   std::uint64_t next_link_ = 0;
   net::PeerRefusals refusals_;  // on the quorum port
   Instant next_refusal_line_;

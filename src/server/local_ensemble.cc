@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -24,6 +23,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/number.h"
 
 namespace drover::server {
 
@@ -77,10 +78,8 @@ int complain(const std::string& sentence) {
 }
 
 std::optional<int> number(std::string_view text, int least, int most) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) return {};
-  return value;
+  const auto value = parse_number<int>(text);
+  return value && *value >= least && *value <= most ? value : std::nullopt;
 }
 
 // Returns one sentence if the arguments are wrong.

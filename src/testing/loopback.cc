@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include <array>
-#include <charconv>
 
+#include "base/number.h"
 #include "wire/jute.h"
 
 namespace drover::testing {
@@ -54,11 +54,9 @@ std::optional<Place> parse_place(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;
   Place place{std::string(text.substr(0, colon)), 0};
-  const std::string_view port = text.substr(colon + 1);
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), place.port);
+  place.port = parse_number<std::uint16_t>(text.substr(colon + 1)).value_or(0);
   in_addr parsed{};
-  const bool good = error == std::errc{} && end == port.data() + port.size() && place.port != 0 &&
-                    inet_pton(AF_INET, place.host.c_str(), &parsed) == 1;
+  const bool good = place.port != 0 && inet_pton(AF_INET, place.host.c_str(), &parsed) == 1;
   return good ? std::optional(std::move(place)) : std::nullopt;
 }
 

@@ -40,9 +40,9 @@ constexpr const char* kExitCodes =
     "Exit codes: 0 fine, 1 something is wrong with the data, 2 usage. docs/inspect.md has examples of each "
     "command.";
 
-// Parses a number with parse_number(); anything else is a usage error.
+// Parses a number with parse_id(); anything else is a usage error.
 std::int64_t number_of(const std::string& text) {
-  const auto value = parse_number(text);
+  const auto value = parse_id(text);
   if (!value) throw CLI::ValidationError("'" + text + "' is not a number such as 0x1f or 31");
   return *value;
 }

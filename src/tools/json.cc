@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/base64.h"
 #include "base/utf8.h"
 #include "tools/text.h"
 
@@ -83,7 +84,7 @@ JsonObject& JsonObject::hex(std::string_view name, std::uint64_t value) {
 JsonObject& JsonObject::data(std::string_view prefix, const wire::Nullable& value) {
   if (!value) return json(prefix, "null");
   if (is_text(*value)) return text(prefix, *value);
-  return text(std::string(prefix) + "Base64", base64(*value));
+  return text(std::string(prefix) + "Base64", to_base64(*value));
 }
 
 JsonObject& JsonObject::json(std::string_view name, std::string_view value) {

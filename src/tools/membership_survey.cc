@@ -2,11 +2,11 @@
 #include "tools/membership_survey.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <system_error>
 
+#include "base/number.h"
 #include "base/path.h"
 #include "base/properties.h"
 #include "config/load.h"
@@ -112,9 +112,8 @@ class MembershipSurveyor {
     const auto text = storage::read_file(context_.disk, path, kMyIdBytesMax);
     if (!text) return;
     const std::string_view number = trimmed(std::string_view(*text).substr(0, text->find('\n')));
-    std::int64_t id = -1;
-    std::from_chars(number.data(), number.data() + number.size(), id);
-    if (id >= 0) survey_.me = ServerId{id};
+    const auto id = parse_number<std::int64_t>(number);
+    if (id && *id >= 0) survey_.me = ServerId{*id};
   }
 
   void read_data() {

@@ -39,12 +39,12 @@ struct MembershipSurvey {
   bool standalone_enabled = true;
 
   storage::DataDirs dirs;
-  // What a server would load; null: damaged, or not there.
+  // The state that a server would load. Null: damaged, or not there.
   std::unique_ptr<LoadedState> state;
   std::optional<storage::Epochs> epochs;
 
   std::vector<FoundMembership> found;
-  // What a server would start with; empty: it does not start as a member of an ensemble.
+  // The members that a server would start with. Empty: it does not start as a member of an ensemble.
   std::optional<zab::Memberships> at_start;
   std::string start;  // one sentence without the full stop
   std::vector<Finding> findings;

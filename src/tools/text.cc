@@ -2,13 +2,13 @@
 #include "tools/text.h"
 
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/number.h"
 #include "base/utf8.h"
 #include "state/ephemeral_owner.h"
 
@@ -115,21 +115,6 @@ bool is_text(std::string_view bytes) {
   return true;
 }
 
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t n = std::min<std::size_t>(3, bytes.size() - i);
-    std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      group = group << 8 | (k < n ? static_cast<unsigned char>(bytes[i + k]) : 0u);
-    }
-    for (std::size_t k = 0; k < 4; ++k) out += k <= n ? digits[group >> (18 - 6 * k) & 63] : '=';
-  }
-  return out;
-}
-
 std::string data_text(const wire::Nullable& data, std::size_t bytes_max) {
   if (!data) return "null";
   if (data->size() <= bytes_max) return '"' + printable(*data) + '"';
@@ -172,13 +157,11 @@ std::string_view kind_text(std::int64_t owner) {
   return "persistent";
 }
 
-std::optional<std::int64_t> parse_number(std::string_view text) {
+std::optional<std::int64_t> parse_id(std::string_view text) {
   const bool in_hex = text.starts_with("0x") || text.starts_with("0X");
   if (in_hex) text.remove_prefix(2);
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, in_hex ? 16 : 10);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return static_cast<std::int64_t>(value);
+  const auto value = parse_number<std::uint64_t>(text, in_hex ? 16 : 10);
+  return value ? std::optional(static_cast<std::int64_t>(*value)) : std::nullopt;
 }
 
 }  // namespace drover::tools

@@ -40,7 +40,6 @@ inline std::string path_text(std::string_view path) { return path.empty() ? "/" 
 
 // Valid UTF-8 without control characters other than white space.
 bool is_text(std::string_view bytes);
-std::string base64(std::string_view bytes);
 
 // "null", or escaped text in quotes; shortened to `bytes_max` with a mark.
 std::string data_text(const wire::Nullable& data, std::size_t bytes_max = 256);
@@ -56,6 +55,6 @@ std::optional<wire::OpCode> op_of_name(std::string_view name);
 std::string_view kind_text(std::int64_t owner);
 
 // Hexadecimal with 0x, otherwise decimal.
-std::optional<std::int64_t> parse_number(std::string_view text);
+std::optional<std::int64_t> parse_id(std::string_view text);
 
 }  // namespace drover::tools

@@ -24,19 +24,12 @@ TEST(Text, EscapeSequencesFromFilesAreNeutralised) {
 }
 
 TEST(Text, NumbersAreHexWith0xOtherwiseDecimal) {
-  EXPECT_EQ(parse_number("0x1F"), 31);
-  EXPECT_EQ(parse_number("31"), 31);
-  EXPECT_EQ(parse_number("0xffffffffffffffff"), -1);
+  EXPECT_EQ(parse_id("0x1F"), 31);
+  EXPECT_EQ(parse_id("31"), 31);
+  EXPECT_EQ(parse_id("0xffffffffffffffff"), -1);
   for (const char* wrong : {"", "0x", "1f", "-1", "0x10000000000000000", " 1"}) {
-    EXPECT_EQ(parse_number(wrong), std::nullopt) << wrong;
+    EXPECT_EQ(parse_id(wrong), std::nullopt) << wrong;
   }
-}
-
-TEST(Text, Base64IsPadded) {
-  EXPECT_EQ(base64(""), "");
-  EXPECT_EQ(base64("a"), "YQ==");
-  EXPECT_EQ(base64("ab"), "YWI=");
-  EXPECT_EQ(base64("abc"), "YWJj");
 }
 
 TEST(Text, EveryOpNameCanBeParsed) {

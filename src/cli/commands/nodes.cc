@@ -3,6 +3,7 @@
 // Creates, reads, changes and deletes nodes.
 #include <algorithm>
 
+#include "base/base64.h"
 #include "cli/commands/commands.h"
 #include "cli/common/progress.h"
 #include "cli/common/text.h"
@@ -57,7 +58,7 @@ std::expected<CreateOptions, Failure> create_options(Context& context, const Fla
 // Formats data for get. If both -b and -x are given, -x wins, as in ZooKeeper 3.9.
 std::string shown(const Context& context, const Flags& flags, const std::string& data) {
   if (flags.has("x")) return hex_dump(data);
-  if (flags.has("b")) return base64(data);
+  if (flags.has("b")) return to_base64(data);
   return context.output.is_terminal() ? printable(data) : data;
 }
 

@@ -2,6 +2,8 @@
 //
 // Quotas are ordinary nodes below /zookeeper/quota. The shell enforces that no quota is above or below
 // another one.
+#include "base/child_path.h"
+#include "base/path.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/quota_text.h"
 #include "cli/common/human_text.h"
@@ -66,7 +68,8 @@ Outcome refuse_quota_below(Context& context, const std::string& path) {
   }
   std::optional<std::string> found;
   CLI_TRY(tree->visit(kQuotaRoot + path, [&](const std::string& each) {
-    if (!found && name_in(each) == kLimits && parent_of(each) != kQuotaRoot + path) found = parent_of(each);
+    if (!found && base_name(each) == kLimits && parent_or_root(each) != kQuotaRoot + path)
+      found = parent_or_root(each);
   }));
   if (found)
     return fail_with(path + " has a child " + found->substr(kQuotaRoot.size()) + " which has a quota");
@@ -145,7 +148,7 @@ Outcome remove_empty_parents(Context& context, std::string path) {
     CLI_GET(children, Context::ask(context.client().children(path, context.wait())));
     if (!children.names.empty()) return {};
     CLI_TRY(Context::ask(context.client().remove(path, Version::kAny, context.wait())));
-    path = parent_of(path);
+    path = std::string(parent_or_root(path));
   }
   return {};
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/child_path.h"
+#include "base/path.h"
 #include "cli/commands/commands.h"
 #include "cli/common/progress.h"
 #include "cli/common/text.h"
@@ -15,7 +17,7 @@ namespace drover::cli {
 namespace {
 
 bool has_name(const std::string& path, const std::string& glob) {
-  return ::fnmatch(glob.c_str(), name_in(path).c_str(), 0) == 0;
+  return ::fnmatch(glob.c_str(), std::string(base_name(path)).c_str(), 0) == 0;
 }
 
 // Reads the nodes, a window at a time, and keeps those that match.

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "base/base64.h"
 #include "cli/common/text.h"
 
 namespace drover::cli {
@@ -73,7 +74,7 @@ JsonObject& JsonObject::json(std::string_view key, std::string_view value) {
 JsonObject& JsonObject::data(const NodeData& node) {
   if (node.is_without_data) return json("data", "null");
   if (is_utf8(node.data)) return text("data", node.data);
-  return text("data_base64", base64(node.data));
+  return text("data_base64", to_base64(node.data));
 }
 
 std::string json_of(const Stat& stat) {

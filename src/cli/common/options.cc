@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <utility>
 
+#include "base/number.h"
 #include "cli/common/properties.h"
 
 namespace drover::cli::observe {
@@ -18,14 +18,6 @@ namespace {
 constexpr std::string_view kDefaultServers = "127.0.0.1:2181";
 constexpr std::uint16_t kDefaultPort = 2181;
 constexpr std::chrono::seconds kConnectPatience{10};
-
-template <class Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return number;
-}
 
 // Whether the word could be an option: it starts with a dash, but is not "-" or "-5".
 bool looks_like_option(std::string_view word) {

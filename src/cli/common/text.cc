@@ -4,15 +4,13 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <ctime>
 
+#include "base/number.h"
 #include "cli/common/human_text.h"
 
 namespace drover::cli {
 namespace {
-
-constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 struct Letter {
   char letter;
@@ -173,63 +171,15 @@ std::optional<std::string> path_problem(std::string_view path) {
   return fmt::format("Invalid path string \"{}\" caused by {}", path, *reason);
 }
 
-std::string child_path(std::string_view parent, std::string_view name) {
-  std::string path(parent == "/" ? "" : parent);
-  return path.append("/").append(name);
-}
-
-std::string parent_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == 0 || slash == std::string_view::npos ? "/" : std::string(path.substr(0, slash));
-}
-
-std::string name_in(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
-
 std::optional<std::int64_t> parse_long(std::string_view text, int base) {
   if (text.starts_with('+') && text.size() > 1 && text[1] != '-') text.remove_prefix(1);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return parse_number<std::int64_t>(text, base);
 }
 
 std::optional<std::int32_t> parse_int(std::string_view text) {
   const auto value = parse_long(text);
   if (!value || *value < INT32_MIN || *value > INT32_MAX) return std::nullopt;
   return static_cast<std::int32_t>(*value);
-}
-
-std::string base64(std::string_view bytes) {
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      group = (group << 8) | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u);
-    }
-    for (std::size_t k = 0; k < 4; ++k) {
-      text += i + k <= bytes.size() ? kDigits[(group >> (18 - 6 * k)) & 63u] : '=';
-    }
-  }
-  return text;
-}
-
-std::optional<std::string> from_base64(std::string_view text) {
-  if (text.size() % 4 != 0) return std::nullopt;
-  std::string bytes;
-  for (std::size_t i = 0; i < text.size(); i += 4) {
-    std::uint32_t group = 0;
-    std::size_t padding = 0;
-    for (std::size_t k = 0; k < 4; ++k) {
-      const char c = text[i + k];
-      const bool pads = c == '=' && i + 4 == text.size() && k >= 2;
-      const std::size_t digit = pads ? 0 : kDigits.find(c);
-      if (digit == std::string_view::npos || (!pads && padding > 0)) return std::nullopt;
-      padding += pads ? 1 : 0;
-      group = (group << 6) | static_cast<std::uint32_t>(digit);
-    }
-    for (std::size_t k = 0; k < 3 - padding; ++k) bytes += static_cast<char>((group >> (16 - 8 * k)) & 0xFFu);
-  }
-  return bytes;
 }
 
 std::string hex_dump(std::string_view bytes) {

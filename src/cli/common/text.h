@@ -37,17 +37,9 @@ std::vector<Acl> parse_acl(std::string_view text, std::vector<std::string>& comp
 // Why this is not a valid path; empty if it is.
 std::optional<std::string> path_problem(std::string_view path);
 
-// Joins "/a" and "b" to "/a/b".
-std::string child_path(std::string_view parent, std::string_view name);
-std::string parent_of(std::string_view path);
-std::string name_in(std::string_view path);
-
 // Whole decimal numbers, as Integer.parseInt and Long.parseLong take them.
 std::optional<std::int32_t> parse_int(std::string_view text);
 std::optional<std::int64_t> parse_long(std::string_view text, int base = 10);
-
-std::string base64(std::string_view bytes);
-std::optional<std::string> from_base64(std::string_view text);
 
 // Sixteen bytes on a line, in hexadecimal and as characters, in the frame that ZooKeeper 3.9 draws around
 // them (Netty's prettyHexDump); nothing for no bytes.

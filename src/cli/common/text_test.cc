@@ -74,14 +74,6 @@ TEST(Text, NumbersAreWholeAndInRange) {
   EXPECT_EQ(parse_long("ff", 16), 255);
 }
 
-TEST(Text, Base64RoundTrips) {
-  for (const std::string bytes : {"", "f", "fo", "foo", "foob", "\xff\x00z"}) {
-    EXPECT_EQ(from_base64(base64(bytes)), bytes);
-  }
-  EXPECT_EQ(base64("foob"), "Zm9vYg==");
-  EXPECT_FALSE(from_base64("a") || from_base64("=aaa") || from_base64("ab=c"));
-}
-
 // As Netty 4.1.48 prints them.
 TEST(Text, BytesAreDumpedAsZooKeeperDoes) {
   EXPECT_EQ(hex_dump(""), "");
@@ -98,14 +90,6 @@ TEST(Text, BytesAreDumpedAsZooKeeperDoes) {
 
 TEST(Text, ControlCharactersAreRemovedForATerminal) {
   EXPECT_EQ(printable("a\tb\nс\033[0m\xff"), "a\tb\nс\xEF\xBF\xBD[0m\xEF\xBF\xBD");
-}
-
-TEST(Text, PathsHaveParentsAndNames) {
-  EXPECT_EQ(child_path("/", "a"), "/a");
-  EXPECT_EQ(child_path("/a", "b"), "/a/b");
-  EXPECT_EQ(parent_of("/a"), "/");
-  EXPECT_EQ(parent_of("/a/b"), "/a");
-  EXPECT_EQ(name_in("/a/b"), "b");
 }
 
 TEST(Json, EscapesOnlyWhatMustBeEscaped) {

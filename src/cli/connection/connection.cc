@@ -95,7 +95,7 @@ bool Connection::wait_until_connected(std::chrono::milliseconds patience) const 
 void Connection::close(CloseOptions options) {
   if (std::exchange(closed_, true)) return;
   if (!options.tell) *telling_ = false;
-  // Without a connection the server cannot be told.
+  // Without a connection there is no server to send it to.
   if (is_connected()) (void)sync_wait(client_.close(Wait::within(kClosePatience)));
 }
 

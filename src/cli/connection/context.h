@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a command can use.
+// Everything that a command can use.
 #pragma once
 
 #include <string_view>

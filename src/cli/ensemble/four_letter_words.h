@@ -36,7 +36,7 @@ struct Question {
 // In the order of the questions.
 std::vector<Answer> ask(const std::vector<Question>& questions, std::chrono::milliseconds patience);
 
-// What a text is, as servers say that they will not answer.
+// Recognises the texts with which servers refuse a word.
 Heard heard_in(std::string_view text);
 
 // How to have a word answered, for people.

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/number.h"
 #include "drover/ensemble.h"
 
 namespace drover::cli::observe {
@@ -13,14 +13,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kWordPatience{1500};
 constexpr std::chrono::seconds kConfigPatience{5};
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text, int base = 10) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return number;
-}
 
 std::string_view take_until(std::string_view& text, std::string_view end) {
   const std::size_t at = std::min(text.find(end), text.size());
@@ -67,7 +59,7 @@ void read_connections(std::string_view text, std::map<std::int64_t, std::string>
     const std::size_t sid = line.find(",sid=0x");
     if (slash == std::string_view::npos || sid == std::string_view::npos) continue;
     std::string_view id = line.substr(sid + 7);
-    const auto session = number_in<std::uint64_t>(take_until(id, ","), 16);
+    const auto session = parse_number<std::uint64_t>(take_until(id, ","), 16);
     const std::size_t bracket = line.rfind('[', line.find('('));
     if (!session || bracket == std::string_view::npos || bracket <= slash) continue;
     addresses[static_cast<std::int64_t>(*session)] = line.substr(slash + 1, bracket - slash - 1);

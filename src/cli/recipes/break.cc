@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/child_path.h"
 #include "cli/common/human_text.h"
 #include "cli/recipes/read.h"
 #include "layouts/directories.h"
@@ -12,11 +13,6 @@
 
 namespace drover::cli::observe {
 namespace {
-
-std::string parent_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
 
 std::string who(const Stand& stand) {
   const std::string session = stand.stat.is_ephemeral()
@@ -53,8 +49,8 @@ std::optional<Target> target_in(const View& view, const std::string& node) {
 
 // The claims of a queue are beside it, the mutex of a semaphore is below it.
 std::vector<std::string> places_of(const std::string& node) {
-  const std::string directory = parent_of(node);
-  std::vector<std::string> places{directory, parent_of(directory)};
+  const std::string directory(parent_or_root(node));
+  std::vector<std::string> places{directory, std::string(parent_or_root(directory))};
   if (directory.ends_with(layouts::kClaims))
     places.insert(places.begin(), directory.substr(0, directory.size() - layouts::kClaims.size()));
   return places;
@@ -69,7 +65,7 @@ Result<Target> find_target(const Client& client, const std::string& node, const 
     if (!view) continue;
     if (auto target = target_in(*view, node)) return *std::move(target);
   }
-  // Or it is the lock itself.
+  // The node may also be the lock itself.
   auto self = read_view(client, node, limits);
   if (!self) return std::unexpected(self.error());
   if (!self->holders.empty()) {

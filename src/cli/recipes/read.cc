@@ -5,11 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
+#include "base/child_path.h"
 #include "cli/common/human_text.h"
 #include "layouts/directories.h"
 #include "layouts/revocation.h"
@@ -117,7 +117,7 @@ class Reader {
       parts.resize(limits_.line_max);
     }
     std::vector<std::string> paths;
-    for (const Part& part : parts) paths.push_back(join_path(directory, part.name));
+    for (const Part& part : parts) paths.push_back(child_path(directory, part.name));
     auto nodes = get_all(client_, paths);
     if (!nodes) return std::unexpected(nodes.error());
     std::vector<Stand> all;
@@ -150,11 +150,11 @@ class Reader {
     std::vector<Stand> line;
     std::string directory = view.path;
     if (leases.empty()) {
-      directory = join_path(view.path, layouts::kLeases);
+      directory = child_path(view.path, layouts::kLeases);
       auto names = names_in(client_, directory);
       if (!names) return std::unexpected(names.error());
       leases = recognise(*names).parts;
-      auto waiting = mutex_line(join_path(view.path, layouts::kLocks), view);
+      auto waiting = mutex_line(child_path(view.path, layouts::kLocks), view);
       if (!waiting) return std::unexpected(waiting.error());
       line = *std::move(waiting);
     }
@@ -192,7 +192,7 @@ class Reader {
   }
 
   Result<void> fill_time_lease(View& view) {
-    const std::string path = join_path(view.path, layouts::kLeaseHolder);
+    const std::string path = child_path(view.path, layouts::kLeaseHolder);
     auto node = sync_wait(client_.get(path, Wait::within(kPatience)));
     if (!node && node.error() == Errc::kNoNode) return {};
     if (!node) return std::unexpected(node.error());
@@ -222,7 +222,7 @@ class Reader {
     std::sort(names->begin(), names->end());
     if (names->size() > limits_.line_max) names->resize(limits_.line_max);
     std::vector<std::string> paths;
-    for (const std::string& name : *names) paths.push_back(join_path(directory, name));
+    for (const std::string& name : *names) paths.push_back(child_path(directory, name));
     auto nodes = get_all(client_, paths);
     if (!nodes) return std::unexpected(nodes.error());
     for (auto& [i, node] : *nodes)
@@ -235,8 +235,8 @@ class Reader {
     std::string claims_at = claims_of(view.path, limits_);
     std::vector<Part> parts = seen.parts;
     if (parts.empty()) {  // kazoo's LockingQueue
-      directory = join_path(view.path, layouts::kEntries);
-      claims_at = join_path(view.path, layouts::kTaken);
+      directory = child_path(view.path, layouts::kEntries);
+      claims_at = child_path(view.path, layouts::kTaken);
       auto names = names_in(client_, directory);
       if (!names) return std::unexpected(names.error());
       parts = recognise(*names).parts;
@@ -258,8 +258,8 @@ class Reader {
       if (i < limits_.items_max || claimed.contains(parts[i].name)) shown.push_back(&parts[i]);
     }
     std::vector<std::string> paths;
-    for (const Part* part : shown) paths.push_back(join_path(directory, part->name));
-    if (oldest != parts.end()) paths.push_back(join_path(directory, oldest->name));
+    for (const Part* part : shown) paths.push_back(child_path(directory, part->name));
+    if (oldest != parts.end()) paths.push_back(child_path(directory, oldest->name));
     auto nodes = get_all(client_, paths);
     if (!nodes) return std::unexpected(nodes.error());
     for (auto& [i, node] : *nodes) {
@@ -299,7 +299,7 @@ class Reader {
       names.resize(limits_.line_max);
     }
     std::vector<std::string> paths;
-    for (const std::string& name : names) paths.push_back(join_path(view.path, name));
+    for (const std::string& name : names) paths.push_back(child_path(view.path, name));
     auto nodes = get_all(client_, paths);
     if (!nodes) return std::unexpected(nodes.error());
     sort_children(names, paths, *nodes, view);
@@ -332,10 +332,6 @@ class Reader {
 };
 
 }  // namespace
-
-std::string join_path(std::string_view parent, std::string_view name) {
-  return fmt::format("{}{}{}", parent, parent == "/" ? "" : "/", name);
-}
 
 Result<View> read_view(const Client& client, const std::string& path, const ReadLimits& limits) {
   return Reader(client, limits).read(path);

@@ -45,6 +45,4 @@ Result<Scanned> scan(const Client& client, const std::string& path, const ReadLi
 // The directories to watch for changes of read_view().
 std::vector<std::string> watched_paths(const std::string& path, const ReadLimits& limits);
 
-std::string join_path(std::string_view parent, std::string_view name);
-
 }  // namespace drover::cli::observe

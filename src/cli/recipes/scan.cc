@@ -6,6 +6,7 @@
 #include <deque>
 #include <thread>
 
+#include "base/child_path.h"
 #include "cli/recipes/read.h"
 #include "layouts/directories.h"
 
@@ -27,7 +28,7 @@ Result<Below> look_below(const Client& client, const std::string& path,
   for (std::size_t first = 0; first < names.size(); first += kAtOnce) {
     std::vector<Task<Result<std::optional<Stat>>>> reads;
     for (std::size_t i = first; i < std::min(names.size(), first + kAtOnce); ++i) {
-      reads.push_back(client.exists(join_path(path, names[i]), Wait::within(kPatience)));
+      reads.push_back(client.exists(child_path(path, names[i]), Wait::within(kPatience)));
     }
     const auto results = sync_wait(when_all(std::move(reads)));
     for (std::size_t i = 0; i < results.size(); ++i) {
@@ -35,11 +36,11 @@ Result<Below> look_below(const Client& client, const std::string& path,
       const std::optional<Stat>& stat = *results[i];
       const std::string& name = names[first + i];
       if (stat && stat->num_children > 0 && !layouts::is_beside_recipe(name))
-        below.directories.push_back(join_path(path, name));
+        below.directories.push_back(child_path(path, name));
       const bool has_epoch =
           stat && stat->is_ephemeral() &&
           std::binary_search(names.begin(), names.end(), name + std::string(layouts::kEpoch));
-      if (has_epoch) below.locks.push_back(join_path(path, name));
+      if (has_epoch) below.locks.push_back(child_path(path, name));
     }
   }
   return below;

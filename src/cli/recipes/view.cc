@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "base/number.h"
 #include "cli/common/human_text.h"
 
 namespace drover::cli::observe {
@@ -80,8 +80,7 @@ void show_line(const View& view, Purpose purpose, std::int64_t now_ms, std::vect
 
 std::string key_text(const Item& item, QueueOrder order, std::int64_t now_ms) {
   if (order != QueueOrder::kDelay) return safe_text(item.key);
-  std::int64_t due = 0;
-  std::from_chars(item.key.data(), item.key.data() + item.key.size(), due);
+  const auto due = parse_number<std::int64_t>(item.key).value_or(0);
   return due <= now_ms ? "now" : fmt::format("in {}", duration_text(due - now_ms));
 }
 

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
-#include <charconv>
 #include <cstdio>
 
+#include "base/number.h"
 #include "cli/common/confirmation.h"
 #include "cli/common/human_text.h"
 #include "cli/common/options.h"
@@ -35,12 +35,9 @@ struct Command {
 };
 
 void read_id(const std::string& word, Request& request, Arguments& arguments) {
-  std::int64_t id = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
-  if (error != std::errc{} || end != word.data() + word.size() || id < 0) {
-    return arguments.complain(fmt::format("'{}' is no server id", word));
-  }
-  request.ids.push_back(id);
+  const auto id = parse_number<std::int64_t>(word);
+  if (!id || *id < 0) return arguments.complain(fmt::format("'{}' is not a server id", word));
+  request.ids.push_back(*id);
 }
 
 void read_line(const std::string& word, Request& request, Arguments& arguments) {

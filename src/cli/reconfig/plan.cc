@@ -162,7 +162,7 @@ class Planner {
     check_synced(member.id, found_.joining_health);
   }
 
-  // A member that serves gets another address, at which nobody is yet.
+  // A member that serves gets another address, where no server runs yet.
   bool moves_itself(const EnsembleMember& member) const {
     if (request_.verb != Verb::kReplace || request_.ids[0] != member.id) return false;
     const auto at = found_.joining_health.find(member.id);

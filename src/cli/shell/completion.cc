@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/child_path.h"
 #include "cli/commands/commands.h"
 #include "cli/common/text.h"
 
@@ -25,7 +26,7 @@ void add_flags(Completions& found, const Command& command) {
 }
 
 void add_paths(Completions& found, const std::function<std::vector<std::string>(const std::string&)>& list) {
-  const std::string parent = parent_of(found.typed);
+  const std::string parent(parent_or_root(found.typed));
   for (const std::string& name : list(parent)) {
     std::string path = child_path(parent, name);
     if (path.starts_with(found.typed)) found.words.push_back(std::move(path));

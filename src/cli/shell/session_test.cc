@@ -23,7 +23,7 @@ class Lines : public ::testing::Test {
     options.wait_for_connection = true;
     return options;
   }
-  // What is printed on standard output by these lines in a session of their own.
+  // Runs the lines in a new session and returns its standard output.
   std::string output_of(const std::vector<std::string>& lines) {
     ::testing::internal::CaptureStdout();
     ::testing::internal::CaptureStderr();
@@ -56,7 +56,7 @@ TEST_F(Lines, EventsFromAnotherThreadPrecedeLaterReplies) {
   const std::string output = output_of({"create /w", "get -w /w", "ls -w /w", "delete /w", "ls /"});
   const std::string event = "WatchedEvent state:SyncConnected type:NodeDeleted path:/w\n";
   EXPECT_THAT(output, HasSubstr("null\n[]\n\nWATCHER::\n\n" + event));
-  EXPECT_EQ(output.find(event), output.rfind(event)) << "it is told once";
+  EXPECT_EQ(output.find(event), output.rfind(event)) << "it is printed once";
   EXPECT_THAT(output_of({"printwatches off", "create /w", "get -w /w", "delete /w", "ls /"}),
               Not(HasSubstr("NodeDeleted")));
 }

@@ -21,7 +21,7 @@ TEST(Words, MayBeQuotedEitherWay) {
   EXPECT_THAT(split_words("set /a ''"), ElementsAre("set", "/a", ""));
 }
 
-// What the regular expression of ZooKeeper's shell does, seen there.
+// The same results as the regular expression of ZooKeeper's shell, checked there.
 TEST(Words, QuotesInsideAWordAreNotSpecial) {
   EXPECT_THAT(split_words("a\"b c\""), ElementsAre("a\"b", "c\""));
   EXPECT_THAT(split_words("\"a\"b"), ElementsAre("a", "b"));

@@ -23,7 +23,7 @@ std::expected<std::vector<NodeCopy>, Failure> read_nodes(Context& context,
                                                          const std::vector<std::string>& paths,
                                                          const std::function<void(std::size_t)>& seen = {});
 
-// Which of them exist.
+// The stats of the nodes; nullopt for a node that does not exist.
 std::expected<std::vector<std::optional<Stat>>, Failure> find_nodes(Context& context,
                                                                     const std::vector<std::string>& paths);
 

@@ -3,6 +3,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/base64.h"
 #include "cli/common/json.h"
 #include "cli/common/text.h"
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/child_path.h"
 #include "cli/common/text.h"
 
 namespace drover::cli {

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/number.h"
 #include "cli/common/human_text.h"
 
 namespace drover::cli::observe {
@@ -17,15 +17,7 @@ template <class Number>
 std::optional<Number> metric_number(std::string_view text) {
   const bool hex = text.starts_with("0x");
   if (hex) text.remove_prefix(2);
-  Number number{};
-  std::from_chars_result read{};
-  if constexpr (std::is_floating_point_v<Number>) {
-    read = std::from_chars(text.data(), text.data() + text.size(), number);
-  } else {
-    read = std::from_chars(text.data(), text.data() + text.size(), number, hex ? 16 : 10);
-  }
-  if (read.ec != std::errc{} || text.empty()) return std::nullopt;
-  return number;
+  return parse_number<Number>(text, hex ? 16 : 10);
 }
 
 // The rest of the line that begins with `key`.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/child_path.h"
 #include "recipes/barriers/generation.h"
 
 namespace drover::recipes {

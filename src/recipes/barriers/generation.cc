@@ -2,10 +2,11 @@
 #include "recipes/barriers/generation.h"
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <set>
 
+#include "base/child_path.h"
+#include "base/number.h"
 #include "layouts/sequence.h"
 
 namespace drover::recipes {
@@ -21,13 +22,6 @@ struct GenerationMember {
 
 std::string parties_text(int parties) { return "{\"parties\":" + std::to_string(parties) + "}"; }
 
-std::optional<std::int64_t> number_in(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 std::string text_of(const std::vector<GenerationMember>& members, std::size_t count) {
   std::string text;
   for (std::size_t i = 0; i < count; ++i) {
@@ -41,7 +35,7 @@ std::vector<std::int32_t> numbers_in(std::string_view text) {
   std::vector<std::int32_t> numbers;
   while (!text.empty()) {
     const std::size_t space = std::min(text.find(' '), text.size());
-    if (const auto number = number_in(text.substr(0, space))) {
+    if (const auto number = parse_number<std::int64_t>(text.substr(0, space))) {
       numbers.push_back(static_cast<std::int32_t>(*number));
     }
     text.remove_prefix(std::min(space + 1, text.size()));
@@ -114,7 +108,7 @@ Task<Result<std::int64_t>> read_current(std::shared_ptr<Arrival> a) {
   CO_TRY_ASSIGN(const NodeData node, until_answered(a->client, [&] {
                   return a->client.get(a->current_path(), for_steps(a->client, a->wait));
                 }));
-  const auto generation = number_in(node.data);
+  const auto generation = parse_number<std::int64_t>(node.data);
   if (!generation) co_return fail(Errc::kBadData, a->current_path());
   a->current_version = node.stat.version;
   co_return *generation;
@@ -340,10 +334,11 @@ Task<Result<void>> retire_round(Client client, std::string directory, Wait wait)
 Task<Result<void>> retire_rounds_before(Client client, std::string directory, Wait wait) {
   const std::size_t slash = directory.rfind('/');
   const std::string path = directory.substr(0, slash);
-  const auto own = number_in(std::string_view(directory).substr(slash + 3));
+  const auto own = parse_number<std::int64_t>(std::string_view(directory).substr(slash + 3));
   CO_TRY_ASSIGN(const Children children, until_answered(client, [&] { return client.children(path, wait); }));
   for (const std::string& name : children.names) {
-    const auto number = name.starts_with("g-") ? number_in(std::string_view(name).substr(2)) : std::nullopt;
+    const auto number =
+        name.starts_with("g-") ? parse_number<std::int64_t>(std::string_view(name).substr(2)) : std::nullopt;
     if (own && number && *number < *own) CO_TRY(retire_round(client, child_path(path, name), wait));
   }
   co_return Result<void>{};

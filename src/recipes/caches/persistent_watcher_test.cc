@@ -91,8 +91,8 @@ TEST(PersistentWatcher, ReportsNothingAfterItsDestructionOnTheExecutor) {
 TEST(PersistentWatcher, GetsNoEventsOfUnreadableNodes) {
   RecipeWorld world({.clients = 2});
   Reports reports;
-  const std::vector<Acl> nobody{{.permissions = Permission::kWrite}};
-  ASSERT_TRUE(world.get(world.client(1).create("/a", "", {.acl = nobody})));
+  const std::vector<Acl> write_only{{.permissions = Permission::kWrite}};
+  ASSERT_TRUE(world.get(world.client(1).create("/a", "", {.acl = write_only})));
   PersistentWatcher watcher(world.client(0), "/a", WatchMode::kPersistent, reports.callbacks());
   // Servers check the permission when the event is sent, not when the watch is set.
   ASSERT_TRUE(world.get(watcher.start()));

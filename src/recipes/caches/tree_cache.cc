@@ -12,6 +12,7 @@
 #include <set>
 #include <utility>
 
+#include "base/child_path.h"
 #include "recipes/common/loop.h"
 
 namespace drover::recipes {
@@ -104,7 +105,7 @@ class TreeCache::State final : public Loop {
   bool is_wanted(std::string_view path) const { return !options_.filter || options_.filter(path); }
   // Nothing between it and the root is left out.
   bool is_reached(std::string_view path) const {
-    for (; path.size() > root_.size(); path = parent_in(path)) {
+    for (; path.size() > root_.size(); path = parent_or_root(path)) {
       if (!is_wanted(path)) return false;
     }
     return true;

@@ -19,7 +19,6 @@
 
 #include "drover/client.h"
 #include "drover/signal.h"
-#include "recipes/common/paths.h"
 
 namespace drover::recipes {
 

@@ -16,7 +16,6 @@
 
 #include "drover/client.h"
 #include "drover/signal.h"
-#include "recipes/common/paths.h"
 
 namespace drover::recipes {
 

@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/child_path.h"
+#include "base/path.h"
 #include "drover/recipes/settled.h"
 #include "recipes/common/loop.h"
 #include "recipes/common/settle.h"
@@ -52,7 +54,7 @@ Task<Result<std::string>> bind_sequential(Client client, std::string path, std::
   auto creating = client.create_protected(path, value, create_options(options, true), wait);
   const Result<Created> created = co_await std::move(creating);
   if (!created) co_return std::unexpected(created.error());
-  co_return std::string(name_in(created->path));
+  co_return std::string(base_name(created->path));
 }
 
 Task<Result<std::vector<std::string>>> sorted_names(Client client, std::string root, Wait wait) {

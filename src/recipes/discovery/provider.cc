@@ -3,6 +3,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/child_path.h"
 #include "drover/recipes/discovery.h"
 #include "drover/recipes/tree_cache.h"
 #include "recipes/common/loop.h"
@@ -19,7 +20,7 @@ class Provider::State {
         balancer_(options.pick, std::move(options.balancer)) {}
 
   static std::function<bool(std::string_view)> instances_below(const std::string& root) {
-    return [root](std::string_view path) { return recipes::parent_in(path) == root; };
+    return [root](std::string_view path) { return parent_or_root(path) == root; };
   }
 
   // Malformed instances are skipped.
@@ -66,8 +67,7 @@ class Provider::State {
 };
 
 Provider::Provider(Client client, std::string base, std::string service, ProviderOptions options)
-    : state_(std::make_shared<State>(std::move(client), recipes::child_path(base, service),
-                                     std::move(options))) {
+    : state_(std::make_shared<State>(std::move(client), child_path(base, service), std::move(options))) {
   state_->listening = state_->cache.on_event([weak = std::weak_ptr<State>(state_)](const TreeEvent& event) {
     if (const auto state = weak.lock()) state->take(event);
   });

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/child_path.h"
 #include "drover/recipes/discovery.h"
 #include "drover/recipes/persistent_node.h"
 #include "recipes/common/loop.h"
@@ -13,7 +14,6 @@
 
 namespace drover::discovery {
 
-using recipes::child_path;
 using recipes::PersistentNode;
 using recipes::PersistentNodeOptions;
 

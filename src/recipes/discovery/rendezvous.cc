@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/child_path.h"
 #include "drover/signal.h"
 #include "recipes/common/loop.h"
 #include "recipes/common/settle.h"

@@ -110,7 +110,7 @@ Task<Result<void>> Election::lead(Election* election, const Ticket* ticket) {
     const bool gone = node ? node->stat.czxid != ticket->czxid() : node.error() == Errc::kNoNode;
     if (gone) co_return fail(Errc::kLockLost, ticket->path());
     if (!node) co_return std::unexpected(node.error());
-    // What is on its way to be told ends the term at once, or is the reason to look again.
+    // A change that is still being reported ends the term at once, or is the reason to look again.
     if (client.state() == ConnectionState::kConnected && client.session() == client.bound_session())
       election->gain(*ticket);
     auto waiting = waker.wait(election->until_stopped());

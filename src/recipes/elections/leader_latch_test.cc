@@ -204,7 +204,7 @@ TEST(LeaderLatch, SurvivesEveryFaultAtEveryMessage) {
     }
     world.run_for(milliseconds(15'000));
     ASSERT_EQ(latches.leaders().size(), 1u);
-    EXPECT_EQ(world.children(kPath).size(), 2u) << "no orphan, nobody missing";
+    EXPECT_EQ(world.children(kPath).size(), 2u) << "no orphan, and no candidate is missing";
     const std::size_t leader = latches.leaders().front();
     latches.all[leader].reset();
     ASSERT_TRUE(latches.one_leads());

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/child_path.h"
 #include "recipes/locks/ticket.h"
 
 namespace drover::recipes {

@@ -42,7 +42,7 @@ struct Holding {
 
   // Used only on the executor.
   Client::Subscription states;
-  std::shared_ptr<Waker> waker;  // of whoever watches the node
+  std::shared_ptr<Waker> waker;  // wakes the task that watches the node
 
   // Adds a guard; false: the last one is already gone.
   bool share() {

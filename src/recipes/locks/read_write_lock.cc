@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/child_path.h"
 #include "recipes/locks/holding.h"
 #include "recipes/locks/ticket.h"
 

@@ -105,7 +105,7 @@ Task<Result<std::optional<Ticket>>> try_claim(Claim claim, Doubt* doubt, Wait wa
     doubt->begin();
     auto claiming = claim_once(claim, wait);
     const Result<std::vector<OpResult>> claimed = co_await std::move(claiming);
-    // What it created ends with its session.
+    // Its node ends with its session.
     const bool over = !claimed && claimed.error().error_class() == ErrorClass::kUnrecoverable;
     if (claimed || over || !claimed.error().maybe_applied()) doubt->settle();
     if (claimed) {

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "base/child_path.h"
 #include "drover/recipes/mutex.h"
 #include "recipes/locks/holding.h"
 #include "recipes/locks/ticket.h"

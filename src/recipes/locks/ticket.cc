@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/child_path.h"
+
 namespace drover::recipes {
 namespace {
 
@@ -86,7 +88,7 @@ Task<Result<void>> wait_for_turn(const Ticket* ticket, LineOptions options, Wait
     if (!*ahead) co_return Result<void>{};
     if (wait.is_poll()) co_return fail(Errc::kDeadline, ticket->path());
 
-    Watch next = waker.watch();  // Set before the old one goes, so that servers need not be told.
+    Watch next = waker.watch();  // Set before the old one goes, so that no removal is sent to the server.
     auto looking = read_node(client, **ahead, &next, steps);
     const Result<NodeData> node = co_await std::move(looking);
     watch = std::move(next);

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/child_path.h"
 #include "recipes/locks/lease_data.h"
 #include "recipes/locks/ticket.h"
 

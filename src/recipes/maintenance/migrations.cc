@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/child_path.h"
 #include "drover/recipes/mutex.h"
-#include "recipes/common/paths.h"
 #include "recipes/common/settle.h"
 
 namespace drover::recipes {

@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "base/child_path.h"
 #include "recipes/common/loop.h"
-#include "recipes/common/paths.h"
 
 namespace drover::recipes {
 

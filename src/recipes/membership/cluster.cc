@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "drover/recipes/cluster.h"
 
-#include <charconv>
 #include <map>
 #include <mutex>
 #include <utility>
 
+#include "base/child_path.h"
+#include "base/number.h"
+#include "base/path.h"
 #include "drover/recipes/tree_cache.h"
 #include "recipes/common/loop.h"
 #include "recipes/common/settle.h"
@@ -16,11 +18,11 @@ namespace drover::recipes {
 std::string Command::to_text() const { return std::to_string(generation) + " " + word; }
 
 std::optional<Command> Command::parse(std::string_view text) {
-  Command command;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), command.generation);
-  if (error != std::errc{} || end == text.data() + text.size() || *end != ' ') return std::nullopt;
-  command.word = std::string(end + 1, text.data() + text.size());
-  return command;
+  const std::size_t blank = text.find(' ');
+  if (blank == std::string_view::npos) return std::nullopt;
+  const auto generation = parse_number<decltype(Command::generation)>(text.substr(0, blank));
+  if (!generation) return std::nullopt;
+  return Command{.word = std::string(text.substr(blank + 1)), .generation = *generation};
 }
 
 // --- the leader ---
@@ -53,11 +55,11 @@ class Cluster::State {
 };
 
 void Cluster::State::take(const TreeEvent& event) {
-  const std::string_view kind = name_in(parent_in(event.path));
-  if (event.path.empty() || parent_in(parent_in(event.path)) != path) return;
+  const std::string_view kind = base_name(parent_or_root(event.path));
+  if (event.path.empty() || parent_or_root(parent_or_root(event.path)) != path) return;
   const bool gone = event.kind == TreeEvent::Kind::kDeleted;
   const std::lock_guard lock(mutex_);
-  const std::string id(name_in(event.path));
+  const std::string id(base_name(event.path));
   Known& known = known_[id];
   known.node.id = id;
   const auto command = gone ? std::nullopt : Command::parse(event.node.data);
@@ -127,7 +129,7 @@ Task<Result<std::uint64_t>> write_command(Client client, std::string path, std::
     }
     if (error == Errc::kNodeExists) co_return fail(Errc::kBadVersion, path);
     if (error != Errc::kNoNode || error.op_index != ours || *now) co_return std::unexpected(error);
-    auto making = client.create(std::string(parent_in(path)), {}, {.parents = true}, wait);
+    auto making = client.create(std::string(parent_or_root(path)), {}, {.parents = true}, wait);
     const Result<Created> made = co_await std::move(making);
     if (made || made.error() == Errc::kNodeExists) continue;
     if (!is_recoverable(made.error())) co_return std::unexpected(made.error());
@@ -170,7 +172,7 @@ Task<Result<Command>> command_of(std::shared_ptr<NodeCache> desired, Wait wait) 
     auto reading = desired->next(wait);
     const Result<std::optional<NodeData>> node = co_await std::move(reading);
     if (!node) co_return std::unexpected(node.error());
-    if (!*node) continue;  // It is told nothing any more.
+    if (!*node) continue;  // It was removed and gets no more commands.
     if (const auto command = Command::parse((*node)->data)) co_return *command;
   }
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/child_path.h"
 #include "drover/recipes/tree_cache.h"
 #include "drover/signal.h"
 #include "recipes/common/loop.h"
@@ -43,7 +44,7 @@ class Group::State {
 
   // Members have no children; nodes below them are ignored.
   static std::function<bool(std::string_view)> direct(const std::string& root) {
-    return [root](std::string_view node) { return parent_in(node) == root; };
+    return [root](std::string_view node) { return parent_or_root(node) == root; };
   }
 
   std::vector<Member> members() const {

@@ -2,9 +2,10 @@
 #include "drover/recipes/heartbeat.h"
 
 #include <atomic>
-#include <charconv>
 #include <utility>
 
+#include "base/child_path.h"
+#include "base/number.h"
 #include "recipes/common/loop.h"
 
 namespace drover::recipes {
@@ -12,11 +13,11 @@ namespace drover::recipes {
 std::string LiveData::to_text() const { return std::to_string(beats) + "\n" + info; }
 
 std::optional<LiveData> LiveData::parse(std::string_view text) {
-  LiveData data;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), data.beats);
-  if (error != std::errc{} || end == text.data() + text.size() || *end != '\n') return std::nullopt;
-  data.info = std::string(end + 1, text.data() + text.size());
-  return data;
+  const std::size_t line_end = text.find('\n');
+  if (line_end == std::string_view::npos) return std::nullopt;
+  const auto beats = parse_number<decltype(LiveData::beats)>(text.substr(0, line_end));
+  if (!beats) return std::nullopt;
+  return LiveData{.beats = *beats, .info = std::string(text.substr(line_end + 1))};
 }
 
 // Checks its own count periodically.

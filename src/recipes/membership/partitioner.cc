@@ -5,9 +5,10 @@
 #include <optional>
 #include <utility>
 
+#include "base/child_path.h"
+#include "base/path.h"
 #include "drover/recipes/group.h"
 #include "drover/recipes/mutex.h"
-#include "recipes/common/paths.h"
 
 namespace drover::recipes {
 namespace {
@@ -123,7 +124,7 @@ class Partitioner::State {
   Mutex mutex_of(const std::string& item) const {
     return Mutex(client, child_path(child_path(path, "locks"), item));
   }
-  std::string our_node() const { return std::string(name_in(member->node())); }
+  std::string our_node() const { return std::string(base_name(member->node())); }
   // kazoo's members publish no hash.
   bool agrees(const std::vector<Member>& members) const {
     return std::ranges::all_of(members, [&](const Member& m) { return m.data.empty() || m.data == hash; });

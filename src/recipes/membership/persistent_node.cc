@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/child_path.h"
 #include "recipes/common/loop.h"
 #include "recipes/common/steps.h"
 

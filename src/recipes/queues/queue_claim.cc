@@ -10,6 +10,8 @@
 
 #include <utility>
 
+#include "base/child_path.h"
+
 namespace drover::recipes {
 namespace {
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/child_path.h"
 #include "drover/recipes/queue.h"
 #include "recipes/common/steps.h"
 #include "recipes/queues/queue_names.h"

@@ -2,8 +2,8 @@
 #include "recipes/queues/queue_names.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/number.h"
 #include "layouts/sequence.h"
 
 namespace drover::recipes {
@@ -23,14 +23,6 @@ std::string upper_hex(std::uint64_t value, std::size_t digits_min) {
     value >>= 4;
   } while (value != 0 || text.size() < digits_min);
   return text;
-}
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text, int base) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 void append_u32(std::string& out, std::uint32_t value) {
@@ -72,7 +64,7 @@ std::optional<ItemName> parse_fifo_name(std::string_view name, std::string_view 
 std::optional<ItemName> parse_priority_name(std::string_view name) {
   constexpr std::size_t kPrefix = kQueue.size() + 1 + kPriorityDigits;
   if (!name.starts_with(kQueue) || name.size() <= kPrefix) return std::nullopt;
-  const auto digits = number_in<std::uint32_t>(name.substr(kQueue.size() + 1, kPriorityDigits), 16);
+  const auto digits = parse_number<std::uint32_t>(name.substr(kQueue.size() + 1, kPriorityDigits), 16);
   const char sign = name[kQueue.size()];
   if (!digits) return std::nullopt;
   const auto priority = static_cast<std::int32_t>(*digits);
@@ -84,7 +76,7 @@ std::optional<ItemName> parse_priority_name(std::string_view name) {
 
 std::optional<ItemName> parse_delay_name(std::string_view name) {
   const auto fields = fields_of(name);
-  const auto due_ms = fields ? number_in<std::int64_t>(fields->field, 16) : std::nullopt;
+  const auto due_ms = fields ? parse_number<std::int64_t>(fields->field, 16) : std::nullopt;
   if (!due_ms) return std::nullopt;
   return ItemName{.name = std::string(name), .rank = *due_ms, .sequence = fields->sequence};
 }

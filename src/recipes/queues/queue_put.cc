@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Puts into a queue: exactly once, or with maybe_applied().
+#include "base/child_path.h"
 #include "recipes/queues/queue_config.h"
 
 namespace drover::recipes {
@@ -72,7 +73,7 @@ Task<Result<bool>> try_to_put(SharedPutting p) {
     CO_TRY(pause_before_retry(p->client, error, p->wait));
     co_return false;
   }
-  // Whose could it be, if not that of the try before?
+  // Only the previous try can have created it.
   if (error == Errc::kNodeExists && error.op_index == 0) co_return true;
   if (error == Errc::kBadVersion) co_return false;
   if (error != Errc::kNoNode) co_return std::unexpected(error);

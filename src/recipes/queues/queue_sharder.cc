@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/child_path.h"
 #include "recipes/queues/queue_claim.h"
 
 namespace drover::recipes {

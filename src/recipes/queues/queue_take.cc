@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/child_path.h"
 #include "layouts/sequence.h"
 #include "recipes/queues/queue_config.h"
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/child_path.h"
+
 namespace drover::recipes {
 namespace {
 

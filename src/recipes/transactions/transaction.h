@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/child_path.h"
 #include "recipes/common/steps.h"
 #include "recipes/transactions/transaction_record.h"
 

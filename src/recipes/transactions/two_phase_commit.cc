@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/child_path.h"
 #include "recipes/transactions/transaction.h"
 
 namespace drover::recipes {

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <vector>
 
+#include "base/child_path.h"
 #include "drover/recipes/mutex.h"
 #include "recipes/common/loop.h"
 #include "recipes/common/settle.h"
@@ -232,7 +233,7 @@ Task<Result<AtomicBytes::State::Outcome>> AtomicBytes::State::find_out(State& se
 // A node without data counts as not set: the first change sets it.
 Task<Result<void>> AtomicBytes::State::make_parents(State& self, Wait wait) {
   const bool marked = self.options.exactly_once;
-  auto parent = marked ? self.marks_root : std::string(parent_in(self.path));
+  auto parent = marked ? self.marks_root : std::string(parent_or_root(self.path));
   if (parent == "/") co_return Result<void>{};
   auto making = self.client.create(parent, {}, {.mode = CreateMode::kContainer, .parents = true}, wait);
   const Result<Created> made = co_await std::move(making);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/child_path.h"
+#include "base/path.h"
 #include "layouts/sequence.h"
 #include "recipes/common/loop.h"
 #include "recipes/common/settle.h"
@@ -30,7 +32,7 @@ Task<Result<std::string>> write_version(BundlePlace place, Pieces pieces, Wait w
   auto writing = write_in_parts(place.client, std::move(ops), wait);
   const Result<void> written = co_await std::move(writing);
   if (!written) co_return std::unexpected(written.error());
-  co_return std::string(name_in(created->path));
+  co_return std::string(base_name(created->path));
 }
 
 Task<Result<void>> remove_version(BundlePlace place, std::string name) {

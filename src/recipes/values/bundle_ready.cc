@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/child_path.h"
 #include "recipes/common/loop.h"
 #include "recipes/common/settle.h"
 #include "recipes/common/steps.h"

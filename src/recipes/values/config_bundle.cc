@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/child_path.h"
 #include "drover/signal.h"
 #include "recipes/common/loop.h"
 #include "recipes/common/steps.h"

@@ -7,6 +7,7 @@
 #include <deque>
 #include <utility>
 
+#include "base/child_path.h"
 #include "drover/recipes/atomic_value.h"
 #include "layouts/sequence.h"
 #include "recipes/common/loop.h"

@@ -5,10 +5,12 @@
 // next owner knows where to begin, even if the two clocks disagree, and an owner that has lost its session
 // without knowing it cannot go beyond that time.
 #include <algorithm>
-#include <charconv>
 #include <mutex>
 #include <utility>
 
+#include "base/child_path.h"
+#include "base/number.h"
+#include "base/path.h"
 #include "drover/recipes/id_generator.h"
 #include "recipes/common/loop.h"
 #include "recipes/common/settle.h"
@@ -28,10 +30,9 @@ std::int64_t system_ms() {
 }
 
 Result<std::int64_t> number_of(const std::string& text, const std::string& path) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return fail(Errc::kBadData, path);
-  return number;
+  const auto number = parse_number<std::int64_t>(text);
+  if (!number) return fail(Errc::kBadData, path);
+  return *number;
 }
 
 }  // namespace
@@ -164,12 +165,12 @@ Task<Result<std::optional<int>>> SnowflakeIds::State::find_ours(State& self, Cli
   const Result<std::vector<std::string>> paths = co_await std::move(asking);
   if (!paths) co_return std::unexpected(paths.error());
   for (const std::string& path : *paths) {
-    if (parent_in(path) != self.workers_) continue;
+    if (parent_or_root(path) != self.workers_) continue;
     auto reading = c.get(path, wait);
     const Result<NodeData> node = co_await std::move(reading);
     if (!node && node.error() == Errc::kNoNode) continue;
     if (!node) co_return std::unexpected(node.error());
-    const Result<std::int64_t> number = number_of(std::string(name_in(path)), path);
+    const Result<std::int64_t> number = number_of(std::string(base_name(path)), path);
     if (number && node->data == self.token_) co_return static_cast<int>(*number);
   }
   co_return std::optional<int>{};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Paths and their parts.
+// Paths as clients write them, where the root is "/". For the tree, whose root is "", see base/path.h.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-namespace drover::recipes {
+namespace drover {
 
 // Joins "/a" and "b" to "/a/b", and "/" and "b" to "/b".
 inline std::string child_path(std::string_view parent, std::string_view name) {
@@ -14,11 +14,10 @@ inline std::string child_path(std::string_view parent, std::string_view name) {
   return path.append("/").append(name);
 }
 
-// The part after the last slash, and the part before it (at least "/").
-inline std::string_view name_in(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-inline std::string_view parent_in(std::string_view path) {
+// "/a/b" -> "/a", "/a" -> "/".
+inline std::string_view parent_or_root(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == 0 || slash == std::string_view::npos ? "/" : path.substr(0, slash);
 }
 
-}  // namespace drover::recipes
+}  // namespace drover
