@@ -11,6 +11,7 @@ import contextlib
 import mmap
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import socket
@@ -122,7 +123,8 @@ class FailingDisk:
 class Drover:
     """One server with its directories; may be started, killed and started again on the same data."""
 
-    def __init__(self, properties=None, config=None, data_dir=None, failing_disk=False, separate_logs=False):
+    def __init__(self, properties=None, config=None, data_dir=None, failing_disk=False, separate_logs=False,
+                 descriptors=None):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="drover-durability-"))
         self.data_dir = pathlib.Path(data_dir) if data_dir else self.folder / "data"
         self.log_file = self.folder / "server.log"
@@ -134,6 +136,7 @@ class Drover:
         if separate_logs:
             self.config["dataLogDir"] = self.folder / "logs"
         self.disk = FailingDisk(self.folder) if failing_disk else None
+        self.descriptors = descriptors  # the limit of open files; None: as here
 
     @property
     def snapshots(self):
@@ -155,8 +158,11 @@ class Drover:
                 [drover_binary(), "server", str(config_file),
                  *[f"-D{key}={value}" for key, value in self.properties.items()]],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, cwd=self.folder,
-                env=environment)
+                env=environment, preexec_fn=self._limit_descriptors if self.descriptors else None)
         _live.append(self.process)
+
+    def _limit_descriptors(self):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (self.descriptors, self.descriptors))
 
     def start(self):
         """Returns when it serves; NotStarted when it ended instead."""

@@ -8,11 +8,12 @@
 # looks at what is left of it. What takes memory in legal ways is in memory_test.py.
 
 import contextlib
+import socket
 import struct
 import sys
 import time
 
-from harness import OK, Session, check, check_equal, is_closed, p, run
+from harness import OK, Drover, Session, check, check_equal, is_closed, p, run
 from hostile import CONNECTIONS, CONNECTIONS_PER_ADDRESS, DEADLINE_SECONDS, FRAME_MAX, IDENTITIES, Target
 
 # The server looks once a second for those who took too long.
@@ -172,6 +173,21 @@ def connections_of_the_server_are_limited():
     server.counter_after_flood("connection_rejected")
 
 
+def by_default_connections_leave_descriptors_for_files():
+    """Java has no limit by default, and then cannot open its next log file. A quarter of a small limit is reserved."""
+    # Small log files: the server must open new ones while all connections are in use.
+    with Drover(properties={"zookeeper.txnLogSizeLimitInKb": 64}, descriptors=200).start() as crowded:
+        writer = Session(crowded.port)
+        flood = [socket.create_connection(("127.0.0.1", crowded.port), timeout=20) for _ in range(200)]
+        kept = survivors(flood)
+        check(130 <= len(kept) < 150, f"{len(kept)} of {len(flood)} were let in")
+        for n in range(20):
+            writer.create(f"/crowd-{n}", bytes(20_000))
+        check(len(list(crowded.logs.glob("log.*"))) > 2, "new log files")
+        for connection in flood:
+            connection.close()
+
+
 # ---- identities and words ------------------------------------------------------------------------------
 
 
@@ -219,6 +235,7 @@ if __name__ == "__main__":
             a_started_request_must_be_completed,
             connections_per_address_are_limited,
             connections_of_the_server_are_limited,
+            by_default_connections_leave_descriptors_for_files,
             identities_beyond_the_limit_close_the_connection,
             a_flood_of_four_letter_words_is_survived,
             the_server_is_healthy_afterwards,
