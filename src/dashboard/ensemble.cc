@@ -272,9 +272,9 @@ HttpResponse EnsembleView::answer() {
   json::object out{{"server", server(place, facts)},
                    {"leader", std::move(leader)},
                    {"quorum", {{"voters", voters}, {"needed", voters / 2 + 1}, {"up", up}}},
-                   {"config", {{"version", hex_id(Zxid{place.members.version()})}, {"proposed", nullptr}}},
+                   {"config", {{"version", hex_text(Zxid{place.members.version()})}, {"proposed", nullptr}}},
                    {"members", std::move(all)}};
-  if (place.proposed) out["config"].as_object()["proposed"] = hex_id(Zxid{place.proposed->version()});
+  if (place.proposed) out["config"].as_object()["proposed"] = hex_text(Zxid{place.proposed->version()});
   return json_answer(out);
 }
 
