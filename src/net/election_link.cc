@@ -12,18 +12,21 @@
 namespace drover::net {
 namespace {
 
-constexpr std::size_t kUngreetedMax = 64;
 constexpr std::size_t kReadBytes = 64 * 1024;
 constexpr int kBackoffMinMs = 50;
 constexpr int kBackoffMaxMs = 2000;
 // If a link breaks sooner, the other side perhaps never wanted it: then back off further.
 constexpr int kSettledMs = 2000;
-// A knock that arrives this soon after the link came up was sent before it. A knock that was meant is
-// repeated.
-constexpr int kCrossedMs = 100;
 // How long the peer may take to connect back after our knock.
 constexpr int kConnectBackMs = 1000;
-constexpr int kRefusalLineMs = 1000;
+
+// SASL is off here, or the peer was silent for too long before it began.
+std::string describe_bad_frame(std::string_view bytes) {
+  if (wire::begins_with_auth(bytes) == true) {
+    return "it authenticates with SASL, which was not expected (see quorum.auth.enableSasl)";
+  }
+  return "it sent a frame of invalid length";
+}
 
 void take_earlier(std::optional<Instant>& earliest, std::optional<Instant> t) {
   if (t) earliest = std::min(earliest.value_or(*t), *t);
@@ -89,8 +92,7 @@ void ElectionLinks::set_peer(PeerEntry& entry, const std::vector<Endpoint>& addr
   if (!peer.guest && peer.addresses == addresses) return;
   const bool is_dialling = peer.dialled != nullptr;
   peer.addresses = addresses;
-  peer.dialled.reset();
-  peer.knock_deadline.reset();
+  stop_dialling(peer);
   peer.backoff_ms = 0;
   peer.retry_at = loop_.now();
   peer.guest.reset();
@@ -127,90 +129,6 @@ bool ElectionLinks::has_link(ServerId peer) const {
   return found != peers_.end() && found->second.link != nullptr;
 }
 
-// --- connections without a greeting ---
-
-void ElectionLinks::on_accepted(Stream stream, const Address& peer) {
-  if (ungreeted_.size() >= kUngreetedMax) {
-    refuse(*ungreeted_.front().link, Refusal::kCrowded, "too many connections without a greeting");
-  }
-  auto link = PeerLink::accept(loop_, *this, std::move(stream), peer, link_options());
-  if (!link) return on_refused(peer, link.error().what);
-  ungreeted_.push_back({*std::move(link), loop_.now() + config_.hello_timeout_ms});
-}
-
-void ElectionLinks::on_refused(const Address& peer, const std::string& reason) {
-  refusals_.count(Refusal::kHandshake);
-  tell_refusal(peer, reason);
-}
-
-void ElectionLinks::tell_refusal(const Address& peer, const std::string& reason) {
-  tell_at_most_once_a_second("connection from " + peer.to_text() + " refused: " + reason);
-}
-
-// For lines that a stranger can cause at any rate.
-void ElectionLinks::tell_at_most_once_a_second(std::string line) {
-  if (loop_.now() < next_refusal_line_) {
-    ++refusals_untold_;
-    return;
-  }
-  next_refusal_line_ = loop_.now() + kRefusalLineMs;
-  if (const auto untold = std::exchange(refusals_untold_, 0); untold > 0) {
-    line += " (and " + std::to_string(untold) + " others before)";
-  }
-  if (callbacks_.on_trouble) callbacks_.on_trouble(line);
-}
-
-std::unique_ptr<PeerLink> ElectionLinks::take_ungreeted(const PeerLink& link) {
-  const auto found =
-      std::ranges::find_if(ungreeted_, [&](const Ungreeted& waiting) { return waiting.link.get() == &link; });
-  if (found == ungreeted_.end()) return nullptr;
-  auto taken = std::move(found->link);
-  ungreeted_.erase(found);
-  return taken;
-}
-
-void ElectionLinks::refuse(PeerLink& link, Refusal kind, const std::string& reason) {
-  const auto ended = take_ungreeted(link);
-  refusals_.count(kind);
-  tell_refusal(link.peer(), reason);
-}
-
-std::size_t ElectionLinks::read_hello(PeerLink& link, std::string_view bytes) {
-  wire::ElectionHello hello;
-  const wire::DecodedHello decoded = wire::decode_hello(bytes, hello);
-  if (decoded.status == wire::Decoded::kNeedMore) return 0;
-  if (decoded.status == wire::Decoded::kBad)
-    return refuse(link, Refusal::kNoGreeting, "its greeting is invalid"), 0;
-
-  const auto found = peers_.find(hello.server);
-  const bool is_peer = found != peers_.end() && !found->second.guest;
-  const auto objection = is_peer && config_.origins
-                             ? config_.origins->objection(hello.server, link.stream(), link.peer())
-                             : std::nullopt;
-  // A forged knock of a peer gains nothing: we connect to the addresses of our configuration.
-  const bool is_knock = hello.server < config_.me;
-  if (objection && !is_knock) return refuse(link, Refusal::kWrongAddress, *objection), 0;
-  const std::expected<PeerEntry*, std::string> peer =
-      is_peer ? &*found : admit_guest(hello.server, hello.addresses);
-  if (!peer) return refuse(link, Refusal::kNoMember, peer.error()), 0;
-  auto taken = take_ungreeted(link);
-  if (is_knock) {
-    taken.reset();
-    return on_knock(**peer, hello.addresses), 0;
-  }
-  establish(**peer, std::move(taken));
-  return decoded.bytes + read_frames(link, bytes.substr(decoded.bytes));
-}
-
-// The peer has no link, otherwise it would not knock. Our link, if we have one, may be dead without our
-// knowledge; or the knock is forged. So our link stays until a better one is up.
-void ElectionLinks::on_knock(PeerEntry& peer, const std::vector<std::string>& announced) {
-  if (peer.second.dialled) return;
-  if (peer.second.link && loop_.now() - peer.second.up_since < kCrossedMs) return;
-  if (peer.second.guest) prepare_guest_dial(peer.second, announced);
-  dial(peer);
-}
-
 // --- making links ---
 
 void ElectionLinks::dial(PeerEntry& entry) {
@@ -238,19 +156,65 @@ void ElectionLinks::on_connected(PeerLink& link) {
     return dial_failed(*peer, link.peer().to_text() + " is the address of a member");
   }
   link.output() += hello_;
-  if (peer->first > config_.me) {
-    peer->second.knock_deadline = loop_.now() + config_.connect_timeout_ms;
+  if (is_auth_needed(peer->second)) return authenticate(*peer);
+  on_dialled(*peer, link);
+}
+
+// The greeting is in the output, and we are authenticated if necessary.
+void ElectionLinks::on_dialled(PeerEntry& peer, PeerLink& link) {
+  peer.second.auth.reset();
+  if (peer.first > config_.me) {
+    peer.second.knock_deadline = loop_.now() + config_.connect_timeout_ms;
     return link.finish();
   }
   link.flush();
-  establish(*peer, std::move(peer->second.dialled));
+  establish(peer, std::move(peer.second.dialled));
+}
+
+void ElectionLinks::stop_dialling(Peer& peer) {
+  peer.auth.reset();
+  peer.dialled.reset();
+  peer.knock_deadline.reset();
+}
+
+// --- authenticating to a server ---
+
+bool ElectionLinks::is_auth_needed(const Peer& peer) const {
+  return config_.auth->connector && (!peer.guest || peer.guest->is_authenticated);
+}
+
+void ElectionLinks::authenticate(PeerEntry& peer) {
+  peer.second.auth_deadline = loop_.now() + config_.hello_timeout_ms;
+  peer.second.auth = std::make_unique<ConnectingAuth>(*config_.auth, peer.second.addresses.front().host,
+                                                      [this, id = peer.first] { on_auth_started(id); });
+  peer.second.dialled->flush();
+}
+
+void ElectionLinks::on_auth_started(ServerId id) {
+  PeerEntry& peer = *peers_.find(id);
+  if (peer.second.auth->state() == ConnectingAuth::State::kFailed) {
+    return dial_failed(peer, std::string(peer.second.auth->failure()));
+  }
+  peer.second.dialled->output() += peer.second.auth->first_packet();
+  peer.second.dialled->flush();
+}
+
+std::size_t ElectionLinks::read_auth_answer(PeerEntry& peer, PeerLink& link, std::string_view bytes) {
+  ConnectingAuth& auth = *peer.second.auth;
+  const std::size_t understood = auth.on_bytes(bytes, link.output());
+  if (auth.state() == ConnectingAuth::State::kFailed) {
+    return dial_failed(peer, std::string(auth.failure())), 0;
+  }
+  link.flush();
+  if (auth.state() != ConnectingAuth::State::kPassed) return understood;
+  on_dialled(peer, link);
+  return understood + read_frames(link, bytes.substr(understood));
 }
 
 // The newer link replaces the older one: the peer needs only one link, too.
 void ElectionLinks::establish(PeerEntry& entry, std::unique_ptr<PeerLink> link) {
   Peer& peer = entry.second;
-  peer.dialled.reset();
-  peer.knock_deadline.reset();
+  stop_dialling(peer);
   peer.link = std::move(link);
   peer.is_guest_link = peer.guest.has_value();
   peer.up_since = loop_.now();
@@ -277,7 +241,10 @@ void ElectionLinks::on_writable(PeerLink& link) {
 // --- notifications ---
 
 std::size_t ElectionLinks::on_bytes(PeerLink& link, std::string_view bytes) {
-  return owner_of(link) == nullptr ? read_hello(link, bytes) : read_frames(link, bytes);
+  PeerEntry* const peer = owner_of(link);
+  if (peer == nullptr) return read_ungreeted(link, bytes);
+  if (peer->second.auth && peer->second.dialled.get() == &link) return read_auth_answer(*peer, link, bytes);
+  return read_frames(link, bytes);
 }
 
 std::size_t ElectionLinks::read_frames(PeerLink& link, std::string_view bytes) {
@@ -287,7 +254,7 @@ std::size_t ElectionLinks::read_frames(PeerLink& link, std::string_view bytes) {
     const FrameStatus status = next_frame(bytes.substr(understood), wire::kNotificationBytesMax, frame);
     if (status == FrameStatus::kNeedMore) return understood;
     if (status == FrameStatus::kBadLength || frame.empty()) {
-      return link_lost(*peer, "it sent a frame of invalid length"), 0;
+      return link_lost(*peer, describe_bad_frame(bytes.substr(understood))), 0;
     }
     if (const auto objection = late_objection(*peer)) {
       refusals_.count(Refusal::kWrongAddress);
@@ -304,10 +271,10 @@ std::size_t ElectionLinks::read_frames(PeerLink& link, std::string_view bytes) {
 
 void ElectionLinks::on_closed(PeerLink& link, const std::string& reason) {
   PeerEntry* const peer = owner_of(link);
-  if (peer == nullptr) return refuse(link, Refusal::kNoGreeting, reason);
+  if (peer == nullptr) return ungreeted_closed(link, reason);
   if (peer->second.link.get() == &link) return link_lost(*peer, reason);
   const bool was_heard = link.is_finishing();
-  peer->second.dialled.reset();
+  stop_dialling(peer->second);
   if (!was_heard) return dial_failed(*peer, reason);
   peer->second.knock_deadline = loop_.now() + kConnectBackMs;
 }
@@ -323,8 +290,7 @@ void ElectionLinks::link_lost(PeerEntry& entry, const std::string& reason) {
 }
 
 void ElectionLinks::dial_failed(PeerEntry& peer, const std::string& reason) {
-  peer.second.dialled.reset();
-  peer.second.knock_deadline.reset();
+  stop_dialling(peer.second);
   if (peer.second.guest) return guest_dial_failed(peer, reason);
   back_off(peer.second);
   if (!peer.second.link) set_reachable(peer, false, reason);
@@ -358,9 +324,7 @@ ElectionLinks::PeerEntry* ElectionLinks::owner_of(const PeerLink& link) {
 
 void ElectionLinks::on_time(Instant now) {
   if (listener_) listener_->on_time(now);
-  while (!ungreeted_.empty() && ungreeted_.front().deadline <= now) {
-    refuse(*ungreeted_.front().link, Refusal::kLate, "its greeting took too long");
-  }
+  on_ungreeted_time(now);
   for (PeerLink* const link : links()) {
     // An event of one link may have closed others.
     if (const auto left = links(); std::ranges::find(left, link) != left.end()) link->on_time(now);
@@ -377,6 +341,9 @@ void ElectionLinks::on_peer_time(ServerId id, Instant now) {
   if (found == peers_.end()) return;
   const auto deadline = found->second.knock_deadline;
   if (deadline && *deadline <= now) return dial_failed(*found, "it did not connect back");
+  if (found->second.auth && found->second.auth_deadline <= now) {
+    return dial_failed(*found, "the SASL authentication took too long");
+  }
   // A guest has become a peer. set_peers() calls no callbacks.
   if (is_link_unreported(found->second)) return set_reachable(*found, true);
   dial_if_due(*found, now);
@@ -386,9 +353,11 @@ std::optional<Instant> ElectionLinks::next_time() const {
   std::optional<Instant> next;
   if (listener_) take_earlier(next, listener_->next_time());
   if (!ungreeted_.empty()) take_earlier(next, ungreeted_.front().deadline);
+  for (const Ungreeted& each : ungreeted_) take_earlier(next, each.quiet_until);
   for (const PeerLink* const link : links()) take_earlier(next, link->next_time());
   for (const auto& [id, peer] : peers_) {
     take_earlier(next, peer.knock_deadline);
+    if (peer.auth) take_earlier(next, peer.auth_deadline);
     if (is_link_unreported(peer)) take_earlier(next, loop_.now());
     if (peer.waiting && !peer.link && !peer.dialled && !peer.knock_deadline) {
       take_earlier(next, peer.retry_at);

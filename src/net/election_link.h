@@ -11,6 +11,9 @@
 // guest, and is dialled at the addresses of its greeting. The number of guests is limited: if there is one
 // more, the guest that has been silent the longest is disconnected. A guest whose link breaks is forgotten.
 //
+// With SASL, the connecting server authenticates right after its greeting (net/link_auth.h), before a knock,
+// too. Nothing that a peer says counts before that, not even that it has knocked.
+//
 //   ffffffffffff0000 0000000000000002 0000000e "127.0.0.1:3888"    greeting of server 2
 //   000000b3 <179 bytes>                                           frames: one notification each
 //
@@ -35,10 +38,12 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "net/link_auth.h"
 #include "net/peer_link.h"
 #include "net/peer_listener.h"
 #include "net/peer_origins.h"
 #include "net/peer_refusals.h"
+#include "wire/quorum.h"
 
 namespace drover::net {
 
@@ -55,7 +60,8 @@ struct ElectionLinksConfig {
   // quarter of an hour, and after a long partition wait minutes before the next retry.
   int unacked_timeout_ms = 10'000;
   PeerTls tls = {};
-  PeerOrigins* origins = nullptr;  // checks the addresses of peers; outlives the links. Null: no check.
+  const PeerAuth* auth = &kNoPeerAuth;  // outlives the links
+  PeerOrigins* origins = nullptr;       // checks the addresses of peers; outlives the links. Null: no check.
   // Maximum number of guests; 0: servers that are not peers are refused. Each guest costs at most about 1 MiB
   // and 20 descriptors.
   std::size_t guests_max = 0;
@@ -111,6 +117,8 @@ class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner
   struct Guest {
     std::uint64_t heard = 0;  // larger: heard from more recently
     int dials_left = 0;
+    // Only then we authenticate to it: a stranger could guess passwords from what we send.
+    bool is_authenticated = false;
     // Used by `dialled`. The shared resolver never forgets a name, so a stranger could fill it.
     std::unique_ptr<Resolver> resolver = {};
   };
@@ -124,6 +132,8 @@ class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner
     Instant up_since = {};
     // An outgoing connection: the future link, or (if our id is the smaller one) a knock.
     std::unique_ptr<PeerLink> dialled = {};
+    std::unique_ptr<ConnectingAuth> auth = {};  // while `dialled` authenticates
+    Instant auth_deadline = {};
     std::optional<Instant> knock_deadline = {};  // the peer got our knock and must connect back by then
     std::optional<std::string> waiting = {};     // not sent yet
     std::string last = {};                       // sent last
@@ -133,10 +143,13 @@ class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner
   };
   using PeerEntry = std::map<ServerId, Peer>::value_type;
 
-  // An accepted connection that has not sent its greeting yet.
+  // An accepted connection that has not sent its greeting yet, or has not authenticated yet.
   struct Ungreeted {
     std::unique_ptr<PeerLink> link;
     Instant deadline;
+    wire::ElectionHello hello = {};           // with `auth`
+    std::unique_ptr<AcceptedAuth> auth = {};  // the greeting has arrived, and SASL is on
+    std::optional<Instant> quiet_until = {};  // then it does not authenticate, and need not
   };
 
   ElectionLinks(EventLoop& loop, Resolver& resolver, ElectionLinksConfig config, Callbacks callbacks);
@@ -149,16 +162,33 @@ class ElectionLinks final : private PeerLink::Owner, private PeerListener::Owner
   void on_writable(PeerLink& link) override;
   void on_closed(PeerLink& link, const std::string& reason) override;
 
-  std::size_t read_hello(PeerLink& link, std::string_view bytes);
   std::size_t read_frames(PeerLink& link, std::string_view bytes);
+
+  // In election_link_greeting.cc.
+  using UngreetedPlace = std::list<Ungreeted>::iterator;
+  std::size_t read_ungreeted(PeerLink& link, std::string_view bytes);
+  std::size_t read_hello(Ungreeted& ungreeted, std::string_view bytes);
+  std::size_t read_auth(Ungreeted& ungreeted, std::string_view bytes);
+  std::size_t admit(PeerLink& link, const wire::ElectionHello& hello, bool is_authenticated,
+                    std::string_view bytes);
+  std::optional<std::string> origin_objection(const wire::ElectionHello& hello, const PeerLink& link);
   void on_knock(PeerEntry& peer, const std::vector<std::string>& announced);
+  void ungreeted_closed(PeerLink& link, const std::string& reason);
+  void on_ungreeted_time(Instant now);
   void refuse(PeerLink& link, Refusal kind, const std::string& reason);
   void tell_refusal(const Address& peer, const std::string& reason);
   void tell_at_most_once_a_second(std::string line);
+  UngreetedPlace find_ungreeted(const PeerLink& link);
   std::unique_ptr<PeerLink> take_ungreeted(const PeerLink& link);
 
   void dial(PeerEntry& peer);
   void dial_if_due(PeerEntry& peer, Instant now);
+  bool is_auth_needed(const Peer& peer) const;
+  void authenticate(PeerEntry& peer);
+  void on_auth_started(ServerId id);
+  std::size_t read_auth_answer(PeerEntry& peer, PeerLink& link, std::string_view bytes);
+  void on_dialled(PeerEntry& peer, PeerLink& link);
+  static void stop_dialling(Peer& peer);
   void establish(PeerEntry& peer, std::unique_ptr<PeerLink> link);
   void pump(Peer& peer);
   void link_lost(PeerEntry& peer, const std::string& reason);

@@ -91,8 +91,7 @@ std::expected<ElectionLinks::PeerEntry*, std::string> ElectionLinks::admit_guest
 // A removed server without a link is forgotten: it connects or knocks if it wants to know more.
 bool ElectionLinks::become_guest(Peer& peer) {
   if (config_.guests_max == 0 || !peer.link) return false;
-  peer.dialled.reset();
-  peer.knock_deadline.reset();
+  stop_dialling(peer);
   peer.reachable.reset();
   peer.guest = Guest{.heard = ++guests_heard_};
   return true;

@@ -17,13 +17,15 @@ enum class Refusal : std::uint8_t {
   kCrowded,       // the oldest of too many without a greeting, or the quietest of too many guests
   kNoMember,      // claims the id of a server that is not another member, and cannot be a guest
   kWrongAddress,  // claims the id of a member with other addresses, or announces an address of a member
+  kCredentials,   // the SASL exchange failed, or is required and did not begin
   kHandshake,     // the TLS handshake failed, or no descriptor was left
   kEnd            // number of reasons
 };
 // Their metrics, in the same order.
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(Refusal::kEnd)> kRefusalMetrics{
     "peer_rejected_no_greeting", "peer_rejected_late",    "peer_rejected_crowded",
-    "peer_rejected_no_member",   "peer_rejected_address", "peer_rejected_handshake",
+    "peer_rejected_no_member",   "peer_rejected_address", "peer_rejected_credentials",
+    "peer_rejected_handshake",
 };
 
 // Written by one thread, read by any.

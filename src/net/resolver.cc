@@ -2,16 +2,10 @@
 #include "net/resolver.h"
 
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
-
-#include "net/descriptor.h"
 
 namespace drover::net {
 
@@ -21,51 +15,22 @@ std::string to_text(const Endpoint& endpoint) {
   return (host.empty() ? "0.0.0.0" : host) + ":" + std::to_string(endpoint.port);
 }
 
-// Shared with the lookup threads, which may still wait for a name service when the resolver is destroyed.
-struct Resolver::Mailbox {
-  explicit Mailbox(Descriptor eventfd) : doorbell(std::move(eventfd)) {}
-
-  void ring() const {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t written = ::write(doorbell.fd(), &one, sizeof one);
-  }
-  void put(std::string host, Addresses answer) {
-    {
-      const std::lock_guard lock(mutex);
-      letters.emplace_back(std::move(host), std::move(answer));
-    }
-    ring();
-  }
-  std::vector<std::pair<std::string, Addresses>> take() {
-    std::uint64_t rings = 0;
-    [[maybe_unused]] const ssize_t got = ::read(doorbell.fd(), &rings, sizeof rings);
-    const std::lock_guard lock(mutex);
-    return std::exchange(letters, {});
-  }
-
-  const Descriptor doorbell;
-  std::mutex mutex;
-  std::vector<std::pair<std::string, Addresses>> letters;
-};
-
 IoResult<std::unique_ptr<Resolver>> Resolver::create(EventLoop& loop, Lookup lookup) {
-  Descriptor doorbell(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
-  if (!doorbell) return std::unexpected(io_error(errno, "cannot create an eventfd"));
-  std::unique_ptr<Resolver> made(
-      new Resolver(loop, std::move(lookup), std::make_shared<Mailbox>(std::move(doorbell))));
-  TRY(loop.add(made->mailbox_->doorbell.fd(), EPOLLIN, made.get()));
+  TRY_ASSIGN(auto answers, Answers::create());
+  std::unique_ptr<Resolver> made(new Resolver(loop, std::move(lookup), std::move(answers)));
+  TRY(loop.add(made->answers_->fd(), EPOLLIN, made.get()));
   return made;
 }
 
-Resolver::Resolver(EventLoop& loop, Lookup lookup, std::shared_ptr<Mailbox> mailbox)
-    : loop_(loop), lookup_(std::move(lookup)), mailbox_(std::move(mailbox)) {}
+Resolver::Resolver(EventLoop& loop, Lookup lookup, std::shared_ptr<Answers> answers)
+    : loop_(loop), lookup_(std::move(lookup)), answers_(std::move(answers)) {}
 
-Resolver::~Resolver() { loop_.remove(mailbox_->doorbell.fd(), this); }
+Resolver::~Resolver() { loop_.remove(answers_->fd(), this); }
 
 Resolver::Ticket Resolver::ask(const Endpoint& endpoint, Done done) {
   const Ticket ticket{++last_ticket_};
   questions_.emplace(ticket, Question{endpoint, std::move(done)});
-  if (known_.contains(endpoint.host)) mailbox_->ring();
+  if (known_.contains(endpoint.host)) answers_->ring();
   if (!under_way_.contains(endpoint.host)) look_up(endpoint.host);
   return ticket;
 }
@@ -75,16 +40,16 @@ void Resolver::cancel(Ticket ticket) { questions_.erase(ticket); }
 void Resolver::look_up(const std::string& host) {
   under_way_.insert(host);
   try {
-    std::thread([host, lookup = lookup_, mailbox = mailbox_] {
-      mailbox->put(host, lookup(host, 0));
+    std::thread([host, lookup = lookup_, answers = answers_] {
+      answers->put({host, lookup(host, 0)});
     }).detach();
   } catch (const std::system_error& e) {
-    mailbox_->put(host, std::unexpected(io_error(e.code().value(), "cannot look up " + host)));
+    answers_->put({host, std::unexpected(io_error(e.code().value(), "cannot look up " + host))});
   }
 }
 
 void Resolver::on_ready(std::uint32_t) {
-  for (auto& [host, answer] : mailbox_->take()) learn(host, std::move(answer));
+  for (auto& [host, answer] : answers_->take()) learn(host, std::move(answer));
   answer_known();
 }
 

@@ -13,11 +13,13 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "net/address.h"
 #include "net/event_loop.h"
+#include "net/mailbox.h"
 
 namespace drover::net {
 
@@ -49,13 +51,13 @@ class Resolver final : private EventLoop::Handler {
   void cancel(Ticket ticket);
 
  private:
-  struct Mailbox;
+  using Answers = Mailbox<std::pair<std::string, Addresses>>;
   struct Question {
     Endpoint endpoint;
     Done done;
   };
 
-  Resolver(EventLoop& loop, Lookup lookup, std::shared_ptr<Mailbox> mailbox);
+  Resolver(EventLoop& loop, Lookup lookup, std::shared_ptr<Answers> answers);
   void on_ready(std::uint32_t events) override;
   void look_up(const std::string& host);
   void learn(const std::string& host, Addresses answer);
@@ -64,7 +66,7 @@ class Resolver final : private EventLoop::Handler {
 
   EventLoop& loop_;
   Lookup lookup_;
-  std::shared_ptr<Mailbox> mailbox_;
+  std::shared_ptr<Answers> answers_;
   std::uint64_t last_ticket_ = 0;
   std::map<Ticket, Question> questions_;
   std::set<std::string> under_way_;                    // at most one lookup for each host
