@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstddef>
 #include <cstdlib>
 #include <mutex>
@@ -57,6 +58,23 @@ int get_option(void*, const char*, const char* option, const char** result, unsi
   return SASL_OK;
 }
 
+int copy_plain_name(sasl_conn_t*, void*, const char* in, unsigned length, unsigned, const char*, char* out,
+                    unsigned out_max, unsigned* out_length) {
+  const std::string_view name(in, length);
+  if (name.empty() || name.size() >= out_max || name.contains('\0')) return SASL_BADPROT;
+  if (std::isspace(static_cast<unsigned char>(name.front())) != 0) return SASL_BADPROT;
+  if (std::isspace(static_cast<unsigned char>(name.back())) != 0) return SASL_BADPROT;
+  ::memmove(out, in, length);
+  out[length] = '\0';
+  *out_length = length;
+  return SASL_OK;
+}
+
+int allow(sasl_conn_t*, void*, const char*, unsigned, const char*, unsigned, const char*, unsigned,
+          propctx*) {
+  return SASL_OK;
+}
+
 // Other plug-ins, which read databases of users, are not even loaded.
 int choose_file(void*, const char* file, sasl_verify_type_t type) {
   if (type != SASL_VRFY_PLUGIN) return SASL_CONTINUE;
@@ -83,17 +101,17 @@ IoResult<void> initialize() {
   return {};
 }
 
-struct Search {
+struct MechanismSearch {
   std::string_view name;
   bool found = false;
 };
 
 void find_on_server(server_sasl_mechanism_t* mechanism, sasl_info_callback_stage_t, void* search) {
-  auto& wanted = *static_cast<Search*>(search);
+  auto& wanted = *static_cast<MechanismSearch*>(search);
   if (mechanism != nullptr && mechanism->plug->mech_name == wanted.name) wanted.found = true;
 }
 void find_on_client(client_sasl_mechanism_t* mechanism, sasl_info_callback_stage_t, void* search) {
-  auto& wanted = *static_cast<Search*>(search);
+  auto& wanted = *static_cast<MechanismSearch*>(search);
   if (mechanism != nullptr && mechanism->plug->mech_name == wanted.name) wanted.found = true;
 }
 
@@ -102,10 +120,13 @@ void find_on_client(client_sasl_mechanism_t* mechanism, sasl_info_callback_stage
 sasl_callback_t silent_log() { return cyrus_callback(SASL_CB_LOG, ignore_log, nullptr); }
 sasl_callback_t no_options() { return cyrus_callback(SASL_CB_GETOPT, get_option, nullptr); }
 
+sasl_callback_t plain_names() { return cyrus_callback(SASL_CB_CANON_USER, copy_plain_name, nullptr); }
+sasl_callback_t allow_every_id() { return cyrus_callback(SASL_CB_PROXY_POLICY, allow, nullptr); }
+
 IoResult<void> require_mechanism(CyrusSide side, const CyrusMechanism& mechanism) {
   static const IoResult<void> initialized = initialize();
   if (!initialized) return initialized;
-  Search search{.name = mechanism.name};
+  MechanismSearch search{.name = mechanism.name};
   if (side == CyrusSide::kServer) {
     sasl_server_plugin_info(mechanism.name, find_on_server, &search);
   } else {
@@ -124,18 +145,20 @@ void forbid_security_layer(sasl_conn_t* connection) {
   sasl_setprop(connection, SASL_SEC_PROPS, &properties);
 }
 
-std::string cyrus_failure(sasl_conn_t* connection, int code) {
-  std::string text =
-      connection != nullptr ? sasl_errdetail(connection) : sasl_errstring(code, nullptr, nullptr);
-  std::ranges::replace_if(text, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+std::string one_line(std::string text) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; };
+  std::ranges::replace_if(text, is_control, '?');
   return text;
+}
+
+std::string cyrus_failure(sasl_conn_t* connection, int code) {
+  return one_line(connection != nullptr ? sasl_errdetail(connection)
+                                        : sasl_errstring(code, nullptr, nullptr));
 }
 
 std::string quoted_name(std::string_view name) {
   constexpr std::size_t kShown = 64;
-  std::string text = "\"" + std::string(name.substr(0, kShown)) + (name.size() > kShown ? "…\"" : "\"");
-  std::ranges::replace_if(text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }, '?');
-  return text;
+  return "\"" + one_line(std::string(name.substr(0, kShown))) + (name.size() > kShown ? "…\"" : "\"");
 }
 
 SaslStep BoundedConversation::failed(std::string reason) {

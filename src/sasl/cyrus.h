@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 #include "base/sasl.h"
@@ -43,12 +44,20 @@ sasl_callback_t cyrus_callback(unsigned long id, Function function, void* contex
 // Silences the library. Part of each connection's callbacks: the process may have initialized it before us.
 sasl_callback_t silent_log();
 sasl_callback_t no_options();
+// Refuses names that the library would change: it trims blanks and stops at a NUL.
+sasl_callback_t plain_names();
+// The rule decides as whom a peer acts, so the library allows all.
+sasl_callback_t allow_every_id();
+constexpr sasl_callback_t kNoMoreCallbacks = {SASL_CB_LIST_END, nullptr, nullptr};
 
 // Neither integrity nor encryption of what follows: ZooKeeper uses SASL to log in only.
 void forbid_security_layer(sasl_conn_t* connection);
 
 // One line about a step that failed. `connection` may be null.
 std::string cyrus_failure(sasl_conn_t* connection, int code);
+
+// Without control characters.
+std::string one_line(std::string text);
 
 // A name from a peer, fit for a log line: in quotes, at most 64 bytes, without control characters.
 std::string quoted_name(std::string_view name);
@@ -67,6 +76,18 @@ class BoundedConversation : public SaslConversation {
 
  private:
   bool over_ = false;
+};
+
+// Makes conversations that share their settings, which may outlive the factory.
+template <class Conversation, class Settings>
+class SaslFactoryOf final : public SaslFactory {
+ public:
+  explicit SaslFactoryOf(Settings settings)
+      : settings_(std::make_shared<const Settings>(std::move(settings))) {}
+  std::unique_ptr<SaslConversation> start() override { return std::make_unique<Conversation>(settings_); }
+
+ private:
+  std::shared_ptr<const Settings> settings_;
 };
 
 }  // namespace drover::sasl

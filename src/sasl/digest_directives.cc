@@ -14,7 +14,7 @@ constexpr std::size_t kChallengeBytesMax = 2048;
 constexpr std::size_t kResponseBytesMax = 4096;
 constexpr std::size_t kDirectivesMax = 32;
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+bool is_linear_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 // RFC 2616's token.
 bool is_token_char(char c) {
@@ -27,9 +27,9 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, [](char x, char y) { return to_lower(x) == to_lower(y); });
 }
 
-class Reader {
+class DirectiveReader {
  public:
-  explicit Reader(std::string_view text) : rest_(text) {}
+  explicit DirectiveReader(std::string_view text) : rest_(text) {}
 
   bool at_end() const { return rest_.empty(); }
   bool take(char c) {
@@ -38,7 +38,7 @@ class Reader {
     return true;
   }
   void skip_blanks() {
-    while (!rest_.empty() && is_blank(rest_.front())) rest_.remove_prefix(1);
+    while (!rest_.empty() && is_linear_space(rest_.front())) rest_.remove_prefix(1);
   }
   void skip_separators() {
     do skip_blanks();
@@ -71,7 +71,7 @@ class Reader {
   std::string_view rest_;
 };
 
-std::expected<DigestDirective, std::string> parse_directive(Reader& reader) {
+std::expected<DigestDirective, std::string> parse_directive(DirectiveReader& reader) {
   DigestDirective directive{.name = reader.token(), .value = {}};
   if (directive.name.empty()) return std::unexpected("a directive has no name");
   std::ranges::transform(directive.name, directive.name.begin(), to_lower);
@@ -103,7 +103,7 @@ std::expected<std::vector<DigestDirective>, std::string> parse_directives(std::s
   // Cyrus SASL would stop reading there.
   if (message.find('\0') != std::string_view::npos) return std::unexpected("it contains a NUL");
   std::vector<DigestDirective> directives;
-  Reader reader(message);
+  DirectiveReader reader(message);
   for (reader.skip_separators(); !reader.at_end(); reader.skip_separators()) {
     if (directives.size() == kDirectivesMax) return std::unexpected("it has too many directives");
     auto directive = parse_directive(reader);

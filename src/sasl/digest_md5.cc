@@ -20,28 +20,20 @@ namespace {
 using Status = SaslStep::Status;
 
 constexpr CyrusMechanism kDigestMd5 = {"DIGEST-MD5", "libsasl2-modules"};
-constexpr sasl_callback_t kNoMoreCallbacks = {SASL_CB_LIST_END, nullptr, nullptr};
 
 // ---- server --------------------------------------------------------------------------------------
 
-struct ServerSettings {
+struct DigestServerSettings {
   Users users;
   ServiceName service;
   AuthorizationRule rule;
 };
 
-// The rule decides about the id, so the library allows all.
-int allow_every_id(sasl_conn_t*, void*, const char*, unsigned, const char*, unsigned, const char*, unsigned,
-                   propctx*) {
-  return SASL_OK;
-}
-
 class DigestServer final : public BoundedConversation, private PasswordSource {
  public:
-  explicit DigestServer(std::shared_ptr<const ServerSettings> settings)
-      : settings_(std::move(settings)),
-        callbacks_{silent_log(), no_options(), password_source(*this),
-                   cyrus_callback(SASL_CB_PROXY_POLICY, allow_every_id, nullptr), kNoMoreCallbacks} {}
+  explicit DigestServer(std::shared_ptr<const DigestServerSettings> settings)
+      : settings_(std::move(settings)), callbacks_{silent_log(),     no_options(),  password_source(*this),
+                                                   allow_every_id(), plain_names(), kNoMoreCallbacks} {}
 
  private:
   SaslStep advance(std::string_view token) override {
@@ -52,8 +44,8 @@ class DigestServer final : public BoundedConversation, private PasswordSource {
   SaslStep authorize(std::string_view answer);
   const Secret* password_of(const std::string& user) const override;
 
-  std::shared_ptr<const ServerSettings> settings_;
-  std::array<sasl_callback_t, 5> callbacks_;
+  std::shared_ptr<const DigestServerSettings> settings_;
+  std::array<sasl_callback_t, 6> callbacks_;
   CyrusConnection connection_;
 };
 
@@ -113,14 +105,14 @@ SaslStep DigestServer::authorize(std::string_view answer) {
 
 // ---- client --------------------------------------------------------------------------------------
 
-struct ClientSettings {
+struct DigestClientSettings {
   std::string user;
   Secret password;
   ServiceName service;
 };
 
 int give_user(void* settings, int, const char** result, unsigned* length) {
-  const std::string& user = static_cast<const ClientSettings*>(settings)->user;
+  const std::string& user = static_cast<const DigestClientSettings*>(settings)->user;
   *result = user.c_str();
   if (length != nullptr) *length = static_cast<unsigned>(user.size());
   return SASL_OK;
@@ -156,7 +148,7 @@ int give_password(sasl_conn_t*, void* secret, int, sasl_secret_t** result) {
 
 class DigestClient final : public BoundedConversation {
  public:
-  explicit DigestClient(std::shared_ptr<const ClientSettings> settings)
+  explicit DigestClient(std::shared_ptr<const DigestClientSettings> settings)
       : settings_(std::move(settings)),
         password_(settings_->password.reveal()),
         callbacks_{silent_log(),
@@ -173,9 +165,9 @@ class DigestClient final : public BoundedConversation {
   SaslStep begin();
   SaslStep respond(std::string_view challenge);
   SaslStep verify(std::string_view proof);
-  void* context() const { return const_cast<ClientSettings*>(settings_.get()); }
+  void* context() const { return const_cast<DigestClientSettings*>(settings_.get()); }
 
-  std::shared_ptr<const ClientSettings> settings_;
+  std::shared_ptr<const DigestClientSettings> settings_;
   CyrusSecret password_;
   std::array<sasl_callback_t, 6> callbacks_;
   CyrusConnection connection_;
@@ -228,18 +220,6 @@ SaslStep DigestClient::verify(std::string_view proof) {
   return {.status = Status::kDone};
 }
 
-// ---- factories -----------------------------------------------------------------------------------
-
-template <class Conversation, class Settings>
-class Factory final : public SaslFactory {
- public:
-  explicit Factory(Settings settings) : settings_(std::make_shared<const Settings>(std::move(settings))) {}
-  std::unique_ptr<SaslConversation> start() override { return std::make_unique<Conversation>(settings_); }
-
- private:
-  std::shared_ptr<const Settings> settings_;
-};
-
 }  // namespace
 
 AuthorizationRule as_authenticated() {
@@ -254,15 +234,15 @@ AuthorizationRule as_authenticated() {
 IoResult<std::unique_ptr<SaslFactory>> digest_md5_server(Users users, const ServiceName& service,
                                                          AuthorizationRule rule) {
   TRY(require_mechanism(CyrusSide::kServer, kDigestMd5));
-  return std::make_unique<Factory<DigestServer, ServerSettings>>(
-      ServerSettings{.users = std::move(users), .service = service, .rule = std::move(rule)});
+  return std::make_unique<SaslFactoryOf<DigestServer, DigestServerSettings>>(
+      DigestServerSettings{.users = std::move(users), .service = service, .rule = std::move(rule)});
 }
 
 IoResult<std::unique_ptr<SaslFactory>> digest_md5_client(std::string user, Secret password,
                                                          const ServiceName& service) {
   TRY(require_mechanism(CyrusSide::kClient, kDigestMd5));
-  return std::make_unique<Factory<DigestClient, ClientSettings>>(
-      ClientSettings{.user = std::move(user), .password = std::move(password), .service = service});
+  return std::make_unique<SaslFactoryOf<DigestClient, DigestClientSettings>>(
+      DigestClientSettings{.user = std::move(user), .password = std::move(password), .service = service});
 }
 
 }  // namespace drover::sasl

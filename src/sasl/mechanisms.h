@@ -23,7 +23,8 @@
 
 namespace drover::sasl {
 
-// The two names that both sides must know. DIGEST-MD5 shows `host` as the realm, too.
+// The two names that both sides must know. DIGEST-MD5 shows `host` as the realm, too. For GSSAPI they are the
+// server's principal, `protocol/host@REALM`, and `host` is a real one.
 struct ServiceName {
   std::string protocol;
   std::string host;
@@ -41,7 +42,7 @@ struct ProvenPeer {
 // Decides as whom a proven peer acts (SaslConversation::authorization_id()), or why it may not act at all.
 using AuthorizationRule = std::function<std::expected<std::string, std::string>(const ProvenPeer&)>;
 
-// Everyone acts as himself only.
+// Everyone acts as himself only. kerberos_name.h has the rules of the client port and of the quorum.
 AuthorizationRule as_authenticated();
 
 using Users = std::map<std::string, Secret, std::less<>>;
@@ -54,5 +55,36 @@ IoResult<std::unique_ptr<SaslFactory>> digest_md5_server(Users users, const Serv
 // conversation's first step may look up this machine's own name.
 IoResult<std::unique_ptr<SaslFactory>> digest_md5_client(std::string user, Secret password,
                                                          const ServiceName& service);
+
+// A server's identity, as in a JAAS file with keyTab and principal.
+struct KerberosAcceptor {
+  std::string keytab;     // a path; tickets are checked with its present contents
+  std::string principal;  // "zookeeper/node1@EXAMPLE.COM"; "*": any that is in the keytab
+};
+
+// A client's identity: `keytab`, or else `ticket_cache`, or else the user's own cache (KRB5CCNAME).
+struct KerberosInitiator {
+  std::string principal;  // empty with a cache: the cache's own
+  std::string keytab;
+  std::string ticket_cache;  // a path
+};
+
+// Reads the keytab, but asks neither KDC nor name service, here and in conversations; each writes to the
+// replay cache in /var/tmp. An error if the keytab cannot be read or has no key of the principal. The
+// authentication id is the whole principal with its realm.
+IoResult<std::unique_ptr<SaslFactory>> gssapi_server(const KerberosAcceptor& acceptor,
+                                                     AuthorizationRule rule);
+
+// The first step of a conversation blocks: it asks the KDC, and maybe the name service for the canonical name
+// of `service.host` (krb5.conf, dns_canonicalize_hostname). With a keytab the ticket is renewed by the first
+// conversation that finds it past half of its time. Factories are cheap: make one per server; those of one
+// identity share their tickets. The client is done when it has a last token to send; the server answers that
+// one without a token. An error if the keytab cannot be read; what goes wrong later comes from the
+// conversation.
+IoResult<std::unique_ptr<SaslFactory>> gssapi_client(const KerberosInitiator& initiator,
+                                                     const ServiceName& service);
+
+// From krb5.conf; empty if there is none.
+std::string default_kerberos_realm();
 
 }  // namespace drover::sasl
