@@ -42,8 +42,7 @@ std::string to_valid_utf8(std::string_view text) {
   out.reserve(text.size());
   while (!text.empty()) {
     const DecodedChar c = decode_utf8(text);
-    const bool malformed = c.code_point == 0xFFFD && c.length == 1;
-    out.append(malformed ? std::string_view("\xEF\xBF\xBD") : text.substr(0, c.length));
+    out.append(is_malformed(c) ? std::string_view("\xEF\xBF\xBD") : text.substr(0, c.length));
     text.remove_prefix(c.length);
   }
   return out;

@@ -15,6 +15,9 @@ struct DecodedChar {
   std::size_t length;        // bytes consumed, at least 1
 };
 
+// True if the bytes were malformed; false for a U+FFFD that is in the text.
+constexpr bool is_malformed(DecodedChar c) { return c.code_point == 0xFFFD && c.length == 1; }
+
 // Decodes the first character of `text`, which must not be empty.
 DecodedChar decode_utf8(std::string_view text);
 

@@ -6,42 +6,10 @@
 #include <fmt/format.h>
 
 #include "base/base64.h"
-#include "base/utf8.h"
+#include "base/json_text.h"
 #include "tools/text.h"
 
 namespace drover::tools {
-namespace {
-
-bool is_plain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
-
-void append_escaped(std::string& out, char c) {
-  switch (c) {
-    case '"': out += "\\\""; return;
-    case '\\': out += "\\\\"; return;
-    case '\n': out += "\\n"; return;
-    case '\t': out += "\\t"; return;
-    case '\r': out += "\\r"; return;
-    default: break;
-  }
-  if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-    fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned char>(c));
-  } else {
-    out += c;
-  }
-}
-
-}  // namespace
-
-void append_json_string(std::string& out, std::string_view text) {
-  out += '"';
-  std::size_t plain = 0;
-  while (plain < text.size() && is_plain(text[plain])) ++plain;
-  out += text.substr(0, plain);
-  if (plain < text.size()) {
-    for (const char c : to_valid_utf8(text.substr(plain))) append_escaped(out, c);
-  }
-  out += '"';
-}
 
 void JsonObject::key(std::string_view key) {
   if (!first_) out_ += ',';

@@ -10,12 +10,10 @@
 #include <string_view>
 
 #include "base/ids.h"
+#include "base/json_text.h"
 #include "wire/jute.h"
 
 namespace drover::tools {
-
-// Quoted and escaped; malformed UTF-8 becomes U+FFFD.
-void append_json_string(std::string& out, std::string_view text);
 
 class JsonObject {
  public:

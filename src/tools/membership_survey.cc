@@ -140,8 +140,8 @@ class MembershipSurveyor {
     const std::string_view text = tree.at(node).data().value_or(std::string_view{});
     auto members = zab::parse_membership(text, {.multi_address = true});
     if (!members)
-      return find(Verdict::kBad,
-                  std::string(kConfigPath) + " in the tree is no membership: " + members.error().sentence);
+      return find(Verdict::kBad, std::string(kConfigPath) +
+                                     " in the tree is not a valid membership: " + members.error().sentence);
     if (members->servers().empty()) return;
     const auto snapshot = storage::parse_snapshot_name(survey_.state->from);
     const bool in_snapshot = snapshot && Zxid{members->version()} <= snapshot->zxid;

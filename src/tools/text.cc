@@ -18,7 +18,6 @@ namespace {
 using wire::OpCode;
 
 constexpr std::int64_t kLastDateMs = 253'402'300'799'999;  // the end of year 9999
-constexpr std::uint32_t kReplacement = 0xFFFD;
 
 constexpr std::array kOpNames{
     std::pair{OpCode::kCreate, std::string_view("create")},
@@ -40,8 +39,8 @@ constexpr std::array kOpNames{
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 // C1 controls are two bytes in UTF-8, but some terminals read them as escapes.
-bool shows(const DecodedChar& c, std::string_view bytes) {
-  if (c.code_point == kReplacement && bytes.substr(0, c.length) != "\xEF\xBF\xBD") return false;
+bool shows(const DecodedChar& c) {
+  if (is_malformed(c)) return false;
   return c.code_point >= 0xA0 || (c.code_point >= 0x20 && c.code_point < 0x7f && c.code_point != '\\');
 }
 
@@ -92,7 +91,7 @@ std::string printable(std::string_view text) {
   out.reserve(text.size());
   while (!text.empty()) {
     const DecodedChar c = decode_utf8(text);
-    if (shows(c, text)) {
+    if (shows(c)) {
       out += text.substr(0, c.length);
     } else {
       for (const char byte : text.substr(0, c.length)) {
@@ -109,7 +108,7 @@ bool is_text(std::string_view bytes) {
     const char first = bytes.front();
     if (is_control(first) && first != '\n' && first != '\t' && first != '\r') return false;
     const DecodedChar c = decode_utf8(bytes);
-    if (c.code_point == kReplacement && bytes.substr(0, c.length) != "\xEF\xBF\xBD") return false;
+    if (is_malformed(c)) return false;
     bytes.remove_prefix(c.length);
   }
   return true;

@@ -21,7 +21,8 @@ PUBLIC_ONLY = {"recipes", "cli"}
 OF_BOTH_SIDES = {"layouts"}  # knows neither servers nor clients, only names
 PUBLIC = "drover"  # include/drover/
 SHARED = {"drover/ids.h"}  # the vocabulary that the public headers and the core have in common
-FOR_ALL = {f"base/{name}.h" for name in ("text", "number", "base64", "path", "child_path")}  # text, without domain
+# Text without domain.
+FOR_ALL = {f"base/{name}.h" for name in ("text", "number", "base64", "utf8", "json_text", "path", "child_path")}
 MAIN = "main"      # src/main/: joins everything, and nothing joins it
 
 # Headers by which the world gets in. A name ending in / stands for all headers below it.

@@ -8,6 +8,8 @@
 #include <chrono>
 #include <ctime>
 
+#include "base/utf8.h"
+
 namespace drover::cli::observe {
 namespace {
 
@@ -27,29 +29,10 @@ std::tm local_time(std::int64_t ms) {
   return parts;
 }
 
-// The length of the UTF-8 character that begins here; 0: malformed.
-std::size_t utf8_length(std::string_view bytes) {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
-  const unsigned char first = at(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 0;
-  if (length == 0 || first > 0xF4 || bytes.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((at(i) & 0xC0) != 0x80) return 0;
-  }
-  if (first == 0xE0 && at(1) < 0xA0) return 0;
-  if (first == 0xED && at(1) > 0x9F) return 0;
-  if (first == 0xF0 && at(1) < 0x90) return 0;
-  if (first == 0xF4 && at(1) > 0x8F) return 0;
-  return length;
-}
-
 // C0, DEL and C1: control characters for a terminal.
-bool is_control(std::string_view character) {
-  const auto first = static_cast<unsigned char>(character[0]);
-  if (character.size() == 1) return first < 0x20 || first == 0x7F;
-  return character.size() == 2 && first == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0;
-}
+bool is_control(std::uint32_t c) { return c < 0x20 || (c >= 0x7F && c < 0xA0); }
+
+bool is_shown(DecodedChar c) { return !is_malformed(c) && !is_control(c.code_point); }
 
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(
@@ -74,8 +57,6 @@ std::string time_text(std::int64_t ms, std::int64_t now_ms) {
   return today ? fmt::format("{:%H:%M:%S}", then) : fmt::format("{:%Y-%m-%d %H:%M:%S}", then);
 }
 
-std::string hex_text(std::int64_t value) { return fmt::format("{:#x}", static_cast<std::uint64_t>(value)); }
-
 std::string count_text(double count) {
   if (count < 1000) return fmt::format("{:.0f}", count);
   if (count < 1e6) return fmt::format("{:.1f}k", count / 1e3);
@@ -84,9 +65,9 @@ std::string count_text(double count) {
 
 bool is_utf8_text(std::string_view bytes) {
   while (!bytes.empty()) {
-    const std::size_t length = utf8_length(bytes);
-    if (length == 0 || is_control(bytes.substr(0, length))) return false;
-    bytes.remove_prefix(length);
+    const DecodedChar c = decode_utf8(bytes);
+    if (!is_shown(c)) return false;
+    bytes.remove_prefix(c.length);
   }
   return true;
 }
@@ -96,17 +77,16 @@ std::string data_text(std::string_view data, std::size_t length_max) {
   if (!is_utf8_text(data)) return fmt::format("{} bytes", data.size());
   if (width_of(data) <= length_max) return fmt::format("\"{}\"", data);
   std::size_t bytes = 0;
-  for (std::size_t i = 0; i < length_max; ++i) bytes += utf8_length(data.substr(bytes));
+  for (std::size_t i = 0; i < length_max; ++i) bytes += decode_utf8(data.substr(bytes)).length;
   return fmt::format("\"{}…\"", data.substr(0, bytes));
 }
 
 std::string safe_text(std::string_view text) {
   std::string safe;
   while (!text.empty()) {
-    const std::size_t length = std::max<std::size_t>(utf8_length(text), 1);
-    const bool shown = utf8_length(text) != 0 && !is_control(text.substr(0, length));
-    safe += shown ? text.substr(0, length) : std::string_view("?");
-    text.remove_prefix(length);
+    const DecodedChar c = decode_utf8(text);
+    safe += is_shown(c) ? text.substr(0, c.length) : std::string_view("?");
+    text.remove_prefix(c.length);
   }
   return safe;
 }

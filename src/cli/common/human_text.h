@@ -10,11 +10,10 @@
 
 namespace drover::cli::observe {
 
-// "850 ms", "42 s", "3 min 5 s", "2 h 5 min", "3 d 4 h". What is negative, because clocks differ, is 0.
+// "850 ms", "42 s", "3 min 5 s", "2 h 5 min", "3 d 4 h". Negative values (clocks differ) count as 0.
 std::string duration_text(std::int64_t ms);
 // In the local zone: "21:05:13" of today, "2026-11-15 21:05:13" otherwise.
 std::string time_text(std::int64_t ms, std::int64_t now_ms);
-std::string hex_text(std::int64_t value);  // "0x1f"
 // 950, 12.3k, 4.56M
 std::string count_text(double count);
 

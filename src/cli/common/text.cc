@@ -7,6 +7,8 @@
 #include <ctime>
 
 #include "base/number.h"
+#include "base/text.h"
+#include "base/utf8.h"
 #include "cli/common/human_text.h"
 
 namespace drover::cli {
@@ -35,27 +37,6 @@ Permission parse_permissions(std::string_view text, std::vector<std::string>& co
   return permissions;
 }
 
-// Length and code point of the first UTF-8 character; length 0: malformed.
-struct Decoded {
-  std::size_t length = 0;
-  std::uint32_t code_point = 0;
-};
-Decoded decode(std::string_view bytes) {
-  const auto first = static_cast<unsigned char>(bytes[0]);
-  if (first < 0x80) return {1, first};
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  constexpr std::array<std::uint32_t, 5> kSmallest{0, 0, 0x80, 0x800, 0x10000};
-  if (first < 0xC2 || first > 0xF4 || bytes.size() < length) return {};
-  std::uint32_t code = first & (0x7Fu >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    const auto next = static_cast<unsigned char>(bytes[i]);
-    if ((next & 0xC0u) != 0x80) return {};
-    code = (code << 6) | (next & 0x3Fu);
-  }
-  if (code < kSmallest[length] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return {};
-  return {length, code};
-}
-
 bool is_forbidden(std::uint32_t c) {
   return c <= 0x1F || (c >= 0x7F && c <= 0x9F) || (c >= 0xD800 && c <= 0xF8FF) || c >= 0xFFF0;
 }
@@ -77,8 +58,8 @@ std::optional<std::string> bad_character(std::string_view path) {
       continue;
     }
     if (path[i] == '\0') return fmt::format("null character not allowed @{}", place);
-    const Decoded decoded = decode(path.substr(i));
-    if (decoded.length == 0 || is_forbidden(decoded.code_point)) {
+    const DecodedChar decoded = decode_utf8(path.substr(i));
+    if (is_malformed(decoded) || is_forbidden(decoded.code_point)) {
       return fmt::format("invalid character @{}", place);
     }
     i += decoded.length;
@@ -101,15 +82,13 @@ std::string date_text(std::int64_t ms) {
                      parts.tm_min, parts.tm_sec, parts.tm_zone, parts.tm_year + 1900);
 }
 
-std::string hex(std::int64_t value) { return fmt::format("{:#x}", static_cast<std::uint64_t>(value)); }
-
 std::string stat_text(const Stat& stat) {
   return fmt::format(
       "cZxid = {}\nctime = {}\nmZxid = {}\nmtime = {}\npZxid = {}\ncversion = {}\ndataVersion = {}\n"
       "aclVersion = {}\nephemeralOwner = {}\ndataLength = {}\nnumChildren = {}\n",
-      hex(raw(stat.czxid)), date_text(stat.ctime_ms), hex(raw(stat.mzxid)), date_text(stat.mtime_ms),
-      hex(raw(stat.pzxid)), stat.cversion, std::to_underlying(stat.version),
-      std::to_underlying(stat.aversion), hex(raw(stat.ephemeral_owner)), stat.data_length, stat.num_children);
+      hex_text(stat.czxid), date_text(stat.ctime_ms), hex_text(stat.mzxid), date_text(stat.mtime_ms),
+      hex_text(stat.pzxid), stat.cversion, std::to_underlying(stat.version),
+      std::to_underlying(stat.aversion), hex_text(stat.ephemeral_owner), stat.data_length, stat.num_children);
 }
 
 std::string list_text(const std::vector<std::string>& items) {
@@ -203,25 +182,15 @@ std::string hex_dump(std::string_view bytes) {
   return text += kEdge;
 }
 
-bool is_utf8(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const std::size_t length = decode(bytes).length;
-    if (length == 0) return false;
-    bytes.remove_prefix(length);
-  }
-  return true;
-}
-
 std::string printable(std::string_view bytes) {
   std::string text;
   while (!bytes.empty()) {
-    const Decoded decoded = decode(bytes);
+    const DecodedChar decoded = decode_utf8(bytes);
     const bool control =
         decoded.code_point < 0x20 || (decoded.code_point >= 0x7F && decoded.code_point < 0xA0);
-    const bool shown = decoded.length > 0 && (!control || bytes[0] == '\n' || bytes[0] == '\t');
-    const std::size_t length = decoded.length > 0 ? decoded.length : 1;
-    text += shown ? bytes.substr(0, length) : "\xEF\xBF\xBD";
-    bytes.remove_prefix(length);
+    const bool shown = !is_malformed(decoded) && (!control || bytes[0] == '\n' || bytes[0] == '\t');
+    text += shown ? bytes.substr(0, decoded.length) : "\xEF\xBF\xBD";
+    bytes.remove_prefix(decoded.length);
   }
   return text;
 }

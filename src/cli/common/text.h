@@ -17,8 +17,6 @@ namespace drover::cli {
 // Java's Date.toString() in the local zone: "Sun Nov 15 06:32:44 UTC 2026".
 std::string date_text(std::int64_t ms);
 
-std::string hex(std::int64_t value);  // "0x1f"
-
 // Eleven lines.
 std::string stat_text(const Stat& stat);
 
@@ -45,7 +43,6 @@ std::optional<std::int64_t> parse_long(std::string_view text, int base = 10);
 // them (Netty's prettyHexDump); nothing for no bytes.
 std::string hex_dump(std::string_view bytes);
 
-bool is_utf8(std::string_view bytes);
 // For a terminal: control characters and malformed UTF-8 become U+FFFD; newlines and tabs stay.
 std::string printable(std::string_view bytes);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/child_path.h"
+#include "base/text.h"
 #include "cli/common/human_text.h"
 #include "cli/recipes/read.h"
 #include "layouts/directories.h"
@@ -16,7 +17,7 @@ namespace {
 
 std::string who(const Stand& stand) {
   const std::string session = stand.stat.is_ephemeral()
-                                  ? "session " + hex_text(raw(stand.stat.ephemeral_owner))
+                                  ? "session " + hex_text(stand.stat.ephemeral_owner)
                                   : std::string("no session (the node is not ephemeral)");
   const std::string address = stand.address.empty() ? "" : " at " + stand.address;
   const std::string data = stand.data.empty() ? "" : ", " + data_text(stand.data);

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "base/number.h"
+#include "base/text.h"
 #include "cli/common/human_text.h"
 
 namespace drover::cli::observe {
@@ -18,7 +19,7 @@ namespace json = boost::json;
 constexpr std::size_t kNoteNames = 8;
 
 std::string session_text(const Stat& stat) {
-  return stat.is_ephemeral() ? hex_text(raw(stat.ephemeral_owner)) : std::string("none");
+  return stat.is_ephemeral() ? hex_text(stat.ephemeral_owner) : std::string("none");
 }
 
 std::string since_text(const Stat& stat, std::int64_t now_ms) { return time_text(stat.ctime_ms, now_ms); }
@@ -69,7 +70,7 @@ void show_line(const View& view, Purpose purpose, std::int64_t now_ms, std::vect
   Table table({"", "session", "address", "in line since", "for", "fence", "data", "node"});
   const auto add = [&](std::string word, const Stand& stand) {
     table.add({std::move(word), session_text(stand.stat), stand.address, since_text(stand.stat, now_ms),
-               for_text(stand.stat, now_ms), hex_text(raw(stand.stat.czxid)), data_of(stand),
+               for_text(stand.stat, now_ms), hex_text(stand.stat.czxid), data_of(stand),
                name_in(stand.node)});
   };
   for (const Stand& stand : view.holders) add(std::string(word_for_holder(stand, view, purpose)), stand);
@@ -159,7 +160,7 @@ json::object json_of(const Stand& stand) {
                       {"session", session_text(stand.stat)},
                       {"address", stand.address.empty() ? json::value(nullptr) : json::value(stand.address)},
                       {"since_ms", stand.stat.ctime_ms},
-                      {"fence", hex_text(raw(stand.stat.czxid))},
+                      {"fence", hex_text(stand.stat.czxid)},
                       {"data", text_or_hex(stand.data)}};
   if (stand.role != Role::kPlain) object["role"] = stand.role == Role::kReader ? "read" : "write";
   if (stand.asked_to_leave) object["revoked"] = true;

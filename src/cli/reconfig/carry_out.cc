@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "base/text.h"
 #include "cli/common/human_text.h"
 #include "cli/common/interrupt.h"
 #include "cli/common/options.h"
@@ -55,7 +56,7 @@ class Carrier {
       const Step& step = plan_.steps[i];
       tell("step {} of {}: {}", i + 1, plan_.steps.size(), step.text);
       if (!change(step)) return fail(i, false);
-      tell("  committed: version {}", observe::hex_text(config_.version));
+      tell("  committed: version {}", hex_text(config_.version));
       if (!wait_for(step)) return fail(i, true);
     }
     tell("Done. {}.", quorum_text(config_));
@@ -150,7 +151,7 @@ class Carrier {
       fmt::print(stderr, "The present members could not be read: {}. `drover reconfig show` shows them.\n",
                  now.error().to_text());
     } else {
-      fmt::print(stderr, "The members are now (version {}; {}):\n", observe::hex_text(now->version),
+      fmt::print(stderr, "The members are now (version {}; {}):\n", hex_text(now->version),
                  quorum_text(*now));
       for (const EnsembleMember& member : now->members) {
         fmt::print(stderr, "  server.{}={}\n", member.id, observe::safe_text(member.text));

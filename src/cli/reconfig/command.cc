@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "base/number.h"
+#include "base/text.h"
 #include "cli/common/confirmation.h"
 #include "cli/common/human_text.h"
 #include "cli/common/options.h"
@@ -44,7 +45,7 @@ void read_line(const std::string& word, Request& request, Arguments& arguments) 
   auto member = parse_ensemble_member(word);
   if (!member) {
     return arguments.complain(
-        fmt::format("'{}' is no line of a server, such as 'server.4=zk4:2888:3888;2181'", word));
+        fmt::format("'{}' is not a server line, such as 'server.4=zk4:2888:3888;2181'", word));
   }
   request.joining.push_back(*std::move(member));
 }
@@ -82,15 +83,14 @@ Command read_command(Arguments& arguments) {
 }
 
 void print_table(const Found& found) {
-  fmt::print("configuration version {}; {}\n", observe::hex_text(found.config.version),
-             quorum_text(found.config));
+  fmt::print("configuration version {}; {}\n", hex_text(found.config.version), quorum_text(found.config));
   if (found.config.members.empty()) return;
   observe::Table table({"id", "role", "state", "zxid", "quorum and election", "clients"});
   for (const EnsembleMember& member : found.config.members) {
     const Health& health = found.servers.at(member.id);
     const PeerEndpoint& peer = member.peers[0];
     table.add({std::to_string(member.id), member.observer ? "observer" : "voter", state_text(health),
-               health.zxid ? observe::hex_text(*health.zxid) : "",
+               health.zxid ? hex_text(*health.zxid) : "",
                fmt::format("{}:{}", Endpoint{peer.host, peer.quorum_port}.to_text(), peer.election_port),
                member.client ? member.client->to_text() : "not in the configuration"});
   }
@@ -105,14 +105,14 @@ void print_json(const Found& found) {
         {"id", member.id},
         {"role", member.observer ? "observer" : "voter"},
         {"state", state_text(health)},
-        {"zxid", health.zxid ? json::value(observe::hex_text(*health.zxid)) : json::value(nullptr)},
+        {"zxid", health.zxid ? json::value(hex_text(*health.zxid)) : json::value(nullptr)},
         {"line", fmt::format("server.{}={}", member.id, observe::safe_text(member.text))},
         {"client", member.client ? json::value(member.client->to_text()) : json::value(nullptr)}});
   }
   // Neither a standalone server nor groups have a number of voters that is a quorum.
   const bool counts = !found.config.members.empty() && !found.config.has_groups;
   const json::object all{
-      {"version", observe::hex_text(found.config.version)},
+      {"version", hex_text(found.config.version)},
       {"voters", voters_in(found.config)},
       {"quorum", counts ? json::value(voters_in(found.config) / 2 + 1) : json::value(nullptr)},
       {"members", std::move(members)}};

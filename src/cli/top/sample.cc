@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/number.h"
+#include "base/text.h"
 #include "cli/common/human_text.h"
 
 namespace drover::cli::observe {

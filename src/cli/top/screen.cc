@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "cli/common/human_text.h"
 
 namespace drover::cli::observe {
