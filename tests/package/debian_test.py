@@ -77,6 +77,11 @@ class Packages(unittest.TestCase):
         for package in ("libc6", "libssl3", "zlib1g", "libsnappy1v5", "libspdlog1.10"):
             self.assertIn(package, depends)
 
+    def test_the_mechanisms_of_sasl_come_along(self):
+        recommends = output("dpkg-deb", "-f", self.server, "Recommends")
+        for package in ("libsasl2-modules", "libsasl2-modules-gssapi-mit"):
+            self.assertIn(package, recommends)
+
     def test_the_scripts_are_good_shell(self):
         for script in ("postinst", "prerm", "postrm"):
             text = output("dpkg-deb", "-I", self.server, script)
