@@ -130,6 +130,7 @@ class Cluster final : private ServerObserver {
   zab::Invariants invariants_;
   std::vector<const zab::Peer*> peers_;  // the running ones; scratch of on_step()
   std::vector<std::unique_ptr<SimClient>> clients_;
+  std::uint64_t reigns_ = 0;               // established leaders, so far
   std::optional<Random> operator_random_;  // while the members may change
 };
 
