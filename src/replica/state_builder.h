@@ -85,7 +85,7 @@ class StateBuilder {
   std::optional<Digest> awaited_;  // the snapshot's own digest, at a later zxid
   bool touched_ = false;           // by a transaction: what was read is not the tree of an empty server
   bool comparable_ = false;        // digests of transactions can be compared from here on
-  std::string doubt_;              // the snapshot's digest differed; the next transaction's decides
+  std::string doubt_;              // the snapshot's digest differed; a later transaction's decides
   bool contradicted_ = false;      // by the last digest that was compared
   std::vector<std::string> findings_;
 };

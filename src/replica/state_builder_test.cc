@@ -3,6 +3,7 @@
 // From records and transactions to a state: what is accepted, refused and reported.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
@@ -228,6 +229,53 @@ TEST_F(Builder, ASnapshotMayBeOneTransactionAheadOfItsDigest) {
   builder.finish();
   EXPECT_TRUE(builder.findings().empty());
   expect_equal(leader.machine);
+}
+
+// Each parent has one ephemeral node, and the list of the session's end has room for few of them. The walk
+// has met the parents before that end and the rest after it, and the snapshot is finished before the sweeps.
+TEST_F(Builder, ASnapshotMayEndBeforeTheSweepsOfALargeSession) {
+  constexpr SessionId kOwner{7};
+  state::Options options = with_extended_types();
+  options.txn_bytes_max = 300;
+  Leader small(options);
+  for (int i = 0; i < 100; ++i) {
+    const std::string parent = "/p" + std::to_string(i);
+    small.create(parent);
+    small.create(parent + "/e", {.flags = wire::kEphemeral}, {.session = kOwner});
+  }
+  const Zxid named = small.machine.last_zxid;
+  state::Machine before(options);
+  {
+    StateBuilder copy(before);
+    copy.reset();
+    for (const std::string& entry : small.applied) EXPECT_TRUE(copy.txn(wire::zxid_of_entry(entry), entry));
+    copy.finish();
+  }
+  ASSERT_GE(small.end_session(kOwner), 2) << "sweeps";
+
+  for (const auto& [key, list] : before.tree.acls().all()) EXPECT_TRUE(builder.acl(key, list->bytes));
+  before.tree.for_subtree_refs(before.tree.root(), [&](state::NodeRef ref) {
+    const state::Node& node = before.tree.at(ref);
+    const std::string path = before.tree.path_of(ref);
+    if (small.machine.tree.find(path) == state::kNoNode) return;
+    EXPECT_TRUE(builder.node(ref == before.tree.root() ? "" : path, node.data(),
+                             static_cast<std::int32_t>(node.acl), persisted_stat(node)));
+  });
+  const auto end = std::ranges::find_if(
+      small.applied, [&](const std::string& entry) { return wire::zxid_of_entry(entry) > named; });
+  const std::optional<wire::TxnDigest> digest = wire::decode_entry(*end)->digest;
+  builder.loaded(named,
+                 StateBuilder::Digest{wire::zxid_of_entry(*end), digest->version, digest->tree_digest});
+  small.create("/later");
+  for (const std::string& entry : small.applied) {
+    if (wire::zxid_of_entry(entry) > named) {
+      EXPECT_TRUE(builder.txn(wire::zxid_of_entry(entry), entry));
+    }
+  }
+  builder.finish();
+  EXPECT_EQ(builder.findings(), std::vector<std::string>());
+  EXPECT_FALSE(builder.is_contradicted());
+  expect_equal(small.machine);
 }
 
 TEST_F(Builder, AMismatchThatRemainsAfterTheNextTransactionDatesFromTheSnapshot) {

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -190,6 +191,31 @@ class Leader {
   }
   ErrorCode create(std::string_view path, const wire::testing::CreateArgs& args = {}, const Who& who = {}) {
     return run(OpCode::kCreate, wire::testing::create_body(path, args), who);
+  }
+
+  // Like the replica: sweeps follow immediately. Returns their number.
+  int end_session(SessionId session) {
+    const Identities nobody;
+    std::string entry;
+    last_zxid = next(last_zxid);
+    const Prepared prepared =
+        state::prepare(machine, pending, {.session = session, .op = OpCode::kCloseSession, .who = &nobody},
+                       last_zxid, now, entry);
+    EXPECT_LE(entry.size(), machine.options.txn_bytes_max);
+    proposed.push_back(std::move(entry));
+    int sweeps = 0;
+    std::span<const std::string> left(prepared.unlisted);
+    while (const std::size_t n = count_for_sweep(left, machine.options)) {
+      last_zxid = next(last_zxid);
+      std::string sweep;
+      prepare_sweep(machine, pending, left.first(n), last_zxid, now, sweep);
+      EXPECT_LE(sweep.size(), machine.options.txn_bytes_max);
+      proposed.push_back(std::move(sweep));
+      left = left.subspan(n);
+      ++sweeps;
+    }
+    apply_all();  // also checks the digests
+    return sweeps;
   }
 
   const Node* get(std::string_view path) const { return machine.tree.get(path); }

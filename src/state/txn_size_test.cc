@@ -146,29 +146,7 @@ class SessionEnd : public ::testing::Test {
   void own(const std::string& path) {
     ASSERT_EQ(leader_.create(path, {.flags = wire::kEphemeral}, {.session = kOwner}), ErrorCode::kOk) << path;
   }
-  // Like the replica: sweeps follow immediately.
-  void close() {
-    const Identities nobody;
-    std::string entry;
-    leader_.last_zxid = next(leader_.last_zxid);
-    const Prepared prepared = prepare(leader_.machine, leader_.pending,
-                                      {.session = kOwner, .op = OpCode::kCloseSession, .who = &nobody},
-                                      leader_.last_zxid, leader_.now, entry);
-    EXPECT_LE(entry.size(), leader_.machine.options.txn_bytes_max);
-    leader_.proposed.push_back(entry);
-    for (std::span<const std::string> left(prepared.unlisted); !left.empty();) {
-      const std::size_t n = count_for_sweep(left, leader_.machine.options);
-      if (n == 0) break;
-      leader_.last_zxid = next(leader_.last_zxid);
-      std::string sweep;
-      prepare_sweep(leader_.machine, leader_.pending, left.first(n), leader_.last_zxid, leader_.now, sweep);
-      EXPECT_LE(sweep.size(), leader_.machine.options.txn_bytes_max);
-      leader_.proposed.push_back(sweep);
-      left = left.subspan(n);
-      ++sweeps_;
-    }
-    leader_.apply_all();  // also checks the digests
-  }
+  void close() { sweeps_ += leader_.end_session(kOwner); }
   std::vector<std::string_view> listed() {
     const auto found =
         std::find_if(leader_.applied.rbegin(), leader_.applied.rend(), [](const std::string& entry) {
