@@ -46,6 +46,7 @@ void Election::start(Zxid zxid, std::int64_t current_epoch, Instant now,
   rounds_.clear();
   enter_round(round_ + 1);
   settled_.clear();
+  files_of_leaders_.clear();
   heard_.clear();
   abstaining_.clear();
   initial_.leader = memberships_.committed().is_voter(config_.me) ? config_.me : ServerId{kNone};

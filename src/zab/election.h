@@ -137,6 +137,8 @@ class Election {
   bool beats(const Vote& vote, const Vote& other) const;
   static bool same(const Received& a, const Received& b);
   bool agreed(const Votes& votes, const Received& on, bool with_me = false) const;
+  bool is_enough_for(ServerId leader, const ServerSet& followers) const;
+  void note_files_of(ServerId leader, const wire::Notification& n);
   bool may_support(const Vote& vote) const;
   bool has_led_long_enough(ServerId from, const wire::Notification& n, Instant now);
   bool is_acceptable(const Vote& vote) const;
@@ -175,11 +177,13 @@ class Election {
   std::int64_t round_ = 0;
   std::set<std::int64_t> rounds_;  // all rounds since start(), as far as they are remembered
 
-  Votes received_;         // votes of this round, our own included
-  Votes settled_;          // votes of any round, from servers that follow or lead; also while leading
-  ServerSet heard_;        // voters that said anything since start()
-  ServerSet abstaining_;   // voters that do not know their history
-  ServerSet unreachable_;  // voters; kept across elections
+  Votes received_;  // votes of this round, our own included
+  Votes settled_;   // votes of any round, from servers that follow or lead; also while leading
+  // Members as the leaders' files name them, of leaders whose files differ from ours.
+  std::map<ServerId, Membership> files_of_leaders_;
+  ServerSet heard_;                      // voters that said anything since start()
+  ServerSet abstaining_;                 // voters that do not know their history
+  ServerSet unreachable_;                // voters; kept across elections
   std::optional<Instant> quorum_since_;  // a quorum wants proposal_
   std::int64_t interval_ms_ = 0;         // between repetitions; doubles each time
   Instant repeat_at_;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 
 #include "zab/election_testing.h"
 
@@ -257,6 +258,50 @@ TEST(Recovering, AServerFollowsAnEstablishedLeader) {
   s.hear(2, {.state = kFollowing, .leader = 3, .round = 5})
       .hear(3, {.state = kLeading, .leader = 3, .round = 5});
   EXPECT_EQ(s.leader(), 3);
+}
+
+std::string files_with(int count, const std::string& version = "0") {
+  std::string text;
+  for (int n = 1; n <= count; ++n) {
+    const std::string id = std::to_string(n);
+    text += "server." + id + "=zk" + id + ":2888:3888:participant\n";
+  }
+  return text + "version=" + version;
+}
+
+// Members are added by changing the files of one server after the other. Server 4 is in our file, but not in
+// the leader's.
+TEST(Joining, AQuorumOfTheLeadersOwnMembersIsEnough) {
+  Server s(1, voters(4));
+  s.look();
+  s.hear(2, {.state = kFollowing, .leader = 3, .round = 5, .epoch = 8});
+  s.hear(3, {.state = kLeading, .leader = 3, .round = 5, .epoch = 8, .config = files_with(3)});
+  EXPECT_EQ(s.leader(), 3);
+}
+
+TEST(Joining, AQuorumOfTheLeadersOwnMembersIsNecessary) {
+  Server s(1, voters(4));
+  s.look();
+  s.hear(2, {.state = kFollowing, .leader = 3, .round = 5, .epoch = 8});
+  s.hear(3, {.state = kLeading, .leader = 3, .round = 5, .epoch = 8, .config = files_with(5)});
+  EXPECT_EQ(s.wait(10'000).leader(), 0);
+}
+
+TEST(Joining, OnlyTheLeaderNamesItsMembers) {
+  Server s(1, voters(4));
+  s.look();
+  s.hear(2, {.state = kFollowing, .leader = 3, .round = 5, .epoch = 8, .config = files_with(3)});
+  s.hear(3, {.state = kLeading, .leader = 3, .round = 5, .epoch = 8, .config = "no members"});
+  EXPECT_EQ(s.wait(10'000).leader(), 0);
+}
+
+// With versions there is reconfig, and it says whose quorum counts.
+TEST(Joining, MembersWithAVersionComeFromNoFile) {
+  Server s(1, voters(4));
+  s.look();
+  s.hear(2, {.state = kFollowing, .leader = 3, .round = 5, .epoch = 8});
+  s.hear(3, {.state = kLeading, .leader = 3, .round = 5, .epoch = 8, .config = files_with(3, "100000000")});
+  EXPECT_EQ(s.wait(10'000).leader(), 0);
 }
 
 TEST(Recovering, AFormerLeaderDoesNotLeadEvenIfItsFollowersHaveNotNoticed) {

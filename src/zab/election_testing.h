@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct Says {
   std::int64_t round = 1;
   std::int64_t epoch = 1;
   std::int32_t version = 2;
+  std::string config = {};  // the sender's members
 };
 
 inline wire::Notification notification(const Says& says) {
@@ -46,6 +48,7 @@ inline wire::Notification notification(const Says& says) {
   n.round = says.round;
   n.peer_epoch = says.epoch;
   n.version = says.version;
+  n.config = says.config;
   return n;
 }
 

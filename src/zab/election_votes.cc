@@ -3,8 +3,10 @@
 // How an election counts votes: which vote is better, which votes are the same, and whose word is enough.
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "zab/election.h"
+#include "zab/membership_text.h"
 
 namespace drover::zab {
 namespace {
@@ -80,6 +82,7 @@ void Election::on_settled(ServerId from, const Notification& n, Instant now) {
     return;
   }
   const Received word{vote, n.state, n.version};
+  note_files_of(from, n);
   if (n.round == round_ && !refused) {
     // This very election ended without us, so votes given while looking count too. The version is left out,
     // so that the epoch of settled votes does not matter: within one round they mean one election, though the
@@ -127,6 +130,7 @@ void Election::on_rival(ServerId from, const Notification& n) {
   const bool settled = n.state == PeerState::kFollowing || n.state == PeerState::kLeading;
   if (settled && memberships_.is_voter(n.leader)) {
     settled_[from] = {vote_in(n), n.state, n.version};
+    note_files_of(from, n);
   } else {
     settled_.erase(from);
   }
@@ -178,10 +182,27 @@ bool Election::agreed(const Votes& votes, const Received& on, bool with_me) cons
   for (const auto& [server, received] : votes) {
     if (same(received, on)) supporters.insert(server);
   }
-  // A leader that exists has proved itself to its own quorum, whichever membership that is. Our proposed one
-  // may never be committed, and the one in force may be long gone.
   return on.state == PeerState::kLooking ? memberships_.is_quorum(supporters)
-                                         : memberships_.is_quorum_of_either(supporters);
+                                         : is_enough_for(on.vote.leader, supporters);
+}
+
+// A leader that exists has proved itself to its own quorum, whichever membership that is. Our proposed one
+// may never be committed, and the one in force may be long gone. Without reconfig, members are added by
+// changing the files of one server after the other, and the leader's file may be older or newer than ours.
+bool Election::is_enough_for(ServerId leader, const ServerSet& followers) const {
+  if (memberships_.is_quorum_of_either(followers)) return true;
+  const auto files = files_of_leaders_.find(leader);
+  return files != files_of_leaders_.end() && files->second.is_quorum(followers);
+}
+
+// Version 0: nothing but files has ever named the members, here and there.
+void Election::note_files_of(ServerId leader, const Notification& n) {
+  if (n.state != PeerState::kLeading || leader != n.leader || memberships_.version() != 0) return;
+  files_of_leaders_.erase(leader);
+  if (n.config.empty() || n.config == to_text(memberships_.committed())) return;
+  auto members = parse_membership(n.config, {.multi_address = true});
+  if (members && members->version() == 0 && members->is_voter(leader))
+    files_of_leaders_.emplace(leader, std::move(*members));
 }
 
 // A reign that has only begun proves nothing: its followers have not compared anything yet.

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The members change as they did before there was reconfig: zoo.cfg is edited and the servers restart, one at a time.
-# Java's servers kept a member that no file named any more (ZOOKEEPER-3814). reconfigEnabled is false, unless a case
+# Java lost its ensembles that way: a leader that had just been added committed nothing (ZOOKEEPER-3829, 3830, 3842),
+# and servers kept a member that no file named any more (ZOOKEEPER-3814). reconfigEnabled is false, unless a case
 # switches it on.
 #
 #   members_in_files_test.py --only TEXT
@@ -10,7 +11,7 @@
 import argparse
 import sys
 
-from ensemble import DROVER, Ensemble, Member, write_marker  # First: it makes tests/durability importable.
+from ensemble import DROVER, JAVA, Ensemble, Member, write_marker  # First: it makes tests/durability importable.
 from harness import check, check_equal, wait_until
 from suite import run
 
@@ -51,6 +52,36 @@ class InFiles(Ensemble):
                 check(len(found) >= markers, f"{member} has {len(found)} of {markers} writes")
 
 
+def a_fourth_server_is_added(kinds, joins):
+    with InFiles(kinds) as ensemble:
+        ensemble.start()
+        leads = ensemble.leader().sid
+        write_marker(ensemble[leads])
+        # The leader last, but Java's servers behind it: they do not join a leader with fewer members, whose drover
+        # servers do not let the new one in.
+        order = sorted((1, 2, 3), key=lambda sid: (ensemble[sid].kind == JAVA, sid == leads))
+        ensemble.new_server(4, joins).launch()
+        ensemble.roll(*order)
+        ensemble.check_serves(1)
+        # Also with the new server in the lead, which is what Java could not do.
+        if ensemble.leader() is not ensemble[4]:
+            ensemble.level()
+            leader = ensemble.leader()
+            leader.stop()
+            ensemble.settle()
+            check(ensemble.leader() is ensemble[4], "server 4 leads")
+            write_marker(ensemble[4])
+            ensemble.start(leader.sid)
+        ensemble.check_serves(2)
+
+
+def added(kinds, joins):
+    def case():
+        a_fourth_server_is_added(kinds, joins)
+    case.__name__ = f"a_fourth_server_is_added_{joins}_to_{'_'.join(kinds)}"
+    return case
+
+
 def a_server_is_replaced_by_one_with_another_id():
     with InFiles([DROVER] * 3) as ensemble:
         ensemble.start()
@@ -80,7 +111,8 @@ def reconfig_is_switched_on():
         check_equal(len(versions), 1, f"versions of the members: {versions}")
 
 
-CASES = [a_server_is_replaced_by_one_with_another_id, reconfig_is_switched_on]
+CASES = [added([DROVER] * 3, DROVER), added([DROVER, DROVER, JAVA], DROVER), added([DROVER] * 3, JAVA),
+         a_server_is_replaced_by_one_with_another_id, reconfig_is_switched_on]
 
 
 def main():
