@@ -37,9 +37,9 @@ class DigestServer final : public BoundedConversation, private PasswordSource {
 
  private:
   SaslStep advance(std::string_view token) override {
-    return connection_ == nullptr ? challenge(token) : verify(token);
+    return connection_ == nullptr ? challenge() : verify(token);
   }
-  SaslStep challenge(std::string_view token);
+  SaslStep challenge();
   SaslStep verify(std::string_view token);
   SaslStep authorize(std::string_view answer);
   const Secret* password_of(const std::string& user) const override;
@@ -54,8 +54,9 @@ const Secret* DigestServer::password_of(const std::string& user) const {
   return found == settings_->users.end() ? nullptr : &found->second;
 }
 
-SaslStep DigestServer::challenge(std::string_view token) {
-  if (!token.empty()) return failed("the first token of DIGEST-MD5 is not empty");
+// The first token is not read, as in Java: a client of Cyrus SASL that reconnects begins with an answer to
+// its last nonce, and needs a new one.
+SaslStep DigestServer::challenge() {
   const ServiceName& service = settings_->service;
   sasl_conn_t* connection = nullptr;
   // The realm is the host's name unless one is given; a given one would become a part of each user's name.

@@ -187,7 +187,6 @@ TEST(DigestMd5, AFailedServerStaysFailed) {
 }
 
 TEST(DigestMd5, HostileTokensFailCleanly) {
-  EXPECT_EQ(server_of(two_users())->start()->step("hello").status, Status::kFailed);
   for (const std::string& token :
        {std::string("\0", 1), std::string("username=\"bob\0x\"", 16), std::string(65537, 'a'),
         std::string(5000, ','), std::string("username=\"bob"), std::string("=,=,="),
@@ -197,6 +196,14 @@ TEST(DigestMd5, HostileTokensFailCleanly) {
     EXPECT_FALSE(step.token);
     EXPECT_NE(step.reason, "");
   }
+}
+
+TEST(DigestMd5, AServerDoesNotReadTheFirstToken) {
+  const auto client = client_of("bob", "builder")->start();
+  const auto server = server_of(two_users())->start();
+  client->step({});
+  const SaslStep response = client->step(*server->step("nonce=\"old\",garbage").token);
+  EXPECT_EQ(server->step(*response.token).status, Status::kDone);
 }
 
 TEST(DigestMd5, AServerCannotSkipTheChallenge) {
