@@ -20,6 +20,7 @@ bool is_world(const wire::Identity& id) { return id.scheme == "world" && id.id =
 bool has_provider(std::string_view scheme, const Options& options) {
   if (scheme == "ip") return true;
   if (scheme == "digest") return options.digest_scheme;
+  if (scheme == "sasl") return options.sasl_scheme;
   return scheme == "x509" && options.x509_scheme;
 }
 
@@ -117,16 +118,33 @@ bool is_valid_digest_id(std::string_view id) {
   return std::count(id.begin(), id.end(), ':') == 1;
 }
 
+// A Kerberos name: without a realm any text, with one "service@REALM" or "service/host@REALM". As in Java
+// each part may be empty.
+bool is_valid_sasl_id(std::string_view id) {
+  const std::size_t at = id.find('@');
+  if (at == id.npos) return true;
+  const std::string_view name = id.substr(0, at);
+  const std::string_view realm = id.substr(at + 1);
+  return std::ranges::count(name, '/') <= 1 && realm.find_first_of("/@") == realm.npos;
+}
+
 bool is_valid_id(const wire::Identity& id) {
   if (id.scheme == "ip") return parse_network(id.id).has_value();
   if (id.scheme == "digest") return is_valid_digest_id(id.id);
+  if (id.scheme == "sasl") return is_valid_sasl_id(id.id);
   return id.id.find('=') != std::string::npos;  // x509: a distinguished name
+}
+
+bool is_any_sasl_user(const wire::Identity& acl, const Options& options) {
+  return acl.scheme == "sasl" && !options.any_sasl_user.empty() && acl.id == options.any_sasl_user;
 }
 
 bool matches(const wire::Identity& who, const wire::Identity& acl, const Options& options) {
   if (who.scheme != acl.scheme) return false;
   if (who.scheme == "ip") return ip_matches(who.id, acl.id);
   if (who.scheme == "x509" && !who.id.empty() && who.id == options.x509_super_user) return true;
+  // As in Java, the SASL user "super" has the rights of all SASL users. It is not the super user.
+  if (who.scheme == "sasl" && (who.id == "super" || is_any_sasl_user(acl, options))) return true;
   return who.id == acl.id;
 }
 
@@ -199,7 +217,10 @@ namespace {
 class SortedIdentities {
  public:
   SortedIdentities(const Identities& who, const Options& options) : options_(options) {
-    for (const wire::Identity& id : who) (is_by_name(id) ? by_name_ : others_).push_back(&id);
+    for (const wire::Identity& id : who) {
+      (is_by_name(id) ? by_name_ : others_).push_back(&id);
+      has_sasl_user_ |= id.scheme == "sasl";
+    }
     std::sort(by_name_.begin(), by_name_.end(), less);
   }
 
@@ -207,12 +228,14 @@ class SortedIdentities {
     for (const wire::Identity* id : others_) {
       if (matches(*id, entry, options_)) return true;
     }
+    if (has_sasl_user_ && is_any_sasl_user(entry, options_)) return true;
     return std::binary_search(by_name_.begin(), by_name_.end(), &entry, less);
   }
 
  private:
-  // The others match more than their own name. A connection has at most two of them.
+  // The others match more than their own name. A connection has at most three of them.
   bool is_by_name(const wire::Identity& id) const {
+    if (id.scheme == "sasl") return id.id != "super";
     return id.scheme != "ip" && !(id.scheme == "x509" && id.id == options_.x509_super_user);
   }
   static bool less(const wire::Identity* a, const wire::Identity* b) {
@@ -222,6 +245,7 @@ class SortedIdentities {
   const Options& options_;
   std::vector<const wire::Identity*> by_name_;
   std::vector<const wire::Identity*> others_;
+  bool has_sasl_user_ = false;
 };
 
 template <class Match>
@@ -318,6 +342,13 @@ std::optional<Identities> authenticate(std::string_view scheme, std::string_view
   if (scheme == "ip") return Identities{{"ip", std::string(peer_ip)}};
   if (scheme == "digest" && options.digest_scheme) return authenticate_digest(auth, options);
   return std::nullopt;
+}
+
+Identities sasl_identities(const std::string& name, const Options& options) {
+  Identities proven{{"sasl", name}};
+  const auto& supers = options.sasl_super_users;
+  if (!name.empty() && std::ranges::find(supers, name) != supers.end()) proven.push_back({"super", ""});
+  return proven;
 }
 
 std::string user_name(const wire::Identity& id, const Options& options) {

@@ -42,6 +42,9 @@ CodeResult<std::string> resolve_acl(std::string_view requested, const Identities
 std::optional<Identities> authenticate(std::string_view scheme, std::string_view auth,
                                        std::string_view peer_ip, const Options& options);
 
+// The identities of a connection whose SASL exchange has proven this name.
+Identities sasl_identities(const std::string& name, const Options& options);
+
 // "user:password" -> "user:BASE64(SHA1(user:password))"; `algorithm` is a Java name.
 std::string digest_identity(std::string_view user_password, const std::string& algorithm = "SHA1");
 

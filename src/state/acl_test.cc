@@ -111,6 +111,73 @@ TEST(IsAllowed, TheX509SuperUserMatchesEveryX509Entry) {
   EXPECT_TRUE(allowed({{1, {"x509", "CN=alice"}}}, 1, {{"x509", "CN=root"}}, options));
 }
 
+Options sasl_options() {
+  Options options;
+  options.sasl_scheme = true;
+  return options;
+}
+
+// The same decision for few and for many identities: many are sorted first.
+void expect_allowed(bool expected, const wire::Identity& entry, const wire::Identity& who,
+                    const Options& options) {
+  std::vector<Acl> acl{{wire::kRead, entry}};
+  Identities identities{who};
+  EXPECT_EQ(allowed(acl, wire::kRead, identities, options), expected) << who.id << " " << entry.id;
+  for (int i = 0; i < 10; ++i) {
+    acl.push_back({wire::kRead, {"digest", "nobody:" + std::to_string(i)}});
+    identities.push_back({"digest", "somebody:" + std::to_string(i)});
+  }
+  EXPECT_EQ(allowed(acl, wire::kRead, identities, options), expected)
+      << who.id << " " << entry.id << ", sorted";
+}
+
+TEST(IsAllowed, SaslUsersMatchByName) {
+  const Options options = sasl_options();
+  expect_allowed(true, {"sasl", "bob@R"}, {"sasl", "bob@R"}, options);
+  expect_allowed(false, {"sasl", "bob@R"}, {"sasl", "bob"}, options);
+  expect_allowed(false, {"sasl", "bob"}, {"digest", "bob"}, options);
+  expect_allowed(false, {"sasl", "bob"}, {"sasl", "bob"}, {});  // the scheme is not configured
+}
+
+// He is not the super user: other schemes do not know him.
+TEST(IsAllowed, TheSaslUserSuperMatchesEverySaslEntry) {
+  const Options options = sasl_options();
+  expect_allowed(true, {"sasl", "bob"}, {"sasl", "super"}, options);
+  expect_allowed(false, {"digest", "bob:x"}, {"sasl", "super"}, options);
+  expect_allowed(false, {"sasl", "super"}, {"sasl", "bob"}, options);
+}
+
+TEST(IsAllowed, OneConfiguredNameMeansEverySaslUser) {
+  Options options = sasl_options();
+  options.any_sasl_user = "everyone";
+  expect_allowed(true, {"sasl", "everyone"}, {"sasl", "bob"}, options);
+  expect_allowed(false, {"sasl", "everyone"}, {"digest", "bob:x"}, options);
+  expect_allowed(false, {"sasl", "ann"}, {"sasl", "bob"}, options);
+  options.any_sasl_user.clear();
+  expect_allowed(false, {"sasl", ""}, {"sasl", "bob"}, options);
+}
+
+TEST(IsAllowed, EveryIdentityOfAConnectionCounts) {
+  Options options = sasl_options();
+  options.x509_scheme = true;
+  const Identities who{{"ip", "10.1.2.3"}, {"x509", "CN=app"}, {"digest", "ann:h"}, {"sasl", "bob@R"}};
+  for (const wire::Identity& entry : {wire::Identity{"ip", "10.0.0.0/8"},
+                                      {"x509", "CN=app"},
+                                      {"digest", "ann:h"},
+                                      {"sasl", "bob@R"},
+                                      {"world", "anyone"}}) {
+    EXPECT_TRUE(allowed({{wire::kRead, entry}}, wire::kRead, who, options)) << entry.scheme;
+  }
+  for (const wire::Identity& entry :
+       {wire::Identity{"ip", "11.0.0.0/8"}, {"x509", "CN=other"}, {"sasl", "ann:h"}, {"super", ""}}) {
+    EXPECT_FALSE(allowed({{wire::kRead, entry}}, wire::kRead, who, options)) << entry.scheme;
+  }
+  EXPECT_EQ(resolved({{wire::kRead, {"auth", ""}}}, who, options),
+            (std::vector<Acl>{{wire::kRead, {"x509", "CN=app"}},
+                              {wire::kRead, {"digest", "ann:h"}},
+                              {wire::kRead, {"sasl", "bob@R"}}}));
+}
+
 TEST(IsAllowed, SchemesWithoutAProviderMatchNobody) {
   EXPECT_FALSE(allowed({{wire::kAll, {"sasl", "bob"}}}, wire::kRead, {{"sasl", "bob"}}));
   EXPECT_FALSE(allowed({{wire::kAll, {"x509", "CN=a"}}}, wire::kRead, {{"x509", "CN=a"}}));
@@ -188,6 +255,19 @@ TEST(ResolveAcl, AcceptsTheDigestsThatJavaAccepts) {
   for (const char* id : {"u", "u:", ":", "", "a:b:c"}) {
     EXPECT_EQ(resolve_error({{31, {"digest", id}}}), ErrorCode::kInvalidAcl) << id;
   }
+}
+
+TEST(ResolveAcl, AcceptsTheSaslNamesThatJavaAccepts) {
+  const auto error = [](const char* name) {
+    return resolve_error({{wire::kAll, {"sasl", name}}}, {}, sasl_options());
+  };
+  for (const char* name : {"bob", "", "a/b", "a/b/c", "a@R", "a/b@R", "@", "/@", "a@", "a\nb@c"}) {
+    EXPECT_EQ(error(name), ErrorCode::kOk) << name;
+  }
+  for (const char* name : {"a@b@c", "a/b/c@R", "a@R/S", "@@"}) {
+    EXPECT_EQ(error(name), ErrorCode::kInvalidAcl) << name;
+  }
+  EXPECT_EQ(resolve_error({{wire::kAll, {"sasl", "bob"}}}), ErrorCode::kInvalidAcl) << "not configured";
 }
 
 TEST(ResolveAcl, RefusesUnknownSchemesAndWorldIdsOtherThanAnyone) {
@@ -301,6 +381,21 @@ TEST(Authenticate, TheSuperDigestAddsSuperToItsOwnIdentity) {
   EXPECT_EQ(authenticate("digest", "super:wrong", "9.9.9.9", options)->size(), 1u);
   // If no super digest is configured, nobody is super, not even with an empty digest.
   EXPECT_EQ(authenticate("digest", "", "9.9.9.9", {})->size(), 1u);
+}
+
+TEST(Authenticate, ASaslSuperUserIsAlsoSuper) {
+  Options options = sasl_options();
+  EXPECT_EQ(sasl_identities("bob", options), (Identities{{"sasl", "bob"}}));
+  options.sasl_super_users = {"root", "bob", ""};
+  EXPECT_EQ(sasl_identities("bob", options), (Identities{{"sasl", "bob"}, {"super", ""}}));
+  EXPECT_EQ(sasl_identities("", options), (Identities{{"sasl", ""}}));
+  EXPECT_EQ(sasl_identities("super", options), (Identities{{"sasl", "super"}}));
+  EXPECT_FALSE(authenticate("sasl", "bob", "127.0.0.1", options)) << "an auth packet proves nothing";
+}
+
+TEST(WhoAmI, ASaslUserIsShownIfTheSchemeIsConfigured) {
+  EXPECT_EQ(user_name({"sasl", "bob@R"}, sasl_options()), "bob@R");
+  EXPECT_EQ(user_name({"sasl", "bob@R"}, {}), "");
 }
 
 TEST(WhoAmI, ShowsTheUserBeforeTheColon) {
