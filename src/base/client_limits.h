@@ -53,4 +53,8 @@ inline constexpr std::size_t kWatchBytesTotal = 256 << 20;
 inline constexpr std::size_t kIdentities = 128;
 inline constexpr std::size_t kIdentityBytes = 16 << 10;  // schemes and names together
 
+// --- SASL ---
+inline constexpr std::size_t kSaslTokenBytes = 64 << 10;  // a Kerberos ticket with many groups fits
+inline constexpr std::size_t kSaslSteps = 8;              // DIGEST-MD5 needs two, GSSAPI three
+
 }  // namespace drover::client_limits

@@ -28,12 +28,9 @@ Setting property_setting(std::string_view property) {
           .origin = Setting::Origin::kCommandLine};
 }
 
-// Drops properties of the JVM itself, so that java.net.preferIPv4Stack causes no warning. The JAAS file is
-// the exception: an operator who sets it expects SASL.
+// Drops properties of the JVM itself, so that java.net.preferIPv4Stack causes no warning.
 void add_property(std::vector<Setting>& settings, std::string_view property) {
-  Setting setting = property_setting(property);
-  const bool asks_for_sasl = setting.key == "java.security.auth.login.config";
-  if (asks_for_sasl || !is_jvm_property(property)) settings.push_back(std::move(setting));
+  if (!is_jvm_property(property)) settings.push_back(property_setting(property));
 }
 
 struct PositionalName {

@@ -100,6 +100,7 @@ bool is_available(std::string_view scheme, const ServerConfig& config) {
   if (scheme == "digest") return config.auth.digest_enabled;
   if (scheme == "x509") return config.secure_client || config.client_port_unification;
   if (scheme == "ensemble") return config.auth.ensemble_provider;
+  if (scheme == "sasl") return config.sasl.provider;
   return scheme == "ip";
 }
 
@@ -111,8 +112,15 @@ std::expected<void, ConfigError> check_enforced_schemes(const ServerConfig& conf
   if (auth.enforce_schemes.empty()) return wrong(context, "enforce.auth.enabled needs enforce.auth.schemes");
   for (const std::string& scheme : auth.enforce_schemes) {
     if (is_available(scheme, config)) continue;
-    return wrong(context, fmt::format("enforce.auth.schemes: {} is not available", escaped(scheme, 64)));
+    return wrong(context, fmt::format("enforce.auth.schemes: {} is not available{}", escaped(scheme, 64),
+                                      scheme == "sasl" ? ": authProvider.1=org.apache.zookeeper.server.auth."
+                                                         "SASLAuthenticationProvider is missing"
+                                                       : ""));
   }
+  // Java starts, and then refuses every client.
+  if (auth.enforce_schemes == std::vector<std::string>{"sasl"} && !config.sasl.login)
+    return wrong(context,
+                 "clients must log in with SASL, but nobody can: set java.security.auth.login.config");
   return {};
 }
 
@@ -215,6 +223,11 @@ std::expected<void, ConfigError> complete_and_check(LoadedConfig& loaded, const 
   TRY(complete_listeners(config, context));
   config.limits.jute_extra_size =
       context.draft.jute_extra_size.value_or(std::max(config.limits.jute_max_buffer, 1024));
+  // Takes the place of the other rule, as in Java.
+  if (context.draft.require_sasl) {
+    config.auth.enforce_auth = true;
+    config.auth.enforce_schemes = {"sasl"};
+  }
   // An operator who removes the limit of connections per address has many clients behind one address.
   config.limits.sessions_per_second_per_address = context.draft.session_rate_per_address.value_or(
       config.limits.connections_per_ip > 0 ? config.limits.sessions_per_second_per_address : 0);

@@ -66,6 +66,7 @@ class Loader {
                                .members_outside_file = members_outside_file_};
     TRY(complete_and_check(loaded_, context));
     TRY(read_my_id());
+    TRY(load_sasl(loaded_, context, read_));
     TRY(check_ensemble(loaded_, context));
     return std::move(loaded_);
   }

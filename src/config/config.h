@@ -22,6 +22,7 @@
 #include "base/secret.h"
 #include "config/ensemble_config.h"
 #include "config/http_settings.h"
+#include "config/sasl_settings.h"
 #include "config/tls_settings.h"
 #include "monitor/four_letter_words.h"
 
@@ -138,6 +139,7 @@ struct ServerConfig {
   Deadlines deadlines;
   Features features;
   AuthSettings auth;
+  SaslSettings sasl;
   TlsSettings tls;                                 // clients
   TlsSettings quorum_tls = quorum_tls_defaults();  // other servers
   Whitelist words = Whitelist::standard();

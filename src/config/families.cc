@@ -11,11 +11,12 @@ namespace {
 
 using namespace std::string_view_literals;
 
-Verdict set_auth_provider(AuthSettings& auth, std::string_view class_name) {
+Verdict set_auth_provider(ServerConfig& config, std::string_view class_name) {
   const std::string_view simple = class_name.substr(class_name.rfind('.') + 1);
-  if (simple == "SASLAuthenticationProvider") return Verdict::rejected("there is no SASL");
-  if (simple == "EnsembleAuthenticationProvider") {
-    auth.ensemble_provider = true;
+  if (simple == "SASLAuthenticationProvider") {
+    config.sasl.provider = true;
+  } else if (simple == "EnsembleAuthenticationProvider") {
+    config.auth.ensemble_provider = true;
   } else if (simple != "X509AuthenticationProvider" && simple != "DigestAuthenticationProvider" &&
              simple != "IPAuthenticationProvider") {
     return Verdict::rejected("a Java class cannot be loaded, so its scheme is not available");
@@ -34,10 +35,19 @@ bool is_of(std::string_view key, const auto& families) {
 }  // namespace
 
 std::optional<Verdict> set_family_key(ServerConfig& config, std::string_view key, std::string_view value) {
-  if (key.starts_with("authProvider.")) return set_auth_provider(config.auth, value);
+  if (key.starts_with("authProvider.")) return set_auth_provider(config, value);
+  if (key.starts_with("superUser.")) {
+    config.sasl.super_users.emplace_back(value);
+    return Verdict::accepted();
+  }
   return std::nullopt;
 }
 
-bool is_jvm_property(std::string_view written_key) { return is_of(written_key, kJvmPropertyFamilies); }
+bool is_jvm_property(std::string_view written_key) {
+  // An operator who sets these expects a login.
+  constexpr std::array kAboutLogins{"java.security.auth.login."sv, "java.security.krb5."sv,
+                                    "sun.security.krb5."sv};
+  return is_of(written_key, kJvmPropertyFamilies) && !is_of(written_key, kAboutLogins);
+}
 
 }  // namespace drover::server

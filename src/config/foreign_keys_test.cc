@@ -107,7 +107,8 @@ std::vector<std::string> keys_of_zookeeper() {
 bool works(const std::string& key) {
   ServerConfig config;
   Draft draft;
-  if (key_table(config, draft).contains(key) || key.starts_with("authProvider.")) return true;
+  if (key_table(config, draft).contains(key) || set_family_key(config, key, "DigestAuthenticationProvider"))
+    return true;
   return key == "server.1" || key == "group.1" || key == "weight.1";
 }
 
@@ -154,19 +155,20 @@ TEST(KeysOfZooKeeper, UnsupportedSecurityKeysPreventTheStart) {
             "sslQuorum with ssl.quorum.clientAuth=need");
   for (const char* line :
        {"quorum.auth.enableSasl=true", "quorum.auth.learnerRequireSasl=TRUE", "oraclePath=/x",
-        "observerMasterPort=2191", "sessionRequireClientSASLAuth=true", "audit.enable=true",
-        "ssl.context.supplier.class=com.example.Mine", "ssl.authProvider=mine",
-        "IPAuthenticationProvider.usexforwardedfor=true", "metricsProvider.httpsPort=7443",
-        "enforce.auth.enabled=true\nenforce.auth.schemes=sasl,digest",
-        "authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider",
+        "observerMasterPort=2191", "audit.enable=true", "ssl.context.supplier.class=com.example.Mine",
+        "ssl.authProvider=mine", "IPAuthenticationProvider.usexforwardedfor=true",
+        "metricsProvider.httpsPort=7443", "enforce.auth.enabled=true\nenforce.auth.schemes=sasl,digest",
         "authProvider.3=com.example.Mine"}) {
     EXPECT_FALSE(load_lines(std::string(line) + "\n")) << line;
   }
 }
 
-TEST(KeysOfZooKeeper, AJaasFileIsReportedAlthoughItIsAJvmProperty) {
-  EXPECT_THAT(warnings_of(load_lines("", {"-Djava.security.auth.login.config=/jaas.conf"})),
-              ElementsAre(HasSubstr("has no effect: there is no SASL")));
+TEST(KeysOfZooKeeper, PropertiesOfTheJvmAboutLoginsAreNotDropped) {
+  EXPECT_THAT(
+      warnings_of(load_lines("", {"-Dsun.security.krb5.debug=true", "-Djava.net.preferIPv4Stack=true"})),
+      ElementsAre(HasSubstr("-Dsun.security.krb5.debug: has no effect")));
+  EXPECT_THAT(error_of(load_lines("", {"-Djava.security.krb5.realm=R"})),
+              HasSubstr("java.security.krb5.conf"));
 }
 
 IoResult<std::string> documentation() {

@@ -152,6 +152,29 @@ void add_auth_keys(KeyTable& table, AuthSettings& a) {
       .key("ensembleAuthName", list(a.ensemble_names));
 }
 
+// One of several names: superUser.X has others.
+Setter one_more(std::vector<std::string>& target) {
+  return [&target](std::string_view value) {
+    target.emplace_back(value);
+    return Verdict::accepted();
+  };
+}
+
+void add_sasl_keys(KeyTable& table, SaslSettings& s, Draft& d) {
+  TableBuilder(table)
+      .key("java.security.auth.login.config", non_empty_text(s.login_config))
+      .key("java.security.krb5.conf", non_empty_text(s.krb5_config))
+      .key("sasl.serverconfig", non_empty_text(s.section))
+      .key("allowSaslFailedClients", lenient_switch(s.allow_failed_clients))
+      .key("sessionRequireClientSASLAuth", lenient_switch(d.require_sasl))
+      .key("superUser", one_more(s.super_users))
+      .secret("SASLAuthenticationProvider.superPassword", secret_text(s.super_password))
+      .key("letAnySaslUserDoX", text(s.any_user))
+      .key("kerberos.removeHostFromPrincipal", lenient_switch(s.remove_host))
+      .key("kerberos.removeRealmFromPrincipal", lenient_switch(s.remove_realm))
+      .key("security.auth_to_local", text(s.auth_to_local));
+}
+
 void add_store_keys(KeyTable& table, const std::string& prefix, StoreSettings& store) {
   TableBuilder(table)
       .key(prefix + "location", text(store.location))
@@ -315,6 +338,7 @@ KeyTable key_table(ServerConfig& config, Draft& draft) {
   add_limit_keys(table, config.limits, config.deadlines, draft);
   add_feature_keys(table, config.features);
   add_auth_keys(table, config.auth);
+  add_sasl_keys(table, config.sasl, draft);
   add_tls_keys(table, "ssl.", config.tls);
   add_tls_keys(table, "ssl.quorum.", config.quorum_tls);
   add_outside_keys(table, config);

@@ -26,6 +26,7 @@ struct Draft {
   std::optional<int> max_session_timeout_ms;
   std::optional<int> jute_extra_size;
   std::optional<int> session_rate_per_address;
+  bool require_sasl = false;  // sessionRequireClientSASLAuth
 };
 
 struct Key {
@@ -39,7 +40,7 @@ using KeyTable = std::unordered_map<std::string, Key>;
 // outlive the table.
 KeyTable key_table(ServerConfig& config, Draft& draft);
 
-// Sets a key of a family: authProvider.N. None: the key is in no family.
+// Sets a key of a family: authProvider.N, superUser.X. None: the key is in no family.
 std::optional<Verdict> set_family_key(ServerConfig& config, std::string_view key, std::string_view value);
 
 // True for properties of the JVM itself. They occur only as -D.

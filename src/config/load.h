@@ -45,6 +45,9 @@ struct CheckContext {
   bool from_file = false;
   bool members_outside_file = false;  // server.N or dynamicConfigFile on the command line
 };
+// Reads the JAAS file if there is one.
+std::expected<void, ConfigError> load_sasl(LoadedConfig& loaded, const CheckContext& context,
+                                           const FileReader& read);
 std::expected<void, ConfigError> complete_and_check(LoadedConfig& loaded, const CheckContext& context);
 std::expected<void, ConfigError> check_ensemble(LoadedConfig& loaded, const CheckContext& context);
 

@@ -20,6 +20,7 @@
 #include "config/config.h"
 #include "drover/version.h"
 #include "log/log.h"
+#include "server/client_sasl.h"
 #include "server/local_ensemble.h"
 #include "server/server.h"
 #include "server/service_manager.h"
@@ -92,6 +93,10 @@ int serve(const std::vector<std::string>& arguments) {
     return 1;
   }
   for (const std::string& warning : loaded->warnings) server::log_warn("config", "{}", warning);
+  if (const auto configured = server::configure_sasl(config.sasl); !configured) {
+    server::log_error("config", "{}", configured.error().what);
+    return kUsageExit;
+  }
   raise_descriptor_limit();
   server::AdminLimits limits;
   for (bool again = true; again && !stop_asked;) {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <utility>
 
 #include "base/ensure.h"
+#include "replica/front_auth.h"
 #include "replica/session_password.h"
 #include "state/prepare.h"
 #include "wire/replies.h"
@@ -17,12 +17,6 @@ namespace {
 using wire::OpCode;
 
 state::WatcherId watcher_of(std::uint32_t slot) { return state::WatcherId{slot}; }
-
-std::size_t bytes_of(const state::Identities& identities) {
-  return std::accumulate(
-      identities.begin(), identities.end(), std::size_t{0},
-      [](std::size_t sum, const wire::Identity& id) { return sum + id.scheme.size() + id.id.size(); });
-}
 
 }  // namespace
 
@@ -108,7 +102,7 @@ ConnId Front::open(const Peer& peer, Instant now) {
   c.secure = peer.secure;
   c.opened = now;
   c.who = std::make_shared<const state::Identities>(peer.identities);
-  c.who_bytes = static_cast<std::uint32_t>(bytes_of(peer.identities));
+  c.who_bytes = static_cast<std::uint32_t>(identity_bytes(peer.identities));
   c.last_heard = now;
   ++open_count_;
   return c.id();
@@ -286,86 +280,6 @@ void Front::refuse_to_change(Conn& c, const wire::RequestHeader& header, Instant
   const std::size_t from = c.out.size();
   wire::append_bare_reply(c.out, {header.xid, machine_.last_zxid, ErrorCode::kNotReadOnly});
   count_reply(c, {header.op, header.xid, now, /*is_write=*/true, c.out.size() - from}, now);
-}
-
-bool Front::is_authenticated(const Conn& c) const {
-  if (config_.required_schemes.empty()) return true;
-  return std::any_of(c.who->begin(), c.who->end(), [&](const wire::Identity& id) {
-    const auto& schemes = config_.required_schemes;
-    return std::find(schemes.begin(), schemes.end(), id.scheme) != schemes.end();
-  });
-}
-
-// Handled at once, even while earlier requests wait, as in Java: requests keep the identities that the
-// connection had when they were received.
-void Front::on_auth(Conn& c, const wire::RequestHeader& header, std::string_view body) {
-  wire::Reader r(body);
-  const auto request = wire::decode_auth(r);
-  if (!request) return end(c);
-  if (request->scheme == "ensemble" && machine_.options.ensemble_scheme) {
-    return on_ensemble_name(c, header, request->auth.value_or(""));
-  }
-  const bool null_digest = request->scheme == "digest" && !request->auth;
-  const auto proven =
-      request->scheme && !null_digest
-          ? state::authenticate(*request->scheme, request->auth.value_or(""), c.ip, machine_.options)
-          : std::nullopt;
-  auto identities = std::make_shared<state::Identities>(*c.who);
-  if (proven) {
-    for (const wire::Identity& id : *proven) {
-      if (std::find(identities->begin(), identities->end(), id) == identities->end())
-        identities->push_back(id);
-    }
-  }
-  const std::size_t bytes = bytes_of(*identities);
-  const bool too_many = identities->size() > config_.identities_max || bytes > client_limits::kIdentityBytes;
-  if (proven && too_many) ++totals_.identities_refused;
-  if (!proven || too_many) {
-    ++stats_.auth_failures;
-    return refuse(c, header, ErrorCode::kAuthFailed, Zxid{});
-  }
-  c.who = std::move(identities);
-  c.who_bytes = static_cast<std::uint32_t>(bytes);
-  // Java's and C's clients send xid -4 and wait for it; Go's waits for the ordinary xid that it sent.
-  wire::append_bare_reply(c.out, {header.xid, Zxid{}, ErrorCode::kOk});
-  ++stats_.sent;
-  ++c.sent;
-}
-
-// Proves nothing about the client, but checks that the client meant this ensemble. If it meant another, an
-// error would be final; a closed connection makes it try its next server.
-void Front::on_ensemble_name(Conn& c, const wire::RequestHeader& header, std::string_view name) {
-  const auto& names = machine_.options.ensemble_names;
-  if (name.empty() || names.empty()) {
-    ++totals_.ensemble_names_skipped;
-  } else if (std::find(names.begin(), names.end(), name) != names.end()) {
-    ++totals_.ensemble_names_right;
-  } else {
-    ++totals_.ensemble_names_wrong;
-    return end(c);
-  }
-  wire::append_bare_reply(c.out, {header.xid, Zxid{}, ErrorCode::kOk});
-  ++stats_.sent;
-  ++c.sent;
-}
-
-// There is no SASL here, and the client must learn that it failed: this is Java's answer to a token that it
-// does not accept. A Java server without SASL answers OK with a null token, which some clients (kazoo) take
-// for an empty challenge and answer again, forever.
-void Front::on_sasl(Conn& c, const wire::RequestHeader& header, std::string_view body) {
-  wire::Reader r(body);
-  (void)r.buffer();
-  if (!r.ok()) return end(c);
-  {
-    wire::Frame frame(c.out);
-    wire::Writer w(c.out);
-    wire::encode(w, wire::ReplyHeader{header.xid, Zxid{}, ErrorCode::kAuthFailed});
-    w.null();
-  }
-  ++stats_.auth_failures;
-  ++stats_.sent;
-  ++c.sent;
-  end(c);
 }
 
 void Front::enqueue(Conn& c, Waiting::Entry entry, std::string_view body) {

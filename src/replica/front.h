@@ -17,13 +17,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/client_limits.h"
 #include "base/error_code.h"
 #include "base/ids.h"
+#include "base/sasl.h"
 #include "base/time.h"
 #include "replica/front_counts.h"
 #include "replica/messages.h"
@@ -55,6 +58,8 @@ struct FrontConfig {
   std::size_t identities_max = client_limits::kIdentities;
   state::WatchLimits watches;
   std::vector<std::string> required_schemes;  // enforce.auth.schemes; empty: none
+  SaslFactory* sasl = nullptr;                // outlives the front; null: nobody can log in with SASL
+  bool allow_sasl_failed_clients = false;     // a client whose login fails goes on without an identity
 };
 
 // Which clients are served. A member of an ensemble serves while it leads or follows. Without a leader it may
@@ -112,6 +117,13 @@ class Front {
   // --- called by the I/O thread, without a lock ---
   // What the replica should get now; the caller takes it.
   ToReplica& outbox() { return outbox_; }
+
+  // Logins that ended since the last call, for the log. Each begins with the client's address.
+  struct SaslOutcome {
+    bool success = false;
+    std::string text;
+  };
+  std::vector<SaslOutcome> take_sasl_outcomes() { return std::exchange(sasl_outcomes_, {}); }
 
   // Returns the connections whose output, reading() or closing() changed since the last call.
   void take_changed(std::vector<ConnId>& out);
@@ -206,9 +218,12 @@ class Front {
     bool touched = false;  // heard since the last report
     bool resting = false;  // until the next round: it, or all together, did enough work in this one
     bool secure = false;
+    bool sasl_over = false;  // its one exchange has ended, well or not
+    std::uint8_t sasl_steps = 0;
     SessionId session{};
     std::int32_t timeout_ms = 0;
     Instant last_heard;
+    std::unique_ptr<SaslConversation> sasl;  // null: no exchange is under way
     state::IdentitiesPtr who;
     std::uint32_t who_bytes = 0;  // of the names in `who`
     std::uint32_t work = 0;       // in round `work_round`
@@ -257,10 +272,18 @@ class Front {
   void on_connect(Conn& c, std::string_view frame, Instant now);
   void answer_connect(Conn& c, bool valid);
   void on_request(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now);
+  // front_auth.cc
   void on_auth(Conn& c, const wire::RequestHeader& header, std::string_view body);
   void on_ensemble_name(Conn& c, const wire::RequestHeader& header, std::string_view name);
-  void on_sasl(Conn& c, const wire::RequestHeader& header, std::string_view body);
   bool is_authenticated(const Conn& c) const;
+  bool add_identities(Conn& c, const state::Identities& proven);
+  void answer_auth(Conn& c, const wire::RequestHeader& header);
+  void on_sasl(Conn& c, const wire::RequestHeader& header, std::string_view body);
+  SaslStep step_sasl(Conn& c, std::string_view token);
+  void answer_sasl(Conn& c, const wire::RequestHeader& header, ErrorCode error,
+                   const std::optional<std::string>& token);
+  void on_sasl_failure(Conn& c, const wire::RequestHeader& header, std::string_view reason);
+  void report_sasl(const Conn& c, bool success, std::string_view text);
   void refuse(Conn& c, const wire::RequestHeader& header, ErrorCode error, Zxid zxid);
   void refuse_to_change(Conn& c, const wire::RequestHeader& header, Instant now);
   void forward(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now);
@@ -317,6 +340,7 @@ class Front {
   // Resting connections: those that did nothing in this round go first in the next.
   std::vector<ConnId> turned_back_;
   std::vector<ConnId> worked_off_;
+  std::vector<SaslOutcome> sasl_outcomes_;
   std::uint32_t round_ = 1;
   std::size_t round_work_ = 0;
   std::vector<state::WatcherId> fired_;  // scratch

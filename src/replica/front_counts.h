@@ -28,6 +28,8 @@ struct FrontTotals {
   std::uint64_t ensemble_names_skipped = 0;  // no name, or none is configured
   std::uint64_t ensemble_names_right = 0;
   std::uint64_t ensemble_names_wrong = 0;  // their connections were closed
+  std::uint64_t sasl_logins = 0;
+  std::uint64_t sasl_failures = 0;
   // How many watches one change fired, if any.
   Extremes created_watches;
   Extremes deleted_watches;
@@ -54,6 +56,8 @@ inline constexpr MetricOf<FrontTotals> kFrontTotalMetrics[] = {
     {"ensemble_auth_skip", &FrontTotals::ensemble_names_skipped},
     {"ensemble_auth_success", &FrontTotals::ensemble_names_right},
     {"ensemble_auth_fail", &FrontTotals::ensemble_names_wrong},
+    {"sasl_auth_success", &FrontTotals::sasl_logins},
+    {"sasl_auth_fail", &FrontTotals::sasl_failures},
     {"node_created_watch_count", &FrontTotals::created_watches},
     {"node_deleted_watch_count", &FrontTotals::deleted_watches},
     {"node_changed_watch_count", &FrontTotals::changed_watches},

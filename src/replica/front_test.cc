@@ -353,7 +353,7 @@ TEST(Requests, DeleteContainerIsRefusedAndClosesTheConnection) {
 }
 
 // If a client got OK, it would answer the empty token with another request, and never stop.
-TEST(Sasl, IsRefusedAndTheConnectionIsClosed) {
+TEST(WithoutSasl, ALoginIsRefusedAndTheConnectionIsClosed) {
   for (const char* token : {"00000000", "00000002 6162", "ffffffff"}) {
     Harness h;
     Client c = connected(h);
@@ -366,7 +366,7 @@ TEST(Sasl, IsRefusedAndTheConnectionIsClosed) {
   }
 }
 
-TEST(Sasl, AnInvalidTokenClosesTheConnection) {
+TEST(WithoutSasl, AnInvalidTokenClosesTheConnection) {
   Harness h;
   Client c = connected(h);
   c.send(OpCode::kSasl, "");

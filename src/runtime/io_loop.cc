@@ -104,12 +104,23 @@ void IoLoop::process() {
   }
   received_.clear();
   arena_used_ = 0;
+  log_logins();
   replica::ToReplica& outbox = front_.outbox();
   if (outbox.empty()) return;
   const Instant heard_until = outbox.heard_until;
   core_->post(id_, std::move(outbox));
   outbox = replica::ToReplica{};
   outbox.heard_until = heard_until;
+}
+
+void IoLoop::log_logins() {
+  for (const auto& [success, text] : front_.take_sasl_outcomes()) {
+    if (success) {
+      log_info("sasl", "{} has logged in", text);
+    } else {
+      log_warn("sasl", "login failed: {}", text);
+    }
+  }
 }
 
 ClientConnection* IoLoop::of(replica::ConnId id) {

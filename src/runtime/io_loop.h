@@ -117,6 +117,7 @@ class IoLoop {
 
   void round(int timeout_ms);
   void process();
+  void log_logins();
   bool run_core();
   void feed(ClientConnection& c, std::string_view bytes);
   void greet(ClientConnection& c);

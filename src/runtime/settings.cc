@@ -41,6 +41,9 @@ state::Options state_options(const ServerConfig& config, const HashKey& hash_key
   o.ensemble_scheme = config.auth.ensemble_provider;
   o.ensemble_names = config.auth.ensemble_names;
   o.x509_scheme = config.secure_client.has_value() || config.client_port_unification;
+  o.sasl_scheme = config.sasl.provider;
+  o.any_sasl_user = config.sasl.any_user;
+  o.sasl_super_users = config.sasl.super_users;
   o.super_digest = config.auth.super_digest.reveal();
   o.x509_super_user = config.auth.x509_super_user;
   o.path_bytes_max = positive_or(config.limits.path_bytes, kNoLimit);
@@ -99,6 +102,7 @@ IoLoopConfig io_loop_config(const ServerConfig& config, std::size_t fronts) {
   io.front.watches.per_table =
       positive_or(config.limits.watches / static_cast<std::int64_t>(fronts), kNoLimit);
   if (config.auth.enforce_auth) io.front.required_schemes = config.auth.enforce_schemes;
+  io.front.allow_sasl_failed_clients = config.sasl.allow_failed_clients;
   io.tick_period_ms = tick_period_ms(config);
   io.first_frame_ms = config.deadlines.first_frame_ms;
   io.started_frame_ms = config.deadlines.started_frame_ms;

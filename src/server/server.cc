@@ -20,6 +20,7 @@
 #include "net/listener.h"
 #include "runtime/ensemble_settings.h"
 #include "runtime/settings.h"
+#include "server/client_sasl.h"
 #include "server/server_process.h"
 #include "zab/membership_text.h"
 
@@ -80,6 +81,7 @@ ServerProcess::ServerProcess(const ServerConfig& config, Host host)
       counter_(static_cast<std::size_t>(config.limits.connections_per_ip), connections_max(config)) {}
 
 IoResult<void> ServerProcess::open() {
+  TRY(open_sasl());
   TRY(recover());
   TRY(open_log_and_threads());
   make_member();
@@ -88,6 +90,17 @@ IoResult<void> ServerProcess::open() {
   startup_ms_ = monotonic_now() - started_;
   TRY(open_http());  // last: from here on HTTP threads read all of this
   log_what_is_served();
+  return {};
+}
+
+IoResult<void> ServerProcess::open_sasl() {
+  TRY_ASSIGN(sasl_, client_sasl(config_.sasl));
+  if (!sasl_) return {};
+  if (const auto& kerberos = config_.sasl.login->kerberos) {
+    log_info("sasl", "clients log in with Kerberos; this server is {}", escaped(kerberos->principal));
+  } else {
+    log_info("sasl", "{} users can log in with DIGEST-MD5", config_.sasl.login->users.size());
+  }
   return {};
 }
 
@@ -113,11 +126,12 @@ IoResult<void> ServerProcess::join_ensemble() {
 
 IoResult<void> ServerProcess::open_log_and_threads() {
   std::vector<Core::FrontPort> fronts;
+  IoLoopConfig io_config = io_loop_config(config_, io_count_);
+  io_config.front.sasl = sasl_.get();
   for (std::size_t i = 0; i < io_count_; ++i) {
     TRY_ASSIGN(auto loop, net::EventLoop::create());
-    io_loops_.push_back(std::make_unique<IoLoop>(replica::FrontId{static_cast<std::uint32_t>(i)},
-                                                 io_loop_config(config_, io_count_), std::move(loop),
-                                                 machine_, lock_, counter_, *this));
+    io_loops_.push_back(std::make_unique<IoLoop>(replica::FrontId{static_cast<std::uint32_t>(i)}, io_config,
+                                                 std::move(loop), machine_, lock_, counter_, *this));
     fronts.push_back({&io_loops_.back()->front(), [io = io_loops_.back().get()] { io->wake(); }});
   }
   core_ = std::make_unique<Core>(replica_config(config_, wall_now()), machine_, lock_, std::move(fronts));

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/sasl.h"
 #include "host/disk_orders.h"
 #include "host/membership_files.h"
 #include "host/receive_state.h"
@@ -76,6 +77,7 @@ class ServerProcess final : public Server,
   IoResult<bool> reload_state() override;
   void clear_state() override;
 
+  IoResult<void> open_sasl();
   IoResult<void> open_log_and_threads();
   IoResult<void> open_ports();
   IoResult<std::unique_ptr<Acceptor>> open_port(const Endpoint& endpoint, PortKind kind);
@@ -123,6 +125,7 @@ class ServerProcess final : public Server,
   state::Machine machine_;
   TreeLock lock_;
   ConnectionCounter counter_;
+  std::unique_ptr<SaslFactory> sasl_;  // null: no client can log in with SASL
   storage::RecoveryReport recovered_;
   replica::MemberStart member_start_;
   std::optional<host::MembershipFiles> membership_files_;  // used by the log thread while it runs

@@ -1,8 +1,16 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# SASL conversations between our side and Java's, with passwords and with a KDC on loopback.
+# Logins with SASL, with passwords and with a KDC on loopback: mechanisms against Java's, and clients against Java's
+# server and drover.
 #
-# BUILD=path/to/build overrides build/release.
-cd "$(dirname "$0")" || exit 1
-exec /usr/bin/python3 ./sasl_test.py "${BUILD:-../../build/release}/bin/sasl_peer" "$@"
+# BUILD=path/to/build overrides build/release, DROVER=path/to/drover the binary.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/../suites.sh"
+suite mechanisms /usr/bin/python3 "$here/sasl_test.py" "${BUILD:-$here/../../build/release}/bin/sasl_peer"
+suite conversations /usr/bin/python3 "$here/conversations_test.py"
+suite clients /usr/bin/python3 "$here/clients_test.py"
+suite kerberos /usr/bin/python3 "$here/kerberos_test.py"
+end_suites

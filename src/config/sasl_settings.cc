@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads the JAAS file, and checks what depends on it.
+#include "config/sasl_settings.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/result.h"
+#include "config/load.h"
+#include "log/log.h"
+#include "sasl/jaas.h"
+
+namespace drover::server {
+namespace {
+
+constexpr std::string_view kStandardSection = "Server";
+
+std::unexpected<ConfigError> bad_login(std::string message) {
+  return std::unexpected(ConfigError{std::move(message)});
+}
+
+// Java takes a path or a URL. A leading "=" ("-Djava.security.auth.login.config==/path") means that no other
+// file is read, which is always so here.
+std::string path_of(std::string_view value) {
+  if (value.starts_with('=')) value.remove_prefix(1);
+  if (value.starts_with("file:")) value.remove_prefix(5);
+  while (value.starts_with("//")) value.remove_prefix(1);
+  return std::string(value);
+}
+
+// The properties of a JVM that occur in paths.
+std::optional<std::string> system_property(std::string_view name) {
+  const char* variable = name == "user.home" ? "HOME" : name == "user.name" ? "USER" : nullptr;
+  const char* value = variable ? std::getenv(variable) : nullptr;
+  return value ? std::optional<std::string>(value) : std::nullopt;
+}
+
+void warn_if_others_may_read(LoadedConfig& loaded, const std::string& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0 || (status.st_mode & S_IROTH) == 0) return;
+  loaded.warnings.push_back(
+      fmt::format("{}: every user of the machine can read it, and it has passwords", path));
+}
+
+std::expected<sasl::JaasFile, ConfigError> read_jaas(const std::string& path, const FileReader& read) {
+  auto text = read(path);
+  if (!text) return bad_login("java.security.auth.login.config: " + text.error().what);
+  auto file = sasl::parse_jaas(*text, system_property);
+  wipe(*text);
+  if (!file) return bad_login(fmt::format("{}:{}: {}", path, file.error().line, file.error().message));
+  return *std::move(file);
+}
+
+bool has_passwords(const sasl::JaasFile& file) {
+  return std::ranges::any_of(file, [](const sasl::JaasSection& section) {
+    return std::ranges::any_of(section.entries, [](const sasl::JaasEntry& entry) {
+      return std::ranges::any_of(entry.options, [](const auto& option) {
+        return option.first == "password" || option.first.starts_with("user_");
+      });
+    });
+  });
+}
+
+std::expected<void, ConfigError> take_login(SaslSettings& sasl, const std::string& path,
+                                            const sasl::JaasSection& section) {
+  auto login = sasl::server_login_of(section);
+  if (!login) return bad_login(fmt::format("{}:{}: {}", path, login.error().line, login.error().message));
+  sasl.source = fmt::format("{}:{}", path, section.line);
+  sasl.login = *std::move(login);
+  const auto super = sasl.login->users.find("super");
+  if (super != sasl.login->users.end() && !sasl.super_password.empty()) super->second = sasl.super_password;
+  return {};
+}
+
+std::expected<void, ConfigError> load_login(LoadedConfig& loaded, const CheckContext& context,
+                                            const FileReader& read) {
+  SaslSettings& sasl = loaded.config.sasl;
+  const std::string name = sasl.section.value_or(std::string(kStandardSection));
+  if (sasl.login_config.empty()) {
+    if (!sasl.section) return {};
+    return bad_login(
+        fmt::format("{}: sasl.serverconfig needs java.security.auth.login.config", context.source));
+  }
+  const std::string path = path_of(sasl.login_config);
+  TRY_ASSIGN(const sasl::JaasFile file, read_jaas(path, read));
+  if (has_passwords(file)) warn_if_others_may_read(loaded, path);
+  if (const sasl::JaasSection* section = sasl::find_section(file, name))
+    return take_login(sasl, path, *section);
+  if (sasl.section)
+    return bad_login(fmt::format("{}: sasl.serverconfig: there is no section {}", path, escaped(name, 64)));
+  // A file for the other logins of a server is a valid one.
+  loaded.warnings.push_back(
+      fmt::format("{}: there is no section {}, so no client can log in with SASL", path, name));
+  return {};
+}
+
+}  // namespace
+
+std::expected<void, ConfigError> load_sasl(LoadedConfig& loaded, const CheckContext& context,
+                                           const FileReader& read) {
+  TRY(load_login(loaded, context, read));
+  const SaslSettings& sasl = loaded.config.sasl;
+  const auto warn = [&](std::string_view sentence) {
+    loaded.warnings.push_back(fmt::format("{}: {}", context.source, sentence));
+  };
+  if (!sasl.login) return {};
+  if (!sasl.provider) {
+    warn(
+        "clients can log in with SASL, but ACLs cannot name them: "
+        "authProvider.1=org.apache.zookeeper.server.auth.SASLAuthenticationProvider is missing");
+  }
+  if (!sasl.super_password.empty() && !sasl.login->users.contains("super"))
+    warn("SASLAuthenticationProvider.superPassword has no effect: the JAAS file has no user_super");
+  return {};
+}
+
+}  // namespace drover::server

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The logins that this server accepts from clients, as configured.
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "base/sasl.h"
+#include "config/sasl_settings.h"
+
+namespace drover::server {
+
+// Null: none are configured. An error is one line that names the place in the JAAS file, or the package that
+// is missing.
+IoResult<std::unique_ptr<SaslFactory>> client_sasl(const SaslSettings& settings);
+
+// Tells Kerberos about java.security.krb5.conf, and tries whether client_sasl() works. Changes the process's
+// environment: call it before threads start.
+IoResult<void> configure_sasl(const SaslSettings& settings);
+
+}  // namespace drover::server
