@@ -288,13 +288,51 @@ def local_sessions_are_alike(config, at_leader):
     return case
 
 
+# Requests on a connection that its session has left. Java also carries out an empty multi and the end of the session
+# if the old server leads; here they only close the connection.
+LATE = {"a write": (p.SET_DATA, p.set_data_body("/a", b"2")),
+        "a write that fails": (p.DELETE, p.path_version_body("/none")),
+        "a multi": (p.MULTI, p.multi_body([(p.SET_DATA, p.set_data_body("/a", b"2"))])),
+        "a multi that fails": (p.MULTI, p.multi_body([(p.DELETE, p.path_version_body("/none"))]))}
+
+
+def moved_story(kinds):
+    """The replies on old connections of sessions that have moved, at the leader and at a follower, and what became of
+    connections, sessions and data."""
+    heard = {}
+    with Ensemble(kinds, properties=WORDS) as ensemble:
+        ensemble.start()
+        leader = ensemble.leader()
+        followers = [member for member in ensemble if member is not leader]
+        with ensemble[3].client() as session:
+            session.create("/a", b"1")
+        ensemble.level()
+        for place, old, new in (("leader", leader, followers[0]), ("follower", followers[0], followers[1])):
+            for what, (op, body) in LATE.items():
+                with talk(old.port) as client, talk(new.port, **resume(client)) as moved:
+                    answer = client.error(op, body)
+                    then = client.error(p.EXISTS, p.path_watch_body("/a")) if answer != "closed" else answer
+                    data = moved.ask(p.GET_DATA, p.path_watch_body("/a"))
+                    value = p.Decoder(data[2]).buffer() if data[2] else None
+                    heard[what, place] = (moved.greeting, answer, then, data[0], value)
+                    moved.ask(p.CLOSE_SESSION)
+    return heard
+
+
+def a_session_that_has_moved_leaves_dead_connections():
+    java, drover = (moved_story([kind] * 3) for kind in (JAVA, DROVER))
+    for case, expected in java.items():
+        check_equal(drover[case], expected, f"{case}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", help="run the cases whose name contains this")
     arguments = parser.parse_args()
     cases = [read_only_servers_answer_alike, a_reader_needs_no_configured_local_sessions,
              a_global_session_outlives_its_servers_read_only_mode,
-             kazoo_reads_from_a_read_only_server_and_goes_back, zkcli_reads_from_a_read_only_server]
+             kazoo_reads_from_a_read_only_server_and_goes_back, zkcli_reads_from_a_read_only_server,
+             a_session_that_has_moved_leaves_dead_connections]
     cases += [local_sessions_are_alike(config, at_leader)
               for config in (LOCAL, UPGRADING) for at_leader in (True, False)]
     return run("sessions", cases, arguments.only)
