@@ -124,6 +124,18 @@ std::expected<void, ConfigError> check_enforced_schemes(const ServerConfig& conf
   return {};
 }
 
+// Both of ZooKeeper's own loggers write the lines that this server writes.
+std::expected<void, ConfigError> check_audit(const LogSettings& log, const CheckContext& context) {
+  constexpr std::string_view kPackage = "org.apache.zookeeper.audit.";
+  const std::string_view name = context.draft.audit_class;
+  const bool known = name.empty() || (name.starts_with(kPackage) && (name.ends_with(".Slf4jAuditLogger") ||
+                                                                     name.ends_with(".Log4jAuditLogger")));
+  if (!log.audit || known) return {};
+  return wrong(context, fmt::format("audit.impl.class: {}: a Java class cannot be loaded; without this key, "
+                                    "lines go to auditlog.file",
+                                    escaped(name, 128)));
+}
+
 // Settings that work as documented, but that few operators want once they know the effect.
 void warn_of_dangers(LoadedConfig& loaded, const CheckContext& context) {
   const ServerConfig& config = loaded.config;
@@ -251,6 +263,7 @@ std::expected<void, ConfigError> check_ensemble(LoadedConfig& loaded, const Chec
     return wrong(context, "neither clientPort nor secureClientPort is set");
   TRY(check_tls(config, context));
   TRY(check_enforced_schemes(config, context));
+  TRY(check_audit(config.log, context));
   warn_of_dangers(loaded, context);
   return {};
 }

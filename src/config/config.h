@@ -119,6 +119,11 @@ struct LogSettings {
   std::string level = "info";  // trace debug info warn error off
   std::int64_t file_bytes_max = 256 << 20;
   int files_max = 20;
+
+  // The audit log. Its file has the same limits.
+  bool audit = false;
+  std::string audit_file = "zookeeper_audit.log";
+  std::string audit_level = "info";  // error: only failures
 };
 
 struct ServerConfig {

@@ -25,8 +25,6 @@ constexpr ForeignKey kForeignKeys[] = {
     {"observerMasterPort", Fate::kRefused, "0", "observers always follow the leader, not a follower"},
     {"observerMaster.*", Fate::kNamed, std::nullopt, "followers serve no observers"},
     // Security of clients.
-    {"audit.enable", Fate::kRefused, "false", "there is no audit log"},
-    {"audit.impl.class", Fate::kNamed, std::nullopt, "there is no audit log"},
     {"IPAuthenticationProvider.usexforwardedfor", Fate::kRefused, "false",
      "the address of an HTTP client is that of its connection; X-Forwarded-For is not read"},
     {"ssl.context.supplier.class", Fate::kRefused, "",

@@ -155,10 +155,10 @@ TEST(KeysOfZooKeeper, UnsupportedSecurityKeysPreventTheStart) {
             "sslQuorum with ssl.quorum.clientAuth=need");
   for (const char* line :
        {"quorum.auth.enableSasl=true", "quorum.auth.learnerRequireSasl=TRUE", "oraclePath=/x",
-        "observerMasterPort=2191", "audit.enable=true", "ssl.context.supplier.class=com.example.Mine",
-        "ssl.authProvider=mine", "IPAuthenticationProvider.usexforwardedfor=true",
-        "metricsProvider.httpsPort=7443", "enforce.auth.enabled=true\nenforce.auth.schemes=sasl,digest",
-        "authProvider.3=com.example.Mine"}) {
+        "observerMasterPort=2191", "audit.enable=true\naudit.impl.class=com.example.Mine",
+        "ssl.context.supplier.class=com.example.Mine", "ssl.authProvider=mine",
+        "IPAuthenticationProvider.usexforwardedfor=true", "metricsProvider.httpsPort=7443",
+        "enforce.auth.enabled=true\nenforce.auth.schemes=sasl,digest", "authProvider.3=com.example.Mine"}) {
     EXPECT_FALSE(load_lines(std::string(line) + "\n")) << line;
   }
 }

@@ -214,14 +214,18 @@ Setter log_level(std::string& target) {
   };
 }
 
-void add_outside_keys(KeyTable& table, ServerConfig& c) {
+void add_outside_keys(KeyTable& table, ServerConfig& c, Draft& d) {
   TableBuilder(table)
       .key("4lw.commands.whitelist", whitelist(c.words))
       .key("log.dir", text(c.log.directory))
       .key("log.file", non_empty_text(c.log.file))
       .key("log.threshold", log_level(c.log.level))
       .key("log.maxfilesize", file_size(c.log.file_bytes_max))
-      .key("log.maxbackupindex", decoded(c.log.files_max, {.max = 10'000}));
+      .key("log.maxbackupindex", decoded(c.log.files_max, {.max = 10'000}))
+      .key("audit.enable", lenient_switch(c.log.audit))
+      .key("audit.impl.class", text(d.audit_class))
+      .key("auditlog.file", non_empty_text(c.log.audit_file))
+      .key("auditlog.threshold", log_level(c.log.audit_level));
 }
 
 // The path of the commands, such as "/commands". Java accepts any text, and most of it then serves nothing.
@@ -341,7 +345,7 @@ KeyTable key_table(ServerConfig& config, Draft& draft) {
   add_sasl_keys(table, config.sasl, draft);
   add_tls_keys(table, "ssl.", config.tls);
   add_tls_keys(table, "ssl.quorum.", config.quorum_tls);
-  add_outside_keys(table, config);
+  add_outside_keys(table, config, draft);
   add_http_keys(table, config.admin, config.metrics);
   add_ensemble_keys(table, config.ensemble);
   add_quorum_tuning_keys(table, config.ensemble);

@@ -26,6 +26,7 @@ struct Draft {
   std::optional<int> max_session_timeout_ms;
   std::optional<int> jute_extra_size;
   std::optional<int> session_rate_per_address;
+  std::string audit_class;    // audit.impl.class
   bool require_sasl = false;  // sessionRequireClientSASLAuth
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The only file that uses spdlog.
+// The log, by spdlog.
 #include "log/log.h"
 
 #include <fmt/format.h>

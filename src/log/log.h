@@ -5,8 +5,8 @@
 //   2026-11-15T08:23:38.123Z INFO  [session] 0x100000d3f370000 expired after 10000 ms
 //
 // Logs to standard error until open_log() names a file, which is rotated by size. Names from a client or a
-// file go through escaped(): a path must not be able to forge a line or to move a cursor. Only log.cc uses
-// spdlog.
+// file go through escaped(): a path must not be able to forge a line or to move a cursor. No other folder
+// uses spdlog.
 #pragma once
 
 #include <fmt/core.h>

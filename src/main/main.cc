@@ -20,6 +20,7 @@
 #include "config/config.h"
 #include "drover/version.h"
 #include "log/log.h"
+#include "server/audit.h"
 #include "server/client_sasl.h"
 #include "server/local_ensemble.h"
 #include "server/server.h"
@@ -92,6 +93,10 @@ int serve(const std::vector<std::string>& arguments) {
     std::fprintf(stderr, "drover: %s\n", opened.error().what.c_str());
     return 1;
   }
+  if (const auto opened = server::open_audit(config.log); !opened) {
+    std::fprintf(stderr, "drover: %s\n", opened.error().what.c_str());
+    return 1;
+  }
   for (const std::string& warning : loaded->warnings) server::log_warn("config", "{}", warning);
   if (const auto configured = server::configure_sasl(config.sasl); !configured) {
     server::log_error("config", "{}", configured.error().what);
@@ -99,12 +104,16 @@ int serve(const std::vector<std::string>& arguments) {
   }
   raise_descriptor_limit();
   server::AdminLimits limits;
+  bool first = true;
   for (bool again = true; again && !stop_asked;) {
     const auto started = server::Server::start(config, {.restarts = true, .limits = &limits});
     if (!started) {
       server::log_error("server", "cannot start: {}", started.error().what);
+      server::audit_start(config, /*success=*/false);
       return 1;
     }
+    if (first) server::audit_start(config, /*success=*/true);
+    first = false;
     running = started->get();
     handle_signals();
     server::tell_service_manager("READY=1");
@@ -112,6 +121,7 @@ int serve(const std::vector<std::string>& arguments) {
     running = nullptr;
     again = (*started)->wants_restart();
   }
+  server::audit_stop(config);
   return 0;
 }
 

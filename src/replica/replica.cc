@@ -27,6 +27,7 @@ Replica::Replica(const ReplicaConfig& config, state::Machine& machine, std::vect
       next_reap_(now + config.container_check_ms),
       reap_paced_(now),
       session_rate_(config.session_rate, machine.options.hash_key) {
+  if (config_.audit_user) audit_.emplace(*config_.audit_user);
   for (Front* each : fronts_) each->set_serving(Serving::kNo, {});
 }
 
@@ -158,6 +159,7 @@ void Replica::apply_next(std::string_view entry, Instant now) {
   if (comparable || has_none) compared_at_ = txn->header.zxid;
   count_applied(txn->header, now);
   if (proposed_here) pending_->applied(txn->header.zxid);
+  if (audit_ && service_ != Service::kNone) audit_->note_applied(txn->header, result, events_);
   // Events come first, on all fronts: no reply may show the change to a client that was not notified.
   for (Front* each : fronts_) each->on_events(events_, txn->header.zxid);
   if (proposed_here) {
@@ -192,6 +194,7 @@ void Replica::end_session(const InFlight& waiting) {
 
 void Replica::tell(const InFlight& waiting, const state::ApplyResult& result, Instant now) {
   const FrontId where = *waiting.front;
+  if (waiting.audit) audit_->finish(*waiting.audit, &result);
   if (waiting.op == OpCode::kCreateSession) {
     const bool made = result.type == OpCode::kCreateSession;
     const auto kind = made ? SessionAnswer::Kind::kThere : SessionAnswer::Kind::kDropped;
@@ -209,6 +212,11 @@ void Replica::tell(const InFlight& waiting, const state::ApplyResult& result, In
 }
 
 // --- answers without a transaction ---
+
+void Replica::refuse(const InFlight& waiting, Instant now) {
+  if (waiting.audit) audit_->finish(*waiting.audit, nullptr);
+  front(*waiting.front).on_result(waiting.conn, {waiting.op, waiting.xid, nullptr, waiting.refusal}, now);
+}
 
 bool Replica::is_due(const InFlight& waiting) const {
   if (waiting.zxid > machine_.last_zxid) return false;
@@ -230,7 +238,7 @@ void Replica::answer_due(Instant now) {
     const InFlight waiting = in_flight_.front();
     in_flight_.pop_front();
     if (waiting.closes_local) forget_local(waiting.session);
-    front(*waiting.front).on_result(waiting.conn, {waiting.op, waiting.xid, nullptr, waiting.refusal}, now);
+    refuse(waiting, now);
   }
   answer_synced(now);
   answer_local_closes(now);

@@ -35,6 +35,7 @@
 #include "base/ids.h"
 #include "base/measures.h"
 #include "base/time.h"
+#include "replica/audit.h"
 #include "replica/effects.h"
 #include "replica/ended_sessions.h"
 #include "replica/expiry.h"
@@ -65,6 +66,8 @@ struct ReplicaConfig {
   // The counter of an epoch's last transaction. One more would overflow into the epoch (ZOOKEEPER-1277).
   // nullopt: it may, as a standalone server has no epochs.
   std::optional<std::uint32_t> last_counter = 0xffff'fffe;
+  // Who this server is in the audit log; nullopt: there is no audit log.
+  std::optional<std::string> audit_user{};
 };
 
 // How old transactions are in milliseconds, by the clock of the server that made them. A transaction whose
@@ -167,6 +170,9 @@ class Replica {
   // Sessions heard since the last call; those that do not fit into `bytes_max` come the next time.
   void take_touched(std::string& out, std::size_t bytes_max);
 
+  // Lines of requests whose result is known since the last call.
+  std::vector<AuditLine> take_audit_lines() { return audit_ ? audit_->take() : std::vector<AuditLine>{}; }
+
   bool has_answers() const;
   std::size_t in_flight() const { return in_flight_.size() + awaiting_.size(); }
   Zxid last_proposed() const { return last_proposed_; }
@@ -202,6 +208,7 @@ class Replica {
     std::uint64_t ticket = 0;                 // of a sync
     std::vector<std::uint32_t> create2 = {};  // of a multi: the elements that want a Stat
     bool closes_local = false;  // ends a local session: no transaction, but a place in the order
+    AuditNotePtr audit{};       // null: nothing of it goes into the audit log
   };
   struct Unapplied {
     TxnBatchPtr log;
@@ -220,6 +227,7 @@ class Replica {
   // replica.cc
   void end_session(const InFlight& waiting);
   void tell(const InFlight& waiting, const state::ApplyResult& result, Instant now);
+  void refuse(const InFlight& waiting, Instant now);
   void apply_next(std::string_view entry, Instant now);
   void answer_proposed(const wire::TxnEntry& txn, const state::ApplyResult& result, Instant now);
   void answer_due(Instant now);
@@ -249,7 +257,7 @@ class Replica {
   ErrorCode track_learners(zab::LinkId learner, const wire::TouchedSession& created, Instant now);
   SessionVerdict judge_own(SessionMap::iterator found, const ClientWrite& write, std::string_view body,
                            WallTime wall);
-  InFlight waiting_for(FrontId front, const ClientWrite& write) const;
+  InFlight waiting_for(FrontId front, const ClientWrite& write, std::string_view body) const;
   void track_sessions(Instant now);
   void pace_reaping(Instant now, WallTime wall);
   std::size_t reap(std::size_t most, WallTime wall);
@@ -316,6 +324,7 @@ class Replica {
   Zxid compared_at_{};
   std::uint64_t released_syncs_ = 0;
   ReplicaStats stats_;
+  std::optional<AuditTrail> audit_;
   std::optional<std::int64_t> wall_ahead_ms_;  // of the monotonic clock, at the last input
 
   // For learning.

@@ -88,20 +88,21 @@ void Replica::close_orphans(WallTime wall, Effects& effects) {
   hand_over(effects);
 }
 
-Replica::InFlight Replica::waiting_for(FrontId front, const ClientWrite& write) const {
+Replica::InFlight Replica::waiting_for(FrontId front, const ClientWrite& write, std::string_view body) const {
   return {.zxid = last_in_flight(),
           .session = write.session,
           .xid = write.xid,
           .op = write.op,
           .front = front,
-          .conn = write.conn};
+          .conn = write.conn,
+          .audit = audit_ ? audit_note(write, body, machine_.options) : nullptr};
 }
 
 void Replica::on_write(FrontId front, const ClientWrite& write, std::string_view body, WallTime wall,
                        Effects& effects) {
   const auto found = sessions_.find(write.session);
   const bool known = found != sessions_.end() && !found->second.closing;
-  InFlight waiting = waiting_for(front, write);
+  InFlight waiting = waiting_for(front, write, body);
   if (write.op == OpCode::kSync) {
     // Everything before it is proposed before it, and everything after it later.
     hand_over(effects);

@@ -51,7 +51,7 @@ void Replica::forward(FrontId front, const ClientWrite& write, std::string_view 
   }
   const bool local = known && found->second.local;
   if (local && write.op == OpCode::kCloseSession) return await_local_close(front, write);
-  InFlight waiting = waiting_for(front, write);
+  InFlight waiting = waiting_for(front, write, body);
   if (local && wants_ephemeral(write.op, body)) waiting.refusal = upgrade(found, effects);
   if (write.op == OpCode::kMulti)
     waiting.create2 = wire::create2_in_multi(body, machine_.options.multi_ops_max);
@@ -179,8 +179,7 @@ void Replica::answer_awaiting(const wire::TxnHeader& header, const state::ApplyR
   }
   if (!waiting || !waiting->front) return;
   if (waiting->refusal != ErrorCode::kOk && result.type == OpCode::kError) {
-    front(*waiting->front)
-        .on_result(waiting->conn, {waiting->op, waiting->xid, nullptr, waiting->refusal}, now);
+    refuse(*waiting, now);
   } else {
     tell(*waiting, result, now);
   }

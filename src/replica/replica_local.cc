@@ -127,7 +127,7 @@ void Replica::expire_local(SessionId session, Effects& effects) {
 void Replica::await_local_close(FrontId front, const ClientWrite& write) {
   sessions_.find(write.session)->second.closing = true;
   auto& awaiting = awaiting_[write.session];
-  awaiting.push_back(waiting_for(front, write));
+  awaiting.push_back(waiting_for(front, write, {}));
   awaiting.back().closes_local = true;
   if (awaiting.size() == 1) local_closes_.push_back(write.session);
 }

@@ -194,6 +194,9 @@ void Core::with_writer_lock(Change change) {
       if (port.front->has_staged()) to_wake.push_back(&port);
     }
   }
+  if (write_audit_) {
+    if (const auto lines = replica_.take_audit_lines(); !lines.empty()) write_audit_(lines);
+  }
   for (const FrontPort* port : to_wake) port->wake();
 }
 

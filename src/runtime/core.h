@@ -60,6 +60,10 @@ class Core {
   void set_waker(std::function<void()> wake) { wake_ = std::move(wake); }
   // Called with the reason when this server must end; does not return.
   void set_halt(std::function<void(const std::string&)> halt) { halt_ = std::move(halt); }
+  // Writes lines of the audit log, before their clients are answered.
+  void set_audit(std::function<void(const std::vector<replica::AuditLine>&)> write) {
+    write_audit_ = std::move(write);
+  }
   void make_member(const replica::MemberConfig& config, replica::MemberStart start,
                    replica::StateReceiver& receiver);
   // Not for a standalone server.
@@ -127,6 +131,7 @@ class Core {
   LogThread* log_ = nullptr;
   std::function<void()> wake_;
   std::function<void(const std::string&)> halt_;
+  std::function<void(const std::vector<replica::AuditLine>&)> write_audit_;  // null: there is no audit log
 
   std::mutex replica_mutex_;  // held by the thread that runs the core; contended only by four-letter words
   replica::Replica replica_;

@@ -20,6 +20,7 @@
 #include "net/listener.h"
 #include "runtime/ensemble_settings.h"
 #include "runtime/settings.h"
+#include "server/audit.h"
 #include "server/client_sasl.h"
 #include "server/server_process.h"
 #include "zab/membership_text.h"
@@ -134,7 +135,10 @@ IoResult<void> ServerProcess::open_log_and_threads() {
                                                  std::move(loop), machine_, lock_, counter_, *this));
     fronts.push_back({&io_loops_.back()->front(), [io = io_loops_.back().get()] { io->wake(); }});
   }
-  core_ = std::make_unique<Core>(replica_config(config_, wall_now()), machine_, lock_, std::move(fronts));
+  replica::ReplicaConfig replica = replica_config(config_, wall_now());
+  if (config_.log.audit) replica.audit_user = audit_user(config_);
+  core_ = std::make_unique<Core>(replica, machine_, lock_, std::move(fronts));
+  if (config_.log.audit) core_->set_audit(write_audit_lines);
   snapshots_ = std::make_unique<SnapshotThread>(
       disk_, data_dir_->dirs(), machine_, lock_, snapshot_options(config_),
       SnapshotThread::Callbacks{

@@ -53,6 +53,8 @@ run go_client ./go_client_test.py
 run zkcli ./zkcli_test.py
 run curator ./curator_test.py
 run data_dir ./data_dir_test.py
+run audit ./audit_test.py java
+run audit_3.9 ./audit_test.py java39
 run keys ./keys_test.py
 
 echo "compat: $passed passed, $failed failed${skipped:+; SKIPPED:$skipped}"
