@@ -20,6 +20,7 @@
 #include "base/client_limits.h"
 #include "base/result.h"
 #include "base/secret.h"
+#include "base/throttles.h"
 #include "config/ensemble_config.h"
 #include "config/http_settings.h"
 #include "config/sasl_settings.h"
@@ -80,6 +81,10 @@ struct Limits {
   int path_bytes = client_limits::kPathBytes;
   int acl_entries = 1024;
   int auth_ids_per_connection = client_limits::kIdentities;
+  ConnectionThrottleLimits connection_throttle;
+  RequestThrottleLimits request_throttle;
+  int large_request_threshold = -1;         // bytes from which a request counts as large; -1: none does
+  int large_request_max_bytes = 100 << 20;  // of all large requests in progress
 };
 
 // Timeouts of a connection without a session. A TLS handshake has its own timeout (TlsSettings). The client

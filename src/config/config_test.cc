@@ -251,6 +251,30 @@ TEST(ConfigRules, SessionTimeoutsDefaultToTicksAndMustBeInOrder) {
               HasSubstr("minSessionTimeout (9000) must not be larger than maxSessionTimeout (8000)"));
 }
 
+TEST(ConfigKeysOfZooKeeper, ThrottlesAreOffAndReadAsJavaReadsThem) {
+  const Limits off = config_of(load_lines("")).limits;
+  EXPECT_EQ(off.connection_throttle.tokens, 0);
+  EXPECT_EQ(off.request_throttle.requests_max, 0u);
+  EXPECT_EQ(off.large_request_threshold, -1);
+  const Limits on =
+      config_of(load_lines("request_throttle_max_requests=0x10\nthrottled_op_wait_time=500\n"
+                           "request_throttle_drop_stale=false\nlargeRequestThreshold=1000\n",
+                           {"-Dzookeeper.connection_throttle_tokens=7",
+                            "-Dzookeeper.connection_throttle_drop_increase=0.5"}))
+          .limits;
+  EXPECT_EQ(on.request_throttle.requests_max, 16u);
+  EXPECT_EQ(on.request_throttle.wait_max_ms, 500);
+  EXPECT_FALSE(on.request_throttle.drop_stale);
+  EXPECT_EQ(on.large_request_threshold, 1000);
+  EXPECT_EQ(on.connection_throttle.tokens, 7);
+  EXPECT_EQ(on.connection_throttle.drop_increase, 0.5);
+  for (const char* value : {"2", "-0.1", "nan", "x", ""}) {
+    EXPECT_THAT(error_of(load_lines(std::string("connection_throttle_drop_decrease=") + value + "\n")),
+                HasSubstr("expected a number from 0 to 1"))
+        << value;
+  }
+}
+
 TEST(ConfigFile, AnEndlessFileIsRefused) {
   const auto text = read_config_file("/dev/zero");
   ASSERT_TRUE(text);

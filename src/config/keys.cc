@@ -103,6 +103,30 @@ void add_limit_keys(KeyTable& table, Limits& l, Deadlines& t, Draft& d) {
       .key("frameTimeoutMs", decoded(t.started_frame_ms, kMillisecondsFromOne));
 }
 
+void add_throttle_keys(KeyTable& table, Limits& l) {
+  ConnectionThrottleLimits& c = l.connection_throttle;
+  RequestThrottleLimits& r = l.request_throttle;
+  TableBuilder(table)
+      .key("connection_throttle_tokens", decoded(c.tokens))
+      .key("connection_throttle_fill_time", decoded(c.fill_time_ms, kMillisecondsFromOne))
+      .key("connection_throttle_fill_count", decoded(c.fill_count, {.min = 1}))
+      .key("connection_throttle_freeze_time", decoded(c.freeze_time_ms, kMillisecondsOrUnset))
+      .key("connection_throttle_drop_increase", fraction(c.drop_increase))
+      .key("connection_throttle_drop_decrease", fraction(c.drop_decrease))
+      .key("connection_throttle_decrease_ratio", fraction(c.decrease_ratio))
+      .key("connection_throttle_weight_enabled", lenient_switch(c.weighted))
+      .key("connection_throttle_global_session_weight", decoded(c.global_weight, {.min = 1}))
+      .key("connection_throttle_local_session_weight", decoded(c.local_weight, {.min = 1}))
+      .key("connection_throttle_renew_session_weight", decoded(c.renew_weight, {.min = 1}))
+      .key("request_throttle_max_requests", decoded(r.requests_max))
+      .key("request_throttle_drop_stale", lenient_switch(r.drop_stale))
+      .key("request_stale_connection_check", lenient_switch(r.stale_by_connection))
+      .key("request_stale_latency_check", lenient_switch(r.stale_by_latency))
+      .key("throttled_op_wait_time", decoded(r.wait_max_ms, kMilliseconds))
+      .key("largeRequestThreshold", decoded(l.large_request_threshold, {.min = -1, .unit = "bytes"}))
+      .key("largeRequestMaxBytes", decoded(l.large_request_max_bytes, {.min = 1, .unit = "bytes"}));
+}
+
 void add_feature_keys(KeyTable& table, Features& f) {
   TableBuilder(table)
       .key("extendedTypesEnabled", lenient_switch(f.extended_types))
@@ -340,6 +364,7 @@ KeyTable key_table(ServerConfig& config, Draft& draft) {
   add_server_keys(table, config, draft);
   add_storage_keys(table, config.storage);
   add_limit_keys(table, config.limits, config.deadlines, draft);
+  add_throttle_keys(table, config.limits);
   add_feature_keys(table, config.features);
   add_auth_keys(table, config.auth);
   add_sasl_keys(table, config.sasl, draft);

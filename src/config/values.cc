@@ -116,6 +116,15 @@ Setter optional_limit(int& target, Notation notation) {
   };
 }
 
+Setter fraction(double& target) {
+  return [&target](std::string_view value) {
+    const auto parsed = parse_number<double>(value);
+    if (!parsed || !(*parsed >= 0 && *parsed <= 1)) return Verdict::rejected("expected a number from 0 to 1");
+    target = *parsed;
+    return Verdict::accepted();
+  };
+}
+
 Setter kilobytes(std::int64_t& target, Range range) {
   range.unit = "kilobytes";
   return [&target, range](std::string_view value) {

@@ -11,7 +11,7 @@
 namespace drover::server {
 namespace {
 
-constexpr std::array<std::string_view, 13> kCounters{
+constexpr std::array<std::string_view, 11> kCounters{
     "add_dead_watcher_stall_time",
     "dead_watchers_cleared",
     "dead_watchers_queued",
@@ -22,14 +22,11 @@ constexpr std::array<std::string_view, 13> kCounters{
     "response_packet_get_children_cache_hits",
     "response_packet_get_children_cache_misses",
     "skip_learner_request_to_next_processor_count",
-    "stale_requests",
-    "stale_requests_dropped",
     "tls_handshake_exceeded",
 };
 
-constexpr std::array<std::string_view, 13> kSummaries{
+constexpr std::array<std::string_view, 12> kSummaries{
     "concurrent_request_processing_in_commit_processor",
-    "connection_token_deficit",
     "netty_queued_buffer_capacity",
     "pending_session_queue_size",
     "read_commit_proc_issued",
@@ -43,11 +40,11 @@ constexpr std::array<std::string_view, 13> kSummaries{
     "write_commit_proc_req_queued",
 };
 
-constexpr std::array<std::string_view, 12> kPercentiles{
-    "close_session_prep_time",        "dead_watchers_cleaner_latency", "jvm_pause_time_ms",
-    "local_write_committed_time_ms",  "om_commit_process_time_ms",     "om_proposal_process_time_ms",
-    "read_commitproc_time_ms",        "read_final_proc_time_ms",       "request_throttle_queue_time_ms",
-    "server_write_committed_time_ms", "write_commitproc_time_ms",      "write_final_proc_time_ms",
+constexpr std::array<std::string_view, 11> kPercentiles{
+    "close_session_prep_time",       "dead_watchers_cleaner_latency", "jvm_pause_time_ms",
+    "local_write_committed_time_ms", "om_commit_process_time_ms",     "om_proposal_process_time_ms",
+    "read_commitproc_time_ms",       "read_final_proc_time_ms",       "server_write_committed_time_ms",
+    "write_commitproc_time_ms",      "write_final_proc_time_ms",
 };
 
 }  // namespace

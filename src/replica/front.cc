@@ -140,7 +140,7 @@ std::size_t Front::on_bytes(ConnId id, std::string_view bytes, Instant now) {
     const std::int32_t most = c->phase == Phase::kHandshake
                                   ? std::min(client_limits::kHandshakeBytes, config_.frame_bytes_max)
                                   : config_.frame_bytes_max;
-    if (length < 0 || length > most) {
+    if (length < 0 || length > most || !has_room_for_large(length)) {
       ++stats_.frames_too_large;
       end(*c);
       return bytes.size();
@@ -155,6 +155,23 @@ std::size_t Front::on_bytes(ConnId id, std::string_view bytes, Instant now) {
   }
   if (!c->out.empty() || !may_read(*c)) list(*c);
   return taken;
+}
+
+// Looked at when a frame begins to arrive, and again when it is there.
+bool Front::has_room_for_large(std::int32_t length) const {
+  if (length <= config_.large_request_threshold) return true;
+  return config_.large_request_bytes->load(std::memory_order_relaxed) + length <=
+         config_.large_requests_max_bytes;
+}
+
+// The same length as in has_room_for_large().
+std::int64_t Front::large_bytes_of(const Waiting::Entry& entry) const {
+  const auto length = static_cast<std::int64_t>(entry.body_bytes + wire::kRequestHeaderBytes);
+  return length > config_.large_request_threshold ? length : 0;
+}
+
+void Front::count_large(std::int64_t bytes) const {
+  if (bytes != 0) config_.large_request_bytes->fetch_add(bytes, std::memory_order_relaxed);
 }
 
 void Front::on_frame(Conn& c, std::string_view frame, Instant now) {
@@ -299,6 +316,9 @@ void Front::enqueue(Conn& c, Waiting::Entry entry, std::string_view body) {
   // A follower sends the identities along with every write.
   entry.charged_bytes = static_cast<std::uint32_t>(body.size() + (entry.is_write ? c.who_bytes : 0));
   waiting.charged_bytes += entry.charged_bytes;
+  const std::int64_t large_bytes = large_bytes_of(entry);
+  waiting.large_bytes += large_bytes;
+  count_large(large_bytes);
   waiting.reply_bytes += entry.reply_bytes;
   outstanding_bytes_ += entry.charged_bytes;
   waiting.entries.push_back(std::move(entry));

@@ -14,8 +14,10 @@
 // event is in the output before any reply that could show its change.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,6 +58,11 @@ struct FrontConfig {
   std::size_t work_per_connection = client_limits::kWorkOfConnection;
   std::size_t work_per_round = client_limits::kWorkOfRound;
   std::size_t identities_max = client_limits::kIdentities;
+  // Larger requests are large; those in progress may have so many bytes in total (largeRequestMaxBytes), with
+  // all fronts that share the counter.
+  std::int32_t large_request_threshold = std::numeric_limits<std::int32_t>::max();
+  std::int64_t large_requests_max_bytes = 0;
+  std::shared_ptr<std::atomic<std::int64_t>> large_request_bytes{};  // null: no request is large
   state::WatchLimits watches;
   std::vector<std::string> required_schemes;  // enforce.auth.schemes; empty: none
   SaslFactory* sasl = nullptr;                // outlives the front; null: nobody can log in with SASL
@@ -197,6 +204,7 @@ class Front {
     std::size_t head = 0;
     std::string bytes;
     std::size_t charged_bytes = 0;  // of all entries, writes too
+    std::int64_t large_bytes = 0;   // of entries that are large requests
     std::size_t reply_bytes = 0;    // of all entries
     std::size_t size() const { return entries.size() - head; }
     void forget_answered();
@@ -264,6 +272,9 @@ class Front {
   Conn* find(ConnId id) const;
   bool may_read(const Conn& c) const;
   void look_at_limits(Conn& c);
+  bool has_room_for_large(std::int32_t length) const;
+  std::int64_t large_bytes_of(const Waiting::Entry& entry) const;
+  void count_large(std::int64_t bytes) const;
   void release_throttled();
   void list(Conn& c);
   void end(Conn& c);

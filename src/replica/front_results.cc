@@ -104,7 +104,8 @@ void Front::on_result(ConnId id, const WriteResult& result, Instant now) {
   const std::size_t from = staged_bytes_.size();
   // Another server has this session now; Java closes without an answer, too.
   if (result.applied && says_moved(*result.applied)) return drop(*c);
-  if (result.op == OpCode::kSync) {
+  const bool synced = result.op == OpCode::kSync && result.error == ErrorCode::kOk;
+  if (synced) {
     const std::string_view body = std::string_view(c->waiting->bytes).substr(write.offset, write.body_bytes);
     answer(*c, {write.xid, write.op, body, write.who.get(), write.received}, now, staged_bytes_);
   } else if (result.applied) {
@@ -112,7 +113,7 @@ void Front::on_result(ConnId id, const WriteResult& result, Instant now) {
   } else {
     wire::append_bare_reply(staged_bytes_, {result.xid, machine_.last_zxid, result.error});
   }
-  if (result.op != OpCode::kSync) {
+  if (!synced) {
     count_reply(*c, {write.op, write.xid, write.received, /*is_write=*/true, staged_bytes_.size() - from},
                 now);
   }
@@ -129,6 +130,9 @@ Front::Waiting::Entry Front::dequeue(Conn& c) {
   Waiting::Entry entry = std::move(c.waiting->entries[c.waiting->head++]);
   c.waiting->charged_bytes -= entry.charged_bytes;
   c.waiting->reply_bytes -= entry.reply_bytes;
+  const std::int64_t large_bytes = large_bytes_of(entry);
+  c.waiting->large_bytes -= large_bytes;
+  count_large(-large_bytes);
   --outstanding_;
   outstanding_bytes_ -= entry.charged_bytes;
   return entry;
@@ -177,6 +181,7 @@ void Front::forget_waiting(Conn& c) {
   if (!c.waiting) return;
   outstanding_ -= c.waiting->size();
   outstanding_bytes_ -= c.waiting->charged_bytes;
+  count_large(-c.waiting->large_bytes);
   c.waiting.reset();
 }
 

@@ -373,7 +373,7 @@ bool Member::has_tree_work() const {
   if (replica_.service() != wanted_service()) return true;
   if (state_unusable_ || replica_.divergence()) return false;
   const bool released = peer_.leader() && replica_.released_syncs() != peer_.leader()->released_syncs();
-  return applicable() > machine_.last_zxid || released || replica_.has_answers();
+  return applicable() > machine_.last_zxid || released || replica_.has_answers() || replica_.has_releasable();
 }
 
 // A leader has logged what it has committed. What it applied while it sent its state is sent again before
@@ -430,6 +430,7 @@ void Member::work_on_tree(Instant now, WallTime wall, Effects& effects) {
     if (peer_.leader()) replica_.set_released_syncs(peer_.leader()->released_syncs());
     replica_.on_committed(applicable(), now);
     peer_.set_applied(machine_.last_zxid);
+    replica_.release_throttled(now, wall, effects);
   }
   if (peer_.doubts_state() && peer_.learner() && replica_.compared_at() > digests_from()) peer_.trust_state();
   if (const auto divergence = replica_.divergence()) {

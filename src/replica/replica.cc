@@ -26,7 +26,8 @@ Replica::Replica(const ReplicaConfig& config, state::Machine& machine, std::vect
       next_session_(raw(config.first_session)),
       next_reap_(now + config.container_check_ms),
       reap_paced_(now),
-      session_rate_(config.session_rate, machine.options.hash_key) {
+      session_rate_(config.session_rate, machine.options.hash_key),
+      connection_throttle_(config.connection_throttle, config.seed, now) {
   if (config_.audit_user) audit_.emplace(*config_.audit_user);
   for (Front* each : fronts_) each->set_serving(Serving::kNo, {});
 }
@@ -35,16 +36,27 @@ void Replica::on_front(FrontId front, ToReplica& batch, Instant now, WallTime wa
   Instant& heard = heard_until_[static_cast<std::size_t>(front)];
   heard = std::max(heard, batch.heard_until);
   note_clocks(now, wall);
-  if (service_ == Service::kLearning) return learn_front(front, batch, now, effects);
+  std::erase_if(batch.sessions,
+                [&](const SessionRequest& request) { return !admit(front, request, now, effects); });
+  if (service_ == Service::kLearning) return learn_front(front, batch, now, wall, effects);
   if (service_ == Service::kReadOnly) return read_only_front(front, batch, now, effects);
   if (service_ == Service::kNone) return;  // The fronts close their connections.
   for (const SessionTouch& touch : batch.touched) expiry_.touch(touch.session, touch.heard);
   for (const SessionRequest& request : batch.sessions) on_session_request(front, request, now, wall, effects);
   const std::string_view bytes = batch.bytes;
   for (const ClientWrite& write : batch.writes) {
-    on_write(front, write, bytes.substr(write.offset, write.length), wall, effects);
+    submit(front, write, bytes.substr(write.offset, write.length), now, wall, effects);
   }
   hand_over(effects);
+}
+
+bool Replica::admit(FrontId front, const SessionRequest& request, Instant now, Effects& effects) {
+  using Kind = ConnectionThrottle::Kind;
+  const Kind new_one = config_.local_sessions ? Kind::kLocal : Kind::kGlobal;
+  if (connection_throttle_.allow(raw(request.session) != 0 ? Kind::kRenew : new_one, now)) return true;
+  ++stats_.sessions_throttled;
+  effects.answers.push_back({SessionAnswer::Kind::kDropped, front, request.conn, {}});
+  return false;
 }
 
 void Replica::set_reconfig_rule(ReconfigRule rule) {
@@ -172,8 +184,7 @@ void Replica::apply_next(std::string_view entry, Instant now) {
 void Replica::answer_proposed(const wire::TxnEntry& txn, const state::ApplyResult& result, Instant now) {
   ENSURE(!in_flight_.empty() && in_flight_.front().zxid == txn.header.zxid,
          "transactions are applied in order");
-  const InFlight waiting = in_flight_.front();
-  in_flight_.pop_front();
+  const InFlight waiting = leave(in_flight_);
   if (waiting.op == OpCode::kCloseSession && result.type == OpCode::kCloseSession) end_session(waiting);
   if (waiting.front) tell(waiting, result, now);
 }
@@ -220,7 +231,7 @@ void Replica::refuse(const InFlight& waiting, Instant now) {
 
 bool Replica::is_due(const InFlight& waiting) const {
   if (waiting.zxid > machine_.last_zxid) return false;
-  if (waiting.op == OpCode::kSync) {
+  if (waiting.op == OpCode::kSync && waiting.refusal == ErrorCode::kOk) {
     return waiting.ticket != 0 && waiting.ticket <= released_syncs_;
   }
   return waiting.refusal != ErrorCode::kOk || waiting.closes_local;
@@ -228,20 +239,19 @@ bool Replica::is_due(const InFlight& waiting) const {
 
 bool Replica::has_answers() const {
   if (!in_flight_.empty() && is_due(in_flight_.front())) return true;
-  if (!local_closes_.empty()) return true;
+  if (!own_answers_.empty()) return true;
   return !answered_syncs_.empty() && answered_syncs_.front().after <= machine_.last_zxid;
 }
 
 // Refused writes and syncs keep their place among the connection's requests, so that replies stay in order.
 void Replica::answer_due(Instant now) {
   while (!in_flight_.empty() && is_due(in_flight_.front())) {
-    const InFlight waiting = in_flight_.front();
-    in_flight_.pop_front();
+    const InFlight waiting = leave(in_flight_);
     if (waiting.closes_local) forget_local(waiting.session);
     refuse(waiting, now);
   }
   answer_synced(now);
-  answer_local_closes(now);
+  give_own_answers(now);
 }
 
 }  // namespace drover::replica

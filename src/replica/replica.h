@@ -14,6 +14,8 @@
 //   kReadOnly   has sessions of its own and shows its last state        replica_local.cc
 //   kNone       refuses: it does not know who leads
 //
+// If the number of requests in progress is limited, others wait first       replica_throttle.cc
+//
 // A global session is created by a transaction; every server knows it, and the leader expires it. A local
 // session is known only to this server, and ends with this server's service (replica_local.cc).
 //
@@ -34,8 +36,10 @@
 
 #include "base/ids.h"
 #include "base/measures.h"
+#include "base/throttles.h"
 #include "base/time.h"
 #include "replica/audit.h"
+#include "replica/connection_throttle.h"
 #include "replica/effects.h"
 #include "replica/ended_sessions.h"
 #include "replica/expiry.h"
@@ -60,9 +64,12 @@ struct ReplicaConfig {
   std::int64_t container_max_per_minute = 10'000;
   std::int64_t container_never_used_ms = 0;  // 0: never-used containers stay
   SessionRateLimits session_rate{};          // limits for new sessions
-  bool leader_serves = true;                 // leaderServes: a leader serves clients itself
-  bool local_sessions = false;               // in an ensemble: new sessions are local
-  bool local_sessions_upgrade = false;       // they become global when they want an ephemeral node
+  ConnectionThrottleLimits connection_throttle{};
+  RequestThrottleLimits request_throttle{};
+  std::uint64_t seed = 1;               // for its random choices
+  bool leader_serves = true;            // leaderServes: a leader serves clients itself
+  bool local_sessions = false;          // in an ensemble: new sessions are local
+  bool local_sessions_upgrade = false;  // they become global when they want an ephemeral node
   // The counter of an epoch's last transaction. One more would overflow into the epoch (ZOOKEEPER-1277).
   // nullopt: it may, as a standalone server has no epochs.
   std::optional<std::uint32_t> last_counter = 0xffff'fffe;
@@ -92,8 +99,12 @@ struct ReplicaStats {
   std::uint64_t containers_deleted = 0;
   std::uint64_t writes_refused_disk_full = 0;
   std::uint64_t txns_too_large = 0;  // writes refused because no follower could read their transaction
-  std::uint64_t forwarded = 0;       // writes that learners forwarded to this leader
-  std::uint64_t revalidations = 0;   // sessions that learners asked about
+  std::uint64_t stale_requests = 0;  // worked on all the same
+  std::uint64_t stale_requests_dropped = 0;
+  std::uint64_t throttled_ops = 0;  // got THROTTLEDOP
+  Histogram throttled_ms;           // how long requests waited for request_throttle_max_requests
+  std::uint64_t forwarded = 0;      // writes that learners forwarded to this leader
+  std::uint64_t revalidations = 0;  // sessions that learners asked about
   std::uint64_t txns_applied = 0;
   std::uint64_t txns_agreed_on = 0;  // of these, agreed on with others while this server served
   TxnAges ages;
@@ -174,13 +185,18 @@ class Replica {
   std::vector<AuditLine> take_audit_lines() { return audit_ ? audit_->take() : std::vector<AuditLine>{}; }
 
   bool has_answers() const;
-  std::size_t in_flight() const { return in_flight_.size() + awaiting_.size(); }
+  // Some requests that were throttled can go on, or may be stale: call release_throttled() under the writer
+  // lock.
+  bool has_releasable() const;
+  void release_throttled(Instant now, WallTime wall, Effects& effects);
+  std::size_t in_flight() const { return in_flight_.size() + awaiting_.size() + throttled_.size(); }
   Zxid last_proposed() const { return last_proposed_; }
   Service service() const { return service_; }
   const Expiry& expiry() const { return expiry_; }
   const ReplicaStats& stats() const { return stats_; }
   const state::ChangeCounts& change_counts() const { return pending_->counts(); }
   std::size_t session_count() const { return sessions_.size(); }
+  const ConnectionThrottle& connection_throttle() const { return connection_throttle_; }
   std::size_t local_session_count() const { return local_count_; }
   bool is_local(SessionId session) const;
 
@@ -208,7 +224,15 @@ class Replica {
     std::uint64_t ticket = 0;                 // of a sync
     std::vector<std::uint32_t> create2 = {};  // of a multi: the elements that want a Stat
     bool closes_local = false;  // ends a local session: no transaction, but a place in the order
+    bool own_answer = false;    // of a learner: its leader was not asked
     AuditNotePtr audit{};       // null: nothing of it goes into the audit log
+  };
+  // A request that waits until fewer are in progress.
+  struct Throttled {
+    FrontId front{};
+    ClientWrite write;
+    std::string body;
+    Instant since;
   };
   struct Unapplied {
     TxnBatchPtr log;
@@ -225,6 +249,7 @@ class Replica {
   };
 
   // replica.cc
+  bool admit(FrontId front, const SessionRequest& request, Instant now, Effects& effects);
   void end_session(const InFlight& waiting);
   void tell(const InFlight& waiting, const state::ApplyResult& result, Instant now);
   void refuse(const InFlight& waiting, Instant now);
@@ -236,6 +261,18 @@ class Replica {
   void count_age(Histogram& ages, std::int64_t made_ms, Instant now);
   void count_applied(const wire::TxnHeader& header, Instant now);
   Front& front(FrontId id) { return *fronts_[static_cast<std::size_t>(id)]; }
+
+  // replica_throttle.cc
+  static bool is_of_client(const InFlight& waiting);
+  void enter(std::deque<InFlight>& queue, InFlight waiting);
+  InFlight leave(std::deque<InFlight>& queue);
+  void submit(FrontId front, const ClientWrite& write, std::string_view body, Instant now, WallTime wall,
+              Effects& effects);
+  void begin(FrontId front, const ClientWrite& write, std::string_view body, WallTime wall, Effects& effects);
+  bool is_stale(const Throttled& request, Instant now);
+  void drop_stale(const Throttled& request, Effects& effects);
+  bool waited_too_long(const Throttled& request, Instant now) const;
+  void refuse_throttled(const Throttled& request);
 
   // replica_leading.cc
   void close_orphans(WallTime wall, Effects& effects);
@@ -271,7 +308,7 @@ class Replica {
   Zxid last_in_flight() const { return in_flight_.empty() ? machine_.last_zxid : in_flight_.back().zxid; }
 
   // replica_learning.cc
-  void learn_front(FrontId front, ToReplica& batch, Instant now, Effects& effects);
+  void learn_front(FrontId front, ToReplica& batch, Instant now, WallTime wall, Effects& effects);
   void forward(FrontId front, const ClientWrite& write, std::string_view body, Effects& effects);
   void ask_for_session(FrontId front, const SessionRequest& request, Instant now, Effects& effects);
   ErrorCode upgrade(SessionMap::iterator session, Effects& effects);
@@ -279,6 +316,8 @@ class Replica {
   void answer_awaiting(const wire::TxnHeader& header, const state::ApplyResult& result, Instant now);
   void answer_synced(Instant now);
   std::optional<InFlight> take_awaiting(SessionId session, std::int32_t xid);
+  void await_own_answer(InFlight waiting);
+  void give_own_answers(Instant now);
 
   // replica_local.cc
   void read_only_front(FrontId front, ToReplica& batch, Instant now, Effects& effects);
@@ -289,7 +328,6 @@ class Replica {
   bool wants_ephemeral(wire::OpCode op, std::string_view body) const;
   void make_global(Session& session);
   void await_local_close(FrontId front, const ClientWrite& write);
-  void answer_local_closes(Instant now);
   void forget_local(SessionId session);
   void expire_local(SessionId session, Effects& effects);
   bool made_here(SessionId session) const;
@@ -305,6 +343,9 @@ class Replica {
   Expiry expiry_;
   std::vector<Instant> heard_until_;  // by front
   std::deque<InFlight> in_flight_;    // when leading: by zxid
+  std::deque<Throttled> throttled_;   // bounded by the fronts' limits for outstanding requests
+  std::size_t working_ = 0;           // requests of clients in in_flight_ and awaiting_
+  bool look_for_stale_ = false;
   std::deque<Unapplied> unapplied_;
   std::shared_ptr<TxnBatch> gathering_;
   state::TreeEvents events_;  // scratch
@@ -315,6 +356,7 @@ class Replica {
   std::int64_t reap_credit_ = 0;
   bool reaping_ = false;  // a check has found more than could be deleted so far
   SessionRate session_rate_;
+  ConnectionThrottle connection_throttle_;
   state::ReconfigRule reconfig_;
   Zxid reconfig_prepared_{};
   bool disk_full_ = false;
@@ -333,7 +375,7 @@ class Replica {
   std::deque<AnsweredSync> answered_syncs_;
   boost::unordered_flat_map<SessionId, std::vector<RevalidatingConn>> revalidating_;
   TouchedSessions touched_;
-  std::deque<SessionId> local_closes_;  // local sessions whose end is at the head of their awaiting_ queue
+  std::deque<SessionId> own_answers_;  // sessions whose next answer in awaiting_ is this server's own
 };
 
 }  // namespace drover::replica

@@ -64,6 +64,8 @@ void Replica::end_service() {
   exhausted_ = false;  // The next epoch begins anew, and may be led by this server too.
   for (Front* each : fronts_) each->set_serving(Serving::kNo, {});
   in_flight_.clear();
+  throttled_.clear();
+  working_ = 0;
   gathering_.reset();
   sessions_.clear();
   local_count_ = 0;
@@ -74,7 +76,7 @@ void Replica::end_service() {
   answered_syncs_.clear();
   revalidating_.clear();
   touched_.clear();
-  local_closes_.clear();
+  own_answers_.clear();
 }
 
 // Closes sessions that own ephemerals but do not exist: left behind by a crash.
@@ -107,7 +109,7 @@ void Replica::on_write(FrontId front, const ClientWrite& write, std::string_view
     // Everything before it is proposed before it, and everything after it later.
     hand_over(effects);
     effects.ordered.push_back({nullptr});
-    in_flight_.push_back(std::move(waiting));
+    enter(in_flight_, std::move(waiting));
     return;
   }
   if (known && (found->second.front != front || found->second.conn != write.conn)) {
@@ -119,7 +121,7 @@ void Replica::on_write(FrontId front, const ClientWrite& write, std::string_view
   waiting.closes_local = known && found->second.local && write.op == OpCode::kCloseSession;
   if (write.op == OpCode::kCloseSession && known) found->second.closing = true;
   if (waiting.refusal != ErrorCode::kOk || waiting.closes_local) {
-    in_flight_.push_back(std::move(waiting));
+    enter(in_flight_, std::move(waiting));
     return;
   }
   const SessionVerdict verdict = judge_own(known ? found : sessions_.end(), write, body, wall);
@@ -225,6 +227,7 @@ void Replica::close_session(SessionId session, WallTime wall) {
 void Replica::on_tick(Instant now, WallTime wall, Effects& effects) {
   note_clocks(now, wall);
   if (service_ == Service::kNone) return;
+  look_for_stale_ = !throttled_.empty();
   // A front that reports its touches late delays expiry; it must never cause it.
   const Instant horizon = *std::min_element(heard_until_.begin(), heard_until_.end());
   for (const SessionId session : expiry_.expired(std::min(horizon, now))) {
@@ -318,7 +321,7 @@ void Replica::append_txn(InFlight waiting, Write write) {
   gathering_->ends.push_back(gathering_->bytes.size());
   gathering_->last = last_proposed_;
   waiting.zxid = last_proposed_;
-  in_flight_.push_back(std::move(waiting));
+  enter(in_flight_, std::move(waiting));
 }
 
 void Replica::propose(const state::WriteRequest& request, const InFlight& waiting, WallTime wall) {
@@ -350,7 +353,7 @@ void Replica::refuse_undecodable(std::size_t start, const InFlight& waiting) {
   InFlight refused = waiting;
   refused.zxid = last_in_flight();
   refused.refusal = ErrorCode::kMarshallingError;
-  in_flight_.push_back(std::move(refused));
+  enter(in_flight_, std::move(refused));
 }
 
 void Replica::hand_over(Effects& effects) {

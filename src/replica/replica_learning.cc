@@ -18,7 +18,7 @@ void Replica::begin_learning(std::uint32_t epoch, Instant) {
   for (Front* each : fronts_) each->set_serving(Serving::kYes, floor);
 }
 
-void Replica::learn_front(FrontId front, ToReplica& batch, Instant now, Effects& effects) {
+void Replica::learn_front(FrontId front, ToReplica& batch, Instant now, WallTime wall, Effects& effects) {
   for (const SessionTouch& touch : batch.touched) {
     const auto found = sessions_.find(touch.session);
     if (found == sessions_.end()) continue;
@@ -31,7 +31,7 @@ void Replica::learn_front(FrontId front, ToReplica& batch, Instant now, Effects&
   for (const SessionRequest& request : batch.sessions) ask_for_session(front, request, now, effects);
   const std::string_view bytes = batch.bytes;
   for (const ClientWrite& write : batch.writes) {
-    forward(front, write, bytes.substr(write.offset, write.length), effects);
+    submit(front, write, bytes.substr(write.offset, write.length), now, wall, effects);
   }
 }
 
@@ -56,7 +56,7 @@ void Replica::forward(FrontId front, const ClientWrite& write, std::string_view 
   if (write.op == OpCode::kMulti)
     waiting.create2 = wire::create2_in_multi(body, machine_.options.multi_ops_max);
   if (write.op == OpCode::kSync) asked_syncs_.push_back(write.session);
-  awaiting_[write.session].push_back(std::move(waiting));
+  enter(awaiting_[write.session], std::move(waiting));
   effects.to_leader.push_back({.kind = ToLeader::Kind::kRequest,
                                .session = write.session,
                                .cxid = write.xid,
@@ -105,7 +105,7 @@ void Replica::announce_session(SessionId session, std::int32_t timeout_ms, InFli
                                Effects& effects) {
   waiting.session = session;
   waiting.op = OpCode::kCreateSession;
-  awaiting_[session].push_back(std::move(waiting));
+  enter(awaiting_[session], std::move(waiting));
   std::string body;
   wire::Writer(body).i32(timeout_ms);
   effects.to_leader.push_back({.kind = ToLeader::Kind::kRequest,
@@ -157,14 +157,32 @@ bool may_answer(OpCode asked, OpCode type) {
 std::optional<Replica::InFlight> Replica::take_awaiting(SessionId session, std::int32_t xid) {
   const auto found = awaiting_.find(session);
   if (found == awaiting_.end() || found->second.front().xid != xid) return std::nullopt;
-  const InFlight waiting = found->second.front();
-  found->second.pop_front();
+  const InFlight waiting = leave(found->second);
   if (found->second.empty()) {
     awaiting_.erase(found);
-  } else if (found->second.front().closes_local) {
-    local_closes_.push_back(session);
+  } else if (found->second.front().own_answer) {
+    own_answers_.push_back(session);
   }
   return waiting;
+}
+
+// Given when all earlier requests of the session are answered.
+void Replica::await_own_answer(InFlight waiting) {
+  const SessionId session = waiting.session;
+  waiting.own_answer = true;
+  auto& awaiting = awaiting_[session];
+  enter(awaiting, std::move(waiting));
+  if (awaiting.size() == 1) own_answers_.push_back(session);
+}
+
+void Replica::give_own_answers(Instant now) {
+  while (!own_answers_.empty()) {
+    const SessionId session = own_answers_.front();
+    own_answers_.pop_front();
+    const auto waiting = take_awaiting(session, awaiting_.find(session)->second.front().xid);
+    if (waiting->closes_local) forget_local(session);
+    refuse(*waiting, now);
+  }
 }
 
 void Replica::answer_awaiting(const wire::TxnHeader& header, const state::ApplyResult& result, Instant now) {

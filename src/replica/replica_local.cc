@@ -123,24 +123,11 @@ void Replica::expire_local(SessionId session, Effects& effects) {
   forget_local(session);
 }
 
-// Answered when all earlier requests of the session are.
 void Replica::await_local_close(FrontId front, const ClientWrite& write) {
   sessions_.find(write.session)->second.closing = true;
-  auto& awaiting = awaiting_[write.session];
-  awaiting.push_back(waiting_for(front, write, {}));
-  awaiting.back().closes_local = true;
-  if (awaiting.size() == 1) local_closes_.push_back(write.session);
-}
-
-void Replica::answer_local_closes(Instant now) {
-  while (!local_closes_.empty()) {
-    const SessionId session = local_closes_.front();
-    local_closes_.pop_front();
-    const InFlight waiting = awaiting_.find(session)->second.front();
-    awaiting_.erase(session);  // Nothing is read after a closeSession.
-    forget_local(session);
-    front(*waiting.front).on_result(waiting.conn, {waiting.op, waiting.xid, nullptr, ErrorCode::kOk}, now);
-  }
+  InFlight waiting = waiting_for(front, write, {});
+  waiting.closes_local = true;
+  await_own_answer(std::move(waiting));
 }
 
 }  // namespace drover::replica

@@ -16,6 +16,10 @@ inline constexpr MetricOf<ReplicaStats> kReplicaMetrics[] = {
     {"revalidate_count", &ReplicaStats::revalidations},
     {"stale_sessions_expired", &ReplicaStats::sessions_expired},
     {"request_commit_queued", &ReplicaStats::txns_agreed_on},
+    {"stale_requests", &ReplicaStats::stale_requests},
+    {"stale_requests_dropped", &ReplicaStats::stale_requests_dropped},
+    {"throttled_ops", &ReplicaStats::throttled_ops},
+    {"request_throttle_queue_time_ms", &ReplicaStats::throttled_ms},
     {"disk_full_refusals", &ReplicaStats::writes_refused_disk_full, MetricKind::kGauge},
     {"client_large_txns_refused", &ReplicaStats::txns_too_large, MetricKind::kGauge},
 };

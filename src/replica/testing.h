@@ -80,6 +80,12 @@ class Harness : public Host {
         replica->on_committed(machine.last_zxid, now);
         more = true;
       }
+      if (replica->has_releasable()) {
+        Effects effects;
+        replica->release_throttled(now, wall, effects);
+        carry_out(effects);
+        more = true;
+      }
     }
   }
 

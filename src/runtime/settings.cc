@@ -72,6 +72,8 @@ replica::ReplicaConfig replica_config(const ServerConfig& config, WallTime now) 
   r.container_never_used_ms = config.features.container_max_never_used_ms;
   r.session_rate.per_second = config.limits.sessions_per_second;
   r.session_rate.per_second_per_address = config.limits.sessions_per_second_per_address;
+  r.connection_throttle = config.limits.connection_throttle;
+  r.request_throttle = config.limits.request_throttle;
   return r;
 }
 
@@ -89,6 +91,11 @@ IoLoopConfig io_loop_config(const ServerConfig& config, std::size_t fronts) {
   io.front.outstanding_total_max =
       positive_or(config.limits.outstanding_requests / static_cast<std::int64_t>(fronts), kNoLimit);
   io.front.outstanding_total_bytes_max = client_limits::kOutstandingBytesTotal / fronts;
+  if (config.limits.large_request_threshold > 0) {
+    io.front.large_request_threshold = config.limits.large_request_threshold;
+    io.front.large_requests_max_bytes = config.limits.large_request_max_bytes;
+    io.front.large_request_bytes = std::make_shared<std::atomic<std::int64_t>>(0);  // of all fronts
+  }
   io.front.staged_total_max_bytes = client_limits::kStagedBytesTotal / fronts;
   io.front.watches.bytes_per_table = client_limits::kWatchBytesTotal / fronts;
   io.front.output_high_water_bytes = static_cast<std::size_t>(config.limits.output_high_water_bytes);

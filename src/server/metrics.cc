@@ -63,9 +63,11 @@ constexpr MetricOf<FactSources> kServerMetrics[] = {
     {"startup_snap_load_time", [](const FactSources& s) { return once(s.startup_snapshot_ms); }},
     {"startup_txns_load_time", [](const FactSources& s) { return once(s.startup_txns_ms); }},
     {"startup_txns_loaded", [](const FactSources& s) { return once(s.startup_txns); }},
+    {"connection_drop_probability",
+     [](const FactSources& s) { return s.replica.connection_throttle().drop_probability(); }, kGauge},
+    {"connection_token_deficit",
+     [](const FactSources& s) { return s.replica.connection_throttle().deficit(); }},
     // Always 0 (docs/compatibility.md, "Metrics").
-    {"connection_drop_probability", [](const FactSources&) { return 0.0; }, kGauge},
-    {"throttled_ops", [](const FactSources&) { return std::uint64_t{0}; }},
     {"unrecoverable_error_count", [](const FactSources&) { return std::uint64_t{0}; }},
 };
 

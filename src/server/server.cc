@@ -136,6 +136,7 @@ IoResult<void> ServerProcess::open_log_and_threads() {
     fronts.push_back({&io_loops_.back()->front(), [io = io_loops_.back().get()] { io->wake(); }});
   }
   replica::ReplicaConfig replica = replica_config(config_, wall_now());
+  replica.seed = random_seed();
   if (config_.log.audit) replica.audit_user = audit_user(config_);
   core_ = std::make_unique<Core>(replica, machine_, lock_, std::move(fronts));
   if (config_.log.audit) core_->set_audit(write_audit_lines);
