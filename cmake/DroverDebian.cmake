@@ -42,4 +42,6 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libdrover-dev)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS
     "libssl-dev, zlib1g-dev, libsnappy-dev, libspdlog-dev, libfmt-dev")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS
+    "libsasl2-dev, libkrb5-dev, libsasl2-modules, libsasl2-modules-gssapi-mit")
 include(CPack)

@@ -1,6 +1,6 @@
 # What `cmake --install` gives to programs outside this tree: include/drover, one library with everything that
-# the client and the recipes need, one for tests, and the two ways to find them (find_package(drover), with
-# COMPONENTS testing for the second; pkg-config drover).
+# the client and the recipes need, one for logins with SASL, one for tests, and the two ways to find them
+# (find_package(drover COMPONENTS sasl testing); pkg-config drover, drover-sasl).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -23,11 +23,16 @@ drover_parts(client_parts recipes)
 drover_archive(drover_package drover PARTS ${client_parts}
                LIBRARIES OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 set_target_properties(drover_package PROPERTIES OUTPUT_NAME drover)
+# drover/sasl.h. Not a part of the first one: it needs Cyrus SASL and Kerberos, which have no CMake packages.
+drover_parts(sasl_parts login)
+list(REMOVE_ITEM sasl_parts ${client_parts})
+drover_archive(drover_sasl_package sasl PARTS ${sasl_parts} LIBRARIES drover_package sasl2 gssapi_krb5)
+set_target_properties(drover_sasl_package PROPERTIES OUTPUT_NAME drover_sasl)
 # Servers for users' tests, which need more than a client does.
 drover_parts(testing_parts testing)
-list(REMOVE_ITEM testing_parts ${client_parts})
+list(REMOVE_ITEM testing_parts ${client_parts} ${sasl_parts})
 drover_archive(drover_testing_package testing PARTS ${testing_parts}
-               LIBRARIES drover_package spdlog::spdlog fmt::fmt ZLIB::ZLIB Snappy::snappy)
+               LIBRARIES drover_sasl_package drover_package spdlog::spdlog fmt::fmt ZLIB::ZLIB Snappy::snappy)
 set_target_properties(drover_testing_package PROPERTIES OUTPUT_NAME drover_testing)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/drover")
@@ -46,6 +51,9 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/drover" DESTINATION "${CMAKE_IN
         COMPONENT library)
 install(EXPORT drover NAMESPACE drover:: DESTINATION "${package_dir}" FILE drover-targets.cmake
         COMPONENT library)
+install(TARGETS drover_sasl_package EXPORT drover-sasl ARCHIVE COMPONENT library)
+install(EXPORT drover-sasl NAMESPACE drover:: DESTINATION "${package_dir}" FILE drover-sasl-targets.cmake
+        COMPONENT library)
 install(TARGETS drover_testing_package EXPORT drover-testing ARCHIVE COMPONENT library)
 install(EXPORT drover-testing NAMESPACE drover:: DESTINATION "${package_dir}" FILE drover-testing-targets.cmake
         COMPONENT library)
@@ -59,4 +67,5 @@ install(FILES "${CMAKE_BINARY_DIR}/drover-config.cmake" "${CMAKE_BINARY_DIR}/dro
         DESTINATION "${package_dir}" COMPONENT library)
 file(RELATIVE_PATH DROVER_PREFIX_FROM_PKGCONFIG "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(cmake/drover.pc.in "${CMAKE_BINARY_DIR}/drover.pc" @ONLY)
-install(FILES "${CMAKE_BINARY_DIR}/drover.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT library)
+configure_file(cmake/drover-sasl.pc.in "${CMAKE_BINARY_DIR}/drover-sasl.pc" @ONLY)
+install(FILES "${CMAKE_BINARY_DIR}/drover.pc" "${CMAKE_BINARY_DIR}/drover-sasl.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT library)

@@ -60,6 +60,7 @@
 namespace drover {
 
 class Client;
+class SaslLogin;
 namespace client {
 Client make_client(std::shared_ptr<ClientCore> core, std::string prefix);
 }
@@ -90,6 +91,10 @@ struct Options {
   std::string name_space = {};                        // "/app": before every path, as with_namespace()
   std::vector<AuthInfo> auth = {};
   std::optional<TlsOptions> tls = {};
+  // Log in on every connection, before any request; made by the functions of drover/sasl.h. If the server
+  // refuses, the state becomes kAuthFailed, and the event and all errors say why. If a Kerberos ticket cannot
+  // be renewed, the client tries again until its session expires.
+  std::shared_ptr<const SaslLogin> sasl = {};
   bool read_only_ok = false;  // accept a read-only server
   bool reopen = true;         // open a new session after one has expired
   // Follow reconfigurations: use the client addresses in /zookeeper/config instead of `servers`, and change

@@ -117,6 +117,7 @@ enum class ConnectionState : std::uint8_t {
 struct StateEvent {
   ConnectionState state{};
   SessionId session{};
+  std::string reason = {};  // with kAuthFailed: why
   friend bool operator==(const StateEvent&, const StateEvent&) = default;
 };
 

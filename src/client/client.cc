@@ -32,6 +32,7 @@ client::EngineOptions engine_options(const Options& options, const client::Conne
   engine.session.timeout_ms = static_cast<std::int32_t>(options.session_timeout.count());
   engine.session.seed = seed;
   engine.session.read_only_ok = options.read_only_ok;
+  engine.session.sasl = options.sasl != nullptr;
   engine.session.frame_bytes_max =
       static_cast<std::int32_t>(std::min<std::size_t>(kFrameBytesLimit, options.reply_bytes_max));
   engine.reopen = options.reopen;
@@ -73,7 +74,7 @@ std::shared_ptr<Strand> make_strand(const Options& options, client::IoDriver& dr
 
 client::IoDriver::Made make_driver(const Options& options, const client::ConnectString& where) {
   client::TlsFiles tls;
-  client::IoDriverOptions io{.servers = where.servers};
+  client::IoDriverOptions io{.servers = where.servers, .sasl = options.sasl};
   if (options.tls) {
     tls = {options.tls->trust_store, options.tls->trust_store_password, options.tls->key_store,
            options.tls->key_store_password, options.tls->verify_host_name};
@@ -124,7 +125,7 @@ Task<Result<Client>> Client::wait_until_connected(Client client, Wait wait) {
     switch (event->state) {
       case ConnectionState::kConnected:
       case ConnectionState::kReadOnly: co_return client;
-      case ConnectionState::kAuthFailed: co_return fail(Errc::kAuthFailed);
+      case ConnectionState::kAuthFailed: co_return fail(Errc::kAuthFailed, {}, event->reason);
       case ConnectionState::kClosed: co_return fail(Errc::kClosed);
       case ConnectionState::kExpired:
         // Another session is being opened, or none will be.

@@ -86,6 +86,7 @@ class DrivenMachine {
   virtual void on_connected(Instant now) = 0;
   virtual void on_bytes(std::string_view bytes, Instant now) = 0;
   virtual void on_disconnected(Instant now) = 0;
+  virtual void on_sasl(SaslStep, Instant) {}
   virtual void on_time(Instant now) = 0;
   virtual void on_command(Command& command, Instant now) = 0;
   virtual std::optional<Instant> next_time() const = 0;

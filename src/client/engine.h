@@ -73,6 +73,7 @@ class Engine final : public DrivenMachine {
   void on_connected(Instant now) override;
   void on_bytes(std::string_view bytes, Instant now) override;
   void on_disconnected(Instant now) override;
+  void on_sasl(SaslStep step, Instant now) override;
   void on_time(Instant now) override;
   void on_command(Command& command, Instant now) override { command.run(*this, now); }
   std::optional<Instant> next_time() const override;

@@ -22,7 +22,7 @@ struct EventJob final : Job {
 };
 
 struct StateJob final : Job {
-  StateJob(std::shared_ptr<Board> b, StateEvent e) : board(std::move(b)), event(e) {}
+  StateJob(std::shared_ptr<Board> b, StateEvent e) : board(std::move(b)), event(std::move(e)) {}
   void run() override {
     const std::unique_ptr<StateJob> self(this);
     board->told = event;
@@ -76,6 +76,11 @@ void Engine::on_disconnected(Instant now) {
   digest(now);
 }
 
+void Engine::on_sasl(SaslStep step, Instant now) {
+  session_->on_sasl(std::move(step), now, wanted);
+  digest(now);
+}
+
 // All effects are handled before the next input to the session, which would invalidate their views.
 void Engine::digest(Instant now) {
   bool expired = false;
@@ -114,6 +119,7 @@ void Engine::on_completed(const Completed& completed) {
   }
   Error error = error_of(completed.header.error);
   if (closing_ && error == Errc::kSessionExpired) error.code = Errc::kClosed;
+  if (error == Errc::kAuthFailed) error.detail = session_->auth_failure();
   error.applied = completed.outcome == Outcome::kUnknown ? Applied::kMaybe : Applied::kNo;
   end_with(call, std::move(error));
 }
@@ -158,7 +164,8 @@ void Engine::tell(std::vector<WatchTable::Hit> hits, EventType type, Zxid zxid) 
 
 void Engine::on_state(const StateChange& change) {
   publish();
-  tell_state({public_state(change.state), change.session});
+  const bool refused = change.state == SessionState::kAuthFailed;
+  tell_state({public_state(change.state), change.session, refused ? session_->auth_failure() : ""});
   note_for_following(public_state(change.state));
   if (!is_final(change.state)) return;
   tell(watches_.clear(), EventType::kWatchLost, Zxid{-1});
@@ -175,15 +182,15 @@ void Engine::on_state(const StateChange& change) {
 
 void Engine::tell_state(StateEvent event) {
   last_told_ = event.state;
-  jobs.push(new StateJob(board_, event));
-  if (event.state != ConnectionState::kClosed) return;
+  jobs.push(new StateJob(board_, std::move(event)));
+  if (last_told_ != ConnectionState::kClosed) return;
   // There will be no more timer events.
   for (const auto& [_, sleeper] : std::exchange(sleepers_, {})) end_with(*sleeper, Error{Errc::kClosed});
 }
 
 // A session that had ended by itself is now closed: the last state that listeners get.
 void Engine::end_over() {
-  if (last_told_ != ConnectionState::kClosed) tell_state({ConnectionState::kClosed, session_->id()});
+  if (last_told_ != ConnectionState::kClosed) tell_state({ConnectionState::kClosed, session_->id(), {}});
   for (const auto& call : std::exchange(closers_, {})) {
     call->on_answer({}, {});
     end(*call);

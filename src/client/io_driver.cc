@@ -16,6 +16,7 @@
 #include "net/dialer.h"
 #include "net/event_loop.h"
 #include "net/resolver.h"
+#include "net/sasl_starter.h"
 #include "net/tls_context_holder.h"
 
 namespace drover::client {
@@ -49,6 +50,8 @@ class IoThread final : public IoDriver,
   bool take_commands(Instant now);
   bool take_work(Lock& lock);
   void carry_out();
+  void log_in(const std::string& token);
+  void take_step(SaslStep step);
   bool serve();
   void take_servers();
   void queue_output();
@@ -67,6 +70,7 @@ class IoThread final : public IoDriver,
   std::unique_ptr<net::EventLoop> loop_;
   std::unique_ptr<net::TlsContextHolder> tls_;
   std::vector<ServerAddress> servers_;
+  std::shared_ptr<const SaslLogin> sasl_;
   std::shared_ptr<Strand> strand_;
 
   std::mutex mutex_;  // guards the next two
@@ -79,6 +83,11 @@ class IoThread final : public IoDriver,
   // Used only by the I/O thread.
   std::unique_ptr<net::Resolver> resolver_;
   std::unique_ptr<net::Dialer> dialer_;
+  std::unique_ptr<net::SaslStarter> sasl_starter_;
+  // Of this connection.
+  SaslLogin::Server sasl_server_;
+  std::optional<net::SaslStarter::Ticket> sasl_ticket_;
+  std::unique_ptr<SaslConversation> conversation_;
 
   // Used by the thread that is working: the I/O thread, unless it sleeps. See flush().
   std::mutex at_work_;
@@ -113,6 +122,12 @@ IoDriver::Made IoThread::make(const IoDriverOptions& options) {
     auto tls = net::TlsContextHolder::load(tls_options(*options.tls));
     if (!tls) return std::unexpected(tls.error().what);
     made->tls_ = *std::move(tls);
+  }
+  if (options.sasl) {
+    auto starter = net::SaslStarter::create(*made->loop_);
+    if (!starter) return std::unexpected(starter.error().what);
+    made->sasl_starter_ = *std::move(starter);
+    made->sasl_ = options.sasl;
   }
   made->servers_ = options.servers;
   return made;
@@ -152,7 +167,7 @@ bool IoThread::serve() {
   if (!is_running_) return false;
   if (!take_commands(net::EventLoop::clock())) return true;
   const SessionEffects& wanted = machine_->wanted;
-  if (wanted.hang_up || wanted.dial) return false;
+  if (wanted.hang_up || wanted.dial || wanted.sasl) return false;
   strand_->post(machine_->jobs);
   take_servers();
   queue_output();
@@ -245,8 +260,31 @@ void IoThread::carry_out() {
   take_servers();
   if (wanted.dial) dial(*wanted.dial);
   queue_output();
+  const auto token = std::exchange(wanted.sasl, std::nullopt);
   wanted.clear();
   if (!output_.empty()) write();
+  if (token) log_in(*token);
+}
+
+// The first step may ask a KDC; the others only compute.
+void IoThread::log_in(const std::string& token) {
+  if (!stream_.is_open()) return;
+  if (conversation_) {
+    take_step(conversation_->step(token));
+    return carry_out();
+  }
+  sasl_ticket_ = sasl_starter_->begin([login = sasl_, server = sasl_server_] { return login->start(server); },
+                                      [this](net::SaslStarter::Started started) {
+                                        sasl_ticket_.reset();
+                                        conversation_ = std::move(started.conversation);
+                                        take_step(std::move(started.step));
+                                      });
+}
+
+// A conversation that has ended has a copy of the password, and is not needed any more.
+void IoThread::take_step(SaslStep step) {
+  if (step.status != SaslStep::Status::kContinue) conversation_.reset();
+  machine_->on_sasl(std::move(step), loop_->now());
 }
 
 void IoThread::take_servers() {
@@ -265,6 +303,7 @@ void IoThread::queue_output() {
 
 void IoThread::dial(std::size_t server) {
   const ServerAddress& address = servers_[server];
+  sasl_server_.host = address.host;
   net::DialOptions options;
   options.to = {{address.host, address.port}};
   options.tls = tls_.get();
@@ -284,12 +323,15 @@ void IoThread::on_dialled(IoResult<net::Dialled> dialled) {
     stream_.close();
     return machine_->on_disconnected(loop_->now());
   }
+  sasl_server_.ip = dialled->peer.ip_text();
   machine_->on_peer({dialled->peer.ip_text(), dialled->peer.port()});
   machine_->on_connected(loop_->now());
 }
 
 void IoThread::hang_up() {
   dialer_.reset();
+  conversation_.reset();
+  if (sasl_ticket_) sasl_starter_->cancel(*std::exchange(sasl_ticket_, std::nullopt));
   output_.clear();
   written_ = 0;
   if (!stream_.is_open()) return;

@@ -10,6 +10,7 @@
 
 #include "client/connect_string.h"
 #include "client/driver.h"
+#include "client/sasl_login.h"
 #include "client/strand.h"
 #include "drover/executor.h"
 
@@ -25,7 +26,8 @@ struct TlsFiles {
 
 struct IoDriverOptions {
   std::vector<ServerAddress> servers;
-  const TlsFiles* tls = nullptr;  // null: plain
+  const TlsFiles* tls = nullptr;               // null: plain
+  std::shared_ptr<const SaslLogin> sasl = {};  // null: none
 };
 
 // Also an executor: posted jobs run on its thread after each round of I/O.

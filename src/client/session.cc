@@ -4,6 +4,7 @@
 #include "client/session.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/ensure.h"
 #include "wire/requests.h"
@@ -67,6 +68,7 @@ void Session::lose(Instant now, SessionEffects& effects) {
   leaving_by_.reset();
   effects.send.clear();
   effects.dial.reset();
+  effects.sasl.reset();
   used_ = input_.size();  // Cleared with the next input, because effects may point into it.
   pings_.clear();
   auths_answered_ = 0;
@@ -94,7 +96,9 @@ void Session::replace_servers(const Origins& origins, Current current, Instant n
   const bool leaves = servers_.replace(origins, phase_ == Phase::kOpen ? current : Current::kByList);
   if (effects.dial) effects.dial = servers_.current();  // The driver has not carried it out yet.
   if (!leaves) return;
-  if (phase_ == Phase::kDialling || phase_ == Phase::kHandshake) return hang_up(now, effects);
+  if (phase_ == Phase::kDialling || phase_ == Phase::kHandshake || phase_ == Phase::kLogin) {
+    return hang_up(now, effects);
+  }
   if (phase_ != Phase::kOpen || closing_) return;
   leaving_by_ = now + ping_interval_ms();
   leave_if_idle(now, effects);
@@ -133,10 +137,16 @@ void Session::finish(SessionState state, SessionEffects& effects) {
   phase_ = Phase::kOver;
   effects.send.clear();
   effects.dial.reset();
+  effects.sasl.reset();
   enter(state, effects);
   const auto error = state == SessionState::kAuthFailed ? ErrorCode::kAuthFailed : ErrorCode::kSessionExpired;
   fail_all(Outcome::kUnknown, error, effects);
   watches_.clear();
+}
+
+void Session::fail_auth(std::string reason, SessionEffects& effects) {
+  auth_failure_ = std::move(reason);
+  finish(SessionState::kAuthFailed, effects);
 }
 
 // The reply to such a request proves that a quorum followed the leader after the request was sent.
@@ -197,6 +207,9 @@ void Session::on_time(Instant now, SessionEffects& effects) {
     case Phase::kHandshake:
       if (now >= connect_deadline_) hang_up(now, effects);
       return;
+    case Phase::kLogin:
+      if (now >= login_.deadline) hang_up(now, effects);
+      return;
     case Phase::kOpen:
       if (now - last_heard_ >= read_timeout_ms()) return hang_up(now, effects);
       if (holding_ && now >= proof_deadline()) return hang_up(now, effects);
@@ -211,6 +224,7 @@ std::optional<Instant> Session::next_time() const {
   if (phase_ == Phase::kOver || !started_) return std::nullopt;
   Instant due = next_dial_;
   if (phase_ == Phase::kDialling || phase_ == Phase::kHandshake) due = connect_deadline_;
+  if (phase_ == Phase::kLogin) due = login_.deadline;
   if (phase_ == Phase::kOpen) {
     due = std::min(last_heard_ + read_timeout_ms(), next_ping());
     if (holding_) due = std::min(due, proof_deadline());

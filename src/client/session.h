@@ -10,6 +10,8 @@
 // The last three are final; after them a new Session is needed. A request is sent at most once. If the
 // connection is lost, requests that were sent have an unknown outcome. Requests that were not sent wait for
 // the next connection, unless they are withdrawn.
+//
+// With SessionOptions::sasl a connection is connected when the login has succeeded (session_login.cc).
 #pragma once
 
 #include <algorithm>
@@ -24,6 +26,7 @@
 
 #include "base/error_code.h"
 #include "base/ids.h"
+#include "base/sasl.h"
 #include "base/time.h"
 #include "client/connect_string.h"
 #include "client/server_order.h"
@@ -53,6 +56,7 @@ struct SessionOptions {
   std::uint64_t seed = 0;            // for the order of servers and the delays
   bool read_only_ok = false;         // accept a read-only server
   bool reset_watches = true;         // on each new connection
+  bool sasl = false;                 // log in on each connection, before anything else
   // Expire locally when the server may have expired the session. Otherwise the session lasts until a server
   // says that it is gone; locks and other exclusive ownership are not safe then.
   bool expire_locally = true;
@@ -95,6 +99,9 @@ struct SessionEffects {
   std::optional<std::vector<ServerAddress>> servers;
   std::optional<std::size_t> dial;  // this server; answered by on_connected() or on_disconnected()
   std::string send;
+  // The next step of this connection's SASL exchange, with the server's token; the first one has none.
+  // Answered by on_sasl(), unless the connection is closed before.
+  std::optional<std::string> sasl;
   // Replies and events in order of arrival: an event precedes any reply that shows its change.
   std::vector<Happening> happened;
 
@@ -103,6 +110,7 @@ struct SessionEffects {
     servers.reset();
     dial.reset();
     send.clear();
+    sasl.reset();
     happened.clear();
   }
 };
@@ -117,6 +125,7 @@ class Session {
   void on_connected(Instant now, SessionEffects& effects);
   void on_bytes(std::string_view bytes, Instant now, SessionEffects& effects);
   void on_disconnected(Instant now, SessionEffects& effects);
+  void on_sasl(SaslStep step, Instant now, SessionEffects& effects);
   void on_time(Instant now, SessionEffects& effects);
   // When to call on_time() next.
   std::optional<Instant> next_time() const;
@@ -153,6 +162,8 @@ class Session {
   bool is_close_confirmed() const { return close_confirmed_; }
   bool is_closing() const { return closing_; }
   SessionState state() const { return state_; }
+  // Why the state is kAuthFailed: one line without secrets.
+  const std::string& auth_failure() const { return auth_failure_; }
   bool is_connected() const { return phase_ == Phase::kOpen; }
   SessionId id() const { return session_; }
   std::string_view password() const { return password_; }
@@ -174,6 +185,7 @@ class Session {
     kIdle,       // until next_dial_
     kDialling,   // until on_connected()
     kHandshake,  // until the server has answered
+    kLogin,      // until the SASL exchange has ended
     kOpen,
     kOver,
   };
@@ -195,6 +207,13 @@ class Session {
     Sent request;
     std::string body;
   };
+  // The SASL exchange of this connection.
+  struct Login {
+    Instant deadline;
+    bool is_our_turn = true;
+    bool has_begun = false;  // our first token is sent
+    bool is_last = false;    // we are done when the server accepts our last token
+  };
   struct Auth {
     std::optional<Token> token;  // until it is answered
     std::string scheme;
@@ -206,6 +225,7 @@ class Session {
   void lose(Instant now, SessionEffects& effects);
   void hang_up(Instant now, SessionEffects& effects);
   void finish(SessionState state, SessionEffects& effects);
+  void fail_auth(std::string reason, SessionEffects& effects);
   void enter(SessionState state, SessionEffects& effects);
   void leave_if_idle(Instant now, SessionEffects& effects);
   void fail_all(Outcome of_sent, ErrorCode error, SessionEffects& effects);
@@ -218,6 +238,11 @@ class Session {
   std::int64_t connect_timeout_ms() const;
   std::int64_t read_timeout_ms() const { return std::int64_t{timeout_ms_} * 2 / 3; }
   std::int64_t ping_interval_ms() const { return std::int64_t{timeout_ms_} / 3; }
+  // session_login.cc
+  void begin_login(Instant now, SessionEffects& effects);
+  void send_token(std::string_view token, Instant now, SessionEffects& effects);
+  bool on_sasl_reply(const wire::ReplyHeader& header, std::string_view body, Instant now,
+                     SessionEffects& effects);
   // session_requests.cc
   void send_connect(Instant now, SessionEffects& effects);
   void send_request(Sent request, std::string_view body, Instant now, SessionEffects& effects);
@@ -232,13 +257,14 @@ class Session {
   // session_replies.cc
   bool on_frame(std::string_view frame, Instant now, SessionEffects& effects);
   bool on_handshake(std::string_view frame, Instant now, SessionEffects& effects);
-  bool on_reply(const wire::ReplyHeader& header, std::string_view body, SessionEffects& effects);
+  void open(Instant now, SessionEffects& effects);
+  bool on_reply(const wire::ReplyHeader& header, std::string_view body, Instant now, SessionEffects& effects);
   bool on_event(const wire::ReplyHeader& header, std::string_view body, SessionEffects& effects);
   bool on_ping_reply();
   bool on_auth_reply(ErrorCode error, SessionEffects& effects);
   bool on_set_watches_reply(const wire::ReplyHeader& header);
   void note_interest(const Sent& request, ErrorCode error);
-  void note_answered(Instant sent_at, bool read_only);
+  void note_answered(Instant sent_at);
   void note_proved(Instant sent_at) { proved_ = std::max(proved_.value_or(sent_at), sent_at); }
 
   SessionOptions options_;
@@ -248,7 +274,10 @@ class Session {
   bool started_ = false;
   bool closing_ = false;
   bool close_confirmed_ = false;
-  bool seen_read_write_ = false;  // a session of a read-only server exists only there
+  std::string auth_failure_;
+  bool logged_in_ = false;         // with SASL, on this connection or an earlier one
+  bool server_read_only_ = false;  // of this connection
+  bool seen_read_write_ = false;   // a session of a read-only server exists only there
 
   SessionId session_{};
   std::string password_;
@@ -266,6 +295,7 @@ class Session {
 
   Instant next_dial_;
   Instant connect_deadline_;
+  Login login_;
   Instant last_heard_;
   Instant last_sent_;
 

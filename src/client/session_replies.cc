@@ -17,7 +17,7 @@ constexpr std::size_t kLengthBytes = 4;
 
 // Frames are read in place; only an incomplete frame is copied.
 void Session::on_bytes(std::string_view bytes, Instant now, SessionEffects& effects) {
-  if (phase_ != Phase::kHandshake && phase_ != Phase::kOpen) return;
+  if (phase_ != Phase::kHandshake && phase_ != Phase::kLogin && phase_ != Phase::kOpen) return;
   last_heard_ = now;
   input_.erase(0, used_);
   used_ = 0;
@@ -55,7 +55,7 @@ bool Session::on_frame(std::string_view frame, Instant now, SessionEffects& effe
     case wire::kPingXid: return on_ping_reply();
     case wire::kAuthXid: return on_auth_reply(header.error, effects);
     case kSetWatchesXid: return on_set_watches_reply(header);
-    default: return on_reply(header, body, effects);
+    default: return on_reply(header, body, now, effects);
   }
 }
 
@@ -79,29 +79,39 @@ bool Session::on_handshake(std::string_view frame, Instant now, SessionEffects& 
   password_ = response->password;
   timeout_ms_ = std::max(3, response->timeout_ms);
   seen_read_write_ = seen_read_write_ || !response->read_only;
-  note_answered(last_sent_, response->read_only);
+  server_read_only_ = response->read_only;
+  note_answered(last_sent_);
   // A new session is a transaction and proves a quorum. An old one is confirmed by a leader, which may have
   // been deposed without knowing it.
   if (raw(asked) == 0 && !response->read_only) {
     note_proved(last_sent_);
     proof_asked_ = last_sent_;
   }
-  servers_.on_success();
-  phase_ = Phase::kOpen;
-  opened_ = now;
-  enter(response->read_only ? SessionState::kConnectedReadOnly : SessionState::kConnected, effects);
-  resume(now, effects);
+  if (options_.sasl) {
+    begin_login(now, effects);
+  } else {
+    open(now, effects);
+  }
   return true;
 }
 
-void Session::note_answered(Instant sent_at, bool read_only) {
+void Session::open(Instant now, SessionEffects& effects) {
+  servers_.on_success();
+  phase_ = Phase::kOpen;
+  opened_ = now;
+  logged_in_ = options_.sasl;
+  enter(server_read_only_ ? SessionState::kConnectedReadOnly : SessionState::kConnected, effects);
+  resume(now, effects);
+}
+
+void Session::note_answered(Instant sent_at) {
   answered_ = std::max(answered_.value_or(sent_at), sent_at);
-  answered_read_only_ = read_only;
+  answered_read_only_ = server_read_only_;
 }
 
 bool Session::on_ping_reply() {
   if (pings_.empty()) return false;
-  note_answered(pings_.front(), state_ == SessionState::kConnectedReadOnly);
+  note_answered(pings_.front());
   pings_.pop_front();
   return true;
 }
@@ -115,7 +125,8 @@ bool Session::on_auth_reply(ErrorCode error, SessionEffects& effects) {
     auth.token.reset();
   }
   // The server closes this connection, and would close every later one.
-  if (error != ErrorCode::kOk) finish(SessionState::kAuthFailed, effects);
+  if (error != ErrorCode::kOk)
+    fail_auth("the server refuses authentication by scheme " + auth.scheme, effects);
   return true;
 }
 
@@ -142,11 +153,13 @@ bool Session::on_event(const wire::ReplyHeader& header, std::string_view body, S
   return true;
 }
 
-bool Session::on_reply(const wire::ReplyHeader& header, std::string_view body, SessionEffects& effects) {
+bool Session::on_reply(const wire::ReplyHeader& header, std::string_view body, Instant now,
+                       SessionEffects& effects) {
   if (sent_.empty() || sent_.front().xid != header.xid) return false;
   const Sent request = std::move(sent_.front());
   sent_.pop_front();
-  note_answered(request.at, state_ == SessionState::kConnectedReadOnly);
+  note_answered(request.at);
+  if (request.op == OpCode::kSasl) return on_sasl_reply(header, body, now, effects);
   if (proves_quorum(request.op) && header.error == ErrorCode::kOk) note_proved(request.at);
   if (raw(header.zxid) > 0) {
     last_zxid_seen_ = std::max(last_zxid_seen_, header.zxid);

@@ -19,6 +19,7 @@ bool is_sessions_own(OpCode op) {
     case OpCode::kAuth:
     case OpCode::kSetWatches:
     case OpCode::kSetWatches2:
+    case OpCode::kSasl:
     case OpCode::kCreateSession:
     case OpCode::kCloseSession: return true;
     default: return false;
@@ -52,7 +53,7 @@ void Session::send_connect(Instant now, SessionEffects& effects) {
   wire::encode(w, request);
 }
 
-// A new connection starts with authentication, then watches, then requests.
+// A new connection starts with the login, authentication, then watches, then requests.
 void Session::resume(Instant now, SessionEffects& effects) {
   for (const Auth& auth : auths_) send_auth(auth, now, effects);
   if (options_.reset_watches) {

@@ -111,6 +111,10 @@ class Bench {
     session.close(now, effects);
     take();
   }
+  void step_sasl(SaslStep step) {
+    session.on_sasl(std::move(step), now, effects);
+    take();
+  }
   std::int32_t submit(std::uint64_t token, OpCode op, std::string_view body) {
     const std::int32_t xid = session.submit(Token{token}, op, body, now, effects);
     take();
@@ -179,6 +183,7 @@ class Bench {
   SessionEffects effects;
   std::string sent;
   std::optional<std::size_t> dialled;
+  std::optional<std::string> asked;  // the last token for the SASL exchange
   std::size_t hang_ups = 0;
   std::vector<Ended> ended;
   std::vector<Told> told;
@@ -193,6 +198,7 @@ class Bench {
     }
     if (effects.dial) dialled = effects.dial;
     sent += effects.send;
+    if (effects.sasl) asked = effects.sasl;
     for (const Happening& each : effects.happened) {
       if (const auto* done = std::get_if<Completed>(&each)) {
         ended.push_back(

@@ -31,6 +31,7 @@ class VirtualWire {
   virtual void dial(std::size_t server) = 0;
   virtual void hang_up() = 0;
   virtual void send(std::string_view bytes) = 0;
+  virtual void step_sasl(const std::string&) {}
   // Indexes mean this list from now on.
   virtual void set_servers(const std::vector<ServerAddress>&) {}
 };
@@ -71,6 +72,9 @@ class VirtualDriver final : public Driver, public Executor {
   }
   void on_disconnected(Instant now) {
     input(now, [&] { machine_->on_disconnected(now); });
+  }
+  void on_sasl(SaslStep step, Instant now) {
+    input(now, [&] { machine_->on_sasl(std::move(step), now); });
   }
   void on_time(Instant now) {
     input(now, [&] { machine_->on_time(now); });
@@ -113,6 +117,7 @@ class VirtualDriver final : public Driver, public Executor {
     if (wanted.servers) wire_.set_servers(*wanted.servers);
     if (wanted.dial) wire_.dial(*wanted.dial);
     if (!wanted.send.empty()) wire_.send(wanted.send);
+    if (wanted.sasl) wire_.step_sasl(*wanted.sasl);
     wanted.clear();
   }
   bool run_some() {

@@ -7,12 +7,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/result.h"
 #include "config/load.h"
 #include "log/log.h"
 #include "sasl/jaas.h"
+#include "sasl/jaas_file.h"
 
 namespace drover::server {
 namespace {
@@ -21,22 +21,6 @@ constexpr std::string_view kStandardSection = "Server";
 
 std::unexpected<ConfigError> bad_login(std::string message) {
   return std::unexpected(ConfigError{std::move(message)});
-}
-
-// Java takes a path or a URL. A leading "=" ("-Djava.security.auth.login.config==/path") means that no other
-// file is read, which is always so here.
-std::string path_of(std::string_view value) {
-  if (value.starts_with('=')) value.remove_prefix(1);
-  if (value.starts_with("file:")) value.remove_prefix(5);
-  while (value.starts_with("//")) value.remove_prefix(1);
-  return std::string(value);
-}
-
-// The properties of a JVM that occur in paths.
-std::optional<std::string> system_property(std::string_view name) {
-  const char* variable = name == "user.home" ? "HOME" : name == "user.name" ? "USER" : nullptr;
-  const char* value = variable ? std::getenv(variable) : nullptr;
-  return value ? std::optional<std::string>(value) : std::nullopt;
 }
 
 void warn_if_others_may_read(LoadedConfig& loaded, const std::string& path) {
@@ -49,7 +33,7 @@ void warn_if_others_may_read(LoadedConfig& loaded, const std::string& path) {
 std::expected<sasl::JaasFile, ConfigError> read_jaas(const std::string& path, const FileReader& read) {
   auto text = read(path);
   if (!text) return bad_login("java.security.auth.login.config: " + text.error().what);
-  auto file = sasl::parse_jaas(*text, system_property);
+  auto file = sasl::parse_jaas(*text, sasl::jvm_property);
   wipe(*text);
   if (!file) return bad_login(fmt::format("{}:{}: {}", path, file.error().line, file.error().message));
   return *std::move(file);
@@ -85,7 +69,7 @@ std::expected<void, ConfigError> load_login(LoadedConfig& loaded, const CheckCon
     return bad_login(
         fmt::format("{}: sasl.serverconfig needs java.security.auth.login.config", context.source));
   }
-  const std::string path = path_of(sasl.login_config);
+  const std::string path = sasl::jaas_path(sasl.login_config);
   TRY_ASSIGN(const sasl::JaasFile file, read_jaas(path, read));
   if (has_passwords(file)) warn_if_others_may_read(loaded, path);
   if (const sasl::JaasSection* section = sasl::find_section(file, name))

@@ -29,13 +29,19 @@ check() {  # check NAME COMMAND...
 
 by_cmake() {
   cmake -S "$here/consumer" -B "$scratch/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release &&
-    cmake --build "$scratch/cmake" && with_server "$scratch/cmake/consumer" && "$scratch/cmake/consumer_test"
+    cmake --build "$scratch/cmake" && with_server "$scratch/cmake/consumer" && with_server "$scratch/cmake/consumer_login" &&
+    "$scratch/cmake/consumer_test"
 }
 
-by_pkg_config() {
+by_pkg_config() {  # by_pkg_config PACKAGE PROGRAM
   local -a flags
-  read -ra flags <<<"$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs drover)"
-  c++ -std=c++23 "$here/consumer/main.cc" -o "$scratch/consumer" "${flags[@]}" && with_server "$scratch/consumer"
+  read -ra flags <<<"$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs "$1")"
+  c++ -std=c++23 "$here/consumer/$2.cc" -o "$scratch/$2" "${flags[@]}" && with_server "$scratch/$2"
+}
+
+# A program that does not log in needs no library of SASL or Kerberos.
+links_without_sasl() {
+  ! ldd "$scratch/cmake/consumer" | grep -E 'sasl|gssapi|krb5'
 }
 
 # Each header says everything it needs.
@@ -59,8 +65,10 @@ cmake --install "$build" --prefix "$scratch/first" >"$scratch/log"
 prefix=$scratch/moved
 mv "$scratch/first" "$prefix"
 # Debian's own place for libraries is chosen when the prefix is /usr; here it is plain lib.
-check 'find_package(drover COMPONENTS testing)' by_cmake
-check 'pkg-config drover' by_pkg_config
+check 'find_package(drover COMPONENTS sasl testing)' by_cmake
+check 'pkg-config drover' by_pkg_config drover main
+check 'pkg-config drover-sasl' by_pkg_config drover-sasl login
+check 'a client without SASL' links_without_sasl
 check 'every header by itself' by_header
 check 'headers show nothing private' names_nobody_else
 check 'the installed server tells its version' "$prefix/bin/drover" --version

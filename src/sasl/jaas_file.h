@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What surrounds the text of a JAAS file: its name as Java takes it, and the properties that its values may
+// use.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace drover::sasl {
+
+// From the value of `java.security.auth.login.config`: a path or a file: URL. A leading "="
+// ("-Djava.security.auth.login.config==/path") means that no other file is read, which is always so here.
+std::string jaas_path(std::string_view value);
+
+// The properties of a JVM that occur in paths: user.home and user.name.
+std::optional<std::string> jvm_property(std::string_view name);
+
+}  // namespace drover::sasl
