@@ -6,7 +6,8 @@
 #   zkCli.sh [-server HOST:PORT,…] [-timeout MS] [-r] [-waitforconnection] [-client-configuration FILE] [COMMAND …]
 #
 # Variables: ZOOCFGDIR (its zookeeper-env.sh and java.env are read), CLIENT_JVMFLAGS and JVMFLAGS (of these only
-# -D… is used: zookeeper.client.secure and zookeeper.ssl.*), and of our own: DROVER (the binary).
+# -D… is used: zookeeper.client.secure, zookeeper.ssl.*, java.security.auth.login.config, zookeeper.sasl.*), and of
+# our own: DROVER (the binary).
 
 # shellcheck source=bin/zkEnv.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/zkEnv.sh"

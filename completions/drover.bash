@@ -5,9 +5,11 @@
 _drover_programs="server ensemble cli inspect locks leaders queues members reconfig top bench version help"
 _drover_inspections="log snapshot diff verify history at repair members"
 _drover_reconfigurations="show add remove replace promote demote"
-_drover_reconfig_options="--dry-run --yes --force --wait --json -server -timeout --auth -client-configuration --help"
+_drover_reconfig_options="--dry-run --yes --force --wait --json -server -timeout --auth -client-configuration
+  --sasl-user --sasl-password-file --kerberos --keytab --principal --help"
 _drover_lookers="locks leaders queues members"
-_drover_shell_options="-server -timeout -r -waitforconnection -client-configuration --json --quiet --help"
+_drover_shell_options="-server -timeout -r -waitforconnection -client-configuration --json --quiet --help
+  --sasl-user --sasl-password-file --kerberos --keytab --principal"
 _drover_shell_commands="addWatch addauth close config connect cp create delete deleteall delquota edit export find get
   getAcl getAllChildrenNumber getEphemerals help history import listquota ls mv printwatches quit reconfig redo
   removewatches set setAcl setquota stat sync version watch whoami"
@@ -92,7 +94,7 @@ _drover() {
   fi
   for ((i = 2; i < COMP_CWORD; ++i)); do
     case ${COMP_WORDS[i]} in
-      -server | -timeout | -client-configuration | : | =) ((++i)) ;;
+      -server | -timeout | -client-configuration | --sasl-user | --sasl-password-file | --keytab | --principal | : | =) ((++i)) ;;
       -*) ;;
       *) command=${command:-${COMP_WORDS[i]}} ;;
     esac

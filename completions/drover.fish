@@ -26,6 +26,13 @@ complete -c drover -n "$in_shell" -o timeout -x -d "of the session, in milliseco
 complete -c drover -n "$in_shell" -o r -d "a server without a quorum will do"
 complete -c drover -n "$in_shell" -o waitforconnection -d "do nothing before there is a connection"
 complete -c drover -n "$in_shell" -o client-configuration -r -d "properties"
+for where in "$in_shell" "__fish_seen_subcommand_from reconfig"
+    complete -c drover -n "$where" -l sasl-user -x -d "log in with a password"
+    complete -c drover -n "$where" -l sasl-password-file -r -d "of that user"
+    complete -c drover -n "$where" -l kerberos -d "log in with a ticket"
+    complete -c drover -n "$where" -l keytab -r -d "log in with a keytab"
+    complete -c drover -n "$where" -l principal -x -d "of the keytab or the ticket"
+end
 complete -c drover -n "$in_shell" -l quiet -d "say nothing of the connection"
 complete -c drover -n "__fish_seen_subcommand_from cli inspect" -l json -d "answers as JSON"
 for line in $with_flags

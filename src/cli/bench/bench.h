@@ -31,6 +31,7 @@ usage: drover bench [get|set|create|mixed|lock|watch] [options]
   -server HOST:PORT,...  127.0.0.1:2181        -timeout MS   session timeout (30000)
   --auth SCHEME:TEXT     digest:user:password
   -client-configuration FILE   zookeeper.client.secure=true and the zookeeper.ssl.* stores: TLS
+  --sasl-user NAME [--sasl-password-file FILE], --kerberos, --keytab FILE --principal NAME   log in with SASL
 
 All nodes are below /drover-bench-<random> and are removed at the end, also after Ctrl-C. Each session has a thread.
 Exit codes: 0 success, 1 failure or no replies, 2 wrong usage. More: docs/observing.md.

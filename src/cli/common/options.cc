@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/number.h"
+#include "cli/common/login.h"
 #include "cli/common/properties.h"
 
 namespace drover::cli::observe {
@@ -37,12 +38,26 @@ Address address_of(std::string_view text) {
   return address;
 }
 
+// Asks for a password only if the rest is right.
+void add_login(Options& options, Arguments& arguments, const Properties& properties) {
+  if (!arguments.problem().empty()) return;
+  Properties flags;
+  for (const LoginFlag& flag : login_flags()) {
+    if (arguments.has(flag.name)) flags[std::string(flag.name)] = arguments.value(flag.name, "");
+  }
+  auto made = make_login(flags, properties);
+  if (!made) return arguments.complain(made.error());
+  for (const std::string& warning : made->warnings) fmt::print(stderr, "drover: {}\n", warning);
+  options.sasl = std::move(made->login);
+}
+
 }  // namespace
 
 std::vector<Option> with_server_options(std::vector<Option> own) {
   own.insert(
       own.end(),
       {{"-server", true}, {"-timeout", true}, {"--auth", true}, {"-client-configuration", true}, {"-r"}});
+  for (const LoginFlag& flag : login_flags()) own.push_back({flag.name, flag.takes_value});
   return own;
 }
 
@@ -51,6 +66,10 @@ Arguments::Arguments(std::span<const Option> known, const std::vector<std::strin
     const std::string& word = words[i];
     if (!looks_like_option(word)) {
       words_.push_back(word);
+      continue;
+    }
+    if (word.starts_with("-D")) {
+      for (auto& [key, value] : parse_properties(word.substr(2))) properties_[key] = value;
       continue;
     }
     const std::size_t equals = word.find('=');
@@ -129,11 +148,14 @@ Options client_options(Arguments& arguments) {
       arguments.complain("--auth takes SCHEME:TEXT, such as digest:user:password");
     if (colon != std::string::npos) options.auth.push_back({auth.substr(0, colon), auth.substr(colon + 1)});
   }
+  Properties properties = arguments.properties();
   if (arguments.has("-client-configuration")) {
-    const auto properties = read_properties(arguments.value("-client-configuration", ""));
-    if (properties) options.tls = tls_options(*properties);
-    if (!properties) arguments.complain(properties.error());
+    auto read = read_properties(arguments.value("-client-configuration", ""));
+    if (!read) arguments.complain(read.error());
+    if (read) properties.merge(*read);
   }
+  options.tls = tls_options(properties);
+  add_login(options, arguments, properties);
   return options;
 }
 
@@ -152,6 +174,9 @@ void print_error(const Error& error) {
   switch (error.code) {
     case Errc::kNoNode: next = "; `drover cli ls` lists nodes"; break;
     case Errc::kNoAuth: next = "; authenticate with --auth SCHEME:TEXT, such as digest:user:password"; break;
+    case Errc::kSessionClosedRequireSaslAuth:
+      next = "; the servers require a login: --sasl-user NAME, or --kerberos";
+      break;
     case Errc::kNotReadOnly:
       next = "; the server has no quorum at the moment, `drover top` shows the servers";
       break;

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/common/properties.h"
 #include "drover/client.h"
 #include "drover/error.h"
 
@@ -26,7 +27,8 @@ struct Option {
   bool takes_value = false;
 };
 
-// Options of every command that talks to servers: -server, -timeout, --auth, -client-configuration, -r.
+// Options of every command that talks to servers: -server, -timeout, --auth, -client-configuration, -r, and
+// those of logins.
 std::vector<Option> with_server_options(std::vector<Option> own);
 
 class Arguments {
@@ -44,6 +46,7 @@ class Arguments {
   std::int64_t integer(std::string_view name, std::int64_t otherwise, Range range);
 
   const std::vector<std::string>& words() const { return words_; }  // arguments that are not options
+  const Properties& properties() const { return properties_; }      // of -DKEY=VALUE
   // The first error; empty: none.
   const std::string& problem() const { return problem_; }
   void complain(std::string text);
@@ -51,6 +54,7 @@ class Arguments {
  private:
   std::map<std::string, std::string, std::less<>> values_;
   std::vector<std::string> words_;
+  Properties properties_;
   std::string problem_;
 };
 

@@ -41,6 +41,7 @@ std::expected<std::unique_ptr<Connection>, Failure> Connection::open(ConnectionO
   client_options.session_timeout = options.timeout;
   client_options.read_only_ok = options.read_only;
   client_options.tls = options.tls;
+  client_options.sasl = options.sasl;
   if (options.for_one_command) client_options.callbacks = Callbacks::kIoThread;
   client_options.reopen = false;  // Otherwise ephemeral nodes would disappear silently.
   client_options.reply_bytes_max = 256 << 20;
@@ -51,11 +52,17 @@ std::expected<std::unique_ptr<Connection>, Failure> Connection::open(ConnectionO
   }
   Client view = root->with_namespace(chroot);
   std::unique_ptr<Connection> made(new Connection(std::move(options), *std::move(root), std::move(view)));
-  made->states_ = made->root_.on_state([&watches, telling = made->telling_](const StateEvent& event) {
-    const std::string_view name = event_state(event.state);
-    if (is_final(event.state)) watches.clear();
-    if (!name.empty() && *telling) watches.tell_state(name);
-  });
+  const bool logs_in = made->options_.sasl != nullptr;
+  made->states_ =
+      made->root_.on_state([&watches, logs_in, telling = made->telling_](const StateEvent& event) {
+        const std::string_view name = event_state(event.state);
+        if (is_final(event.state)) watches.clear();
+        if (name.empty() || !*telling) return;
+        watches.tell_state(name);
+        const bool connected =
+            event.state == ConnectionState::kConnected || event.state == ConnectionState::kReadOnly;
+        if (logs_in && connected) watches.tell_state("SaslAuthenticated");
+      });
   return made;
 }
 
@@ -80,15 +87,16 @@ Wait Connection::wait() const {
   return Wait::within(is_connected() ? options_.timeout : std::min(options_.timeout, kConnectPatience));
 }
 
-bool Connection::wait_until_connected(std::chrono::milliseconds patience) const {
+Result<void> Connection::wait_until_connected(std::chrono::milliseconds patience) const {
   const Wait wait = Wait::within(patience);
   Stream<StateEvent> states = client_.states();
   // Wait for the reported state, so that the event has been printed.
   for (;;) {
     const auto event = sync_wait(states.next(wait));
-    if (!event || is_final(event->state)) return false;
-    if (event->state == ConnectionState::kConnected || event->state == ConnectionState::kReadOnly)
-      return true;
+    if (event && event->state == ConnectionState::kAuthFailed)
+      return fail(Errc::kAuthFailed, {}, event->reason);
+    if (!event || is_final(event->state)) return fail(Errc::kConnectionLoss);
+    if (event->state == ConnectionState::kConnected || event->state == ConnectionState::kReadOnly) return {};
   }
 }
 

@@ -20,6 +20,7 @@ struct ConnectionOptions {
   std::chrono::milliseconds timeout{30'000};
   bool read_only = false;
   std::optional<TlsOptions> tls = {};
+  std::shared_ptr<const SaslLogin> sasl = {};
   // Run callbacks on the I/O thread. Not for commands that print many events: blocking there would end the
   // session.
   bool for_one_command = false;
@@ -46,7 +47,7 @@ class Connection {
   std::string_view state_name() const;
   // The wait for one operation: short if there is no connection.
   Wait wait() const;
-  bool wait_until_connected(std::chrono::milliseconds patience) const;
+  Result<void> wait_until_connected(std::chrono::milliseconds patience) const;
 
   struct CloseOptions {
     bool tell = true;  // report the close to the watches

@@ -66,6 +66,9 @@ std::string hint_for(const Error& error) {
     case Errc::kNoNode: return "`ls` shows existing nodes; a parent must exist before its children";
     case Errc::kNoAuth: return "`getAcl` shows who may; authenticate with `addauth digest USER:PASSWORD`";
     case Errc::kNotEmpty: return "`deleteall` deletes a subtree";
+    case Errc::kAuthFailed: return error.detail;
+    case Errc::kSessionClosedRequireSaslAuth:
+      return "the servers require a login: --sasl-user NAME, or --kerberos";
     case Errc::kBadVersion: return "the node was changed meanwhile: `stat` shows its version";
     case Errc::kNodeExists: return "`set` changes the data of an existing node";
     case Errc::kReconfigDisabled: return "the servers need reconfigEnabled=true in their configuration";

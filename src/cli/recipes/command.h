@@ -38,6 +38,7 @@ who will lose what and ask first.
   -server HOST:PORT,...    127.0.0.1:2181        -timeout MS   session timeout (30000)
   --auth SCHEME:TEXT     digest:user:password  -r            accept a read-only server
   -client-configuration FILE   zookeeper.client.secure=true and the zookeeper.ssl.* stores: TLS
+  --sasl-user NAME [--sasl-password-file FILE], --kerberos, --keytab FILE --principal NAME   log in with SASL
 
 Client addresses come from the four-letter word `cons`, if servers allow it (4lw.commands.whitelist). "in line since" is when the
 node was created; nothing records when its owner got the lock. The fence is the node's czxid.

@@ -35,6 +35,7 @@ prints the present members and the command to go back; it undoes nothing by itse
   -server HOST:PORT,...  127.0.0.1:2181        -timeout MS   session timeout (30000)
   --auth SCHEME:TEXT     digest:super:password: servers allow it only to who may write /zookeeper/config
   -client-configuration FILE   zookeeper.client.secure=true and the zookeeper.ssl.* stores: TLS
+  --sasl-user NAME [--sasl-password-file FILE], --kerberos, --keytab FILE --principal NAME   log in with SASL
 
 Servers need reconfigEnabled=true. States come from the word `srvr` on the client port, which is allowed by default.
 Exit codes: 0 done, 1 failed, refused or not confirmed, 2 wrong usage. More: docs/cli.md.

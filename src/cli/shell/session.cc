@@ -63,9 +63,7 @@ Outcome Session::connect_to(std::string servers) {
   auto opened = Connection::open(options_.connection, watches_);
   if (!opened) return fail_with(opened.error());
   connection_ = *std::move(opened);
-  if (options_.wait_for_connection && !connection_->wait_until_connected(options_.connection.timeout)) {
-    return fail_with(Error{Errc::kConnectionLoss});
-  }
+  if (options_.wait_for_connection) CLI_TRY(connection_->wait_until_connected(options_.connection.timeout));
   return {};
 }
 
@@ -104,9 +102,10 @@ void Session::report(const Failure& failure, bool json) {
   }
   output_.err_line(failure.message);
   // Scripts get only ZooKeeper's messages, unless these do not say what happened.
-  const bool lost =
-      failure.error && (*failure.error == Errc::kDeadline || *failure.error == Errc::kConnectionLoss);
-  if (!failure.hint.empty() && (output_.is_error_terminal() || lost))
+  const bool unclear =
+      failure.error && (*failure.error == Errc::kDeadline || *failure.error == Errc::kConnectionLoss ||
+                        *failure.error == Errc::kAuthFailed);
+  if (!failure.hint.empty() && (output_.is_error_terminal() || unclear))
     output_.err_line("(" + failure.hint + ")");
 }
 

@@ -27,6 +27,10 @@ usage: drover cli [OPTIONS]                one command per line, from the termin
   -waitforconnection                          wait for the connection first
   -client-configuration FILE                  zookeeper.* properties, one per line
   -Dzookeeper.KEY=VALUE                       the same: client.secure, ssl.trustStore.location, ...
+  --sasl-user NAME [--sasl-password-file FILE]  log in with a password, or be asked for it
+  --kerberos                                  log in with your Kerberos ticket (kinit)
+  --keytab FILE --principal NAME              log in with a keytab
+  -Djava.security.auth.login.config=FILE      log in as section Client of this JAAS file says
   --json                                      print JSON, one object per line
   --quiet                                     print nothing about the connection
   --help                                      this text

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/shell/start_options.h"
 
+#include <algorithm>
+
+#include "cli/common/login.h"
 #include "cli/common/properties.h"
 #include "cli/common/text.h"
 
@@ -23,6 +26,8 @@ class Reader {
     }
     if (!problem_.empty()) return std::unexpected(problem_);
     options_.connection.tls = tls_options(properties_);
+    take_login();
+    if (!problem_.empty()) return std::unexpected(problem_);
     options_.connection.for_one_command = !options_.command.empty();
     for (const std::string& word : options_.command) options_.json = options_.json || word == "--json";
     return std::move(options_);
@@ -40,6 +45,7 @@ class Reader {
       options_.wait_for_connection = true;
     } else if (word == "-client-configuration") {
       take_file(value(word));
+    } else if (take_login_flag(word)) {
     } else if (word.starts_with("-D")) {
       set(parse_properties(word.substr(2)));
     } else if (word == "--json") {
@@ -57,6 +63,32 @@ class Reader {
     if (at_ < words_.size()) return words_[at_++];
     problem_ = "Error: no argument found for option " + option;
     return {};
+  }
+
+  bool take_login_flag(const std::string& word) {
+    const std::string name = word.substr(0, word.find('='));
+    const auto known = login_flags();
+    const auto flag = std::ranges::find(known, std::string_view(name), &LoginFlag::name);
+    if (flag == known.end()) return false;
+    const bool joined = name.size() < word.size();
+    if (joined && !flag->takes_value) problem_ = "Error: " + name + " takes no value";
+    login_flags_[name] = joined              ? word.substr(name.size() + 1)
+                         : flag->takes_value ? value(word)
+                                             : std::string();
+    return true;
+  }
+
+  void take_login() {
+    if (options_.help) return;
+    auto made = make_login(login_flags_, properties_);
+    if (!made) {
+      problem_ = "Error: " + made.error();
+      return;
+    }
+    options_.connection.sasl = std::move(made->login);
+    for (std::string& warning : made->warnings) {
+      options_.warnings.push_back("drover cli: " + std::move(warning));
+    }
   }
 
   // The last one wins.
@@ -89,6 +121,7 @@ class Reader {
   std::size_t at_ = 0;
   StartOptions options_;
   Properties properties_;
+  Properties login_flags_;
   std::string problem_;
 };
 

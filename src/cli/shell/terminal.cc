@@ -37,7 +37,7 @@ std::string coloured_prompt(Session& session) {
 void run_at_terminal(Session& session) {
   session.output().out_line("Welcome to ZooKeeper! (`help` lists the commands, tab completes them)");
   // Wait briefly, so that the first prompt says CONNECTED instead of CONNECTING.
-  session.connection().wait_until_connected(kCompletionPatience);
+  (void)session.connection().wait_until_connected(kCompletionPatience);
   LineEditor editor(session.output(), {.prompt = [&session] { return coloured_prompt(session); },
                                        .complete =
                                            [&session](std::string_view line) {

@@ -26,6 +26,7 @@ sessions, connections, watches, latencies; and which paths change most.
   -server HOST:PORT,...  127.0.0.1:2181        -timeout MS   session timeout (30000)
   --auth SCHEME:TEXT     digest:user:password
   -client-configuration FILE   zookeeper.client.secure=true and the zookeeper.ssl.* stores: TLS
+  --sasl-user NAME [--sasl-password-file FILE], --kerberos, --keytab FILE --principal NAME   log in with SASL
 
 Keys: q quit; s r l c w z sort by server, requests, latency, connections, watches, lag; + - depth of paths.
 
