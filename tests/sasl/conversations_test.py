@@ -23,7 +23,8 @@ Server {
   user_super="adminsecret"
   user_bob="bobsecret"
   user_hd=word
-  user_ann="a \"quote\" \\ \303 and ü";
+  user_ann="a \"quote\" \\ \303 and ü"
+  "user_a/b"="slash" "user_a@R"="realm" "user_a/b@R"="both" "user_@/"="none";
 };
 '''
 PROVIDER = "org.apache.zookeeper.server.auth.SASLAuthenticationProvider"
@@ -142,6 +143,16 @@ def a_user_in_other_letters(client):
 
 def a_user_with_a_nul(client):
     return client.log_in("bob\0", "bobsecret"), client.who()
+
+
+def users_with_the_form_of_principals(client):
+    users = {"a/b": "slash", "a@R": "realm", "a/b@R": "both"}
+    clients = [(user, Client(client.server)) for user in users]
+    return [(user, each.log_in(user, users[user]), each.who()) for user, each in clients]
+
+
+def a_user_whose_name_is_no_principal(client):
+    return client.log_in("@/", "none")
 
 
 def the_first_token_is_not_read(client):
@@ -299,7 +310,8 @@ def access(client):
 CONVERSATIONS = [
     the_challenge_says_what_clients_read, a_user_logs_in, every_kind_of_password_is_read, an_unquoted_password_is_read,
     the_user_super_has_no_special_identity, a_password_of_its_own_for_super, a_wrong_password, an_unknown_user,
-    an_empty_user, a_user_in_other_letters, a_user_with_a_nul, the_first_token_is_not_read, garbage_for_a_response,
+    an_empty_user, a_user_in_other_letters, a_user_with_a_nul, users_with_the_form_of_principals,
+    a_user_whose_name_is_no_principal, the_first_token_is_not_read, garbage_for_a_response,
     an_empty_response, a_large_response, a_long_user_name, a_null_token, a_null_response, no_token_at_all,
     bytes_behind_the_token, requests_before_the_login, requests_between_the_steps, a_token_after_success,
     a_token_after_a_failure, the_same_response_twice, acting_as_oneself, acting_as_another_user_is_acting_as_oneself,
@@ -311,8 +323,8 @@ CONVERSATIONS = [
 # Java 3.8.0 keeps the name of the last user that it knew, for all connections: with bob's password anyone may log in
 # under a name that does not exist. 3.9 does not. Not compared.
 UNSAFE_IN_3_8 = {a_user_in_other_letters, a_user_with_a_nul, an_unknown_user, a_long_user_name}
-# Java does not look at the nonce count, and closes without a word when a user has no name.
-REFUSED_HERE = {a_nonce_count_that_is_not_one, an_empty_user}
+# Java does not look at the nonce count, and closes without a word when a user has no name, or one that is no principal.
+REFUSED_HERE = {a_nonce_count_that_is_not_one, an_empty_user, a_user_whose_name_is_no_principal}
 REFUSALS = ("AUTHFAILED", "SESSIONCLOSEDREQUIRESASLAUTH", "OK")
 
 

@@ -16,7 +16,7 @@ sys.path.append(str(HERE.parent / "compat"))
 
 import protocol as p
 from kdc import Kdc
-from servers import JVM_FLAGS, KINDS, java_binary, java_classpath, start_together
+from servers import JVM_FLAGS, KINDS, drover_binary, java_binary, java_classpath, start_together
 from suite import check, check_equal, run
 
 from kazoo.client import KazooClient
@@ -79,6 +79,16 @@ def who(server, principal):
     said = shell(server, principal, "whoami")
     check("SaslAuthenticated" in said, said)
     return sorted(line for line in said.splitlines() if line.startswith(("sasl:", "super:", "ip:")))
+
+
+def our_shell(server, *words, **environment):
+    """Exit code, output and errors of `drover cli`."""
+    done = subprocess.run(
+        [drover_binary(), "cli", "--quiet", "-server", f"localhost:{server.port}",
+         f"-Djava.security.krb5.conf={kdc.krb5_conf}", "-Dzookeeper.sasl.client.canonicalize.hostname=false", *words],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
+        env={**kdc.environment(), **environment})
+    return done.returncode, done.stdout, done.stderr
 
 
 def names_case(title):
@@ -157,6 +167,43 @@ def kazoo_logs_in_with_a_ticket():
             client.close()
 
 
+def our_shell_logs_in_at_both_kinds_of_server_in_every_way():
+    jaas = pathlib.Path(folder.name) / "shell.conf"
+    section = JAAS % ("Client", MODULE, people, f"bob@{REALM}")
+    ticket_cache = kdc.tickets("bob", people, file="shell-tickets")
+    cached = f'Client {{ {MODULE} required useTicketCache=true ticketCache="{ticket_cache}"; }};'
+    ways = {
+        "jaas, keytab": (section, [f"-Djava.security.auth.login.config={jaas}"], {}),
+        "jaas, ticket": (cached, [f"-Djava.security.auth.login.config={jaas}"], {}),
+        "keytab": ("", ["--keytab", people, "--principal", f"bob@{REALM}"], {}),
+        "ticket": ("", ["--kerberos"], {"KRB5CCNAME": f"FILE:{ticket_cache}"}),
+        "named server": ("", ["--kerberos", f"-Dzookeeper.server.principal={SERVICE}"],
+                         {"KRB5CCNAME": f"FILE:{ticket_cache}"}),
+    }
+    servers = start_together(*[make_server(kind, {}) for kind in ("java", "drover")])
+    try:
+        for server in servers:
+            for way, (text, options, environment) in ways.items():
+                jaas.write_text(text)
+                code, said, errors = our_shell(server, *map(str, options), "whoami", **environment)
+                check_equal((code, errors), (0, ""), f"{server.name}, {way}")
+                check(f"sasl: bob@{REALM}\n" in said, f"{server.name}, {way}: {said}")
+    finally:
+        for server in servers:
+            server.remove()
+
+
+def our_shell_says_why_it_cannot_log_in():
+    with make_server("drover", {}) as server:
+        for options, why in ((["--kerberos"], "No Kerberos credentials available"),
+                             (["--keytab", str(people), "--principal", f"eve@{REALM}"], "eve"),
+                             (["--keytab", str(people), "--principal", f"bob@{REALM}",
+                               "-Dzookeeper.sasl.client.username=other"], "not found in Kerberos database")):
+            code, said, errors = our_shell(server, *options, "get", "/")
+            check_equal((code, said), (1, ""), errors)
+            check("KeeperErrorCode = AuthFailed" in errors and "(SASL: " in errors and why in errors, errors)
+
+
 def a_keytab_that_is_not_there_prevents_the_start():
     server = make_server("drover", {}, keytab="/nowhere/keytab")
     config = server.base / "zoo.cfg"
@@ -170,7 +217,9 @@ def a_keytab_that_is_not_there_prevents_the_start():
 
 
 CASES = [
-    *[names_case(title) for title in NAMES], nodes_belong_to_principals, kazoo_logs_in_with_a_ticket, tokens_that_are_none_are_refused,
+    *[names_case(title) for title in NAMES], nodes_belong_to_principals, kazoo_logs_in_with_a_ticket,
+    our_shell_logs_in_at_both_kinds_of_server_in_every_way, our_shell_says_why_it_cannot_log_in,
+    tokens_that_are_none_are_refused,
     a_client_with_a_wrong_clock_is_refused, a_keytab_that_is_not_there_prevents_the_start,
     a_server_without_the_present_key_refuses_and_a_new_keytab_helps,
 ]
