@@ -171,9 +171,12 @@ def our_shell_logs_in_at_both_kinds_of_server_in_every_way():
     jaas = pathlib.Path(folder.name) / "shell.conf"
     section = JAAS % ("Client", MODULE, people, f"bob@{REALM}")
     ticket_cache = kdc.tickets("bob", people, file="shell-tickets")
+    hbases = (section.replace("bob", "hbase/node1.example.com").replace("storeKey=true", "debug=false") +
+              section.replace("Client", "Server"))
     cached = f'Client {{ {MODULE} required useTicketCache=true ticketCache="{ticket_cache}"; }};'
     ways = {
         "jaas, keytab": (section, [f"-Djava.security.auth.login.config={jaas}"], {}),
+        "jaas of hbase": (hbases, [f"-Djava.security.auth.login.config={jaas}"], {}),
         "jaas, ticket": (cached, [f"-Djava.security.auth.login.config={jaas}"], {}),
         "keytab": ("", ["--keytab", people, "--principal", f"bob@{REALM}"], {}),
         "ticket": ("", ["--kerberos"], {"KRB5CCNAME": f"FILE:{ticket_cache}"}),
@@ -187,7 +190,8 @@ def our_shell_logs_in_at_both_kinds_of_server_in_every_way():
                 jaas.write_text(text)
                 code, said, errors = our_shell(server, *map(str, options), "whoami", **environment)
                 check_equal((code, errors), (0, ""), f"{server.name}, {way}")
-                check(f"sasl: bob@{REALM}\n" in said, f"{server.name}, {way}: {said}")
+                name = "hbase/node1.example.com" if "hbase" in way else "bob"
+                check(f"sasl: {name}@{REALM}\n" in said, f"{server.name}, {way}: {said}")
     finally:
         for server in servers:
             server.remove()

@@ -24,6 +24,20 @@ MODULE = "org.apache.zookeeper.server.auth.DigestLoginModule"
 BOBS, SUPERS = "Kv8-bobs-password-Zq3", "Hw5-supers-password-Tn9"
 SERVER_JAAS = f'Server {{ {MODULE} required user_super="{SUPERS}" user_bob="{BOBS}"; }};\n'
 CLIENT_JAAS = '%s {\n  ' + MODULE + ' required\n  username="bob"\n  password="%s";\n};\n'
+# A broker of Kafka has its logins for its own clients in the same file.
+KAFKAS = '''KafkaServer {
+   org.apache.kafka.common.security.scram.ScramLoginModule required
+   username="admin"
+   password="admin-secret";
+};
+
+// To ZooKeeper:
+Client {
+   org.apache.zookeeper.server.auth.DigestLoginModule required
+   username="bob"
+   password="%s";
+};
+'''
 BOB = ["--sasl-user", "bob"]
 
 
@@ -84,6 +98,15 @@ def a_jaas_file_logs_in_at_both_kinds_of_server():
     said = shell(f"-Djava.security.auth.login.config={jaas_file(section='Mine')}", "-Dzookeeper.sasl.clientconfig=Mine",
                  "whoami")
     check("sasl: bob" in said[1], said)
+
+
+def a_brokers_file_logs_in_unchanged():
+    file = private("kafka_server_jaas.conf", KAFKAS % BOBS)
+    check("sasl: bob" in shell(f"-Djava.security.auth.login.config={file}", "whoami")[1], "no login")
+    code, said, errors = shell(f"-Djava.security.auth.login.config={file}", "-Dzookeeper.sasl.clientconfig=KafkaServer",
+                               "whoami")
+    check_equal((code, said), (1, ""), errors)
+    check("kafka_server_jaas.conf:2: login module" in errors and "admin-secret" not in errors, errors)
 
 
 def apaches_script_takes_the_flags_of_a_jvm():
@@ -213,7 +236,7 @@ def logins_leave_nothing_in_the_servers_memory():
 
 CASES = [
     a_password_from_a_file_logs_in_at_both_kinds_of_server, a_jaas_file_logs_in_at_both_kinds_of_server,
-    apaches_script_takes_the_flags_of_a_jvm, a_client_configuration_may_name_the_file, other_commands_log_in_too,
+    a_brokers_file_logs_in_unchanged, apaches_script_takes_the_flags_of_a_jvm, a_client_configuration_may_name_the_file, other_commands_log_in_too,
     a_wrong_password_is_told_by_both_kinds_of_server, a_server_without_sasl_is_told,
     bad_options_are_told_before_a_connection, a_session_logs_in_again_on_its_next_connection,
     a_password_is_asked_for_at_the_terminal_and_not_shown, a_core_file_of_the_shell_has_one_copy_of_the_password,
