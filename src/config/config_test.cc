@@ -256,12 +256,11 @@ TEST(ConfigKeysOfZooKeeper, ThrottlesAreOffAndReadAsJavaReadsThem) {
   EXPECT_EQ(off.connection_throttle.tokens, 0);
   EXPECT_EQ(off.request_throttle.requests_max, 0u);
   EXPECT_EQ(off.large_request_threshold, -1);
-  const Limits on =
-      config_of(load_lines("request_throttle_max_requests=0x10\nthrottled_op_wait_time=500\n"
-                           "request_throttle_drop_stale=false\nlargeRequestThreshold=1000\n",
-                           {"-Dzookeeper.connection_throttle_tokens=7",
-                            "-Dzookeeper.connection_throttle_drop_increase=0.5"}))
-          .limits;
+  const Limits on = config_of(load_lines("request_throttle_max_requests=0x10\nthrottled_op_wait_time=500\n"
+                                         "request_throttle_drop_stale=false\nlargeRequestThreshold=1000\n",
+                                         {"-Dzookeeper.connection_throttle_tokens=7",
+                                          "-Dzookeeper.connection_throttle_drop_increase=0.5"}))
+                        .limits;
   EXPECT_EQ(on.request_throttle.requests_max, 16u);
   EXPECT_EQ(on.request_throttle.wait_max_ms, 500);
   EXPECT_FALSE(on.request_throttle.drop_stale);
