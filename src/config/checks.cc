@@ -143,6 +143,10 @@ void warn_of_dangers(LoadedConfig& loaded, const CheckContext& context) {
     loaded.warnings.push_back(fmt::format("{}: {}", context.source, sentence));
   };
   if (!config.storage.force_sync) warn("forceSync=no: a power failure can lose acknowledged writes");
+  if (config.auth.use_forwarded_for)
+    warn(
+        "IPAuthenticationProvider.usexforwardedfor=true: every HTTP client can claim any address, unless all "
+        "of them come through a proxy that sets X-Forwarded-For");
   if (config.auth.skip_acl) warn("skipACL=yes: every client may read and change everything");
 }
 

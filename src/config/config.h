@@ -112,6 +112,8 @@ struct AuthSettings {
   std::string digest_algorithm = "SHA1";
   Secret super_digest;  // "super:<base64>"; empty: no super user
   std::string x509_super_user;
+  bool eager_acl = false;          // members refuse writes by their own state
+  bool use_forwarded_for = false;  // X-Forwarded-For names the client of an HTTP request
   bool enforce_auth = false;
   std::vector<std::string> enforce_schemes;
   bool ensemble_provider = false;

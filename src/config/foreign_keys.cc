@@ -25,8 +25,6 @@ constexpr ForeignKey kForeignKeys[] = {
     {"observerMasterPort", Fate::kRefused, "0", "observers always follow the leader, not a follower"},
     {"observerMaster.*", Fate::kNamed, std::nullopt, "followers serve no observers"},
     // Security of clients.
-    {"IPAuthenticationProvider.usexforwardedfor", Fate::kRefused, "false",
-     "the address of an HTTP client is that of its connection; X-Forwarded-For is not read"},
     {"ssl.context.supplier.class", Fate::kRefused, "",
      "a Java class cannot be loaded; use ssl.keyStore.* and ssl.trustStore.*"},
     {"ssl.quorum.context.supplier.class", Fate::kRefused, "",
@@ -52,7 +50,6 @@ constexpr ForeignKey kForeignKeys[] = {
     {"server.realm", Fate::kNamed, std::nullopt, "of clients"},
     {"requireClientAuthScheme", Fate::kNamed, std::nullopt,
      "neither here nor in ZooKeeper; see enforce.auth.schemes"},
-    {"enableEagerACLCheck", Fate::kNamed, "false", "ACLs are checked by the leader"},
     {"ssl.allowReverseDnsLookup", Fate::kNamed, "false",
      "addresses are never looked up in the DNS to verify a certificate"},
     {"ssl.quorum.allowReverseDnsLookup", Fate::kNamed, "false",
@@ -129,6 +126,57 @@ constexpr ForeignKey kForeignKeys[] = {
     {"console.threshold", Fate::kNamed, std::nullopt, "see log.threshold"},
     {"tracelog.dir", Fate::kNamed, std::nullopt, "see log.dir"},
     {"tracelog.file", Fate::kNamed, std::nullopt, "see log.file"},
+    // Headings of the administrator's guide. Java reads none of them.
+    {"connectionMaxTokens", Fate::kNamed, std::nullopt,
+     "a heading of ZooKeeper's guide, and no key there either; see connection_throttle_tokens and its "
+     "siblings"},
+    {"connectionTokenFillTime", Fate::kNamed, std::nullopt,
+     "a heading of ZooKeeper's guide, and no key there either; see connection_throttle_tokens and its "
+     "siblings"},
+    {"connectionTokenFillCount", Fate::kNamed, std::nullopt,
+     "a heading of ZooKeeper's guide, and no key there either; see connection_throttle_tokens and its "
+     "siblings"},
+    {"connectionFreezeTime", Fate::kNamed, std::nullopt,
+     "a heading of ZooKeeper's guide, and no key there either; see connection_throttle_tokens and its "
+     "siblings"},
+    {"connectionDropIncrease", Fate::kNamed, std::nullopt,
+     "a heading of ZooKeeper's guide, and no key there either; see connection_throttle_tokens and its "
+     "siblings"},
+    {"connectionDropDecrease", Fate::kNamed, std::nullopt,
+     "a heading of ZooKeeper's guide, and no key there either; see connection_throttle_tokens and its "
+     "siblings"},
+    {"connectionDecreaseRatio", Fate::kNamed, std::nullopt,
+     "a heading of ZooKeeper's guide, and no key there either; see connection_throttle_tokens and its "
+     "siblings"},
+    {"requestThrottleLimit", Fate::kNamed, std::nullopt,
+     "a heading of ZooKeeper's guide, and no key there either; see request_throttle_max_requests and its "
+     "siblings"},
+    {"requestThrottleStallTime", Fate::kNamed, std::nullopt,
+     "a heading of ZooKeeper's guide, and no key there either; see request_throttle_max_requests and its "
+     "siblings"},
+    {"requestThrottleDropStale", Fate::kNamed, std::nullopt,
+     "a heading of ZooKeeper's guide, and no key there either; see request_throttle_max_requests and its "
+     "siblings"},
+    {"requestStaleLatencyCheck", Fate::kNamed, std::nullopt,
+     "a heading of ZooKeeper's guide, and no key there either; see request_throttle_max_requests and its "
+     "siblings"},
+    {"requestStaleConnectionCheck", Fate::kNamed, std::nullopt,
+     "a heading of ZooKeeper's guide, and no key there either; see request_throttle_max_requests and its "
+     "siblings"},
+    {"throttledOpWaitTime", Fate::kNamed, std::nullopt,
+     "a heading of ZooKeeper's guide, and no key there either; see throttled_op_wait_time"},
+    {"maxTimeToWaitForEpoch", Fate::kNamed, std::nullopt,
+     "a heading of ZooKeeper's guide, and no key there either; see leader.maxTimeToWaitForEpoch"},
+    {"maxConcurrentSnapSyncs", Fate::kNamed, std::nullopt,
+     "a heading of ZooKeeper's guide, and no key there either; see leader.maxConcurrentSnapSyncs and "
+     "leader.maxConcurrentDiffSyncs"},
+    {"maxConcurrentDiffSyncs", Fate::kNamed, std::nullopt,
+     "a heading of ZooKeeper's guide, and no key there either; see leader.maxConcurrentSnapSyncs and "
+     "leader.maxConcurrentDiffSyncs"},
+    {"advancedFlowControlEnabled", Fate::kNamed, std::nullopt,
+     "a heading of ZooKeeper's guide, and no key there either; see netty.*"},
+    {"outstandingHandshake.limit", Fate::kNamed, std::nullopt,
+     "a heading of ZooKeeper's guide, and no key there either; see netty.*"},
     // Clients.
     {"client.secure", Fate::kNamed, std::nullopt, "of clients"},
     {"clientCnxnSocket", Fate::kNamed, std::nullopt, "of clients"},

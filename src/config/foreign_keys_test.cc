@@ -97,7 +97,13 @@ constexpr const char* kKeysOfZooKeeper =
     "superUser superUser.1 syncEnabled syncLimit tcpKeepAlive test.allowDiscontinuousProposals "
     "testingonly.initialZxid throttled_op_wait_time tickTime txnLogSizeLimitInKb watchManagerName "
     "watcherCleanIntervalInSeconds watcherCleanThreadsNum watcherCleanThreshold weight.1 "
-    "znode.container.checkIntervalMs znode.container.maxNeverUsedIntervalMs znode.container.maxPerMinute ";
+    "znode.container.checkIntervalMs znode.container.maxNeverUsedIntervalMs znode.container.maxPerMinute "
+    // Headings of the guide.
+    "connectionMaxTokens connectionTokenFillTime connectionTokenFillCount connectionFreezeTime "
+    "connectionDropIncrease connectionDropDecrease connectionDecreaseRatio "
+    "requestThrottleLimit requestThrottleStallTime requestThrottleDropStale "
+    "requestStaleLatencyCheck requestStaleConnectionCheck throttledOpWaitTime maxTimeToWaitForEpoch "
+    "maxConcurrentSnapSyncs maxConcurrentDiffSyncs advancedFlowControlEnabled outstandingHandshake.limit";
 
 std::vector<std::string> keys_of_zookeeper() {
   std::istringstream words(kKeysOfZooKeeper);
@@ -157,8 +163,8 @@ TEST(KeysOfZooKeeper, UnsupportedSecurityKeysPreventTheStart) {
        {"quorum.auth.enableSasl=true", "quorum.auth.learnerRequireSasl=TRUE", "oraclePath=/x",
         "observerMasterPort=2191", "audit.enable=true\naudit.impl.class=com.example.Mine",
         "ssl.context.supplier.class=com.example.Mine", "ssl.authProvider=mine",
-        "IPAuthenticationProvider.usexforwardedfor=true", "metricsProvider.httpsPort=7443",
-        "enforce.auth.enabled=true\nenforce.auth.schemes=sasl,digest", "authProvider.3=com.example.Mine"}) {
+        "metricsProvider.httpsPort=7443", "enforce.auth.enabled=true\nenforce.auth.schemes=sasl,digest",
+        "authProvider.3=com.example.Mine"}) {
     EXPECT_FALSE(load_lines(std::string(line) + "\n")) << line;
   }
 }
@@ -208,6 +214,35 @@ TEST(ConfigKeys, TheDocumentationDescribesEveryForeignKey) {
   }
   for (const ForeignKey& row : foreign_keys())
     EXPECT_THAT(*page, HasSubstr("`" + std::string(row.name) + "`"));
+}
+
+// Families have a letter in the documentation.
+std::string as_documented(const std::string& key) {
+  if (key == "group.1") return "group.G";
+  return key.ends_with(".1") ? key.substr(0, key.size() - 1) + "N" : key;
+}
+
+std::string kind_of(const std::string& key) {
+  if (key == "ssl.ocsp" || key == "ssl.quorum.ocsp") return "is refused at the start";
+  if (works(key)) return "works";
+  const ForeignKey* row = find_foreign_key(key);
+  return row != nullptr && row->fate == ForeignKey::Fate::kRefused ? "is refused at the start"
+                                                                   : "has no meaning here";
+}
+
+TEST(ConfigKeys, TheTableOfAllKeysOfZooKeeperKnowsThreeKinds) {
+  const auto page = documentation();
+  ASSERT_TRUE(page) << "docs/configuration.md is not where the sources are";
+  std::vector<std::string> written;
+  bool inside = false;
+  for (const std::string& line : split_list(*page, '\n')) {
+    if (line.starts_with("## ")) inside = line == "## Every key of ZooKeeper";
+    if (inside && line.starts_with("| `")) written.push_back(line);
+  }
+  std::vector<std::string> expected;
+  for (const std::string& key : keys_of_zookeeper())
+    expected.push_back("| `" + as_documented(key) + "` | " + kind_of(key) + " |");
+  EXPECT_THAT(written, ::testing::UnorderedElementsAreArray(expected));
 }
 
 // The words in backquotes in a line, without families (`nio.*`, `server.N`).

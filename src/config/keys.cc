@@ -171,6 +171,8 @@ void add_auth_keys(KeyTable& table, AuthSettings& a) {
       .key("DigestAuthenticationProvider.digestAlg", digest_algorithm(a.digest_algorithm))
       .secret("DigestAuthenticationProvider.superDigest", super_digest(a.super_digest))
       .key("X509AuthenticationProvider.superUser", text(a.x509_super_user))
+      .key("enableEagerACLCheck", lenient_switch(a.eager_acl))
+      .key("IPAuthenticationProvider.usexforwardedfor", lenient_switch(a.use_forwarded_for))
       .key("enforce.auth.enabled", lenient_switch(a.enforce_auth))
       .key("enforce.auth.schemes", list(a.enforce_schemes))
       .key("ensembleAuthName", list(a.ensemble_names));

@@ -202,6 +202,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
       request_.headers.push_back({std::string(field.name_string()), std::string(field.value())});
     request_.remote = peer_.to_text().substr(1);
     request_.ip = peer_.ip_text();
+    const auto forwarded = header.find("X-Forwarded-For");
+    if (port_.use_forwarded_for && forwarded != header.end())
+      request_.ip = forwarded_client({forwarded->value().data(), forwarded->value().size()});
     request_.tls = tls_ != nullptr;
     find_route();
   }

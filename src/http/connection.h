@@ -32,6 +32,7 @@ struct HttpPortParts {
   HttpThreads& threads;
   HttpBudget& bodies;
   const HttpGuard* guard;  // null: all requests are allowed
+  bool use_forwarded_for;  // HttpRequest::ip is what X-Forwarded-For says
   int idle_timeout_ms;
   std::size_t header_bytes_max;
   std::size_t body_bytes_max;

@@ -35,7 +35,7 @@ struct HttpRequest {
   std::vector<HttpHeader> headers;
   std::string body;    // empty for a route with a sink
   std::string remote;  // "127.0.0.1:54321"
-  std::string ip;      // "127.0.0.1"
+  std::string ip;      // "127.0.0.1", or what X-Forwarded-For says
   bool tls = false;
 
   // The first header with that name, case-insensitive; empty: none.

@@ -38,6 +38,7 @@ class AsioHttpServer final : public HttpServer {
                .threads = threads_,
                .bodies = bodies_,
                .guard = options_.guard ? &options_.guard : nullptr,
+               .use_forwarded_for = options_.use_forwarded_for,
                .idle_timeout_ms = options.idle_timeout_ms,
                .header_bytes_max = options.header_bytes_max,
                .body_bytes_max = options.body_bytes_max},

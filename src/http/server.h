@@ -29,6 +29,7 @@ struct HttpServerOptions {
   std::size_t body_bytes_max = 2 << 20;     // per body in memory; a sink has its own limits
   std::size_t bodies_bytes_max = 64 << 20;  // all bodies in memory together
   std::size_t connections_max = 256;
+  bool use_forwarded_for = false;              // X-Forwarded-For names the client
   int threads = 2;                             // for handlers that can block
   const net::TlsContextHolder* tls = nullptr;  // null: plain only; outlives the server
   bool plain = true;                           // with `tls`: plain too, detected by the first bytes

@@ -81,6 +81,15 @@ class HttpPort : public ::testing::Test {
   std::unique_ptr<HttpServer> server_;
 };
 
+TEST_F(HttpPort, XForwardedForNamesTheClientOnlyIfItIsTrusted) {
+  const std::string header = "X-Forwarded-For: 10.1.2.3, 10.9.9.9\r\n";
+  EXPECT_EQ(HttpTestClient(port()).get("/hello", header).body, "hello nobody 127.0.0.1");
+  server_.reset();
+  options_.use_forwarded_for = true;
+  EXPECT_EQ(HttpTestClient(port()).get("/hello", header).body, "hello nobody 10.1.2.3");
+  EXPECT_EQ(HttpTestClient(port()).get("/hello").body, "hello nobody 127.0.0.1");
+}
+
 TEST_F(HttpPort, AnswersSeveralRequestsOnOneConnection) {
   HttpTestClient client(port());
   EXPECT_EQ(client.get("/hello?name=Ann+B").body, "hello Ann B 127.0.0.1");

@@ -5,6 +5,8 @@
 
 #include <boost/json.hpp>
 
+#include "base/text.h"
+
 namespace drover::server {
 namespace {
 
@@ -71,6 +73,11 @@ std::optional<Credentials> parse_authorization(std::string_view header) {
   const std::string_view auth = header.substr(blank + 1);
   if (auth.empty() || auth.find(' ') != std::string_view::npos) return std::nullopt;
   return Credentials{std::string(header.substr(0, blank)), std::string(auth)};
+}
+
+std::string forwarded_client(std::string_view header) {
+  while (header.starts_with(',')) header.remove_prefix(1);
+  return std::string(trimmed(header.substr(0, header.find(','))));
 }
 
 std::optional<std::int64_t> number_in_json(std::string_view json, std::string_view name) {

@@ -34,6 +34,10 @@ struct Credentials {
 };
 std::optional<Credentials> parse_authorization(std::string_view header);
 
+// The client in X-Forwarded-For, as Java reads it: the first item of a comma list. Empty if there is none; it
+// is not checked to be an address.
+std::string forwarded_client(std::string_view header);
+
 // The whole number in {"name": 12}, a flat object as shed_connections uses it. None for everything else.
 std::optional<std::int64_t> number_in_json(std::string_view json, std::string_view name);
 

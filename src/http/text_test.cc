@@ -46,5 +46,13 @@ TEST(JsonNumber, IsFoundInAFlatObjectOnly) {
     EXPECT_FALSE(number_in_json(wrong, "percentage")) << wrong;
 }
 
+TEST(ForwardedFor, TheFirstItemIsTheClient) {
+  EXPECT_EQ(forwarded_client("10.1.2.3"), "10.1.2.3");
+  EXPECT_EQ(forwarded_client(" 10.1.2.3 , 192.168.0.1"), "10.1.2.3");
+  EXPECT_EQ(forwarded_client(",::1,x"), "::1");
+  EXPECT_EQ(forwarded_client(""), "");
+  EXPECT_EQ(forwarded_client(","), "");
+}
+
 }  // namespace
 }  // namespace drover::server

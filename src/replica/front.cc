@@ -8,6 +8,7 @@
 #include "base/ensure.h"
 #include "replica/front_auth.h"
 #include "replica/session_password.h"
+#include "state/eager_acl.h"
 #include "state/prepare.h"
 #include "wire/replies.h"
 
@@ -245,6 +246,7 @@ void Front::on_request(Conn& c, const wire::RequestHeader& header, std::string_v
   if (state::is_write(header.op) || header.op == OpCode::kSync) {
     const bool changes = header.op != OpCode::kCloseSession;
     if (serving_ == Serving::kReadOnly && changes) return refuse_to_change(c, header, now);
+    if (config_.eager_acl && refuse_early(c, header, body, now)) return;
     return forward(c, header, body, now);
   }
   if (!state::is_read(header.op)) return refuse(c, header, ErrorCode::kUnimplemented, Zxid{-1});
@@ -290,6 +292,22 @@ void Front::refuse(Conn& c, const wire::RequestHeader& header, ErrorCode error, 
   ++stats_.sent;
   ++c.sent;
   end(c);
+}
+
+// Only while nothing of this connection is under way: an earlier request may give the permission, and the
+// reply must not overtake others. (Java's does, and its clients then close the connection.) The zxid is
+// Java's.
+bool Front::refuse_early(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now) {
+  if (c.waiting) return false;
+  const ErrorCode error = state::eager_refusal(machine_, header.op, body, *c.who);
+  if (error == ErrorCode::kOk) return false;
+  const std::size_t from = c.out.size();
+  wire::append_bare_reply(c.out, {header.xid, Zxid{}, error});
+  count_reply(c, {header.op, header.xid, now, /*is_write=*/true, c.out.size() - from}, now);
+  const std::size_t offset = outbox_.bytes.size();
+  outbox_.bytes.append(body);
+  outbox_.refused.push_back({c.id(), c.session, header.xid, header.op, offset, body.size(), c.who});
+  return true;
 }
 
 // Without a leader nothing can be changed, and this server does not know how far the others are.

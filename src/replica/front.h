@@ -65,6 +65,7 @@ struct FrontConfig {
   std::shared_ptr<std::atomic<std::int64_t>> large_request_bytes{};  // null: no request is large
   state::WatchLimits watches;
   std::vector<std::string> required_schemes;  // enforce.auth.schemes; empty: none
+  bool eager_acl = false;                     // refuse writes by this server's ACLs (state/eager_acl.h)
   SaslFactory* sasl = nullptr;                // outlives the front; null: nobody can log in with SASL
   bool allow_sasl_failed_clients = false;     // a client whose login fails goes on without an identity
 };
@@ -296,6 +297,7 @@ class Front {
   void on_sasl_failure(Conn& c, const wire::RequestHeader& header, std::string_view reason);
   void report_sasl(const Conn& c, bool success, std::string_view text);
   void refuse(Conn& c, const wire::RequestHeader& header, ErrorCode error, Zxid zxid);
+  bool refuse_early(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now);
   void refuse_to_change(Conn& c, const wire::RequestHeader& header, Instant now);
   void forward(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now);
   struct Read {

@@ -52,11 +52,12 @@ struct SessionTouch {
 struct ToReplica {
   std::string bytes;
   std::vector<ClientWrite> writes;
+  std::vector<ClientWrite> refused;  // answered by the front, for the audit log
   std::vector<SessionRequest> sessions;
   std::vector<SessionTouch> touched;
   Instant heard_until;  // every touch up to here has been reported
 
-  bool empty() const { return writes.empty() && sessions.empty() && touched.empty(); }
+  bool empty() const { return writes.empty() && refused.empty() && sessions.empty() && touched.empty(); }
 };
 
 // --- replica to front ---

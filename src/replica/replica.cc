@@ -36,6 +36,7 @@ void Replica::on_front(FrontId front, ToReplica& batch, Instant now, WallTime wa
   Instant& heard = heard_until_[static_cast<std::size_t>(front)];
   heard = std::max(heard, batch.heard_until);
   note_clocks(now, wall);
+  audit_refused(batch);
   std::erase_if(batch.sessions,
                 [&](const SessionRequest& request) { return !admit(front, request, now, effects); });
   if (service_ == Service::kLearning) return learn_front(front, batch, now, wall, effects);
@@ -48,6 +49,15 @@ void Replica::on_front(FrontId front, ToReplica& batch, Instant now, WallTime wa
     submit(front, write, bytes.substr(write.offset, write.length), now, wall, effects);
   }
   hand_over(effects);
+}
+
+void Replica::audit_refused(const ToReplica& batch) {
+  if (!audit_) return;
+  const std::string_view bytes = batch.bytes;
+  for (const ClientWrite& write : batch.refused) {
+    const auto note = audit_note(write, bytes.substr(write.offset, write.length), machine_.options);
+    if (note) audit_->finish(*note, nullptr);
+  }
 }
 
 bool Replica::admit(FrontId front, const SessionRequest& request, Instant now, Effects& effects) {

@@ -249,6 +249,7 @@ class Replica {
   };
 
   // replica.cc
+  void audit_refused(const ToReplica& batch);
   bool admit(FrontId front, const SessionRequest& request, Instant now, Effects& effects);
   void end_session(const InFlight& waiting);
   void tell(const InFlight& waiting, const state::ApplyResult& result, Instant now);

@@ -187,7 +187,8 @@ void Replica::give_own_answers(Instant now) {
 
 void Replica::answer_awaiting(const wire::TxnHeader& header, const state::ApplyResult& result, Instant now) {
   const auto awaited = awaiting_.find(header.session);
-  const bool ours = awaited != awaiting_.end() && may_answer(awaited->second.front().op, result.type);
+  const bool ours = awaited != awaiting_.end() && !awaited->second.front().own_answer &&
+                    may_answer(awaited->second.front().op, result.type);
   const auto waiting = ours ? take_awaiting(header.session, header.cxid) : std::nullopt;
   if (result.type == OpCode::kCloseSession) {
     InFlight ending{.session = header.session, .op = OpCode::kCloseSession};

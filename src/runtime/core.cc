@@ -111,10 +111,16 @@ void Core::work_on(Posted& posted, Instant now, WallTime wall) {
   member_->on_front(posted.front, posted.batch, now, wall, effects);
   const std::int64_t prepared_ns = measured ? read_clock_ns(CLOCK_MONOTONIC) : 0;
   carry_out(effects);
+  audit();
   if (!measured) return;
   stats_.queue_ms.add(ms_between(posted.posted_ns, begin_ns));
   stats_.prepare_ms.add(ms_between(begin_ns, prepared_ns));
   stats_.hand_over_ms.add(ms_between(prepared_ns, read_clock_ns(CLOCK_MONOTONIC)));
+}
+
+void Core::audit() {
+  if (!write_audit_) return;
+  if (const auto lines = replica_.take_audit_lines(); !lines.empty()) write_audit_(lines);
 }
 
 void Core::give_answer(const zab::DiskAnswer& answer, Instant now) {
@@ -194,9 +200,7 @@ void Core::with_writer_lock(Change change) {
       if (port.front->has_staged()) to_wake.push_back(&port);
     }
   }
-  if (write_audit_) {
-    if (const auto lines = replica_.take_audit_lines(); !lines.empty()) write_audit_(lines);
-  }
+  audit();
   for (const FrontPort* port : to_wake) port->wake();
 }
 

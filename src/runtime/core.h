@@ -118,6 +118,7 @@ class Core {
   // Applies committed transactions until nothing is left to do.
   void settle(Instant now);
   void carry_out(replica::Effects& effects);
+  void audit();
   // Runs `change` under the writer lock, then wakes the fronts that have staged results.
   template <class Change>
   void with_writer_lock(Change change);

@@ -108,6 +108,8 @@ IoLoopConfig io_loop_config(const ServerConfig& config, std::size_t fronts) {
   io.front.watches.per_connection = positive_or(config.limits.watches_per_session, kNoLimit);
   io.front.watches.per_table =
       positive_or(config.limits.watches / static_cast<std::int64_t>(fronts), kNoLimit);
+  // As in Java, a standalone server prepares every request itself, so it has nothing to gain.
+  io.front.eager_acl = config.auth.eager_acl && config.ensemble.is_distributed();
   if (config.auth.enforce_auth) io.front.required_schemes = config.auth.enforce_schemes;
   io.front.allow_sasl_failed_clients = config.sasl.allow_failed_clients;
   io.tick_period_ms = tick_period_ms(config);

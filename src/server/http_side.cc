@@ -76,6 +76,7 @@ IoResult<void> HttpSide::open_admin() {
   options.host = settings.address;
   options.port = settings.port.value_or(kAdminPort);
   options.idle_timeout_ms = settings.idle_timeout_ms;
+  options.use_forwarded_for = inside_.config.auth.use_forwarded_for;
   options.guard = [this](const HttpRequest& request) { return refuse(request); };
   if (settings.uses_tls()) {
     TRY_ASSIGN(tls_, net::TlsContextHolder::load(tls_options(inside_.config)));

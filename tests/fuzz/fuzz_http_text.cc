@@ -51,6 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   look_at_target(input);
   if (const auto who = parse_authorization(input)) require(who->scheme.size() + who->auth.size() + 1 == size);
+  require(forwarded_client(input).size() <= size);
   (void)number_in_json(input, "percentage");
   look_at_json(input);
   return 0;
