@@ -55,6 +55,7 @@ run curator ./curator_test.py
 run data_dir ./data_dir_test.py
 run audit ./audit_test.py java
 run audit_3.9 ./audit_test.py java39
+run throttle ./throttle_test.py
 run keys ./keys_test.py
 
 echo "compat: $passed passed, $failed failed${skipped:+; SKIPPED:$skipped}"
