@@ -110,13 +110,17 @@ AuthorizationRule client_port_rule(AuthToLocal rules, const KerberosIdOptions& o
   };
 }
 
-AuthorizationRule quorum_rule(std::set<std::string, std::less<>> hosts) {
-  return [hosts = std::move(hosts)](const ProvenPeer& peer) -> std::expected<std::string, std::string> {
+AuthorizationRule quorum_rule(QuorumNames names) {
+  return [names = std::move(names)](const ProvenPeer& peer) -> std::expected<std::string, std::string> {
     if (peer.requested_id != peer.authentication_id) return std::unexpected("it asks for another id");
     const auto name = parse_kerberos_name(peer.authentication_id);
     if (!name) return std::unexpected(name.error());
-    if (!name->host || !name->realm) return std::unexpected("the principal names no host");
-    if (!hosts.contains(*name->host)) return std::unexpected("the principal's host is not in the ensemble");
+    if (!name->host || !name->realm || name->service.empty())
+      return std::unexpected("the principal names no host");
+    // Kerberos writes a slash that is a part of a name with a backslash: such a principal has no host.
+    if (peer.authentication_id.contains('\\')) return std::unexpected("malformed Kerberos name");
+    if (*name->realm != names.realm) return std::unexpected("the principal is of another realm");
+    if (!names.is_member(*name->host)) return std::unexpected("the principal's host is not in the ensemble");
     return std::string(peer.authentication_id);
   };
 }

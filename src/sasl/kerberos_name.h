@@ -9,9 +9,9 @@
 #pragma once
 
 #include <expected>
+#include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,7 +64,13 @@ struct KerberosIdOptions {
 // own.
 AuthorizationRule client_port_rule(AuthToLocal rules, const KerberosIdOptions& options);
 
-// Kerberos between servers: the principal is "service/host@REALM", and the host is one of the ensemble's.
-AuthorizationRule quorum_rule(std::set<std::string, std::less<>> hosts);
+// Kerberos between servers: the principal is "service/host@REALM" of this realm, and its host is a member's.
+// Otherwise every user of the realm could be a server (CVE-2023-44981). The service may be any, as in Java;
+// Java takes any realm, too.
+struct QuorumNames {
+  std::string realm;
+  std::function<bool(std::string_view host)> is_member;  // called by conversations
+};
+AuthorizationRule quorum_rule(QuorumNames names);
 
 }  // namespace drover::sasl

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <utility>
 
@@ -297,21 +298,78 @@ TEST(ClientPortRule, NoOneGetsAnEmptyId) {
   EXPECT_THAT(id_of(""), HasSubstr("refused"));
 }
 
-TEST(QuorumRule, TheHostMustBeOneOfTheEnsembles) {
-  const auto rule = quorum_rule({"node1", "node2"});
-  const auto proven = [&](const char* name) {
-    return rule({.authentication_id = name, .requested_id = name});
-  };
-  EXPECT_EQ(proven("zookeeper/node2@EXAMPLE.COM"), "zookeeper/node2@EXAMPLE.COM");
-  for (const char* name : {"zookeeper/node3@EXAMPLE.COM", "node1@EXAMPLE.COM", "zookeeper/node1", "zookeeper",
-                           "a/b/node1@EXAMPLE.COM", "zookeeper/node1@a@node1", "zookeeper/@node1"}) {
-    EXPECT_FALSE(proven(name)) << name;
+QuorumNames of_two_nodes() {
+  return {.realm = "EXAMPLE.COM",
+          .is_member = [](std::string_view host) { return host == "node1" || host == "node2"; }};
+}
+
+TEST(QuorumRule, ThePrincipalNamesAHostOfTheEnsemble) {
+  const auto rule = quorum_rule(of_two_nodes());
+  for (const char* name : {"zookeeper/node2@EXAMPLE.COM", "learner/node1@EXAMPLE.COM"}) {
+    EXPECT_EQ(rule({.authentication_id = name, .requested_id = name}), name);
   }
 }
 
+// CVE-2023-44981: without an instance, Java 3.8.2 checked nothing. The others are what else a KDC may know.
+TEST(QuorumRule, EveryOtherPrincipalOfTheRealmIsRefused) {
+  const auto rule = quorum_rule(of_two_nodes());
+  for (const char* name : {"eve@EXAMPLE.COM",
+                           "eve",
+                           "node1@EXAMPLE.COM",
+                           "node1",
+                           "zookeeper@EXAMPLE.COM",
+                           "zookeeper",
+                           "zookeeper/node3@EXAMPLE.COM",
+                           "zookeeper/@EXAMPLE.COM",
+                           "/node1@EXAMPLE.COM",
+                           "zookeeper/node1",
+                           "zookeeper/node1@",
+                           "zookeeper/NODE1@EXAMPLE.COM",
+                           "zookeeper/node1.@EXAMPLE.COM",
+                           "zookeeper/node1.evil.org@EXAMPLE.COM",
+                           "zookeeper/ node1@EXAMPLE.COM",
+                           "a/b/node1@EXAMPLE.COM",
+                           "a/node1/b@EXAMPLE.COM",
+                           "zookeeper/node1@EVIL.ORG@EXAMPLE.COM",
+                           "zookeeper/@node1",
+                           "zookeeper/eve@node1",
+                           "zookeeper/127.0.0.1@EXAMPLE.COM",
+                           "zookeeper\\/node1@EXAMPLE.COM",
+                           "zookeeper/node1\\@EXAMPLE.COM@EXAMPLE.COM",
+                           "",
+                           "/",
+                           "@",
+                           "/@",
+                           "//@@"}) {
+    EXPECT_FALSE(rule({.authentication_id = name, .requested_id = name})) << name;
+  }
+}
+
+// A realm that ours trusts has a "zookeeper/node1" of its own.
+TEST(QuorumRule, ThePrincipalIsOfTheRealmOfTheServers) {
+  const auto rule = quorum_rule(of_two_nodes());
+  for (const char* name : {"zookeeper/node1@EVIL.ORG", "zookeeper/node1@example.com"}) {
+    EXPECT_FALSE(rule({.authentication_id = name, .requested_id = name})) << name;
+  }
+}
+
+TEST(QuorumRule, MembersMayChange) {
+  std::set<std::string, std::less<>> members = {"node1"};
+  const auto rule =
+      quorum_rule({.realm = "R", .is_member = [&](std::string_view host) { return members.contains(host); }});
+  const ProvenPeer node2{.authentication_id = "zk/node2@R", .requested_id = "zk/node2@R"};
+  EXPECT_FALSE(rule(node2));
+  members.insert("node2");
+  EXPECT_TRUE(rule(node2));
+}
+
 TEST(QuorumRule, NobodyActsAsAnother) {
-  const auto rule = quorum_rule({"node1", "node2"});
-  EXPECT_FALSE(rule({.authentication_id = "zookeeper/node1@R", .requested_id = "zookeeper/node2@R"}));
+  const auto rule = quorum_rule(of_two_nodes());
+  for (const char* wanted : {"zookeeper/node2@EXAMPLE.COM", "zookeeper/node1", "node1", ""}) {
+    EXPECT_FALSE(rule({.authentication_id = "zookeeper/node1@EXAMPLE.COM", .requested_id = wanted}));
+    EXPECT_FALSE(
+        rule({.authentication_id = "eve@EXAMPLE.COM", .requested_id = "zookeeper/node1@EXAMPLE.COM"}));
+  }
 }
 
 }  // namespace

@@ -117,4 +117,21 @@ std::expected<Login, JaasError> server_login_of(const JaasSection& section) {
   return login;
 }
 
+std::expected<Login, JaasError> client_login_of(const JaasSection& section) {
+  TRY_ASSIGN(Login login, login_of(section));
+  if (const auto& kerberos = login.kerberos) {
+    if (kerberos->use_key_tab && kerberos->key_tab.empty())
+      return wrong(section.line, "useKeyTab=true needs keyTab=\"/path/of/its/keytab\"");
+    if (kerberos->use_key_tab && kerberos->principal.empty())
+      return wrong(section.line, "useKeyTab=true needs principal=\"NAME@REALM\"");
+    if (!kerberos->use_key_tab && !kerberos->use_ticket_cache)
+      return wrong(section.line, "nobody can type a password: set useKeyTab=true or useTicketCache=true");
+  } else if (login.username.empty() || login.password.empty()) {
+    return wrong(section.line,
+                 "section " + shown(section.name) +
+                     " logs in as nobody: expected username=\"NAME\" and password=\"PASSWORD\"");
+  }
+  return login;
+}
+
 }  // namespace drover::sasl

@@ -40,4 +40,7 @@ std::expected<Login, JaasError> login_of(const JaasSection& section);
 // The same for a section that accepts logins. It must have users, or a key for a service principal.
 std::expected<Login, JaasError> server_login_of(const JaasSection& section);
 
+// The same for a section that logs in: a user with a password, or a Kerberos identity.
+std::expected<Login, JaasError> client_login_of(const JaasSection& section);
+
 }  // namespace drover::sasl

@@ -98,5 +98,26 @@ TEST(JaasLogin, ANameWithAControlCharacterIsRefused) {
   EXPECT_FALSE(login_of(file_of(std::string(kKerberos) + "principal=\"zk/h\\n@R\";")[0]));
 }
 
+std::string error_of_client(const std::string& entries) {
+  const auto result = client_login_of(file_of(entries)[0]);
+  EXPECT_FALSE(result) << entries;
+  return result ? "" : result.error().message;
+}
+
+TEST(JaasLogin, WhoLogsInHasAPasswordOrAKey) {
+  EXPECT_TRUE(client_login_of(file_of(std::string(kDigest) + "username=\"a\" password=\"b\";")[0]));
+  EXPECT_TRUE(client_login_of(
+      file_of(std::string(kKerberos) + "useKeyTab=true keyTab=\"/k\" principal=\"learner/h@R\";")[0]));
+  EXPECT_TRUE(client_login_of(file_of(std::string(kKerberos) + "useTicketCache=true;")[0]));
+  EXPECT_NE(error_of_client(std::string(kDigest) + "user_a=\"b\";").find("username="), std::string::npos);
+  EXPECT_NE(error_of_client(std::string(kDigest) + "username=\"a\";").find("password="), std::string::npos);
+  EXPECT_NE(error_of_client(std::string(kKerberos) + "useKeyTab=true principal=\"a@R\";").find("keyTab="),
+            std::string::npos);
+  EXPECT_NE(error_of_client(std::string(kKerberos) + "useKeyTab=true keyTab=\"/k\";").find("principal="),
+            std::string::npos);
+  EXPECT_NE(error_of_client(std::string(kKerberos) + "principal=\"a@R\";").find("useTicketCache"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace drover::sasl
