@@ -190,6 +190,7 @@ void Process::work_on_tree() {
 }
 
 void Process::observe() {
+  check_that_removed_serves_nobody();
   if (is_serving() && !std::exchange(told_serving_, true)) parts_.owner.on_serving();
   if (!is_serving()) told_serving_ = false;
   const zab::Leader* leader = member_->peer().leader();
@@ -199,6 +200,16 @@ void Process::observe() {
   // It may already have proposed something: what it took over ends where its epoch begins.
   const Zxid begin = epoch_start(established_);
   parts_.observer.on_established(parts_.id, established_, member_->peer().history().at_or_before(begin));
+}
+
+// A server that is about to join serves, as in Java.
+void Process::check_that_removed_serves_nobody() {
+  const zab::Membership& members = member_->peer().membership();
+  if (members.version() == 0) return;
+  const bool member = members.is_member(parts_.id);
+  was_member_ = was_member_ || member;
+  if (was_member_ && !member && is_serving())
+    parts_.world.fail("server " + std::to_string(raw(parts_.id)) + " was removed, and serves clients");
 }
 
 void Process::count(zab::Event event) {

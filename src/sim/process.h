@@ -137,6 +137,7 @@ class Process final : private LogDevice::Owner, private host::StateInMemory, pri
   void settle();
   void work_on_tree();
   void observe();
+  void check_that_removed_serves_nobody();
   void count(zab::Event event);
   void count_sweep(std::string_view entry);
   void carry_out(replica::Effects& effects);
@@ -253,6 +254,7 @@ class Process final : private LogDevice::Owner, private host::StateInMemory, pri
   std::optional<Instant> timer_at_;
   Instant last_tick_;
   bool told_serving_ = false;
+  bool was_member_ = false;        // of a numbered membership
   bool spoiled_ = false;           // the state in memory is wrong
   std::uint32_t established_ = 0;  // the epoch that was reported to the observer
 };

@@ -42,6 +42,7 @@ class Mutant:
     file: str       # below src/
     changes: list   # (right, wrong), or (right, wrong, file) in another file
     seeds: int = 300  # within which it must be found, or else by the sweep
+    first: int = 1    # of the seeds
     script: str = ""  # the sweep of this script must find it, and no seed is tried
 
 
@@ -71,6 +72,36 @@ MUTANTS = [
          "  if (phase_ != Phase::kHandingOver || now < next_time() || true) return;")]),
     Mutant("removed-leader-leads-on", "reconfig", "zab/leader_membership.cc", [
         ("  if (leader == config_.me) return;\n  successor_ = leader;\n  hand_over(now, effects);\n", "  (void)now;\n")]),
+    Mutant("observer-votes-as-soon-as-it-is-promoted", "a promoted observer that is behind",
+           "zab/leader_membership.cc", [
+        ("      learner.voter = !learner.observer && memberships_.is_voter(learner.server);",
+         "      learner.voter = memberships_.is_voter(learner.server);")]),
+    Mutant("removed-servers-count", "a removed server makes a quorum", "zab/leader_membership.cc", [
+        ("  count_voters_again();\n  if (leader == config_.me) return;", "  if (leader == config_.me) return;")]),
+    Mutant("removed-server-serves", "reconfig", "replica/member.cc", [
+        ("  if (!peer_.active() || state_unusable_ || removed_) return Service::kNone;",
+         "  if (!peer_.active() || state_unusable_) return Service::kNone;")]),
+    Mutant("changed-role-is-not-taken", "reconfig", "zab/learner_membership.cc", [
+        ("  return memberships_.committed().observers().contains(config_.me) != config_.observer;",
+         "  return false;")]),
+    Mutant("uncommitted-members-stay", "a reconfig that is truncated", "zab/memberships.cc", [
+        ("  if (!proposed_ || proposed_->version() <= raw(last)) return false;", "  return false;"),
+        ("    if (!proposed_) return false;\n    proposed_.reset();", "    return false;\n    proposed_.reset();")],
+        seeds=1, first=300032297),
+    Mutant("members-of-newleader-are-ignored", "a server that was away", "zab/memberships.cc", [
+        ("  if (leaders.version() == last_seen().version()) return false;", "  return false;")]),
+    Mutant("superseded-members-vote-on", "a server that was away", "zab/peer.cc", [
+        ("  if (!config_.reconfig_enabled || role_ != Role::kLooking || notification.config.empty()) return false;",
+         "  return false;")]),
+    Mutant("logged-members-are-not-heard-of", "Java's servers wait; found by this simulator", "zab/peer.cc", [
+        ("  if (!theirs || !memberships_.hear(std::move(*theirs))) return false;", "  return false;")],
+        seeds=1, first=300192675),
+    Mutant("zoo-cfg-names-members-that-are-not-there", "crash between two files", "host/membership_files.cc", [
+        ("    TRY(replace(dynamic_name, zab::file_text(membership, zab::VersionLine::kLeftOut)));\n", ""),
+        ("    TRY(point_to(static_file, dynamic_name, has_client_port));\n",
+         "    TRY(point_to(static_file, dynamic_name, has_client_port));\n"
+         "    TRY(replace(dynamic_name, zab::file_text(membership, zab::VersionLine::kLeftOut)));\n")],
+        script="members-change"),
     # --- agreement: the disk and what is said of it ---
     Mutant("ack-before-sync", "etcd 14370", "zab/learner.cc", [
         ("    effects.disk.emplace_back(AppendTxns{batch});\n",
@@ -418,7 +449,7 @@ def read_failure(output, seeds):
 
 def hunt(binary, mutant, jobs):
     """How the mutant was found, or None."""
-    hunts = [["--seeds", f"1..{mutant.seeds}"], ["--sweep"]]
+    hunts = [["--seeds", f"{mutant.first}..{mutant.first + mutant.seeds - 1}"], ["--sweep"]]
     if mutant.script:
         hunts = [["--sweep", mutant.script]]
     for arguments in hunts:
@@ -448,7 +479,8 @@ def table():
     rows = ["| mutant | what it puts back | in | found by | at | allowed |", "|---|---|---|---|---|---|"]
     for m in MUTANTS:
         find = finds.get(m.name, {})
-        allowed = f"sweep of {m.script}" if m.script else f"{m.seeds} seeds, sweep"
+        seeds = f"seed {m.first}" if m.seeds == 1 else f"{m.seeds} seeds"
+        allowed = f"sweep of {m.script}" if m.script else f"{seeds}, sweep"
         rows.append(f"| `{m.name}` | {cite(m.cites)} | `{m.file}` | {find.get('by', 'not hunted')} | "
                     f"{find.get('where', '')} | {allowed} |")
     return "\n".join(rows) + "\n"
