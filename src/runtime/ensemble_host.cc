@@ -15,8 +15,6 @@
 namespace drover::server {
 namespace {
 
-// Bytes of the state that are queued in a link's output at a time.
-constexpr std::size_t kStreamAheadBytes = 512 * 1024;
 // How often the agreement protocol hears that a learner takes data.
 constexpr std::int64_t kTakenToldEveryMs = 100;
 constexpr int kRefusalLineMs = 1000;
@@ -220,6 +218,7 @@ void EnsembleHost::close(zab::LinkId id) {
 void EnsembleHost::begin_stream(Link& link) {
   ENSURE(!link.stream, "a learner gets one state at a time");
   link.stream = std::make_unique<host::StateStream>(parts_.machine);
+  link.pace = {};
   TreeLock::Reading reading(parts_.lock, TreeSlot::kStreams);
   link.stream->begin(link.link->output());
   link.dirty = true;
@@ -229,7 +228,7 @@ void EnsembleHost::begin_stream(Link& link) {
 void EnsembleHost::pump(Link& link) {
   using host::WalkProgress;
   auto progress = WalkProgress::kMore;
-  while (progress == WalkProgress::kMore && link.link->queued_bytes() < kStreamAheadBytes) {
+  while (progress == WalkProgress::kMore && link.link->queued_bytes() < host::kStreamPieceBytes) {
     {
       TreeLock::Reading reading(parts_.lock, TreeSlot::kStreams);
       progress = link.stream->step();
@@ -241,7 +240,8 @@ void EnsembleHost::pump(Link& link) {
     return;
   }
   if (progress == WalkProgress::kMore) {
-    link.link->ask_writable();
+    // Zero: in the next round of the loop, after the packets that have arrived meanwhile.
+    link.next_piece = parts_.loop.now() + link.pace.rest_ms(parts_.machine.last_zxid);
     return link.link->flush();
   }
   end_stream(link);
@@ -366,7 +366,11 @@ void EnsembleHost::on_time(Instant now) {
   election_->on_time(now);
   listener_->on_time(now);
   std::vector<zab::LinkId> due;
-  for (const auto& [id, link] : links_) {
+  for (auto& [id, link] : links_) {
+    if (link.next_piece && *link.next_piece <= now) {
+      link.next_piece.reset();
+      link.link->ask_writable();
+    }
     if (const auto next = link.link->next_time(); next && *next <= now) due.push_back(id);
   }
   for (const zab::LinkId id : guard_.late(now)) {
@@ -391,7 +395,10 @@ std::optional<Instant> EnsembleHost::next_time() const {
   consider(listener_->next_time());
   consider(move_ports_at_);
   consider(guard_.next_time());
-  for (const auto& [id, link] : links_) consider(link.link->next_time());
+  for (const auto& [id, link] : links_) {
+    consider(link.link->next_time());
+    consider(link.next_piece);
+  }
   if (!broken_.empty()) consider(Instant{0});
   return next;
 }

@@ -20,6 +20,7 @@
 #include "config/config.h"
 #include "host/link_guard.h"
 #include "host/state_walk.h"
+#include "host/stream_pace.h"
 #include "net/election_link.h"
 #include "net/event_loop.h"
 #include "net/peer_link.h"
@@ -75,7 +76,9 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
     zab::LinkId id{};
     std::unique_ptr<net::PeerLink> link;
     std::unique_ptr<host::StateStream> stream;
-    bool is_up = false;  // connected, not only dialled
+    host::StreamPace pace;              // of the stream
+    std::optional<Instant> next_piece;  // of the stream, when it rests
+    bool is_up = false;                 // connected, not only dialled
     bool dirty = false;
     Instant taken_told{};              // when the core was last told that the peer takes data
     std::shared_ptr<ShownLink> shown;  // null: dialled
