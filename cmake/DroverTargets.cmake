@@ -15,6 +15,8 @@ add_custom_target(unit_tests)
 
 # Most of the time goes into headers, so several files of a folder are compiled as one. Files of a folder may then not
 # use one name for two things. Presets without it find what a file forgot to include, and compile one changed file faster.
+# CMake's own UNITY_BUILD writes absolute paths into the files that it makes, so the compiler's cache would know none of
+# them in another checkout.
 option(DROVER_UNITY "Compile several files of a folder as one" OFF)
 set(DROVER_UNITY_FILES 10 CACHE STRING "How many files that are")
 
@@ -43,6 +45,7 @@ endfunction()
 function(drover_sources sources tests name)
   list(TRANSFORM ARGN PREPEND "${PROJECT_SOURCE_DIR}/src/${name}/" OUTPUT_VARIABLE patterns)
   list(TRANSFORM patterns APPEND "/*.cc")
+  list(TRANSFORM patterns REPLACE "/\\./" "/")
   file(GLOB files CONFIGURE_DEPENDS ${patterns})
   set(test_files ${files})
   list(FILTER files EXCLUDE REGEX "_test\\.cc$")
@@ -54,13 +57,13 @@ endfunction()
 # drover_part(name SOURCES file... DEPENDS part... LIBRARIES target...): the library drover_<name>.
 function(drover_part name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
-  add_library(drover_${name} STATIC ${arg_SOURCES})
   if(DROVER_UNITY)
-    set_target_properties(drover_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${DROVER_UNITY_FILES})
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      # GCC takes the files for headers, where an anonymous namespace would be a mistake.
-      target_compile_options(drover_${name} PRIVATE -Wno-subobject-linkage)
-    endif()
+    drover_batches(arg_SOURCES ${name} ${arg_SOURCES})
+  endif()
+  add_library(drover_${name} STATIC ${arg_SOURCES})
+  if(DROVER_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # GCC takes the files for headers, where an anonymous namespace would be a mistake.
+    target_compile_options(drover_${name} PRIVATE -Wno-subobject-linkage)
   endif()
   target_include_directories(drover_${name} PUBLIC "${PROJECT_SOURCE_DIR}/src"
                              "${PROJECT_SOURCE_DIR}/include")
@@ -70,6 +73,22 @@ function(drover_part name)
   target_link_libraries(drover_${name} PUBLIC ${arg_LIBRARIES})
   set_property(GLOBAL PROPERTY DROVER_DEPENDS_OF_${name} "${arg_DEPENDS}")
   set_property(GLOBAL APPEND PROPERTY DROVER_LIBRARIES drover_${name})
+endfunction()
+
+# drover_batches(result name file...): files that include DROVER_UNITY_FILES of the files each, by their path in src/.
+function(drover_batches result name)
+  set(batches "")
+  while(ARGN)
+    list(LENGTH batches number)
+    list(SUBLIST ARGN 0 ${DROVER_UNITY_FILES} files)
+    list(REMOVE_ITEM ARGN ${files})
+    list(TRANSFORM files REPLACE "^${PROJECT_SOURCE_DIR}/src/(.*)$" "#include \"\\1\"\n")
+    string(JOIN "" text ${files})
+    set(batch "${CMAKE_CURRENT_BINARY_DIR}/batches/${name}_${number}.cc")
+    file(CONFIGURE OUTPUT "${batch}" CONTENT "${text}" @ONLY)
+    list(APPEND batches "${batch}")
+  endwhile()
+  set(${result} ${batches} PARENT_SCOPE)
 endfunction()
 
 # drover_parts(result part...): the libraries of the folders and of all folders that they use.
