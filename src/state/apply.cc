@@ -97,7 +97,8 @@ void Application::apply(OpCode type, const wire::CreateTxn& txn, ApplyResult& re
     result.error = ErrorCode::kNoNode;
     return;
   }
-  if (const NodeRef existing = tree_.find(txn.path); existing != kNoNode) {
+  const Hashed path = tree_.hashed(txn.path);
+  if (const NodeRef existing = tree_.find(path); existing != kNoNode) {
     result.error = ErrorCode::kNodeExists;
     create_again(parent, existing, txn);
     return;
@@ -107,7 +108,8 @@ void Application::apply(OpCode type, const wire::CreateTxn& txn, ApplyResult& re
   stat.czxid = stat.mzxid = stat.pzxid = header_.zxid;
   stat.ctime = stat.mtime = header_.time_ms;
   stat.ephemeral_owner = owner_of(type, txn);
-  const NodeRef ref = tree_.insert(parent, {txn.path, txn.data, tree_.acls().acquire(txn.acl), stat});
+  const NodeRef ref =
+      tree_.insert(parent, {txn.path, txn.data, tree_.acls().acquire(txn.acl), stat}, path.hash);
   const Node& node = tree_.at(ref);
   result.stat = tree_.stat(node);
   m_.quotas.on_create(tree_, txn.path, node.data_bytes());

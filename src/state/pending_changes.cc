@@ -8,11 +8,12 @@ namespace drover::state {
 
 std::optional<NodeFacts> PendingChanges::find(std::string_view path) const {
   if (path == "/") path = "";
-  if (const auto found = records_.find(path); found != records_.end()) {
+  const Hashed key = tree_.hashed(path);
+  if (const auto found = records_.find(key); found != records_.end()) {
     if (!found->second.facts.exists) return std::nullopt;
     return found->second.facts;
   }
-  const Node* node = tree_.get(path);
+  const Node* node = tree_.get(key);
   if (!node || will_end(*node)) return std::nullopt;
   NodeFacts facts;
   facts.child_count = static_cast<std::int32_t>(node->child_count);
@@ -28,15 +29,16 @@ void PendingChanges::put(std::string_view path, Zxid zxid, const NodeFacts& afte
                          std::uint64_t digest_before) {
   if (path == "/") path = "";
   digest_ = digest() - digest_before + (after.exists ? after.digest : 0);
-  auto found = records_.find(path);
+  const Hashed key = tree_.hashed(path);
+  auto found = records_.find(key);
   if (marked_) {
-    undo_.push_back(
-        {std::string(path), found == records_.end() ? std::nullopt : std::optional(found->second.facts)});
+    undo_.push_back({{std::string(path), key.hash},
+                     found == records_.end() ? std::nullopt : std::optional(found->second.facts)});
   }
-  if (found == records_.end()) found = records_.emplace(std::string(path), Record{}).first;
+  if (found == records_.end()) found = records_.emplace(Key{std::string(path), key.hash}, Record{}).first;
   found->second.facts = after;
   ++found->second.pending;
-  order_.push_back({.zxid = zxid, .path = &found->first});
+  order_.push_back({.zxid = zxid, .key = &found->first});
   ++counts_.queued;
 }
 
@@ -57,12 +59,12 @@ void PendingChanges::applied(Zxid zxid) {
   for (; !order_.empty() && order_.front().zxid <= zxid; order_.pop_front()) {
     const Change& change = order_.front();
     counts_.removed += change.nodes;
-    if (!change.path) {
+    if (!change.key) {
       const auto ending = ending_.find(change.session);
       if (ending != ending_.end() && ending->second == change.zxid) ending_.erase(ending);
       continue;
     }
-    const auto record = records_.find(*change.path);
+    const auto record = records_.find(*change.key);
     ENSURE(record != records_.end(), "a pending change has its record");
     if (--record->second.pending == 0) records_.erase(record);
   }
@@ -77,7 +79,7 @@ void PendingChanges::mark() {
 void PendingChanges::rollback() {
   ENSURE(marked_, "only a marked change is rolled back");
   for (auto undo = undo_.rbegin(); undo != undo_.rend(); ++undo) {
-    const auto record = records_.find(undo->path);
+    const auto record = records_.find(undo->key);
     order_.pop_back();
     ++counts_.removed;
     --record->second.pending;

@@ -51,8 +51,7 @@ inline constexpr MetricOf<ChangeCounts> kChangeMetrics[] = {
 
 class PendingChanges {
  public:
-  explicit PendingChanges(const Tree& tree, const ChangeCounts& before = {})
-      : tree_(tree), records_(0, KeyedHash{tree.options().hash_key}), counts_(before) {}
+  explicit PendingChanges(const Tree& tree, const ChangeCounts& before = {}) : tree_(tree), counts_(before) {}
 
   // The node after all pending changes; nullopt if it will not exist.
   std::optional<NodeFacts> find(std::string_view path) const;
@@ -85,7 +84,7 @@ class PendingChanges {
   // Calls visit(path, facts) for every node with a pending change.
   template <class Visit>
   void for_each(Visit visit) const {
-    for (const auto& [path, record] : records_) visit(path, record.facts);
+    for (const auto& [key, record] : records_) visit(key.path, record.facts);
   }
 
   std::size_t size() const { return order_.size(); }
@@ -96,14 +95,31 @@ class PendingChanges {
     NodeFacts facts;
     std::uint32_t pending = 0;  // number of entries of order_ that refer to it
   };
-  using Records = boost::unordered_map<std::string, Record, KeyedHash, std::equal_to<>>;
-  struct Undo {
+  // With its hash, because each change looks up its record several times.
+  struct Key {
     std::string path;
+    std::uint64_t hash = 0;
+  };
+  struct KeyHash {
+    using is_transparent = void;
+    using is_avalanching = void;
+    std::size_t operator()(const Key& key) const { return key.hash; }
+    std::size_t operator()(const Hashed& path) const { return path.hash; }
+  };
+  struct KeyEqual {
+    using is_transparent = void;
+    bool operator()(const Key& a, const Key& b) const { return a.path == b.path; }
+    bool operator()(const Hashed& a, const Key& b) const { return a.bytes == b.path; }
+    bool operator()(const Key& a, const Hashed& b) const { return a.path == b.bytes; }
+  };
+  using Records = boost::unordered_map<Key, Record, KeyHash, KeyEqual>;
+  struct Undo {
+    Key key;
     std::optional<NodeFacts> before;  // nullopt: there was no record
   };
   struct Change {
     Zxid zxid{};
-    const std::string* path = nullptr;  // a key of records_; null: the end of a session
+    const Key* key = nullptr;  // of records_; null: the end of a session
     SessionId session{};
     std::uint64_t nodes = 1;
   };

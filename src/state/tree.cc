@@ -6,6 +6,7 @@
 #include "base/ensure.h"
 #include "base/hash.h"
 #include "base/path.h"
+#include "base/same_bytes.h"
 #include "state/digest.h"
 
 namespace drover::state {
@@ -98,27 +99,25 @@ void Tree::restore_root(const NewNode& node) {
   digest_ += digest_part("", root);
 }
 
-std::uint64_t Tree::hash(std::string_view path) const { return hash_bytes(path, options_.hash_key); }
-
 bool Tree::has_path(NodeRef ref, std::string_view path) const {
   while (ref != root_) {
     const Node& node = nodes_.at(ref);
     const std::string_view name = node.name();
-    if (path.size() <= name.size() || !path.ends_with(name)) return false;
-    path.remove_suffix(name.size());
-    if (path.back() != '/') return false;
-    path.remove_suffix(1);
+    if (path.size() <= name.size()) return false;
+    const std::size_t slash = path.size() - name.size() - 1;
+    if (path[slash] != '/' || !same_bytes(path.data() + slash + 1, name.data(), name.size())) return false;
+    path = path.substr(0, slash);
     ref = node.parent;
   }
   return path.empty();
 }
 
-NodeRef Tree::find(std::string_view path) const {
-  if (path.size() <= 1) return path.empty() || path == "/" ? root_ : kNoNode;
-  return index_.find(hash(path), [&](NodeRef ref) { return has_path(ref, path); });
+NodeRef Tree::find(const Hashed& path) const {
+  if (path.bytes.size() <= 1) return path.bytes.empty() || path.bytes == "/" ? root_ : kNoNode;
+  return index_.find(path.hash, [&](NodeRef ref) { return has_path(ref, path.bytes); });
 }
 
-const Node* Tree::get(std::string_view path) const {
+const Node* Tree::get(const Hashed& path) const {
   const NodeRef ref = find(path);
   return ref == kNoNode ? nullptr : &nodes_.at(ref);
 }
@@ -179,7 +178,7 @@ const NodeSet* Tree::ephemerals_of(SessionId session) const {
   return found == ephemerals_.end() ? nullptr : &found->second;
 }
 
-NodeRef Tree::insert(NodeRef parent, const NewNode& fresh) {
+NodeRef Tree::insert(NodeRef parent, const NewNode& fresh, std::uint64_t hash) {
   const NodeRef ref = nodes_.allocate();
   Node& node = nodes_.at(ref);
   assign_stat(node, fresh.stat);
@@ -187,7 +186,7 @@ NodeRef Tree::insert(NodeRef parent, const NewNode& fresh) {
   store_name_and_data(node, base_name(fresh.path), fresh.data);
   node.content_crc = content_crc(fresh.path, fresh.data);
   link(parent, ref);
-  index_.insert(hash(fresh.path), ref);
+  index_.insert(hash, ref);
   track(ref, node);
   digest_ += digest_part(fresh.path, node);
   data_bytes_ += fresh.path.size() + node.data_bytes();
@@ -205,7 +204,7 @@ void Tree::remove(NodeRef ref, std::string_view path) {
   count_below(node.parent, {static_cast<std::size_t>(-1), -static_cast<std::int64_t>(node.data_bytes())});
   untrack(ref, node);
   acls_.release(node.acl);
-  index_.erase(hash(path), ref);
+  index_.erase(hashed(path).hash, ref);
   unlink(ref);
   blobs_.release(node.bytes, node.name_length + node.data_bytes());
   node.bytes = nullptr;

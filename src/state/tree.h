@@ -19,6 +19,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered/unordered_flat_set.hpp>
 
+#include "base/hash.h"
 #include "base/ids.h"
 #include "state/acl_table.h"
 #include "state/blob_arena.h"
@@ -44,10 +45,14 @@ class Tree {
   Tree& operator=(const Tree&) = delete;
 
   // --- reading ---
-  NodeRef find(std::string_view path) const;  // "" and "/" are the root
-  void prefetch(std::string_view path) const { index_.prefetch(hash(path)); }
+  NodeRef find(std::string_view path) const { return find(hashed(path)); }  // "" and "/" are the root
+  NodeRef find(const Hashed& path) const;
+  // For a caller that looks up a path more than once.
+  Hashed hashed(std::string_view path) const { return {path, hash_bytes(path, options_.hash_key)}; }
+  void prefetch(std::string_view path) const { index_.prefetch(hashed(path).hash); }
   const Node& at(NodeRef ref) const { return nodes_.at(ref); }
-  const Node* get(std::string_view path) const;
+  const Node* get(std::string_view path) const { return get(hashed(path)); }
+  const Node* get(const Hashed& path) const;
   NodeRef root() const { return root_; }
   std::string path_of(NodeRef ref) const;
   wire::Stat stat(const Node& node) const;
@@ -92,7 +97,8 @@ class Tree {
     wire::StatPersisted stat;
   };
   // Adds a node below `parent`. The path must not exist yet. Does not change the parent's attributes.
-  NodeRef insert(NodeRef parent, const NewNode& node);
+  NodeRef insert(NodeRef parent, const NewNode& node) { return insert(parent, node, hashed(node.path).hash); }
+  NodeRef insert(NodeRef parent, const NewNode& node, std::uint64_t hash);
   // Removes a node without children, also from the lists of ephemerals, containers and TTL nodes.
   void remove(NodeRef ref, std::string_view path);
   void set_data(NodeRef ref, std::string_view path, const wire::Nullable& data,
@@ -161,7 +167,6 @@ class Tree {
   };
 
  private:
-  std::uint64_t hash(std::string_view path) const;
   bool has_path(NodeRef ref, std::string_view path) const;
   void link(NodeRef parent, NodeRef child);
   void unlink(NodeRef child);
