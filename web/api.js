@@ -5,7 +5,7 @@
 // Credentials are entered in the page and live in this module only: not in a cookie, which other pages could make
 // the browser send, and not in storage, which outlives the visit.
 
-let credentials = null; // "digest user:password", a character for each byte of it in UTF-8
+let credentials = null; // "digest user:password" or "sasl ...", a character for each byte of it in UTF-8
 let reachable = true;
 const listeners = new Set();
 

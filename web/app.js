@@ -141,6 +141,12 @@ function askForPath() {
 function askForAccount() {
   const user = h("input", {name: "user", autocomplete: "off", spellcheck: "false", autocapitalize: "off"});
   const password = h("input", {name: "password", type: "password", autocomplete: "off"});
+  const scheme = h(
+    "select",
+    {name: "scheme"},
+    h("option", {value: "digest"}, "digest (addauth)"),
+    h("option", {value: "sasl"}, "SASL (a user of the server's JAAS file)"),
+  );
   const note = h("p", {class: "bad", role: "alert"});
   const leave = () => {
     setCredentials("digest", null);
@@ -161,7 +167,7 @@ function askForAccount() {
         method: "dialog",
         onsubmit: (event) => {
           try {
-            if (user.value) setCredentials("digest", `${user.value}:${password.value}`);
+            if (user.value) setCredentials(scheme.value, `${user.value}:${password.value}`);
           } catch (error) {
             event.preventDefault(); // the dialog stays open
             note.textContent = error.message;
@@ -172,6 +178,7 @@ function askForAccount() {
       },
       h("label", {}, "User", user),
       h("label", {}, "Password", password),
+      h("label", {}, "Kind", scheme),
       note,
       h(
         "div",

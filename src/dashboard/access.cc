@@ -19,7 +19,7 @@ bool is_same_origin(const HttpRequest& request) {
 }  // namespace
 
 std::expected<Asker, HttpResponse> asker_of(const HttpRequest& request, const ServerInside& inside) {
-  auto who = identities_of(request, inside.machine.options);
+  auto who = identities_of(request, inside);
   if (!who) return std::unexpected(problem(401, "AuthFailed", "These credentials are not accepted."));
   Asker asker{.who = *std::move(who)};
   if (const auto credentials = parse_authorization(request.header("Authorization"))) {

@@ -3,7 +3,7 @@
 // The user of a dashboard request and its permissions: the rules between a browser and the tree.
 //
 //   - ACLs apply. A page without credentials is world:anyone at its own ip. With an Authorization header
-//     ("digest user:password", as for the commands) it is that user too.
+//     ("digest user:password" or "sasl user:password", as for the commands) it is that user too.
 //   - A request whose Host is not a configured name was rejected before (http/hosts.h).
 //   - A change needs the switch admin.dashboard.edit, credentials, a header that no foreign form can send,
 //     and our own Origin.

@@ -102,6 +102,27 @@ class TheDashboard : public ::testing::Test {
   ServerConfig& config_ = server_.config;
 };
 
+TEST_F(TheDashboard, UsersWhoLogInWithAPasswordAreThemselves) {
+  config_.sasl.login.emplace();
+  config_.sasl.login->users.emplace("bob", Secret("bobsecret"));
+  config_.sasl.provider = true;
+  config_.admin.dashboard_edit = true;
+  const std::string bob = "Authorization: sasl bob:bobsecret\r\n";
+  Creator creator(server().client_port());
+  creator.create("/bobs", "1", wire::kPersistent, {{wire::kAll, {"sasl", "bob"}}});
+
+  EXPECT_EQ(ask("GET /api/whoami", "Authorization: sasl bob:wrong\r\n").status, 401);
+  EXPECT_EQ(ask("GET /api/whoami", "Authorization: sasl bob\r\n").status, 401);
+  EXPECT_THAT(ask("GET /api/whoami", bob).body, HasSubstr("{\"scheme\":\"sasl\",\"id\":\"bob\"}"));
+  EXPECT_EQ(ask("GET /api/node?path=/bobs").status, 403);
+  EXPECT_EQ(ask("GET /api/node?path=/bobs", bob).status, 200);
+
+  const std::string change = R"({"path": "/bobs", "data": "Mg==", "version": 0})";
+  const std::string headers = "X-Drover-Request: 1\r\nContent-Type: application/json\r\n";
+  EXPECT_EQ(ask("PUT /api/node", headers + bob, change).status, 200);
+  EXPECT_EQ(ask("PUT /api/node", headers + "Authorization: sasl bob:wrong\r\n", change).status, 401);
+}
+
 TEST_F(TheDashboard, ServesItsPageWithASecurityPolicyAndCaching) {
   const HttpAnswer page = ask("GET /");
   EXPECT_EQ(page.status, 200);

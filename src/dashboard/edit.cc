@@ -57,8 +57,9 @@ HttpResponse carry_out(const ServerInside& inside, const Asker& asker, const Htt
   if (!socket) return problem(503, "Connections", socket.error().what);
   auto client = InsideClient::connect(*std::move(socket));
   if (!client) return problem(503, "NotServing", "The server accepts no changes at the moment.");
-  if (const auto proven = client->authenticate(asker.scheme, asker.auth); !proven)
-    return problem(proven.error());
+  const auto proven =
+      asker.scheme == "sasl" ? client->log_in(asker.auth) : client->authenticate(asker.scheme, asker.auth);
+  if (!proven) return problem(proven.error());
   const CodeResult<void> done = change(*client);
   if (!done && done.error() == ErrorCode::kConnectionLoss)
     return problem(504, "ConnectionLoss",

@@ -4,6 +4,10 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include <algorithm>
+
+#include "base/secret.h"
+#include "sasl/mechanisms.h"
 #include "wire/replies.h"
 #include "wire/requests.h"
 
@@ -78,6 +82,11 @@ CodeResult<std::string> InsideClient::read_frame() {
 }
 
 CodeResult<void> InsideClient::call(std::string_view frame, std::int32_t xid) {
+  TRY(ask(frame, xid));
+  return {};
+}
+
+CodeResult<std::string> InsideClient::ask(std::string_view frame, std::int32_t xid) {
   if (!send(frame)) return std::unexpected(ErrorCode::kConnectionLoss);
   for (;;) {
     const CodeResult<std::string> answer = read_frame();
@@ -87,7 +96,7 @@ CodeResult<void> InsideClient::call(std::string_view frame, std::int32_t xid) {
     if (!r.ok()) return std::unexpected(ErrorCode::kMarshallingError);
     if (header.xid != xid) continue;
     if (header.error != ErrorCode::kOk) return std::unexpected(header.error);
-    return {};
+    return answer->substr(r.position());
   }
 }
 
@@ -99,6 +108,29 @@ CodeResult<void> InsideClient::authenticate(std::string_view scheme, std::string
                         w.string(auth);
                       }),
               wire::kAuthXid);
+}
+
+CodeResult<void> InsideClient::log_in(std::string_view auth) {
+  const std::size_t colon = std::min(auth.find(':'), auth.size());
+  const std::string_view password = auth.substr(std::min(colon + 1, auth.size()));
+  const auto client =
+      sasl::digest_md5_client(std::string(auth.substr(0, colon)), Secret(password), sasl::kClientPortDigest);
+  if (!client) return std::unexpected(ErrorCode::kAuthFailed);
+  const auto conversation = (*client)->start();
+  SaslStep step = conversation->step({});
+  while (step.status == SaslStep::Status::kContinue) {
+    const std::int32_t xid = ++last_xid_;
+    TRY_ASSIGN(
+        const std::string body,
+        ask(request(xid, wire::OpCode::kSasl, [&](wire::Writer& w) { w.string(step.token.value_or("")); }),
+            xid));
+    wire::Reader r(body);
+    const auto token = r.buffer();
+    if (!r.ok() || !token) return std::unexpected(ErrorCode::kAuthFailed);
+    step = conversation->step(*token);
+  }
+  if (step.status == SaslStep::Status::kFailed) return std::unexpected(ErrorCode::kAuthFailed);
+  return {};
 }
 
 CodeResult<void> InsideClient::set_data(std::string_view path, std::string_view data, std::int32_t version) {

@@ -25,6 +25,8 @@ class InsideClient {
   InsideClient& operator=(InsideClient&&) = delete;
 
   CodeResult<void> authenticate(std::string_view scheme, std::string_view auth);
+  // With SASL, as "user:password".
+  CodeResult<void> log_in(std::string_view auth);
   CodeResult<void> set_data(std::string_view path, std::string_view data, std::int32_t version);
   CodeResult<void> remove(std::string_view path, std::int32_t version);
 
@@ -32,7 +34,8 @@ class InsideClient {
   explicit InsideClient(net::Socket socket) : socket_(std::move(socket)) {}
   bool send(std::string_view bytes);
   CodeResult<std::string> read_frame();
-  // Sends a request frame and waits for the reply with this xid.
+  // Sends a request frame and waits for the reply with this xid. Returns its body.
+  CodeResult<std::string> ask(std::string_view frame, std::int32_t xid);
   CodeResult<void> call(std::string_view frame, std::int32_t xid);
 
   net::Socket socket_;

@@ -33,10 +33,20 @@ bool has_all_permissions(const state::AclList& acl, const state::Identities& who
   return true;
 }
 
+std::optional<state::Identities> proven_by_password(std::string_view auth, const ServerInside& inside) {
+  const std::size_t colon = auth.find(':');
+  if (!inside.check_password || colon == auth.npos) return std::nullopt;
+  const auto id = inside.check_password(auth.substr(0, colon), auth.substr(colon + 1));
+  if (!id) return std::nullopt;
+  return state::sasl_identities(*id, inside.machine.options);
+}
+
 // Only the identities in the header: the address of a browser does not prove the will of its user.
-std::optional<state::Identities> proven_by_header(const HttpRequest& request, const state::Options& options) {
+std::optional<state::Identities> proven_by_header(const HttpRequest& request, const ServerInside& inside) {
   const auto credentials = parse_authorization(request.header("Authorization"));
   if (!credentials) return std::nullopt;
+  if (credentials->scheme == "sasl") return proven_by_password(credentials->auth, inside);
+  const state::Options& options = inside.machine.options;
   auto proven = state::authenticate(credentials->scheme, credentials->auth, request.ip, options);
   if (!proven || proven->empty()) return std::nullopt;
   return proven;
@@ -48,10 +58,10 @@ const state::AclList& root_acl(const state::Machine& machine) {
 
 }  // namespace
 
-std::optional<state::Identities> identities_of(const HttpRequest& request, const state::Options& options) {
+std::optional<state::Identities> identities_of(const HttpRequest& request, const ServerInside& inside) {
   state::Identities who{{"ip", request.ip}};
   if (request.header("Authorization").empty()) return who;
-  const auto proven = proven_by_header(request, options);
+  const auto proven = proven_by_header(request, inside);
   if (!proven) return std::nullopt;
   who.insert(who.end(), proven->begin(), proven->end());
   return who;
@@ -60,7 +70,7 @@ std::optional<state::Identities> identities_of(const HttpRequest& request, const
 HttpAuth may_command(const HttpRequest& request, const ServerInside& inside) {
   if (request.header("Authorization").empty()) return kMissing;
   const state::Options& options = inside.machine.options;
-  const auto who = proven_by_header(request, options);
+  const auto who = proven_by_header(request, inside);
   if (!who) return kUnknown;
   if (state::is_super(*who)) return {};
   TreeLock::Reading reading(inside.lock, TreeSlot::kHttp);
@@ -74,7 +84,7 @@ HttpAuth may_command(const HttpRequest& request, const ServerInside& inside) {
 HttpAuth may_edit(const HttpRequest& request, const ServerInside& inside) {
   if (request.header("Authorization").empty()) return kMissing;
   const state::Options& options = inside.machine.options;
-  const auto who = identities_of(request, options);
+  const auto who = identities_of(request, inside);
   if (!who) return kUnknown;
   TreeLock::Reading reading(inside.lock, TreeSlot::kHttp);
   return has_all_permissions(root_acl(inside.machine), *who, options) ? HttpAuth{} : kNotAllowed;

@@ -32,7 +32,7 @@ HttpAuth may_command(const HttpRequest& request, const ServerInside& inside);
 HttpAuth may_edit(const HttpRequest& request, const ServerInside& inside);
 
 // The identities of a request: its address, and the identity in its Authorization header. None: the header is
-// invalid.
-std::optional<state::Identities> identities_of(const HttpRequest& request, const state::Options& options);
+// invalid. The scheme sasl takes USER:PASSWORD of the users who may log in with a password.
+std::optional<state::Identities> identities_of(const HttpRequest& request, const ServerInside& inside);
 
 }  // namespace drover::server

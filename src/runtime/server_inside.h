@@ -11,6 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/config.h"
@@ -45,6 +48,9 @@ struct ServerInside {
   std::atomic<std::uint64_t>& insecure_admin;  // plain connections to a port that supports TLS
   Instant started{};
   std::function<LogThread::Stats()> log_stats{};
+  // The SASL id of a user with this password; none: it is wrong. Null: nobody can log in with a password.
+  std::function<std::optional<std::string>(std::string_view user, std::string_view password)>
+      check_password{};
   // Opens a client connection within this process. It counts as a connection from `as`.
   std::function<IoResult<net::Socket>(const net::Address& as)> connect_inside{};
 

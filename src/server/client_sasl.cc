@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -30,7 +31,29 @@ IoResult<std::unique_ptr<SaslFactory>> mechanism_of(const SaslSettings& settings
   return sasl::digest_md5_server(settings.login->users, sasl::kClientPortDigest, std::move(rule));
 }
 
+// Takes as long for a wrong password as for the right one.
+bool is_same(std::string_view given, std::string_view right) {
+  unsigned char differs = given.size() == right.size() ? 0 : 1;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const char expected = right.empty() ? '\0' : right[i % right.size()];
+    differs |= static_cast<unsigned char>(given[i] ^ expected);
+  }
+  return differs == 0 && !right.empty();
+}
+
 }  // namespace
+
+IoResult<PasswordCheck> password_check(const SaslSettings& settings) {
+  if (!settings.login || settings.login->kerberos) return PasswordCheck();
+  TRY_ASSIGN(auto rule, rule_of(settings));
+  return [&users = settings.login->users, rule = std::move(rule)](
+             std::string_view user, std::string_view password) -> std::optional<std::string> {
+    const auto found = users.find(user);
+    if (!is_same(password, found == users.end() ? std::string_view() : found->second.reveal())) return {};
+    auto id = rule({.authentication_id = user, .requested_id = user});
+    return id ? std::optional(*std::move(id)) : std::nullopt;
+  };
+}
 
 IoResult<std::unique_ptr<SaslFactory>> client_sasl(const SaslSettings& settings) {
   if (!settings.login) return nullptr;

@@ -3,7 +3,11 @@
 // The logins that this server accepts from clients, as configured.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/sasl.h"
@@ -14,6 +18,12 @@ namespace drover::server {
 // Null: none are configured. An error is one line that names the place in the JAAS file, or the package that
 // is missing.
 IoResult<std::unique_ptr<SaslFactory>> client_sasl(const SaslSettings& settings);
+
+// Who a user with this password is, by the same rules, for logins over HTTP; none: the password is wrong. The
+// function is null if there are no logins with passwords. `settings` must outlive it.
+using PasswordCheck =
+    std::function<std::optional<std::string>(std::string_view user, std::string_view password)>;
+IoResult<PasswordCheck> password_check(const SaslSettings& settings);
 
 // Tells Kerberos about java.security.krb5.conf, and tries whether client_sasl() works. Changes the process's
 // environment: call it before threads start.

@@ -32,6 +32,29 @@ TEST(ClientSasl, UsersLogInWithDigestMd5) {
   EXPECT_THAT(step.token.value_or(""), HasSubstr("realm=\"zk-sasl-md5\""));
 }
 
+TEST(ClientSasl, PasswordsOverHttpAreThoseOfTheFile) {
+  const SaslSettings settings = with_users();
+  const auto check = password_check(settings);
+  ASSERT_TRUE(check && *check);
+  EXPECT_EQ((*check)("bob", "b"), "bob");
+  for (const char* wrong : {"", "B", "bb", "b "}) EXPECT_FALSE((*check)("bob", wrong)) << wrong;
+  EXPECT_FALSE((*check)("eve", "b"));
+  EXPECT_FALSE((*check)("eve", ""));
+  EXPECT_FALSE(*password_check({}));
+}
+
+TEST(ClientSasl, PasswordsOverHttpFollowTheRulesOfNames) {
+  SaslSettings settings = with_users();
+  settings.login->users.emplace("hbase/node1@R", Secret("h"));
+  settings.login->users.emplace("nobody", Secret());
+  settings.auth_to_local = "RULE:[2:$1]";
+  settings.remove_host = settings.remove_realm = true;
+  const auto check = password_check(settings);
+  ASSERT_TRUE(check && *check);
+  EXPECT_EQ((*check)("hbase/node1@R", "h"), "hbase");
+  EXPECT_FALSE((*check)("nobody", "")) << "an empty password";
+}
+
 TEST(ClientSasl, AnErrorNamesThePlaceInTheFile) {
   SaslSettings settings = with_users();
   settings.login->kerberos.emplace();

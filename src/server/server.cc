@@ -227,6 +227,7 @@ IoResult<net::Socket> ServerProcess::connect_inside(const net::Address& as) {
 }
 
 IoResult<void> ServerProcess::open_http() {
+  TRY_ASSIGN(auto check_password, password_check(config_.sasl));
   ServerInside inside{.config = config_,
                       .machine = machine_,
                       .lock = lock_,
@@ -244,6 +245,7 @@ IoResult<void> ServerProcess::open_http() {
                       .insecure_admin = insecure_admin_,
                       .started = started_,
                       .log_stats = [this] { return log_thread_->stats(); },
+                      .check_password = std::move(check_password),
                       .connect_inside = [this](const net::Address& as) { return connect_inside(as); }};
   if (host_.restarts) {
     inside.start_anew = [this] {
