@@ -90,6 +90,9 @@ std::expected<void, ConfigError> check_tls(const ServerConfig& config, const Che
     if (config.admin.need_client_auth && config.quorum_tls.trust_store.location.empty())
       return wrong(context, "admin.needClientAuth needs ssl.quorum.trustStore.location");
   }
+  if (config.ensemble.certificate_check == true && config.quorum_tls.client_auth != net::ClientAuth::kNeed) {
+    return wrong(context, "quorum.peerCertificateCheck=true needs ssl.quorum.clientAuth=need");
+  }
   if (config.ensemble.ssl_quorum && config.quorum_tls.key_store.location.empty()) {
     return wrong(context, "sslQuorum needs ssl.quorum.keyStore.location");
   }

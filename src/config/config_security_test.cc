@@ -56,6 +56,13 @@ TEST(ConfigTls, AllSslKeysAreRead) {
             "zoo.cfg:3: ssl.clientAuth=maybe: expected none, want or need");
 }
 
+TEST(ConfigTls, CertificatesOfServersAreCheckedOnlyIfTheyAreRequired) {
+  EXPECT_EQ(config_of(load_lines("")).ensemble.certificate_check, std::nullopt);
+  EXPECT_EQ(config_of(load_lines("quorum.peerCertificateCheck=false\n")).ensemble.certificate_check, false);
+  EXPECT_EQ(error_of(load_lines("quorum.peerCertificateCheck=true\nssl.quorum.clientAuth=want\n")),
+            "zoo.cfg: quorum.peerCertificateCheck=true needs ssl.quorum.clientAuth=need");
+}
+
 TEST(ConfigTls, AllSettingsReachTheTlsLibrary) {
   TlsSettings settings;
   settings.key_store = {

@@ -39,6 +39,9 @@ struct EnsembleConfig {
   bool multi_address = false;
   // Must servers connect from their configured addresses? (net/peer_origins.h)
   net::OriginCheck origin_check = net::OriginCheck::kLearned;
+  // quorum.peerCertificateCheck: must a certificate name the server that its owner claims to be? See
+  // checks_peer_certificates().
+  std::optional<bool> certificate_check;
   int leader_silence_limit_ms = -1;       // -1: a tick, at least two seconds; 0: only syncLimit applies
   int connect_timeout_ms = 5000;          // cnxTimeout: opening an election link
   int quorum_connection_timeout_ms = -1;  // -1: tickTime * syncLimit

@@ -13,14 +13,7 @@ using Fate = ForeignKey::Fate;
 
 // A key comes before its family.
 constexpr ForeignKey kForeignKeys[] = {
-    // Security between servers.
-    {"quorum.auth.enableSasl", Fate::kRefused, "false",
-     "there is no SASL between servers; use sslQuorum with ssl.quorum.clientAuth=need"},
-    {"quorum.auth.serverRequireSasl", Fate::kRefused, "false",
-     "there is no SASL between servers; use sslQuorum with ssl.quorum.clientAuth=need"},
-    {"quorum.auth.learnerRequireSasl", Fate::kRefused, "false",
-     "there is no SASL between servers; use sslQuorum with ssl.quorum.clientAuth=need"},
-    {"quorum.auth.*", Fate::kNamed, std::nullopt, "there is no SASL between servers"},
+    // Between servers.
     {"oraclePath", Fate::kRefused, "", "there is no oracle; an ensemble of two needs both servers"},
     {"observerMasterPort", Fate::kRefused, "0", "observers always follow the leader, not a follower"},
     {"observerMaster.*", Fate::kNamed, std::nullopt, "followers serve no observers"},
@@ -90,7 +83,8 @@ constexpr ForeignKey kForeignKeys[] = {
      "there are no request processors"},
     {"forward_learner_requests_to_commit_processor_disabled", Fate::kNamed, std::nullopt,
      "there are no request processors"},
-    {"quorum.cnxn.threads.size", Fate::kNamed, std::nullopt, "a part of the JVM"},
+    {"quorum.cnxn.threads.size", Fate::kNamed, std::nullopt,
+     "a link that authenticates does not occupy a thread"},
     {"controllerPort", Fate::kNamed, std::nullopt, "a test port of ZooKeeper"},
     {"testingonly.*", Fate::kNamed, std::nullopt, "for tests of ZooKeeper"},
     {"test.*", Fate::kNamed, std::nullopt, "for tests of ZooKeeper"},

@@ -155,13 +155,11 @@ TEST(KeysOfZooKeeper, AValueThatMatchesOurBehaviourIsAccepted) {
 }
 
 TEST(KeysOfZooKeeper, UnsupportedSecurityKeysPreventTheStart) {
-  EXPECT_EQ(error_of(load_lines("quorum.auth.serverRequireSasl=true\n")),
-            "zoo.cfg:3: quorum.auth.serverRequireSasl: not supported: there is no SASL between "
-            "servers; use "
-            "sslQuorum with ssl.quorum.clientAuth=need");
+  EXPECT_EQ(error_of(load_lines("ssl.authProvider=mine\n")),
+            "zoo.cfg:3: ssl.authProvider: not supported: a Java class cannot be loaded; certificates are "
+            "verified with the trust store");
   for (const char* line :
-       {"quorum.auth.enableSasl=true", "quorum.auth.learnerRequireSasl=TRUE", "oraclePath=/x",
-        "observerMasterPort=2191", "audit.enable=true\naudit.impl.class=com.example.Mine",
+       {"oraclePath=/x", "observerMasterPort=2191", "audit.enable=true\naudit.impl.class=com.example.Mine",
         "ssl.context.supplier.class=com.example.Mine", "ssl.authProvider=mine",
         "metricsProvider.httpsPort=7443", "enforce.auth.enabled=true\nenforce.auth.schemes=sasl,digest",
         "authProvider.3=com.example.Mine"}) {

@@ -186,6 +186,18 @@ Setter one_more(std::vector<std::string>& target) {
   };
 }
 
+// SERVICE/HOST. Java accepts a realm, and then no login works: it appends its own.
+Setter service_principal(std::string& target) {
+  return [&target](std::string_view value) {
+    const std::size_t slash = value.find('/');
+    if (slash == 0 || slash == value.npos || slash + 1 == value.size() || has_control_character(value) ||
+        value.find_first_of("/@\\ ", slash + 1) != value.npos || value.find('@') < slash)
+      return Verdict::rejected("expected SERVICE/_HOST or SERVICE/HOST, without a realm");
+    target = value;
+    return Verdict::accepted();
+  };
+}
+
 void add_sasl_keys(KeyTable& table, SaslSettings& s, Draft& d) {
   TableBuilder(table)
       .key("java.security.auth.login.config", non_empty_text(s.login_config))
@@ -199,6 +211,16 @@ void add_sasl_keys(KeyTable& table, SaslSettings& s, Draft& d) {
       .key("kerberos.removeHostFromPrincipal", lenient_switch(s.remove_host))
       .key("kerberos.removeRealmFromPrincipal", lenient_switch(s.remove_realm))
       .key("security.auth_to_local", text(s.auth_to_local));
+}
+
+void add_quorum_sasl_keys(KeyTable& table, QuorumSaslSettings& q) {
+  TableBuilder(table)
+      .key("quorum.auth.enableSasl", strict_switch(q.enabled))
+      .key("quorum.auth.learnerRequireSasl", strict_switch(q.learner_requires))
+      .key("quorum.auth.serverRequireSasl", strict_switch(q.server_requires))
+      .key("quorum.auth.learner.saslLoginContext", non_empty_text(q.learner_section))
+      .key("quorum.auth.server.saslLoginContext", non_empty_text(q.server_section))
+      .key("quorum.auth.kerberos.servicePrincipal", service_principal(q.service_principal));
 }
 
 void add_store_keys(KeyTable& table, const std::string& prefix, StoreSettings& store) {
@@ -346,6 +368,7 @@ void add_quorum_tuning_keys(KeyTable& table, EnsembleConfig& e) {
       .key("quorum.peerAddressCheck", choice(e.origin_check, {{"learned", net::OriginCheck::kLearned},
                                                               {"strict", net::OriginCheck::kStrict},
                                                               {"off", net::OriginCheck::kOff}}))
+      .key("quorum.peerCertificateCheck", lenient_switch(e.certificate_check))
       .key("cnxTimeout", decoded(e.connect_timeout_ms, kMillisecondsFromOne))
       .key("quorumCnxnTimeoutMs", decoded(e.quorum_connection_timeout_ms, kMillisecondsOrUnset))
       .key("fastleader.minNotificationInterval",
@@ -370,6 +393,7 @@ KeyTable key_table(ServerConfig& config, Draft& draft) {
   add_feature_keys(table, config.features);
   add_auth_keys(table, config.auth);
   add_sasl_keys(table, config.sasl, draft);
+  add_quorum_sasl_keys(table, config.sasl.quorum);
   add_tls_keys(table, "ssl.", config.tls);
   add_tls_keys(table, "ssl.quorum.", config.quorum_tls);
   add_outside_keys(table, config, draft);

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "config/load.h"
+#include "config/quorum_logins.h"
 #include "log/log.h"
 #include "sasl/jaas.h"
 #include "sasl/jaas_file.h"
@@ -60,33 +61,42 @@ std::expected<void, ConfigError> take_login(SaslSettings& sasl, const std::strin
   return {};
 }
 
-std::expected<void, ConfigError> load_login(LoadedConfig& loaded, const CheckContext& context,
-                                            const FileReader& read) {
+std::expected<void, ConfigError> load_client_login(LoadedConfig& loaded, const std::string& path,
+                                                   const sasl::JaasFile& file) {
   SaslSettings& sasl = loaded.config.sasl;
   const std::string name = sasl.section.value_or(std::string(kStandardSection));
-  if (sasl.login_config.empty()) {
-    if (!sasl.section) return {};
-    return bad_login(
-        fmt::format("{}: sasl.serverconfig needs java.security.auth.login.config", context.source));
-  }
-  const std::string path = sasl::jaas_path(sasl.login_config);
-  TRY_ASSIGN(const sasl::JaasFile file, read_jaas(path, read));
-  if (has_passwords(file)) warn_if_others_may_read(loaded, path);
   if (const sasl::JaasSection* section = sasl::find_section(file, name))
     return take_login(sasl, path, *section);
   if (sasl.section)
     return bad_login(fmt::format("{}: sasl.serverconfig: there is no section {}", path, escaped(name, 64)));
   // A file for the other logins of a server is a valid one.
-  loaded.warnings.push_back(
-      fmt::format("{}: there is no section {}, so no client can log in with SASL", path, name));
+  if (!sasl.quorum.enabled)
+    loaded.warnings.push_back(
+        fmt::format("{}: there is no section {}, so no client can log in with SASL", path, name));
   return {};
+}
+
+std::expected<void, ConfigError> load_logins(LoadedConfig& loaded, const CheckContext& context,
+                                             const FileReader& read) {
+  const SaslSettings& settings = loaded.config.sasl;
+  if (settings.login_config.empty()) {
+    if (!settings.section && !settings.quorum.enabled) return {};
+    return bad_login(fmt::format("{}: {} needs java.security.auth.login.config", context.source,
+                                 settings.section ? "sasl.serverconfig" : "quorum.auth.enableSasl"));
+  }
+  const std::string path = sasl::jaas_path(settings.login_config);
+  TRY_ASSIGN(const sasl::JaasFile file, read_jaas(path, read));
+  if (has_passwords(file)) warn_if_others_may_read(loaded, path);
+  TRY(load_client_login(loaded, path, file));
+  return load_quorum_logins(loaded, {.path = path, .sections = file});
 }
 
 }  // namespace
 
 std::expected<void, ConfigError> load_sasl(LoadedConfig& loaded, const CheckContext& context,
                                            const FileReader& read) {
-  TRY(load_login(loaded, context, read));
+  TRY(check_quorum_sasl(loaded.config.sasl.quorum, context));
+  TRY(load_logins(loaded, context, read));
   const SaslSettings& sasl = loaded.config.sasl;
   const auto warn = [&](std::string_view sentence) {
     loaded.warnings.push_back(fmt::format("{}: {}", context.source, sentence));

@@ -74,7 +74,9 @@ inline std::unique_ptr<SaslConversation> secret_conversation(const std::string& 
 }
 
 inline auto secret_connector(std::string secret = "secret") {
-  return [secret = std::move(secret)](const std::string&) { return secret_conversation(secret); };
+  return [secret = std::move(secret)](ServerId, const std::string&) {
+    return SaslStarter::Start([secret] { return secret_conversation(secret); });
+  };
 }
 
 inline std::string auth_packet(wire::AuthStatus status, const wire::Nullable& token) {

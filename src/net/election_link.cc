@@ -22,9 +22,7 @@ constexpr int kConnectBackMs = 1000;
 
 // SASL is off here, or the peer was silent for too long before it began.
 std::string describe_bad_frame(std::string_view bytes) {
-  if (wire::begins_with_auth(bytes) == true) {
-    return "it authenticates with SASL, which was not expected (see quorum.auth.enableSasl)";
-  }
+  if (wire::begins_with_auth(bytes) == true) return std::string(kAuthIsUnexpected);
   return "it sent a frame of invalid length";
 }
 
@@ -185,8 +183,9 @@ bool ElectionLinks::is_auth_needed(const Peer& peer) const {
 
 void ElectionLinks::authenticate(PeerEntry& peer) {
   peer.second.auth_deadline = loop_.now() + config_.hello_timeout_ms;
-  peer.second.auth = std::make_unique<ConnectingAuth>(*config_.auth, peer.second.addresses.front().host,
-                                                      [this, id = peer.first] { on_auth_started(id); });
+  peer.second.auth =
+      std::make_unique<ConnectingAuth>(*config_.auth, peer.first, peer.second.addresses.front().host,
+                                       [this, id = peer.first] { on_auth_started(id); });
   peer.second.dialled->flush();
 }
 

@@ -47,7 +47,7 @@ TEST(ElectionLinkGuests, AThousandStrangersDoNotExceedTheLimitNorBlockAMember) {
 TEST(ElectionLinkGuests, AStrangerThatClaimsAMembersIdIsNotAGuest) {
   World world;
   const ElectionLinksConfig::Peers peers{{kThree, {{"192.0.2.3", 3888}}}};
-  PeerOrigins origins(world.resolver(), OriginCheck::kStrict, peers);
+  PeerOrigins origins(world.resolver(), {OriginCheck::kStrict}, peers);
   Node two(world, kTwo, {.origins = &origins, .guests_max = 4});
   two.knows(peers);
   Visitor stranger(world, two.endpoint());
@@ -179,7 +179,7 @@ TEST(ElectionLinkGuests, AGuestThatAnnouncesAMembersAddressDoesNotBreakOurLinkTo
   World world;
   Node two(world, kTwo);
   const ElectionLinksConfig::Peers peers{{kTwo, {two.endpoint()}}};
-  PeerOrigins origins(world.resolver(), OriginCheck::kLearned, peers);
+  PeerOrigins origins(world.resolver(), {OriginCheck::kLearned}, peers);
   Node three(world, kThree, {.origins = &origins, .guests_max = 4});
   two.knows({{kThree, {three.endpoint()}}});
   three.knows(peers);
@@ -233,7 +233,7 @@ TEST(ElectionLinkGuests, NamesOfManyGuestsDoNotStartManyLookups) {
 TEST(ElectionLinkGuests, TheLinkOfAFormerGuestIsCheckedBeforeItsNextNotificationCounts) {
   for (const ServerId id : {kOne, kThree}) {
     World world;
-    PeerOrigins origins(world.resolver(), OriginCheck::kStrict, {});
+    PeerOrigins origins(world.resolver(), {OriginCheck::kStrict}, {});
     Node two(world, kTwo, {.origins = &origins, .guests_max = 4});
     SilentPeer stranger(world);
     Visitor visitor(world, two.endpoint());
@@ -256,7 +256,7 @@ TEST(ElectionLinkGuests, TheLinkOfAFormerGuestIsCheckedBeforeItsNextNotification
 
 TEST(ElectionLinkGuests, AFormerGuestAtItsConfiguredAddressMaySpeak) {
   World world;
-  PeerOrigins origins(world.resolver(), OriginCheck::kStrict, {});
+  PeerOrigins origins(world.resolver(), {OriginCheck::kStrict}, {});
   Node two(world, kTwo, {.origins = &origins, .guests_max = 4});
   Visitor three(world, two.endpoint());
   three.say(hello_of(kThree));

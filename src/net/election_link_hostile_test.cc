@@ -31,7 +31,7 @@ TEST(ElectionLinks, AServerThatIsNotAMemberIsRefused) {
 TEST(ElectionLinks, AServerFromAWrongAddressIsRefused) {
   World world;
   const ElectionLinksConfig::Peers peers{{kTwo, {{"192.0.2.2", 3888}}}};
-  PeerOrigins origins(world.resolver(), OriginCheck::kStrict, peers);
+  PeerOrigins origins(world.resolver(), {OriginCheck::kStrict}, peers);
   Node one(world, kOne, {.origins = &origins});
   one.knows(peers);
   Visitor stranger(world, one.endpoint());
@@ -46,7 +46,7 @@ TEST(ElectionLinks, AServerFromAWrongAddressIsRefused) {
 TEST(ElectionLinks, AServerFromItsOwnAddressIsAccepted) {
   World world;
   const ElectionLinksConfig::Peers peers{{kTwo, {{"127.0.0.1", 1}}}};
-  PeerOrigins origins(world.resolver(), OriginCheck::kStrict, peers);
+  PeerOrigins origins(world.resolver(), {OriginCheck::kStrict}, peers);
   Node one(world, kOne, {.origins = &origins});
   one.knows(peers);
   Visitor two(world, one.endpoint());

@@ -77,10 +77,10 @@ void AcceptedAuth::on_success(const SaslStep& step, std::string& out) {
 
 // --- connecting ---
 
-ConnectingAuth::ConnectingAuth(const PeerAuth& settings, const std::string& host,
+ConnectingAuth::ConnectingAuth(const PeerAuth& settings, ServerId server, const std::string& host,
                                std::function<void()> started)
     : starter_(*settings.starter) {
-  ticket_ = starter_.begin([start = settings.connector, host] { return start(host); },
+  ticket_ = starter_.begin(settings.connector(server, host),
                            [this, started = std::move(started)](SaslStarter::Started first) {
                              ticket_.reset();
                              on_started(std::move(first));

@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/ids.h"
 #include "base/sasl.h"
 #include "net/sasl_starter.h"
 #include "wire/quorum_auth.h"
@@ -35,15 +36,17 @@ struct PeerAuth {
   std::function<std::optional<std::string>(const std::string& name)> objection = {};
 
   // --- outgoing connections ---
-  // Starts an exchange with the server on this configured host. Called in other threads, must own what it
-  // uses. Empty: connect without an exchange.
-  std::function<std::unique_ptr<SaslConversation>(const std::string& host)> connector = {};
+  // Prepares an exchange with this server; `host` is one of its addresses, in case it is no member. Called by
+  // the loop; what it returns runs in another thread. Empty: connect without an exchange.
+  std::function<SaslStarter::Start(ServerId server, const std::string& host)> connector = {};
   SaslStarter* starter = nullptr;  // with `connector`
 };
 inline const PeerAuth kNoPeerAuth;  // for servers without SASL
 
 inline constexpr std::string_view kAuthIsRequired =
     "it does not authenticate, and quorum.auth.serverRequireSasl is true here";
+inline constexpr std::string_view kAuthIsUnexpected =
+    "it authenticates with SASL, which was not expected (see quorum.auth.enableSasl)";
 
 // Steps in which one side asks the other to go on. ZooKeeper's number.
 inline constexpr int kAuthRoundsMax = 5;
@@ -98,7 +101,8 @@ class ConnectingAuth {
   };
 
   // Calls `started` once, from the loop: kStarting is over. Send first_packet(), or see why it failed.
-  ConnectingAuth(const PeerAuth& settings, const std::string& host, std::function<void()> started);
+  ConnectingAuth(const PeerAuth& settings, ServerId server, const std::string& host,
+                 std::function<void()> started);
   ~ConnectingAuth();
   ConnectingAuth(const ConnectingAuth&) = delete;
   ConnectingAuth& operator=(const ConnectingAuth&) = delete;

@@ -144,9 +144,11 @@ TEST(AcceptedAuth, WithoutCredentialsOfItsOwnNobodyPasses) {
 struct Connector {
   explicit Connector(const ScriptedConversation::Script& script)
       : settings{.connector =
-                     [script](const std::string&) { return std::make_unique<ScriptedConversation>(script); },
+                     [script](ServerId, const std::string&) {
+                       return [script] { return std::make_unique<ScriptedConversation>(script); };
+                     },
                  .starter = starter.get()},
-        auth(settings, "host", [this] { ++started; }) {
+        auth(settings, ServerId{1}, "host", [this] { ++started; }) {
     EXPECT_TRUE(world.until([&] { return started == 1; }));
   }
   explicit Connector(const std::string& secret)
@@ -237,11 +239,16 @@ TEST(ConnectingAuth, AServerThatSendsSomethingElseIsRefused) {
 TEST(ConnectingAuth, WithoutCredentialsItFails) {
   World world;
   const auto starter = *SaslStarter::create(world.loop());
-  const PeerAuth settings{.connector = [](const std::string&) { return nullptr; }, .starter = starter.get()};
+  const PeerAuth settings{.connector =
+                              [](ServerId, const std::string&) {
+                                return [] { return std::unexpected(data_error("the keytab is gone")); };
+                              },
+                          .starter = starter.get()};
   int started = 0;
-  const ConnectingAuth auth(settings, "host", [&] { ++started; });
+  const ConnectingAuth auth(settings, ServerId{1}, "host", [&] { ++started; });
   ASSERT_TRUE(world.until([&] { return started == 1; }));
   EXPECT_EQ(auth.state(), Connecting::kFailed);
+  EXPECT_EQ(auth.failure(), "SASL authentication failed: the keytab is gone");
 }
 
 // --- the thread of the first step ---
@@ -255,7 +262,7 @@ TEST(SaslStarter, AKdcThatDoesNotAnswerBlocksNobody) {
   starter->begin(
       [kdc] {
         kdc->acquire();
-        return std::unique_ptr<SaslConversation>();
+        return std::unexpected(data_error("no answer"));
       },
       [&](SaslStarter::Started) { ++blocked_done; });
   starter->begin([] { return secret_conversation("secret"); },
@@ -276,7 +283,7 @@ TEST(SaslStarter, ThreadsThatWaitForAKdcAreLimited) {
   int ended = 0;
   const auto wait = [kdc] {
     kdc->acquire();
-    return std::unique_ptr<SaslConversation>();
+    return std::unexpected(data_error("no answer"));
   };
   for (int i = 0; i < SaslStarter::kThreadsMax; ++i) {
     starter->begin(wait, [&](SaslStarter::Started) { ++ended; });

@@ -15,8 +15,8 @@ bool is_usual_loopback(const Address& from) {
 
 }  // namespace
 
-PeerOrigins::PeerOrigins(Resolver& resolver, OriginCheck check, const Peers& peers, Warn warn)
-    : resolver_(resolver), check_(check), warn_(std::move(warn)) {
+PeerOrigins::PeerOrigins(Resolver& resolver, const OriginChecks& checks, const Peers& peers, Warn warn)
+    : resolver_(resolver), checks_(checks), warn_(std::move(warn)) {
   set_peers(peers);
 }
 
@@ -25,7 +25,7 @@ PeerOrigins::~PeerOrigins() {
 }
 
 void PeerOrigins::set_peers(const Peers& peers) {
-  if (check_ == OriginCheck::kOff) return;
+  if (checks_.address == OriginCheck::kOff && !checks_.certificate) return;
   std::erase_if(servers_, [&](const auto& server) { return !peers.contains(server.first); });
   for (const auto& [id, hosts] : peers) {
     Server& server = servers_[id];
@@ -77,12 +77,33 @@ bool PeerOrigins::is_named(const Server& server, const Stream& stream) {
                              [&](const Endpoint& e) { return stream.peer_certificate_names(e.host); });
 }
 
+// A name in the configuration may stand for an address in the certificate.
+bool PeerOrigins::is_certified(const Server& server, const Stream& stream) {
+  if (is_named(server, stream)) return true;
+  return std::ranges::any_of(server.known, [&](const auto& host) {
+    return std::ranges::any_of(
+        host.second, [&](const Address& at) { return stream.peer_certificate_names(at.ip_text()); });
+  });
+}
+
 std::optional<std::string> PeerOrigins::objection(ServerId claimed, const Stream& stream,
                                                   const Address& from) {
   const auto found = servers_.find(claimed);
   if (found == servers_.end())
     return std::nullopt;  // not checked, or not a member, which is checked elsewhere
   Server& server = found->second;
+  if (checks_.certificate && stream.is_tls() && !is_certified(server, stream)) {
+    look_up(server);
+    return "it claims to be server " + std::to_string(raw(claimed)) + ", and its certificate does not name " +
+           server.hosts.front().host + (server.hosts.size() > 1 ? " or another host of that server" : "") +
+           " (see quorum.peerCertificateCheck)";
+  }
+  if (checks_.address == OriginCheck::kOff) return std::nullopt;
+  return address_objection(claimed, server, stream, from);
+}
+
+std::optional<std::string> PeerOrigins::address_objection(ServerId claimed, Server& server,
+                                                          const Stream& stream, const Address& from) {
   if (is_at(server, from) || is_named(server, stream)) {
     server.seen = true;
     return std::nullopt;
@@ -91,7 +112,7 @@ std::optional<std::string> PeerOrigins::objection(ServerId claimed, const Stream
   const std::string line = "it claims to be server " + std::to_string(raw(claimed)) +
                            ", which is configured at " + to_text(server.hosts.front()) +
                            (server.hosts.size() > 1 ? " and others" : "");
-  if (check_ == OriginCheck::kStrict || server.seen) return line + " (see quorum.peerAddressCheck)";
+  if (checks_.address == OriginCheck::kStrict || server.seen) return line + " (see quorum.peerAddressCheck)";
   if (warn_ && !std::exchange(server.warned, true)) {
     warn_("connection from " + from.to_text() + " accepted: " + line +
           ". This is fine behind a NAT, a proxy or another network interface; see quorum.peerAddressCheck");
@@ -100,6 +121,7 @@ std::optional<std::string> PeerOrigins::objection(ServerId claimed, const Stream
 }
 
 bool PeerOrigins::is_of_peer(const Address& at) {
+  if (checks_.address == OriginCheck::kOff) return false;
   const auto is_there = [&](const Server& server) {
     return std::ranges::any_of(server.hosts, [&](const Endpoint& e) {
       const auto known = server.known.find(e.host);

@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "net/election_test_support.h"
+#include "net/tls_world_testing.h"
 
 namespace drover::net {
 namespace {
@@ -57,7 +58,7 @@ const PeerOrigins::Peers kLiterals{{kOne, {{"10.0.0.1", 3888}}},
 
 TEST(PeerOrigins, AServerMustComeFromOneOfItsAddresses) {
   World world;
-  PeerOrigins origins(world.resolver(), OriginCheck::kStrict, kLiterals);
+  PeerOrigins origins(world.resolver(), {OriginCheck::kStrict}, kLiterals);
   const Stream plain;
   EXPECT_FALSE(origins.objection(kOne, plain, from("10.0.0.1")));
   EXPECT_FALSE(origins.objection(kTwo, plain, from("10.0.0.2")));
@@ -73,7 +74,7 @@ TEST(PeerOrigins, AServerMustComeFromOneOfItsAddresses) {
 TEST(PeerOrigins, AServerSeenAtItsAddressMustKeepUsingIt) {
   World world;
   std::vector<std::string> warnings;
-  PeerOrigins origins(world.resolver(), OriginCheck::kLearned, kLiterals,
+  PeerOrigins origins(world.resolver(), {OriginCheck::kLearned}, kLiterals,
                       [&](const std::string& line) { warnings.push_back(line); });
   const Stream plain;
   for (int i = 0; i < 3; ++i)
@@ -87,14 +88,14 @@ TEST(PeerOrigins, AServerSeenAtItsAddressMustKeepUsingIt) {
 
 TEST(PeerOrigins, SwitchedOffItAcceptsEveryAddress) {
   World world;
-  PeerOrigins origins(world.resolver(), OriginCheck::kOff, kLiterals);
+  PeerOrigins origins(world.resolver(), {OriginCheck::kOff}, kLiterals);
   EXPECT_FALSE(origins.objection(kOne, Stream(), from("10.0.0.1")));
   EXPECT_FALSE(origins.objection(kOne, Stream(), from("192.0.2.7")));
 }
 
 TEST(PeerOrigins, OnOneMachineAServerMayComeFromTheUsualLoopbackAddress) {
   World world;
-  PeerOrigins origins(world.resolver(), OriginCheck::kStrict,
+  PeerOrigins origins(world.resolver(), {OriginCheck::kStrict},
                       {{kOne, {{"127.0.1.1", 1}}}, {kTwo, {{"0.0.0.0", 1}}}});
   EXPECT_FALSE(origins.objection(kOne, Stream(), from("127.0.0.1")));
   EXPECT_FALSE(origins.objection(kOne, Stream(), from("::1")));
@@ -108,7 +109,7 @@ TEST(PeerOrigins, OnOneMachineAServerMayComeFromTheUsualLoopbackAddress) {
 
 TEST(PeerOrigins, AfterAChangeOfMembershipTheNewAddressesCount) {
   World world;
-  PeerOrigins origins(world.resolver(), OriginCheck::kStrict, kLiterals);
+  PeerOrigins origins(world.resolver(), {OriginCheck::kStrict}, kLiterals);
   origins.set_peers({{kOne, {{"10.0.0.7", 3888}}}, {kThree, {{"10.0.0.3", 3888}}}});
   EXPECT_FALSE(origins.objection(kOne, Stream(), from("10.0.0.7")));
   EXPECT_TRUE(origins.objection(kOne, Stream(), from("10.0.0.1"))) << "where it was before";
@@ -118,7 +119,7 @@ TEST(PeerOrigins, AfterAChangeOfMembershipTheNewAddressesCount) {
 
 TEST(PeerOrigins, NoAddressIsExpectedOfAServerThatIsNotAMember) {
   World world;
-  PeerOrigins origins(world.resolver(), OriginCheck::kStrict, kLiterals);
+  PeerOrigins origins(world.resolver(), {OriginCheck::kStrict}, kLiterals);
   EXPECT_FALSE(origins.objection(kThree, Stream(), from("192.0.2.7")));
   origins.set_peers({{kOne, kLiterals.at(kOne)}});
   EXPECT_FALSE(origins.objection(kTwo, Stream(), from("192.0.2.7"))) << "removed";
@@ -126,7 +127,7 @@ TEST(PeerOrigins, NoAddressIsExpectedOfAServerThatIsNotAMember) {
 
 TEST(PeerOrigins, AServerIsLearnedAgainOnlyIfItsHostsChange) {
   World world;
-  PeerOrigins origins(world.resolver(), OriginCheck::kLearned, kLiterals);
+  PeerOrigins origins(world.resolver(), {OriginCheck::kLearned}, kLiterals);
   EXPECT_FALSE(origins.objection(kOne, Stream(), from("10.0.0.1")));
   origins.set_peers({{kOne, {{"10.0.0.1", 4888}}}});
   EXPECT_TRUE(origins.objection(kOne, Stream(), from("192.0.2.7"))) << "only its port is new";
@@ -138,7 +139,7 @@ TEST(PeerOrigins, AServerIsLearnedAgainOnlyIfItsHostsChange) {
 
 TEST(PeerOrigins, AnAddressWithItsPortBelongsToAMember) {
   World world;
-  PeerOrigins origins(world.resolver(), OriginCheck::kLearned, kLiterals);
+  PeerOrigins origins(world.resolver(), {OriginCheck::kLearned}, kLiterals);
   EXPECT_TRUE(origins.is_of_peer(*Address::parse("10.0.0.1", 3888)));
   EXPECT_TRUE(origins.is_of_peer(*Address::parse("fd00::2", 3889)));
   EXPECT_FALSE(origins.is_of_peer(*Address::parse("10.0.0.1", 3889))) << "another server on its machine";
@@ -157,7 +158,7 @@ class PeerOriginsByName : public ::testing::Test {
   }
   Names names;
   World world{names.lookup()};
-  PeerOrigins origins{world.resolver(), OriginCheck::kStrict, {{kOne, {{"zk1", 3888}}}}};
+  PeerOrigins origins{world.resolver(), {OriginCheck::kStrict}, {{kOne, {{"zk1", 3888}}}}};
   const Stream plain;
 };
 
@@ -182,6 +183,73 @@ TEST_F(PeerOriginsByName, ANewMembersNameIsLookedUp) {
   EXPECT_FALSE(origins.objection(kOne, plain, from("10.0.0.1"))) << "its addresses are still known";
   EXPECT_TRUE(world.until([&] { return !origins.objection(kTwo, plain, from("10.0.0.2")); }));
   EXPECT_TRUE(origins.is_of_peer(*Address::parse("10.0.0.2", 3888)));
+}
+
+// --- certificates ---
+
+// The accepting side of a TLS link whose client has a certificate with these names.
+StreamPair link_of(const std::string& alt_names) {
+  const TlsWorld& tls = testing::world();
+  const drover::net::testing::Identity identity =
+      make_identity({.common_name = "server 2", .issuer = &tls.authority, .alt_names = alt_names});
+  TlsOptions client = tls.client_options();
+  client.key_store = tls.key(identity, "of server 2");
+  Outcome outcome = meet(tls.server_options(), client);
+  EXPECT_TRUE(outcome.done);
+  return std::move(outcome.pair);
+}
+
+constexpr OriginChecks kCertificates{.address = OriginCheck::kOff, .certificate = true};
+
+TEST(PeerOrigins, ACertificateMustNameTheServerThatItsOwnerClaimsToBe) {
+  World world;
+  const PeerOrigins::Peers peers{{kOne, {{"zk1.example", 3888}, {"10.0.0.1", 3888}}},
+                                 {kTwo, {{"zk2.example", 3888}, {"10.0.0.2", 3888}}}};
+  PeerOrigins origins(world.resolver(), kCertificates, peers);
+  for (const char* names : {"DNS:zk2.example", "IP:10.0.0.2", "DNS:other.example,DNS:zk2.example"}) {
+    const StreamPair link = link_of(names);
+    EXPECT_FALSE(origins.objection(kTwo, link.server, from("192.0.2.7"))) << names;
+    EXPECT_TRUE(origins.objection(kOne, link.server, from("10.0.0.1"))) << names << ", from its address";
+    EXPECT_FALSE(origins.objection(kThree, link.server, from("10.0.0.1"))) << "no member";
+  }
+  for (const char* names : {"DNS:zk2.example.evil.org", "DNS:example", "IP:10.0.0.3",
+                            "URI:https://zk2.example", "email:root@zk2.example"}) {
+    EXPECT_TRUE(origins.objection(kTwo, link_of(names).server, from("10.0.0.2"))) << names;
+  }
+  const auto objection = origins.objection(kOne, link_of("DNS:zk2.example").server, from("10.0.0.1"));
+  EXPECT_EQ(objection.value_or(""),
+            "it claims to be server 1, and its certificate does not name zk1.example or another host of that "
+            "server (see quorum.peerCertificateCheck)");
+}
+
+TEST(PeerOrigins, ACertificateMayNameTheAddressOfAConfiguredName) {
+  Names names;
+  names.set("zk2.example", "10.0.0.2");
+  World world(names.lookup());
+  PeerOrigins origins(world.resolver(), kCertificates, {{kTwo, {{"zk2.example", 3888}}}});
+  const StreamPair link = link_of("IP:10.0.0.2");
+  EXPECT_TRUE(world.until([&] { return !origins.objection(kTwo, link.server, from("10.0.0.2")); }));
+}
+
+TEST(PeerOrigins, AfterAChangeOfMembershipTheCertificateMustNameTheNewHost) {
+  World world;
+  PeerOrigins origins(world.resolver(), kCertificates, {{kTwo, {{"zk2.example", 3888}}}});
+  const StreamPair before = link_of("DNS:zk2.example");
+  const StreamPair after = link_of("DNS:zk9.example");
+  origins.set_peers({{kTwo, {{"zk2.example", 3888}, {"zk9.example", 3888}}}});
+  EXPECT_FALSE(origins.objection(kTwo, before.server, from("10.0.0.2"))) << "the change is only proposed";
+  EXPECT_FALSE(origins.objection(kTwo, after.server, from("10.0.0.2")));
+  origins.set_peers({{kTwo, {{"zk9.example", 3888}}}});
+  EXPECT_TRUE(origins.objection(kTwo, before.server, from("10.0.0.2")));
+  EXPECT_FALSE(origins.objection(kTwo, after.server, from("10.0.0.2")));
+}
+
+TEST(PeerOrigins, AServersCertificateIsNotCheckedUnlessItIsConfigured) {
+  World world;
+  PeerOrigins origins(world.resolver(), {.address = OriginCheck::kStrict}, kLiterals);
+  EXPECT_FALSE(origins.objection(kOne, link_of("IP:10.0.0.2").server, from("10.0.0.1")));
+  PeerOrigins plain(world.resolver(), kCertificates, kLiterals);
+  EXPECT_FALSE(plain.objection(kOne, Stream(), from("10.0.0.1"))) << "portUnification allows it";
 }
 
 }  // namespace

@@ -11,13 +11,10 @@ namespace drover::net {
 namespace {
 
 SaslStarter::Started first_step(const SaslStarter::Start& start) {
-  SaslStarter::Started started{.conversation = start(), .step = {}};
-  if (started.conversation) {
-    started.step = started.conversation->step({});
-  } else {
-    started.step.reason = "there are no credentials";
-  }
-  return started;
+  auto conversation = start();
+  if (!conversation) return {.conversation = nullptr, .step = {.reason = conversation.error().what}};
+  SaslStep step = (*conversation)->step({});
+  return {.conversation = *std::move(conversation), .step = std::move(step)};
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ namespace drover::net {
 // Used by the loop's thread. It must outlive its callers, but not the threads.
 class SaslStarter final : private EventLoop::Handler {
  public:
-  // Runs in another thread, and must own what it uses. Null: the exchange cannot begin.
-  using Start = std::function<std::unique_ptr<SaslConversation>()>;
+  // Runs in another thread, and must own what it uses.
+  using Start = std::function<IoResult<std::unique_ptr<SaslConversation>>()>;
   struct Started {
     std::unique_ptr<SaslConversation> conversation;  // null: there was none
     SaslStep step;                                   // the first one

@@ -8,6 +8,7 @@
 
 #include "base/ensure.h"
 #include "log/log.h"
+#include "runtime/ensemble_settings.h"
 #include "runtime/peer_endpoints.h"
 #include "runtime/settings.h"
 #include "wire/quorum.h"
@@ -17,7 +18,8 @@ namespace {
 
 // How often the agreement protocol hears that a learner takes data.
 constexpr std::int64_t kTakenToldEveryMs = 100;
-constexpr int kRefusalLineMs = 1000;
+constexpr const char* kDuringAuth =
+    " during the SASL authentication; the log of that server may say why (see quorum.auth.enableSasl)";
 // Election links of servers that are not members.
 constexpr std::size_t kGuestsMax = 16;
 
@@ -27,20 +29,21 @@ host::LinkLimits link_limits(const ServerConfig& config) {
           .txn_bytes_max = txn_bytes_max(config)};
 }
 
+net::OriginChecks origin_checks(const ServerConfig& config) {
+  return {.address = config.ensemble.origin_check, .certificate = checks_peer_certificates(config)};
+}
+
 }  // namespace
 
 EnsembleHost::EnsembleHost(const ServerConfig& config, const Parts& parts,
                            const zab::Memberships& memberships)
-    : config_(config),
-      parts_(parts),
-      memberships_(memberships),
-      limits_(link_limits(config)),
-      guard_(*config.ensemble.my_id, config.ensemble.reconfig_enabled, limits_) {}
+    : config_(config), parts_(parts), memberships_(memberships), limits_(link_limits(config)) {}
 
 IoResult<std::unique_ptr<EnsembleHost>> EnsembleHost::open(const ServerConfig& config, const Parts& parts,
                                                            const zab::Memberships& memberships) {
   std::unique_ptr<EnsembleHost> host(new EnsembleHost(config, parts, memberships));
   TRY(host->load_tls());
+  TRY(host->load_sasl());
   TRY(host->open_ports());
   return host;
 }
@@ -58,6 +61,17 @@ IoResult<void> EnsembleHost::load_tls() {
   return {};
 }
 
+IoResult<void> EnsembleHost::load_sasl() {
+  const EnsembleConfig& e = config_.ensemble;
+  if (config_.sasl.quorum.enabled) {
+    TRY_ASSIGN(sasl_, PeerSasl::create(parts_.loop, config_.sasl.quorum));
+    sasl_->set_hosts(hosts_of_members());
+  }
+  door_.emplace(host::LinkGuard(*e.my_id, e.reconfig_enabled, limits_),
+                sasl_ ? sasl_->auth() : net::kNoPeerAuth);
+  return {};
+}
+
 IoResult<void> EnsembleHost::open_ports() {
   const EnsembleConfig& e = config_.ensemble;
   own_addresses_ = e.members.servers().at(*e.my_id).addresses;
@@ -67,7 +81,7 @@ IoResult<void> EnsembleHost::open_ports() {
                          .accepts_plain = !e.ssl_quorum || e.port_unification};
   TRY_ASSIGN(resolver_, net::Resolver::create(parts_.loop));
   origins_ =
-      std::make_unique<net::PeerOrigins>(*resolver_, e.origin_check, everybody(),
+      std::make_unique<net::PeerOrigins>(*resolver_, origin_checks(config_), everybody(),
                                          [](const std::string& line) { log_warn("ensemble", "{}", line); });
   net::ElectionLinksConfig election;
   election.me = *e.my_id;
@@ -76,6 +90,7 @@ IoResult<void> EnsembleHost::open_ports() {
   election.peers = everybody();
   if (e.reconfig_enabled) election.guests_max = kGuestsMax;
   election.origins = origins_.get();
+  if (sasl_) election.auth = &sasl_->auth();
   election.connect_timeout_ms = e.connect_timeout_ms;
   election.hello_timeout_ms = static_cast<int>(limits_.greeting_ms);
   election.tls = tls;
@@ -195,6 +210,7 @@ void EnsembleHost::dial(const zab::Dial& dial) {
   ENSURE(!links_.contains(dial.link), "a link is dialled once");
   Link& link = links_[dial.link];
   link.id = dial.link;
+  link.dialled = dial.server;
   net::DialOptions attempt;
   attempt.to = quorum_endpoints(dial.server);
   attempt.tls = config_.ensemble.ssl_quorum ? client_tls_.get() : nullptr;
@@ -263,73 +279,26 @@ EnsembleHost::Link* EnsembleHost::find(const net::PeerLink& link) {
   return found == links_.end() ? nullptr : &found->second;
 }
 
-void EnsembleHost::on_accepted(net::Stream stream, const net::Address& peer) {
-  const zab::LinkId id{++next_link_};
-  auto opened = net::PeerLink::accept(parts_.loop, *this, std::move(stream), peer);
-  if (!opened) return log_warn("ensemble", "{}", opened.error().what);
-  if (const auto oldest = guard_.crowded_out())
-    refuse(*oldest, net::Refusal::kCrowded, "too many connections without a greeting");
-  ENSURE(!links_.contains(id), "links are numbered");
-  Link& link = links_[id];
-  link.id = id;
-  link.link = std::move(*opened);
-  link.is_up = true;
-  guard_.add(id, parts_.loop.now());
-  show(link, peer);
-  tell({id, zab::LinkEvent::Kind::kAccepted});
-}
-
-void EnsembleHost::on_refused(const net::Address& peer, const std::string& reason) {
-  refusals_.count(net::Refusal::kHandshake);
-  log_debug("ensemble", "connection from {} failed: {}", peer.to_text(), reason);
-}
-
 void EnsembleHost::on_connected(net::PeerLink& link) {
   Link* found = find(link);
   if (!found) return;
-  found->is_up = true;
-  tell({found->id, zab::LinkEvent::Kind::kUp});
-}
-
-// --- connections without a greeting ---
-
-bool EnsembleHost::is_greeting_accepted(Link& link, std::string_view bytes) {
-  const auto [greeting, server] = guard_.judge(bytes, memberships_);
-  if (greeting == host::Greeting::kIncomplete) return false;
-  if (greeting == host::Greeting::kInvalid) {
-    refuse(link.id, net::Refusal::kNoGreeting, "its greeting is invalid");
-    return false;
-  }
-  if (greeting == host::Greeting::kNoMember) {
-    refuse(link.id, net::Refusal::kNoMember,
-           "it claims to be server " + std::to_string(raw(server)) + ", which is not another member");
-    return false;
-  }
-  if (const auto objection = origins_->objection(server, link.link->stream(), link.link->peer())) {
-    refuse(link.id, net::Refusal::kWrongAddress, *objection);
-    return false;
-  }
-  guard_.remove(link.id);
-  return true;
-}
-
-void EnsembleHost::refuse(zab::LinkId id, net::Refusal kind, const std::string& reason) {
-  refusals_.count(kind);
-  const Instant now = parts_.loop.now();
-  if (now >= next_refusal_line_) {
-    next_refusal_line_ = now + kRefusalLineMs;
-    log_info("ensemble", "connection from {} on the quorum port refused: {}",
-             links_.at(id).link->peer().to_text(), reason);
-  }
-  close(id);
-  tell({id, zab::LinkEvent::Kind::kDown});
+  if (sasl_ && sasl_->auth().connector) return authenticate(*found);
+  begin_dialled(*found);
 }
 
 std::size_t EnsembleHost::on_bytes(net::PeerLink& link, std::string_view bytes) {
   Link* found = find(link);
   if (!found) return bytes.size();
-  if (guard_.is_waiting_for(found->id) && !is_greeting_accepted(*found, bytes)) return 0;
-  return parts_.core.on_link_bytes(found->id, bytes, parts_.loop.now());
+  const zab::LinkId id = found->id;
+  std::size_t consumed = 0;
+  if (found->auth) {
+    consumed = read_auth_answer(*found, bytes);
+  } else if (door_->is_waiting_for(id)) {
+    consumed = read_greeting(*found, bytes);
+  }
+  const auto still = links_.find(id);
+  if (still == links_.end() || still->second.auth || door_->is_waiting_for(id)) return consumed;
+  return consumed + parts_.core.on_link_bytes(id, bytes.substr(consumed), parts_.loop.now());
 }
 
 void EnsembleHost::on_writable(net::PeerLink& link) {
@@ -351,9 +320,11 @@ void EnsembleHost::on_closed(net::PeerLink& link, const std::string& reason) {
   if (!found) return;
   const zab::LinkId id = found->id;
   const bool was_up = found->is_up;
-  if (guard_.is_waiting_for(id)) refusals_.count(net::Refusal::kNoGreeting);
-  log_info("ensemble", "{}: {}", was_up ? "lost a link on the quorum port" : "cannot reach the leader",
-           reason);
+  if (door_->is_waiting_for(id)) {
+    refusals_.count(door_->is_authenticating(id) ? net::Refusal::kCredentials : net::Refusal::kNoGreeting);
+  }
+  log_info("ensemble", "{}: {}{}", was_up ? "lost a link on the quorum port" : "cannot reach the leader",
+           reason, found->auth ? kDuringAuth : "");
   end_stream(*found);
   graveyard_.push_back(std::move(found->link));
   forget(id);
@@ -373,10 +344,8 @@ void EnsembleHost::on_time(Instant now) {
     }
     if (const auto next = link.link->next_time(); next && *next <= now) due.push_back(id);
   }
-  for (const zab::LinkId id : guard_.late(now)) {
-    // Refusing the link before may have closed this one, too.
-    if (guard_.is_waiting_for(id)) refuse(id, net::Refusal::kLate, "its greeting took too long");
-  }
+  // Refusing one link may close others, too.
+  for (const zab::LinkId id : door_->late(now)) refuse_late(id);
   for (const zab::LinkId id : due) {
     if (const auto found = links_.find(id); found != links_.end()) found->second.link->on_time(now);
   }
@@ -394,7 +363,7 @@ std::optional<Instant> EnsembleHost::next_time() const {
   };
   consider(listener_->next_time());
   consider(move_ports_at_);
-  consider(guard_.next_time());
+  consider(door_->next_time());
   for (const auto& [id, link] : links_) {
     consider(link.link->next_time());
     consider(link.next_piece);
@@ -414,7 +383,7 @@ void EnsembleHost::show(Link& link, const net::Address& peer) {
 
 void EnsembleHost::forget(zab::LinkId id) {
   links_.erase(id);
-  guard_.remove(id);
+  door_->remove(id);
   std::lock_guard lock(shown_mutex_);
   shown_.erase(id);
 }

@@ -23,6 +23,7 @@
 #include "host/stream_pace.h"
 #include "net/election_link.h"
 #include "net/event_loop.h"
+#include "net/link_auth.h"
 #include "net/peer_link.h"
 #include "net/peer_listener.h"
 #include "net/peer_origins.h"
@@ -31,6 +32,8 @@
 #include "net/tls_context_holder.h"
 #include "runtime/core.h"
 #include "runtime/ensemble_facts.h"
+#include "runtime/peer_sasl.h"
+#include "runtime/quorum_door.h"
 #include "runtime/tree_lock.h"
 #include "zab/effects.h"
 #include "zab/memberships.h"
@@ -78,10 +81,12 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
     std::unique_ptr<host::StateStream> stream;
     host::StreamPace pace;              // of the stream
     std::optional<Instant> next_piece;  // of the stream, when it rests
-    bool is_up = false;                 // connected, not only dialled
+    bool is_up = false;                 // connected and, if dialled, authenticated
     bool dirty = false;
     Instant taken_told{};              // when the core was last told that the peer takes data
     std::shared_ptr<ShownLink> shown;  // null: dialled
+    ServerId dialled{};
+    std::unique_ptr<net::ConnectingAuth> auth;  // dialled, while it authenticates
   };
 
   EnsembleHost(const ServerConfig& config, const Parts& parts, const zab::Memberships& memberships);
@@ -89,11 +94,13 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   IoResult<void> open_election_port(const net::ElectionLinksConfig& config);
   net::ElectionLinks::Callbacks election_callbacks();
   IoResult<void> load_tls();
+  IoResult<void> load_sasl();
 
   // --- the members change: ensemble_host_members.cc ---
   void follow(const zab::Memberships& memberships);
   net::PeerOrigins::Peers everybody() const;
   std::vector<net::Endpoint> quorum_endpoints(ServerId server) const;
+  PeerSasl::Hosts hosts_of_members() const;
   void note_own_addresses();
   std::vector<net::Endpoint> listen_at(std::vector<net::Endpoint> own) const;
   void move_ports(Instant now);
@@ -107,10 +114,16 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   void on_taken(net::PeerLink& link) override;
   void on_closed(net::PeerLink& link, const std::string& reason) override;
 
-  // --- connections without a greeting ---
-  // False: the greeting is incomplete, or it was rejected and the link is closed.
-  bool is_greeting_accepted(Link& link, std::string_view bytes);
+  // --- connections that are not identified yet: ensemble_host_greeting.cc ---
+  // Returns how much was consumed. Afterwards the link waits for more, was admitted, or is closed.
+  std::size_t read_greeting(Link& link, std::string_view bytes);
   void refuse(zab::LinkId id, net::Refusal kind, const std::string& reason);
+  void refuse_late(zab::LinkId id);
+  void begin_dialled(Link& link);
+  void authenticate(Link& link);
+  void on_auth_started(zab::LinkId id);
+  std::size_t read_auth_answer(Link& link, std::string_view bytes);
+  void dial_failed(zab::LinkId id, const std::string& reason);
 
   // Tells the member what has happened to a link.
   void tell(const zab::LinkEvent& event);
@@ -130,7 +143,6 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   Parts parts_;
   zab::Memberships memberships_;  // the member's, as of its last effects
   host::LinkLimits limits_;
-  host::LinkGuard guard_;
   // In the members in force. A server that is not one of them keeps those that it had.
   std::vector<PeerAddress> own_addresses_;
   std::optional<Instant> move_ports_at_;  // set while the ports are not those of own_addresses_
@@ -138,6 +150,8 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   std::unique_ptr<net::TlsContextHolder> client_tls_;
   std::unique_ptr<net::Resolver> resolver_;
   std::unique_ptr<net::PeerOrigins> origins_;
+  std::unique_ptr<PeerSasl> sasl_;  // null: SASL is off
+  std::optional<QuorumDoor> door_;
   std::unique_ptr<net::ElectionLinks> election_;
   std::unique_ptr<net::PeerListener> listener_;
   std::map<zab::LinkId, Link> links_;

@@ -44,6 +44,18 @@ std::vector<net::Endpoint> EnsembleHost::quorum_endpoints(ServerId server) const
   return endpoints(addresses_of(memberships_, server), &PeerAddress::quorum_port);
 }
 
+// Of every membership that counts: a server may have moved, or be about to.
+PeerSasl::Hosts EnsembleHost::hosts_of_members() const {
+  PeerSasl::Hosts hosts;
+  for (const Membership* each : {&memberships_.committed(), &memberships_.last_seen()}) {
+    for (const auto& [id, server] : each->servers()) {
+      for (const PeerAddress& address : server.addresses) hosts.all.insert(address.host);
+      hosts.of_server.try_emplace(id, server.addresses.back().host);
+    }
+  }
+  return hosts;
+}
+
 std::vector<net::Endpoint> EnsembleHost::listen_at(std::vector<net::Endpoint> own) const {
   if (config_.ensemble.quorum_listen_on_all_ips) own = {{"", own.front().port}};
   return own;
@@ -60,6 +72,7 @@ void EnsembleHost::follow(const zab::Memberships& memberships) {
   const net::PeerOrigins::Peers peers = everybody();
   origins_->set_peers(peers);
   election_->set_peers(peers);
+  if (sasl_) sasl_->set_hosts(hosts_of_members());
   const std::vector<PeerAddress> before = own_addresses_;
   note_own_addresses();
   // Not here: this may run in a callback of the port.

@@ -36,6 +36,12 @@ std::int64_t silence_limit_ms(const ServerConfig& config) {
   return limit_ms >= 0 ? limit_ms : std::max<std::int64_t>(config.tick_time_ms, kLeastMs);
 }
 
+bool checks_peer_certificates(const ServerConfig& config) {
+  const bool standard =
+      config.quorum_tls.hostname_verification && config.quorum_tls.client_auth == net::ClientAuth::kNeed;
+  return config.ensemble.certificate_check.value_or(standard);
+}
+
 replica::MemberConfig member_config(const ServerConfig& config) {
   const EnsembleConfig& e = config.ensemble;
   replica::MemberConfig m;

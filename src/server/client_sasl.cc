@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/peer_sasl.h"
 #include "sasl/kerberos_name.h"
 #include "sasl/mechanisms.h"
 
@@ -67,7 +68,7 @@ IoResult<void> configure_sasl(const SaslSettings& settings) {
   if (!settings.krb5_config.empty() && ::setenv("KRB5_CONFIG", settings.krb5_config.c_str(), 1) != 0)
     return std::unexpected(io_error(errno, "cannot set KRB5_CONFIG"));
   TRY(client_sasl(settings));
-  return {};
+  return check_peer_sasl(settings.quorum);
 }
 
 }  // namespace drover::server

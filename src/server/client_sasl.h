@@ -25,8 +25,8 @@ using PasswordCheck =
     std::function<std::optional<std::string>(std::string_view user, std::string_view password)>;
 IoResult<PasswordCheck> password_check(const SaslSettings& settings);
 
-// Tells Kerberos about java.security.krb5.conf, and tries whether client_sasl() works. Changes the process's
-// environment: call it before threads start.
+// Tells Kerberos about java.security.krb5.conf, and tries whether the logins of clients and of other servers
+// work. Changes the process's environment: call it before threads start.
 IoResult<void> configure_sasl(const SaslSettings& settings);
 
 }  // namespace drover::server

@@ -60,6 +60,7 @@ start ports /usr/bin/python3 "$here/reconfig_ports_test.py"
 start page /usr/bin/python3 "$here/reconfig_page_test.py"
 start clients /usr/bin/python3 "$here/reconfig_clients_test.py"
 start lost /usr/bin/python3 "$here/lost_quorum_test.py"
+start logins /usr/bin/python3 "$here/quorum_sasl_test.py"
 start files /usr/bin/python3 "$here/members_in_files_test.py"
 finish_all
 # Large transactions keep the disk busy, and a first start is a matter of seconds: not beside the others.

@@ -6,14 +6,17 @@
 #   settings_test.py --only TEXT
 
 import argparse
+import contextlib
 import pathlib
 import socket
+import ssl
 import sys
 import tempfile
 
 from ensemble import DROVER, Ensemble, write_marker  # First: it makes tests/durability and tests/compat importable.
 from certificates import Authority
 from harness import check, check_equal, wait_until
+from strangers_test import FOLLOWER_INFO, greeting, refused
 from suite import run
 
 CANNOT_START_EXIT = 1
@@ -72,11 +75,50 @@ def changed_stores_of_the_quorum_are_used_without_a_restart():
             check(ensemble.leader() is leader, "no other server had to look for a leader")
 
 
+def the_key_of_one_server_does_not_speak_for_another():
+    """Nothing but the certificate tells them apart: connections of all come from 127.0.0.1."""
+    with tempfile.TemporaryDirectory() as folder:
+        stores = pathlib.Path(folder)
+        authority = Authority(stores, "ensemble")
+        authority.trust(stores / "trust.pem", "PEM", PASSWORD)
+        config = {"sslQuorum": "true", "ssl.quorum.clientHostnameVerification": "false",
+                  "ssl.quorum.trustStore.location": stores / "trust.pem"}
+        with Ensemble([DROVER] * 3, config=config) as ensemble:
+            lines = {f"server.{m.sid}": m.line().replace("127.0.0.1", f"127.0.0.{m.sid}") for m in ensemble}
+            contexts = {}
+            for member in ensemble:
+                certificate = authority.issue(f"/CN=server {member.sid}", f"IP:127.0.0.{member.sid}")
+                certificate.pem(stores / f"{member.sid}.pem", PASSWORD)
+                member.config.update(lines | {"ssl.quorum.keyStore.location": stores / f"{member.sid}.pem",
+                                              "ssl.quorum.keyStore.password": PASSWORD})
+                contexts[member.sid] = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+                contexts[member.sid].load_verify_locations(stores / "trust.pem")
+                contexts[member.sid].load_cert_chain(certificate.certificate, certificate.key)
+            leader = ensemble.start().leader()
+            absent, other = ensemble.followers()
+            absent.stop()
+
+            def is_answered(key_of):
+                host = f"127.0.0.{leader.sid}"
+                with socket.create_connection((host, leader.quorum_port), timeout=20) as plain, \
+                        contexts[key_of.sid].wrap_socket(plain, server_hostname=host) as peer:
+                    peer.sendall(greeting(FOLLOWER_INFO, absent.sid, 0))
+                    with contextlib.suppress(ConnectionResetError):
+                        return peer.recv(1) != b""
+                return False
+
+            check(not is_answered(other), f"{other} speaks for {absent}")
+            check_equal(refused(leader, "peer_rejected_address"), 1, "refused connections")
+            check("quorum.peerCertificateCheck" in leader.said(), "the log says why")
+            check(is_answered(absent), f"{absent} speaks for itself")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", help="run the cases whose name contains this")
     arguments = parser.parse_args()
-    return run("settings", [an_election_port_in_use_is_retried,
+    return run("settings", [the_key_of_one_server_does_not_speak_for_another,
+                            an_election_port_in_use_is_retried,
                             an_election_port_that_stays_in_use_stops_the_server_after_the_configured_tries,
                             changed_stores_of_the_quorum_are_used_without_a_restart], arguments.only)
 
