@@ -13,8 +13,8 @@ sys.path.append(str(ROOT / "tests" / "compat"))
 from suite import check, run  # noqa: E402  (the path above must come first)
 
 PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")] + sorted(ROOT.glob("docs/*.md"))
-SOURCES = [file for folder in ("src", "include", "tests", "bench", "examples")
-           for file in sorted((ROOT / folder).rglob("*")) if file.suffix in (".h", ".cc", ".py", ".sh")]
+SOURCES = [file for folder in ("src", "include", "tests", "bench", "examples", "cmake")
+           for file in sorted((ROOT / folder).rglob("*")) if file.suffix in (".h", ".cc", ".py", ".sh", ".cmake")]
 FOLDERS = sorted(folder.name for folder in (ROOT / "src").iterdir() if folder.is_dir())
 
 
