@@ -98,7 +98,7 @@ def replace_row(scratch, options):
 
 
 def replace_leader(ensemble, seconds):
-    """What the writers at the other servers saw, when a synced fourth server took the leader's place."""
+    """Returns the gaps of writers at the other servers while a synced fourth server replaces the leader."""
     ensemble.start_all()
     join(ensemble, FOURTH)
     leader = ensemble.roles().index("leader")
@@ -113,7 +113,7 @@ def replace_leader(ensemble, seconds):
 
     with concurrent.futures.ThreadPoolExecutor(1) as thread:
         replaced = thread.submit(replace)
-        # Nobody is killed: this only divides the writes into those before the last second, and those in it.
+        # No server is killed: this only divides the writes into those before the last second, and those in it.
         result = ensemble.load("--mode", "gap", "--kill-after", seconds * 1000, "--time", 1, servers=stay * WRITERS)
         replaced.result()
     if sum(writer["ok"] for writer in result["writers"]) <= result["writes_before"]:

@@ -23,7 +23,7 @@ add_compile_options(-fstack-protector-strong -fno-omit-frame-pointer)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   add_compile_options(-fcf-protection)
 endif()
-# Bounds checks of the standard library stay on in production (DESIGN: assertions on in release).
+# Bounds checks of the standard library stay on in production, as ENSURE does.
 add_compile_definitions(_GLIBCXX_ASSERTIONS)
 if(DROVER_SANITIZE)
   string(REPLACE ";" "," DROVER_SANITIZE_LIST "${DROVER_SANITIZE}")

@@ -1,11 +1,11 @@
-# What `cmake --install` gives to programs outside this tree: include/drover, one library with everything that
+# `cmake --install` installs, for programs outside this tree: include/drover, one library with everything that
 # the client and the recipes need, one for logins with SASL, one for tests, and the two ways to find them
 # (find_package(drover COMPONENTS sasl testing); pkg-config drover, drover-sasl).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 # drover_archive(target name PARTS folder... LIBRARIES target...): one archive of several folders, so that users
-# link one thing and the folders behind it stay our affair. It is exported as drover::<name>.
+# link one library and the folders behind it are not visible to users. It is exported as drover::<name>.
 function(drover_archive target name)
   cmake_parse_arguments(arg "" "" "PARTS;LIBRARIES" ${ARGN})
   add_library(${target} STATIC)

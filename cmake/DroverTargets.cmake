@@ -8,7 +8,7 @@
 # before it (tests/layering). CORE_ROOMS come before ROOMS and are a library of their own, `drover_<name>_core`: a folder
 # that DEPENDS on <name>_core does not wait until the others are compiled.
 # THREADS marks tests that run several threads: they get the ctest label `threads`, and the target
-# `thread_tests` builds just them, which is what the thread sanitizer is worth its time for.
+# `thread_tests` builds only them, for the thread sanitizer.
 add_custom_target(thread_tests)
 # All programs that ctest runs, without examples and what only scripts use.
 add_custom_target(unit_tests)

@@ -56,7 +56,7 @@ _drover_inspect_options() {
 _drover_paths() {
   local -a where=()
   local parent=${1%/*}
-  # From the whole line: bash takes HOST:PORT for three words.
+  # Reads the whole line, because bash splits HOST:PORT into three words.
   [[ ! $COMP_LINE =~ [[:space:]]-server[[:space:]]+([^[:space:]]+) ]] || where=(-server "${BASH_REMATCH[1]}")
   "${COMP_WORDS[0]}" cli --quiet -timeout 1000 "${where[@]}" ls "${parent:-/}" 2>/dev/null |
     tr -d '[]' | tr ',' '\n' | sed -e 's/^ *//' -e '/^$/d' -e "s|^|${parent}/|"

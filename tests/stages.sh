@@ -10,7 +10,7 @@
 # unsteady: the test should be fixed, but the product is not broken. Stages that look for lost writes and
 # impossible histories are never repeated.
 logs=$root/build/test-logs
-lanes=2
+stages_at_once=2
 asked_once=(chaos durability)
 quick_stages=(format layering release quick_sim smoke)
 ctest_under=()  # a command to run ctest under
@@ -205,7 +205,7 @@ run_stage() {  # run_stage NAME [WORD]: the word is for the summary, if it passe
 
 # Takes process stages from the front of `stages`, some at a time, until one fails or another kind is next. Those
 # that run already are waited for.
-run_lanes() {
+run_process_stages() {
   local name pid status=0 ended
   local -A running=() began=()
   local -a again=()
@@ -213,7 +213,7 @@ run_lanes() {
   "$root/dev" _stage preparation || { failed_stage=preparation; return 1; }
   export DROVER_PREPARED=1
   while ((${#running[@]})) || { ((status == 0 && ${#stages[@]})) && is_process_stage "${stages[0]}"; }; do
-    while ((status == 0 && ${#stages[@]} && ${#running[@]} < lanes)) && is_process_stage "${stages[0]}"; do
+    while ((status == 0 && ${#stages[@]} && ${#running[@]} < stages_at_once)) && is_process_stage "${stages[0]}"; do
       name=${stages[0]}
       stages=("${stages[@]:1}")
       rm -f "$logs/$name.count"
@@ -270,7 +270,7 @@ test_command() {  # ./dev test [--list | --quick | STAGE...]
   SECONDS=0
   while ((${#stages[@]} && status == 0)); do
     if is_process_stage "${stages[0]}"; then
-      run_lanes || status=$?
+      run_process_stages || status=$?
     else
       failed_stage=${stages[0]}
       stages=("${stages[@]:1}")

@@ -51,8 +51,8 @@ function tellChanges(before, now) {
 
 // ---- text ----------------------------------------------------------------------------------------
 
-// What is said of a server that is not simply a member.
-const standings = {joining: "joining", leaving: "leaving", guest: "not a member"};
+// Labels of servers that are not plain members.
+const memberships = {joining: "joining", leaving: "leaving", guest: "not a member"};
 
 function summaryOf({server, quorum, leader, members, config}) {
   const facts = [];
@@ -119,7 +119,7 @@ function tableOf({members}) {
             {scope: "row"},
             m.id === null ? "this" : m.id,
             m.self && members.length > 1 ? h("span", {class: "tag"}, "this page") : null,
-            standings[m.membership] ? h("span", {class: `tag ${m.membership}`}, standings[m.membership]) : null,
+            memberships[m.membership] ? h("span", {class: `tag ${m.membership}`}, memberships[m.membership]) : null,
           ),
           h(
             "td",
@@ -263,7 +263,7 @@ function trunkOf(leader, places) {
 }
 
 function modeOf(member) {
-  if (standings[member.membership]) return standings[member.membership];
+  if (memberships[member.membership]) return memberships[member.membership];
   return member.role === "observer" && member.mode !== "observer"
     ? `${modeName(member.mode)} (observer)`
     : modeName(member.mode);

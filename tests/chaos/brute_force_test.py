@@ -105,7 +105,7 @@ class Story:
         return op
 
     def lie(self):
-        """Something that a broken server could tell or do."""
+        """A wrong reply or change of a broken server."""
         answered = [op for op in self.writes if op.err is not PENDING]
         if not answered:
             return

@@ -157,7 +157,7 @@ def check_write(tree, op, txn, members):
         expect(op.err is PENDING or op.refused, "refused, and reported as something else", op)
         return
     expect(not op.refused, "refused and done", op)
-    if txn.came_late:  # Which server a session is at, no log tells.
+    if txn.came_late:  # No log says at which server a session is.
         expect(op.err in (PENDING, txn.error), "came after its session had moved, and was answered otherwise", op)
         return
     if op.kind == "reconfig":

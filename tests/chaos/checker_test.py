@@ -53,7 +53,7 @@ class World:
             self.answer(self.clients[0], Operation("children", path))
 
     def guest(self, path):
-        """Somebody of whom only the log tells."""
+        """A client whose requests are only in the transaction log."""
         self.zxid += 1
         self.txns.append(Txn(99, 1, self.zxid, 1000, p.CREATE, entry_of_create(path)))
 

@@ -33,7 +33,7 @@ static void connect_anew(void) {
   }
 }
 
-// Whether somebody still wants this process; otherwise a moment has passed.
+// Waits; false when the parent has closed our input.
 static int is_wanted(int wait_ms) {
   struct pollfd input = {STDIN_FILENO, POLLIN, 0};
   char byte;
@@ -48,7 +48,7 @@ static int create(const char *path, const char *data) {
   return zoo_create(client, path, data, (int)strlen(data), &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0);
 }
 
-// Whether it is there now.
+// True if the node exists now.
 static int create_once(const char *path, const char *data) {
   int status = create(path, data);
   while (status != ZOK && status != ZNODEEXISTS) {

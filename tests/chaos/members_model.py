@@ -9,7 +9,7 @@ from harness import BAD_VERSION, OK
 
 CONFIG_NODE = "/zookeeper/config"
 NO_QUORUM, IN_PROGRESS = -13, -14
-# Whether these are right depends on connections at that moment, of which no log tells.
+# Whether these are right depends on connections at that moment, which are in no log.
 UNPREDICTABLE = frozenset((NO_QUORUM, IN_PROGRESS))
 
 PARTICIPANT, OBSERVER = "participant", "observer"

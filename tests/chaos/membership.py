@@ -212,7 +212,7 @@ class Operator(Client):
         try:
             wait_until(lambda: member.mode() or self.ending.is_set(), f"{member} is synced", SYNC_SECONDS)
         except AssertionError:
-            pass  # Something else has failed. That no quorum is synced is an answer like any other.
+            pass  # Another check has failed. "No quorum is synced" is a valid result.
 
     def lose_disk(self, member):
         if not member.files.exists():

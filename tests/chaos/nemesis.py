@@ -124,7 +124,7 @@ class SmallDisk:
         return os.statvfs(self.member.data_dir).f_bavail
 
     def is_full(self):
-        """And somebody noticed."""
+        """Only a running server notices that its disk is full."""
         return self.member.running and self.free_bytes() == 0
 
     def make_room(self):

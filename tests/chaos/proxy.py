@@ -70,11 +70,11 @@ class Network:
                 await self.travel(direction, len(chunk))
                 writer.write(chunk)
                 await writer.drain()
-        await self.travel(direction, 0)  # That it was closed is news that travels too.
+        await self.travel(direction, 0)  # The close takes as long as data.
         writer.close()
 
     async def connect(self, reader, writer, start, end, target):
-        """Somebody at `start` dials `end`."""
+        """Handles a connection from `start` to `end`."""
         await self.travel((start, end), 0)
         await self.travel((end, start), 0)
         try:

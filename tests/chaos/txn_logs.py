@@ -31,8 +31,8 @@ class Txn(collections.namedtuple("Txn", "session cxid zxid time type entry")):
         return self.error == SESSION_MOVED
 
     def as_operation(self):
-        """What somebody asked for whose requests were not written down; None if it failed, or is not one of
-        the two things that guests do."""
+        """The operation of a client whose requests were not recorded; None if it failed, or is not one of the
+        two operations of guests."""
         decoder = p.Decoder(self.entry)
         decoder.at = HEADER.size
         if self.type in (p.CREATE, p.CREATE2):

@@ -41,7 +41,7 @@ def examples():
 
 
 def matches(expected, actual):
-    """`...` alone on a line stands for lines, and elsewhere for some text."""
+    """A line `...` matches any lines; elsewhere, `...` matches any text."""
     pattern = re.sub(r"(?m)^\.\.\.\n", "\0", expected)
     pattern = re.escape(pattern).replace("\0", "(?:.*\n)*?").replace(r"\.\.\.", "[^\n]*?")
     return re.fullmatch(pattern, actual) is not None
@@ -105,7 +105,7 @@ EVERYWHERE = {"--help"}
 
 
 def flags_in_manual():
-    """Of each command of the shell that has any."""
+    """Yields each command of the shell that has flags, and its flags."""
     page = (PROJECT_ROOT / "docs/man/drover-cli.1").read_text()
     for command, usage in re.findall(r'(?m)^\.BI (\w+) "(.*)"$', page):
         if flags := {flag.replace("\\", "") for flag in re.findall(r"(?<![\w-])\\-[\w\\-]+", usage)}:

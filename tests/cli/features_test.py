@@ -152,7 +152,7 @@ def watch_follows_a_subtree():
     make("/live")
     follower = subprocess.Popen([drover_binary(), "cli", "--json", "-server", server.address, "watch", "-n", "4", "/live"],
                                 stdout=subprocess.PIPE, text=True)
-    # That it watches is known when the server says so.
+    # Wait until the server has the watch.
     while "/live" not in four_letter_word(server.port, "wchp"):
         check(follower.poll() is None, "it ended")
     make("/live/kid", "/live/kid/deep")
@@ -175,7 +175,7 @@ def edit_writes_what_the_editor_left_and_nothing_else():
     check_equal(shell("get", "/edit"), "edited\n")
     unchanged = start("edit", "/edit", env={"VISUAL": "true"})
     check_equal(unchanged.stderr, "Not changed\n")
-    # Somebody else is quicker.
+    # Another client is quicker.
     editor.write_text(f"#!/bin/sh\nprintf mine >\"$1\"\n'{drover_binary()}' cli -server {server.address} set /edit theirs\n")
     refused = shell("edit", "/edit", code=1, env={"VISUAL": str(editor)})
     check("version No is not valid : /edit" in refused, refused)

@@ -383,7 +383,7 @@ def addresses_that_servers_do_not_reveal(program):
 
 
 def sessions_of(server):
-    """Those that have a connection."""
+    """The number of sessions with a connection."""
     return sum(",sid=0x" in line for line in servers.four_letter_word(server.port, "cons").splitlines())
 
 

@@ -28,7 +28,7 @@ def run(program, arguments, what, tests, address, **variables):
 
 
 def tls_files(pki):
-    """Alice's stores of each type, what she trusts, and what she would if she were mistaken."""
+    """Alice's key stores of each type, her trust store, and one with a foreign authority."""
     password = tls_support.PASSWORD
     pki.alice.pem(pki.files / "alice.pem", password)
     pki.alice.pkcs12(pki.files / "alice.p12", password)
@@ -40,14 +40,14 @@ def tls_files(pki):
 
 
 class JavaMember(servers.JavaServer):
-    """Of an ensemble, which Java starts by another class."""
+    """A member of an ensemble; Java starts it with another class."""
 
     def command(self, config_file):
         return [word.replace("ZooKeeperServerMain", "quorum.QuorumPeerMain") for word in super().command(config_file)]
 
 
 def without_quorum(kind, member, data_dir):
-    """One of three servers, of which the other two do not exist; it has been alone before, and has a history. Without
+    """One of three servers, of which the other two do not exist; it was standalone before, and has a history. Without
     local sessions Java's 3.8.0 gives a read-only client an answer that nobody can read."""
     with kind(data_dir=data_dir) as alone:
         connection = protocol.Connection(alone.port)

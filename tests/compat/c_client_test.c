@@ -35,7 +35,7 @@ static int checks_failed;
     }                                                                                           \
   } while (0)
 
-// What watchers saw, in order. One for each client.
+// The events of watchers, in order. One for each client.
 struct Journal {
   pthread_mutex_t mutex;
   pthread_cond_t changed;
@@ -260,7 +260,7 @@ static void a_session_goes_on_with_its_client_id(void) {
   struct Stat stat;
   CHECK_CODE(zoo_create(first, "/id", "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL, path, sizeof path), ZOK);
   clientid_t id = *zoo_client_id(first);
-  CHECK_CODE(zoo_set_servers(first, "127.0.0.1:1"), ZOK);  // Nobody there: it must not fight for the session.
+  CHECK_CODE(zoo_set_servers(first, "127.0.0.1:1"), ZOK);  // No server there: it must not fight for the session.
   struct Journal* session = new_journal();
   zhandle_t* second = connect_as(&id, session);
   CHECK(zoo_client_id(second)->client_id == id.client_id);

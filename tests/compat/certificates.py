@@ -107,7 +107,7 @@ class Authority:
         return Certificate(key, certificate, self.certificate)
 
     def issue_plain(self, name):
-        """Of version 1, so nothing but the key tells who signed it: as the tests of ZooKeeper's C client have it."""
+        """An X.509 version 1 certificate, as in the tests of ZooKeeper's C client: only its key shows who signed it."""
         key, certificate = self._files()
         request = certificate.with_suffix(".csr")
         run_tool("openssl", "req", "-new", "-newkey", *KEY_OPTIONS["ec"], "-noenc", "-subj", f"/CN={name}",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What a Java class says in its constant pool: its strings, and which of them it asks system properties by.
+# The constant pool of a Java class: its strings, and those that it uses as names of system properties.
 
 import dataclasses
 import struct

@@ -20,7 +20,7 @@ PREFIX = "zookeeper."
 PACKAGE = "org/apache/zookeeper/"
 A_KEY = re.compile(r"[A-Za-z0-9]+([._-][A-Za-z0-9-]+)*\.?")
 
-# Of the JVM or of the machine, and what is not read as a key at all.
+# Properties of the JVM or of the machine, and strings that are not read as keys.
 OF_THE_JVM = re.compile(r"(java|os|user|sun|jdk|line)\..*")
 NOT_READ = {
     "zookeeper.version": "set by the server, to show it",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the differential test itself believes about the tree: which nodes exist, who may read them, and which
-# watch events a write could cause. The belief follows from requests and from the replies both servers gave.
+# The differential test's own model of the tree: which nodes exist, who may read them, and which
+# watch events a write could cause. It follows from requests and from the replies both servers gave.
 #
 # It is needed for three things. The generator wants paths that exist, versions that match and sessions with
 # ephemerals, or most requests would only meet NONODE. 3.9 puts into an event the zxid of its cause, which

@@ -195,7 +195,7 @@ def sasl_without_configuration(server):
 
 
 def wrong_ensemble_name(server):
-    """The client that is at the wrong door shall try another one, and not give up."""
+    """A client with the wrong ensemble name is told to try another server."""
     client = Client(server)
     answers = [client.error(p.AUTH, p.auth_body("ensemble", name)) for name in (b"here", b"", b"elsewhere")]
     return answers

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Everything that other people's clients and servers can say about drover's compatibility, suite after suite:
-# one line for each, and the sum of them last. Fails if a suite does, or if one of packages.txt is missing. A suite
-# that needs Maven Central and cannot reach it ends with status 77: it is named in the sum, and counts for nothing.
+# All compatibility suites, with other clients and servers, one after the other: one line for each, and the sum
+# at the end. Fails if a suite does, or if one of packages.txt is missing. A suite
+# that needs Maven Central and cannot reach it ends with status 77: it is named in the sum as skipped.
 #
 # DROVER=path/to/drover overrides the binary, which is build/release/bin/drover. VERBOSE=1 shows all output.
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What Apache's shell is asked beside ours (tests/cli), and on a Java server beside ours (zkcli_test.py): one session
+# Commands for Apache's shell beside ours (tests/cli), and on a Java server beside ours (zkcli_test.py): one session
 # for each script, one after the other on the same server. Every command is here with its flags, and with what it does
 # not understand. Not here: what ends the Java shell with an exception, and what it prints only sometimes (docs/cli.md,
 # "Differences from ZooKeeper's shell").

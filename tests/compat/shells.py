@@ -43,7 +43,7 @@ def run(shell, server, lines=(), arguments=(), keep_zxids=False):
 
 
 def run_script(shell, server, commands, keep_zxids=False):
-    """What each command prints: [(stdout, stderr)], then the events and the exit code."""
+    """The output of each command: [(stdout, stderr)], then the events and the exit code."""
     lines = [line for command in commands for line in (command, OUT_MARK, ERR_MARK)]
     out, err, events, code = run(shell, server, [*lines, "quit"], keep_zxids=keep_zxids)
     _, _, out = out.partition("Welcome to ZooKeeper!\n")

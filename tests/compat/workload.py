@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the differential test sends: requests drawn from a seed, most of them plausible, some of them absurd.
+# The requests of the differential test, drawn from a seed, most of them plausible, some of them absurd.
 # The path alphabet is tiny, so that nodes exist, collide and get deleted all the time.
 #
 # Requests on which Java is known to die, or to leave the common history, are not drawn; pinned.py sends each of

@@ -33,14 +33,14 @@ SCRIPT = "<script>alert(1)</script>".replace("/", "|")  # a name has no slash
 
 
 def start_ensemble():
-    # One of them is Java's, which the others know by what it answers on its client port.
+    # One of them is Java's; the others recognise it by its replies on the client port.
     ensemble = Ensemble([DROVER, DROVER, JAVA], properties=HTTP_ON)
     for member in ensemble:
         if member.kind == JAVA:
             member.properties["zookeeper.admin.enableServer"] = "false"
         member.http = free_port()
         member.config["admin.serverPort"] = member.http
-        # So that each knows where to ask the others.
+        # Each server must know the HTTP ports of the others.
         for other in ensemble:
             member.config[f"server.{other.sid}"] = f"{other.line()};127.0.0.1:{other.port}"
     return ensemble.start()

@@ -67,7 +67,7 @@ static void sleep_ms(uint32_t ms) {
   }
 }
 
-// Whether this call is to be hit. The delay is over when it returns, and KILL does not return.
+// True if this call must fail. The delay is over when it returns, and KILL does not return.
 static int is_hit(enum operation operation, const char *path) {
   if (!control || !__atomic_load_n(&control->armed, __ATOMIC_ACQUIRE)) return 0;
   if (!(control->operations & operation) || fnmatch(control->pattern, path, 0) != 0) return 0;

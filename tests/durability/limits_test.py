@@ -133,7 +133,7 @@ def a_started_request_must_be_completed():
 
 
 def survivors(connections):
-    """Those that the server has not closed: they get a session."""
+    """The connections that the server has not closed: they get a session."""
     kept = []
     for connection in connections:
         with contextlib.suppress(OSError):

@@ -17,7 +17,7 @@ MEGABYTE = 1 << 20
 # Enough to be noticed, and not so much that a server which fails the test takes the machine with it.
 ATTACKERS = 2
 READS = 300
-# So long a write takes when reads are to gather behind it.
+# The time of a write behind which reads must queue.
 SLOW_SYNC_MS = 700
 QUIET_MB = 160
 # 100,000 small nodes, a large one, and buffers.

@@ -141,7 +141,7 @@ class Worker:
     # ---- talking -------------------------------------------------------------------------------------
 
     def connect(self, port):
-        """Opens the session, or resumes it: the server has no excuse for having forgotten it."""
+        """Opens the session, or resumes it; the server must not have forgotten it."""
         resumed = self.session
         last_zxid = resumed.last_zxid if resumed else 0
         self.session = Session(port, SESSION_MS, resume=resumed, last_zxid=last_zxid)

@@ -27,7 +27,7 @@ from servers import (JVM_FLAGS, LIBRARY_JARS, LOG_FLAGS, SERVER_JARS, Server, dr
 JAVA, JAVA39, DROVER = "java", "java39", "drover"  # Apache ZooKeeper 3.8.0, 3.9 from Maven Central, and ours
 VOTER, OBSERVER = "participant", "observer"
 
-# A Java leader says at this level that it sends TRUNC.
+# At this level, a Java leader logs that it sends TRUNC.
 SYNC_LOG_FLAG = "-Dorg.slf4j.simpleLogger.log.org.apache.zookeeper.server.quorum.LearnerHandler=debug"
 
 TICK_MS = 500
@@ -76,7 +76,7 @@ class Member(Server):
         return self.data_dir / "version-2"
 
     def line(self, quorum_port=None, election_port=None):
-        """Its line in the configuration; other ports lead through somebody in between."""
+        """The server's line in the configuration; other ports lead through a proxy."""
         return (f"127.0.0.1:{quorum_port or self.quorum_port}:{election_port or self.election_port}"
                 f":{self.role}")
 
@@ -142,7 +142,7 @@ class Member(Server):
         shutil.rmtree(self.files)
 
     def said(self, since=None):
-        """Its log since the last start, or since it was so long."""
+        """The server's log since the last start, or from this offset."""
         data = self.log_file.read_bytes() if self.log_file.exists() else b""
         return data[self._said_before if since is None else since:].decode(errors="replace")
 
@@ -180,7 +180,7 @@ class Member(Server):
 
     @contextlib.contextmanager
     def client(self):
-        """A session that is closed in the end: one that just goes away expires later, in somebody's quiet."""
+        """A session that is closed at the end. Otherwise it would expire later, while a test expects no writes."""
         try:
             session = Session(self.port)
         except AssertionError as refusal:
@@ -217,7 +217,7 @@ class Ensemble:
 
     @property
     def running(self):
-        """Those that could serve: alive and not stopped."""
+        """The members that could serve: running and not paused."""
         return [member for member in self if member.running and not member.paused]
 
     @property
@@ -288,7 +288,7 @@ class Ensemble:
         self.start(partner.sid)
 
     def level(self):
-        """Returns when all who run are at the same zxid, which needs clients that write nothing. Not without
+        """Returns when all running members are at the same zxid, which needs clients that write nothing. Not without
         a write: until its first commit a Java leader reports the beginning of its epoch."""
         write_marker(self.leader())
         zxids = {}

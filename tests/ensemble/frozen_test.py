@@ -70,7 +70,7 @@ def start(kinds, config=None):
 
 
 def let_the_leader_freeze(kinds):
-    """Somebody else leads, a session of a follower goes on, and the old leader comes back as a follower."""
+    """Another server leads, a session of a follower goes on, and the old leader comes back as a follower."""
     with start(kinds) as ensemble:
         writer = Writer(ensemble[2])
         # A client of the old leader: what is it told when the leader goes on?

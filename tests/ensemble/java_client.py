@@ -46,7 +46,7 @@ class JavaClient:
         threading.Thread(target=self._listen, daemon=True).start()
 
     def open(self, hosts, outcomes):
-        """From now on `outcomes` grows with every write that ends."""
+        """Starts writing: `outcomes` grows with every write that ends."""
         self.outcomes = outcomes
         self.opened = False
         self.say(f"open {hosts}")

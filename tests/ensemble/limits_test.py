@@ -39,7 +39,7 @@ def check_same_everywhere(ensemble):
 
 
 def node_count(member):
-    """Nothing while the server does not serve."""
+    """None while the server does not serve."""
     found = re.search(r"^Node count: (\d+)$", member.word("srvr"), re.MULTILINE)
     return found and int(found.group(1))
 

@@ -124,7 +124,7 @@ class Roamer(Client):
         return True
 
     def compare(self):
-        """A server may be behind the others; after `sync` it has no excuse."""
+        """A server may be behind the others, but not after `sync`."""
         err, _ = self.worker.session.call(p.SYNC, p.buffer("/"))
         check_equal(err, OK, "sync")
         self.worker.verify()
@@ -360,7 +360,7 @@ class Load:
             client.resume()
 
     def check_in(self, tree):
-        """Nothing acknowledged is missing from this tree, while paused."""
+        """Checks, while paused, that this tree has all acknowledged writes."""
         for client in self.counting:
             client.ledger.check_in(tree)
         with self.ensemble.running[0].client() as session:

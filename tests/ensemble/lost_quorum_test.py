@@ -61,7 +61,7 @@ def three_with_data(config=None):
 
 
 def lose(ensemble, *sids):
-    """These burn down. Their disks are kept, for the day when they come back after all."""
+    """Stops these servers for good. Their disks are kept: some tests start them again."""
     lost = [ensemble[sid] for sid in sids]
     ensemble.retire(*sids)
     return lost

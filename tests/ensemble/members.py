@@ -81,7 +81,7 @@ class Members(Ensemble):
         return self[sid]
 
     def retire(self, *sids):
-        """From here on these are not expected to serve."""
+        """Does not expect these servers to serve any more."""
         self.retired += [self.members.pop(sid) for sid in sids]
 
     def join(self, *sids):
@@ -201,7 +201,7 @@ class Members(Ensemble):
 
 
 def forget_members(member):
-    """Its next start is with the file that the test has for it, as if an operator had written it again."""
+    """Removes the server's file; the next start writes it again, as an operator would."""
     for file in member.base.glob("zoo.cfg*"):
         file.unlink()
 

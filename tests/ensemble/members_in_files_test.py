@@ -40,7 +40,7 @@ class InFiles(Ensemble):
             wait_until(lambda sid=sid: self[sid].mode() in ("leader", "follower"), f"server {sid} serves again", 60)
 
     def check_serves(self, markers):
-        """Everybody serves, takes a write, and has all that was written."""
+        """All servers serve, take a write, and have all earlier writes."""
         self.settle()
         for member in self:
             write_marker(member)

@@ -32,7 +32,7 @@ def write_through(member, path):
 
 
 def start(ensemble, leading):
-    """Somebody of this kind leads, and something is written."""
+    """Starts the ensemble with a leader of this kind, and writes something."""
     ensemble.start()
     ensemble.lead(next(member for member in ensemble if member.kind == leading))
     write_through(ensemble.leader(), "/before")

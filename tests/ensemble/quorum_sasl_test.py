@@ -102,7 +102,7 @@ class Peer:
 
 
 def only_auth_packets(data):
-    """What a stranger may get: challenges and errors, no proof."""
+    """True if these are only challenges and errors, as a stranger may get them, and no proof."""
     while data:
         magic, status, length = struct.unpack(">8sii", data[:16])
         if magic != MAGIC or status == SUCCESS or b"rspauth" in data:
@@ -254,7 +254,7 @@ def restart(ensemble, member, stage):
 
 
 def is_answered(member, sid):
-    """Whether the leader answers somebody who does not log in."""
+    """True if the leader answers a client that does not log in."""
     with Peer(member.quorum_port) as stranger:
         stranger.send(greeting(FOLLOWER_INFO, sid, 0))
         with contextlib.suppress(ConnectionResetError):

@@ -94,8 +94,8 @@ class Script:
         connection.call(self.xid(connection), op, p.path_watch_body(CONFIG_NODE, True))
 
     def events(self, what, at):
-        """Those since the last request of this session. Not their zxids: 3.8.0 tells none (ZOOKEEPER-4655), and a
-        follower of 3.9 tells the last one that it happens to have applied before."""
+        """The events since the last request of this session, without zxids: 3.8.0 sends none (ZOOKEEPER-4655), and
+        a follower of 3.9 sends the last one that it happens to have applied before."""
         connection = self.connection(at, None)
         found, _ = connection.call(self.xid(connection), p.SYNC, p.buffer("/"))
         more, _ = connection.call(self.xid(connection), p.EXISTS, p.path_watch_body("/"))
@@ -103,7 +103,7 @@ class Script:
         self.note(what, [(event.kind, event.state, event.path) for event in events])
 
     def version(self):
-        """That of the present members."""
+        """The version of the present membership."""
         connection = self.connection(LEADER, SUPER_AUTH)
         _, answer = connection.call(self.xid(connection), p.GET_DATA, p.path_watch_body(CONFIG_NODE))
         decoder = p.Decoder(answer)
@@ -310,7 +310,7 @@ def without_permission(script, full):
 
 
 def config_node(script):
-    """Everything else that can be done with the node."""
+    """All other operations on the node."""
     for who, auth in {"nobody": None, "super": SUPER_AUTH}.items():
         for at in (LEADER, FOLLOWER, OBSERVES):
             def ask(what, op, body, at=at, auth=auth, who=who):
@@ -432,7 +432,7 @@ def with_two_voters_and_standalone(script):
 
 
 def refused(script):
-    """By a server that does not do it at all."""
+    """Requests to a server with reconfigEnabled=false."""
     for who, auth in {"nobody": None, "super": SUPER_AUTH}.items():
         for what, change in {"nothing at all": {}, "one leaves": {"leaving": "1"}, "nonsense": {"joining": "x"},
                              "another version": {"version": 77}, "all": {"members": ""}}.items():
@@ -490,7 +490,7 @@ def answers_of(ensemble, story):
 
 @functools.lru_cache(maxsize=None)
 def releases():
-    """Those of Java that can be had."""
+    """The Java releases that are available."""
     try:
         maven.zookeeper_jars()
         return [JAVA39, JAVA]

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the dashboard says of servers that join, leave, and follow without being members.
+# The dashboard's view of servers that join, leave, and follow without being members.
 #
 #   reconfig_page_test.py --only TEXT
 

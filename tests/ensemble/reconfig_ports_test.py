@@ -45,7 +45,7 @@ def a_server_moves_to_other_ports_between_servers():
             ensemble.reconfig(joining=line_of(member), at=next(m for m in ensemble if m is not member))
             ensemble.agree()
             writer.wait_for_more()
-        # Everybody finds everybody at the new ports.
+        # All servers find each other at the new ports.
         for member in list(ensemble):
             member.stop()
             ensemble.settle()

@@ -106,7 +106,7 @@ def weights_change(kinds, joins):
 
 
 def two_addresses(member, hosts=("127.0.0.1", SECOND_HOST)):
-    """From now on its line has one address for each of these."""
+    """Gives the server's line one address for each of these."""
     ports = f"{member.quorum_port}:{member.election_port}"
     member.line = lambda: "|".join(f"{host}:{ports}" for host in hosts) + f":{member.role}"
 
@@ -139,7 +139,7 @@ def addresses_change(kinds, joins):
         ensemble.join(4)
         change.goes_on()
         change.compare()
-        # Everybody finds everybody, also after a start.
+        # All servers find each other, also after a restart.
         for member in list(ensemble):
             member.kill()
             ensemble.settle()

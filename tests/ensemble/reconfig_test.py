@@ -255,7 +255,7 @@ def servers_of_both_kinds_are_replaced(leads, joins):
         leader.stop()
         ensemble.agree()
         writer.wait_for_more()
-        # Everybody stops: the files of both kinds are good for a start.
+        # All servers stop: the files of both kinds are good for a start.
         writer.finish(ensemble)
         for member in ensemble:
             member.stop()

@@ -113,7 +113,7 @@ CHANGES = [(p.CREATE, p.create_body("/b")), (p.CREATE2, p.create_body("/b")), (p
 
 
 def read_only_story(kind):
-    """Everything that a scenario of read-only mode hears."""
+    """The replies and events of a scenario of read-only mode."""
     heard = []
     with alone(kind, config=LOCAL) as ensemble:
         server = ensemble[3]
@@ -219,7 +219,7 @@ def zkcli_reads_from_a_read_only_server():
 
 
 def local_story(kinds, config, at_leader):
-    """What a client with a local session receives from one server, with zxids relative to the first."""
+    """The replies to a client with a local session, with zxids relative to the first."""
     heard = []
     with Ensemble(kinds, config=config, properties=WORDS) as ensemble:
         ensemble.start()

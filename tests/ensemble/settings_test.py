@@ -76,7 +76,7 @@ def changed_stores_of_the_quorum_are_used_without_a_restart():
 
 
 def the_key_of_one_server_does_not_speak_for_another():
-    """Nothing but the certificate tells them apart: connections of all come from 127.0.0.1."""
+    """Only certificates distinguish the clients: all connections come from 127.0.0.1."""
     with tempfile.TemporaryDirectory() as folder:
         stores = pathlib.Path(folder)
         authority = Authority(stores, "ensemble")

@@ -88,7 +88,7 @@ def damage(path, change):
 
 
 def nobody_serves(ensemble, why):
-    """For long enough that they would have elected somebody, had they wanted to."""
+    """Checks that no server leads, for longer than an election takes."""
     wait_until(lambda: all(member.answers() for member in ensemble.running), "servers that are up")
     deadline = time.monotonic() + WATCH_SECONDS
     while time.monotonic() < deadline:

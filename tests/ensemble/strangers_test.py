@@ -104,7 +104,7 @@ def election_greeting(sid):
 
 
 def what_a_stranger_is_told(port, said):
-    """From an address that is no member's; empty: nothing."""
+    """The reply to a connection from a foreign address; empty: none."""
     with socket.create_connection(("127.0.0.1", port), timeout=20, source_address=("127.0.0.66", 0)) as stranger:
         stranger.sendall(said)
         with contextlib.suppress(ConnectionResetError):

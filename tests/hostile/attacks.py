@@ -123,7 +123,7 @@ def recursive_watches_times_large_multis(port):
     writer = session_of(port)
     change = (p.SET_DATA, p.set_data_body("/victim", b""))
     for _ in range(4):
-        # As many at once as may be, so that they are applied together.
+        # As many at once as allowed, so that they are applied together.
         batch = [(p.MULTI, p.multi_body([change] * CHANGES_OF_A_MULTI))] * 8
         writer.send(batch)
         for _ in batch:

@@ -91,8 +91,8 @@ class World:
 
 
 def tree_of(port):
-    """What one server shows: every name, and the nodes that attacks change. That the rest is the same everywhere,
-    the servers find out themselves: each transaction carries a digest of the whole tree."""
+    """One server's tree: every name, and the nodes that attacks change. The servers
+    compare the rest themselves: each transaction carries a digest of the whole tree."""
     session = Session(port)
     check_equal(session.call(p.SYNC, p.buffer("/"))[0], OK, "sync")
     tree = {path: sorted(session.children(path)) for path in ("/", "/wide", "/zookeeper/quota")}

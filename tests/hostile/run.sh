@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# What hostile clients can do with the protocol alone, to one server and to an ensemble of three. Real processes,
+# Attacks of hostile clients, on one server and on an ensemble of three. Real processes,
 # about a minute. `run.sh standalone` runs only that; DROVER names another binary.
 set -euo pipefail
 

@@ -271,7 +271,7 @@ def flip(path, offset):
 
 
 def end_of_records(log):
-    """Behind the last record, by the format's description."""
+    """The offset behind the last record, computed from the format's description."""
     data, at = log.read_bytes(), 16
     while at + 12 <= len(data) and (length := int.from_bytes(data[at + 8:at + 12], "big")) > 0:
         at += 13 + length

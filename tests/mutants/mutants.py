@@ -227,7 +227,7 @@ MUTANTS = [
     Mutant("contradicted-server-leads", "a server whose replay contradicts its digests", "zab/peer.cc", [
         ("  election_.set_may_lead(may_lead());\n", "")],
         script="wrong-leader"),
-    # --- agreement: bringing a learner level ---
+    # --- agreement: syncing a learner ---
     Mutant("diff-over-a-stray-tail", "1154", "zab/sync_plan.cc", [
         ("  return {Kind::kTrunc, std::min(shared, history.committed())};", "  return {Kind::kDiff, std::min(shared, history.committed())};")]),
     Mutant("histories-compared-by-zxid-alone", "2832", "zab/sync_plan.cc", [
@@ -487,7 +487,7 @@ def table():
 
 
 def document(write):
-    """Whether docs/testing.md holds the table; writes it there."""
+    """Returns whether docs/testing.md has the current table; writes it if asked to."""
     text = DOCUMENT.read_text()
     begin, end = text.index(TABLE_BEGIN) + len(TABLE_BEGIN), text.index(TABLE_END)
     right = text[:begin] + "\n" + table() + text[end:]
@@ -497,7 +497,7 @@ def document(write):
 
 
 def check():
-    """Cheap, for CI: every mutant can still be made, was found as it is now, and is told of as it was found."""
+    """Cheap, for CI: each mutant can still be made, was found in its present form, and docs/testing.md says how."""
     finds = load_finds()
     wrong = []
     for mutant in MUTANTS:

@@ -53,7 +53,7 @@ by_header() {
   done
 }
 
-# Nothing of other projects in what users include, and nothing of ours but drover/.
+# Public headers include no header of other projects, and only drover/ of ours.
 names_nobody_else() {
   ! grep -rnE '#include ("|<(boost|openssl|fmt|spdlog|gtest|zlib|base|wire|net|client|recipes)/)' \
     "$prefix/include" | grep -v '#include "drover/'

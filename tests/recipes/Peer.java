@@ -49,7 +49,7 @@ public final class Peer {
   private static final Map<String, DistributedDoubleBarrier> barriers = new ConcurrentHashMap<>();
   private static final Map<String, GroupMember> members = new ConcurrentHashMap<>();
 
-  // What the consumer of a path was given. Curator's consumers take all there is, whether it is asked for or
+  // Items that the consumer of a path received. Curator's consumers take all there is, whether it is asked for or
   // not; they claim it in our default place.
   private static final Map<String, LinkedBlockingQueue<String>> given = new ConcurrentHashMap<>();
 

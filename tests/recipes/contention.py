@@ -37,7 +37,7 @@ def start(command, address, kind, path):
 
 
 def run_all(started):
-    """What went wrong, if anything did."""
+    """Runs them; returns the problems."""
     problems = [f"{library} is not ready" for library, process in started
                 if process.stdout.readline() != "ready\n"]
     for _, process in started if not problems else []:

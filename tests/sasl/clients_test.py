@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Clients that log in with a password: kazoo and Apache's shell, with a JAAS file as Apache's documentation shows it.
-# And the server's own side: what prevents a start, and that no password is ever shown.
+# Also the server's side: errors that prevent a start, and that no password is ever shown.
 #
 # Debian's interpreter is used on purpose: kazoo and its SASL library are Debian modules.
 

@@ -81,7 +81,7 @@ class Client:
         return token if error == "OK" else error
 
     def log_in(self, user, password, acting_as=None, **changes):
-        """What the server says to a whole login, in one word."""
+        """Logs in; returns the result in one word."""
         login = digest_md5.Login(self.challenge(), user, password, acting_as)
         error, token = self.say(login.response(**changes))
         if token == login.proof():
@@ -282,7 +282,7 @@ def a_digest_instead_of_a_login(client):
 
 
 def acl_names(client):
-    """Which names an ACL may have, and what `auth` stands for."""
+    """The names that an ACL may have, and the meaning of `auth`."""
     names = ["bob", "", "a@b@c", "a@", "a/b/c@R", "a/b/c", "@", "a/b", "a/b@R", "/@", "a\nb@c", "a/@"]
     login = client.log_in("bob", "bobsecret")
     errors = [client.error(p.CREATE, p.create_body(f"/name{i}", b"", [(31, "sasl", name)]))
@@ -295,7 +295,7 @@ def acl_names(client):
 
 
 def access(client):
-    """What bob may do with nodes of several owners."""
+    """Bob's permissions on nodes of several owners."""
     acls = {"bob": [(31, "sasl", "bob")], "ann": [(31, "sasl", "ann")], "everyone": [(1, "sasl", "everyone")],
             "both": [(1, "digest", "u:x"), (2, "sasl", "bob")]}
     client.error(p.AUTH, p.auth_body("digest", b"super:admin"))

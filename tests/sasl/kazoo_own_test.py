@@ -37,7 +37,7 @@ logging.getLogger("kazoo").setLevel(logging.CRITICAL)
 
 
 class Cluster(list):
-    """What kazoo's harness wants to know of its servers."""
+    """The interface that kazoo's harness expects of a cluster."""
 
     def __init__(self, server):
         super().__init__([server])

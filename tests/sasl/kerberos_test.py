@@ -108,7 +108,7 @@ def names_case(title):
 
 
 def refusal(server, principal, **options):
-    """What the shell says when it cannot log in; the server goes on."""
+    """The shell's output when it cannot log in; the server must continue."""
     said = shell(server, principal, "get /", **options)
     check("SaslAuthenticated" not in said, said)
     check_equal(who(server, "ann"), ["ip: 127.0.0.1", f"sasl: ann@{REALM}"], "the next client")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# What a core file of a running process would show: its writable memory, read from /proc.
+# The writable memory of a running process, read from /proc: what its core file would contain.
 
 import re
 

@@ -13,7 +13,7 @@ SRVR = b"Zookeeper version: fake\nLatency min/avg/max: 0/0.0/0\nMode: standalone
 
 
 def client_port(arguments):
-    """From -D or the file, as the real server reads them, for the few files of the tests."""
+    """Reads a setting from -D or the file, as the real server does, for the few files of the tests."""
     port = 0
     with open(arguments[1], encoding="utf-8") as config:
         for line in config:
