@@ -81,7 +81,7 @@ enum class ErrorClass : std::uint8_t {
   kUsage,          // the call was wrong
 };
 
-// Whether the operation was applied.
+// Could the operation have been applied?
 enum class Applied : std::uint8_t {
   kNo,
   kMaybe,  // it was sent, and no reply will come

@@ -25,10 +25,10 @@ class SaslLogin;
 using SaslLoginPtr = std::shared_ptr<const SaslLogin>;
 
 // Use TLS, too: the password is protected, but the requests behind the login are not. The memory of
-// `password` is overwritten; other copies are the caller's affair.
+// `password` is overwritten; other copies are the caller's responsibility.
 Result<SaslLoginPtr> sasl_password(std::string user, std::string password);
 
-// Which service the servers are, for Kerberos.
+// The Kerberos service of the servers.
 struct SaslService {
   std::string name = "zookeeper";  // of "zookeeper/HOST", HOST being the server's name
   // "zookeeper/zk.example.com": one principal for all servers. A realm in it has no effect, because krb5.conf
@@ -39,8 +39,8 @@ struct SaslService {
   bool canonicalize_host_name = true;
 };
 
-// Who we are: a keytab, from which tickets are renewed, or a ticket cache, which others renew (kinit,
-// k5start).
+// The client's credentials: a keytab, from which tickets are renewed, or a ticket cache, which others renew
+// (kinit, k5start).
 struct KerberosIdentity {
   std::string principal = {};  // "hbase/node1@EXAMPLE.COM"; may be empty with a ticket cache
   std::string keytab = {};

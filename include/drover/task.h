@@ -152,7 +152,7 @@ struct IsResult : std::false_type {};
 template <class T>
 struct IsResult<std::expected<T, Error>> : std::true_type {};
 
-// Whether this thread is running a client's callbacks now.
+// True if this thread is running a client's callbacks now.
 bool is_on_executor();
 [[noreturn]] void die_of_blocking();
 

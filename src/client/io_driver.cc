@@ -84,7 +84,7 @@ class IoThread final : public IoDriver,
   std::unique_ptr<net::Resolver> resolver_;
   std::unique_ptr<net::Dialer> dialer_;
   std::unique_ptr<net::SaslStarter> sasl_starter_;
-  // Of this connection.
+  // The login of the current connection.
   SaslLogin::Server sasl_server_;
   std::optional<net::SaslStarter::Ticket> sasl_ticket_;
   std::unique_ptr<SaslConversation> conversation_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who moves when the list of servers changes? (ZOOKEEPER-1355, as in the C and Java clients.)
+// Which clients move when the list of servers changes (ZOOKEEPER-1355, as in the C and Java clients)?
 //
 // If every client stayed, new servers would stay idle; if every client reconnected, all would reach the same
 // few servers at once. So each client decides by chance. If clients were even over the old list, they are

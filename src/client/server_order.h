@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which server to try next, and how long to wait before.
+// Decides which server to try next, and how long to wait before.
 //
 // The list is shuffled once, so that many clients with one connect string spread over the servers, and then
 // tried in turn. The first try is immediate. Within a round the delay is only a jitter, so that the clients

@@ -22,7 +22,7 @@ class Strand : public std::enable_shared_from_this<Strand> {
   void post(Chain<Job>& jobs);
   void post(Job* job);
   void post(std::move_only_function<void()> work);
-  // Whether the caller is a job of this strand.
+  // True if the caller is a job of this strand.
   bool is_current() const;
   // Flushed after each batch of jobs, so that their requests go out together.
   void set_driver(std::weak_ptr<Driver> driver) { driver_ = std::move(driver); }

@@ -178,7 +178,7 @@ void add_auth_keys(KeyTable& table, AuthSettings& a) {
       .key("ensembleAuthName", list(a.ensemble_names));
 }
 
-// One of several names: superUser.X has others.
+// Appends a name: each key superUser.X adds one.
 Setter one_more(std::vector<std::string>& target) {
   return [&target](std::string_view value) {
     target.emplace_back(value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the files of a data directory to a state in memory, and to what a member knows of itself at its start.
+// Reads the files of a data directory into a state in memory and the facts with which a member starts.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 // The thread that copies and sends the state also handles every request, acknowledgement and commit. So the
 // state is sent in small pieces. As long as transactions are applied, there is a rest after each piece, in
 // which that thread does everything else first, and the learner's CPU time comes in short bursts. If nothing
-// is written, nobody waits, and the pieces follow each other at once.
+// is written, there is no rest.
 //
 // docs/performance.md, "A server joins", has the measurements.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace drover::host {
 
-// As many bytes are queued in a link's output at a time.
+// Bytes queued in a link's output at a time.
 inline constexpr std::size_t kStreamPieceBytes = std::size_t{256} << 10;
 // At most 256 MB per second while clients write.
 inline constexpr std::int64_t kStreamRestMs = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the functions of drover/sasl.h share.
+// Code that the functions of drover/sasl.h share.
 #pragma once
 
 #include <string>

@@ -2,7 +2,7 @@
 //
 // Guests of the election port: servers that are not peers, because they are about to join or were removed.
 //
-// Anybody can be a guest, so each guest costs a limited amount of memory, descriptors, threads and time. A
+// Any host can be a guest, so each guest costs a limited amount of memory, descriptors, threads and time. A
 // guest is dialled only because it knocked, a few times at most, and never at an address of a peer: the peer
 // would take our greeting for a new link of ours and close the old one.
 #include <algorithm>

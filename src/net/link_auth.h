@@ -27,7 +27,7 @@
 
 namespace drover::net {
 
-// What all links of a server share. Everything it points to outlives the links.
+// Settings that all links of a server share. Everything it points to outlives the links.
 struct PeerAuth {
   // --- accepted connections ---
   SaslFactory* acceptor = nullptr;  // null: SASL is off

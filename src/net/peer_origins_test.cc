@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which server a connection may act as, by the address that it comes from.
+// The address that a connection comes from decides as which server it may act.
 #include "net/peer_origins.h"
 
 #include <gtest/gtest.h>

@@ -38,7 +38,7 @@ struct IoCount {
   std::size_t bytes = 0;  // only with kOk, and then at least 1
 };
 
-// What the owner wants to do next.
+// The operations that the owner waits for.
 struct Interest {
   bool read = false;
   bool write = false;
@@ -74,7 +74,7 @@ class Stream {
 
   // The epoll events to wait for. During a handshake the interest does not matter.
   std::uint32_t events_for(Interest interest) const;
-  // Whether read() has more to return (bytes, or the end of the stream) that epoll will not report.
+  // True if read() has more to return (bytes, or the end of the stream) that epoll will not report.
   bool has_buffered() const;
 
   // Sends TLS close_notify if that is possible now, and closes our half of the connection.
@@ -89,7 +89,7 @@ class Stream {
 
   // Valid after a TLS handshake. ZooKeeper's x509 scheme uses the subject as the client's id.
   std::optional<std::string> peer_subject() const;
-  // Whether the peer has presented a certificate that names this host or address. Always false for plain
+  // True if the peer has presented a certificate that names this host or address. Always false for plain
   // streams.
   bool peer_certificate_names(const std::string& host) const;
   std::string tls_version() const;  // "TLSv1.3"; empty for plain streams
@@ -103,7 +103,7 @@ class Stream {
   int errno_ = 0;
 };
 
-// Whether these are the first bytes of a TLS connection. One byte decides: a ClientHello starts with the
+// True if these are the first bytes of a TLS connection. One byte decides: a ClientHello starts with the
 // record type 0x16. No four-letter word starts with it, and as a frame length it would be above 350 MB. A
 // second byte, if present, must be the major version 3.
 bool looks_like_tls(std::string_view first_bytes);

@@ -19,7 +19,7 @@ class TlsContext {
   static IoResult<std::shared_ptr<const TlsContext>> load(const TlsOptions& options);
 
   TlsRole role() const { return role_; }
-  // Whether the peer's certificate must name its host or address.
+  // True if the peer's certificate must name its host or address.
   bool verifies_peer_name() const { return verifies_peer_name_; }
   int handshake_timeout_ms() const { return handshake_timeout_ms_; }
   SSL_CTX* native() const { return context_.get(); }

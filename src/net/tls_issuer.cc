@@ -17,7 +17,7 @@ using VerificationPtr = std::unique_ptr<X509_STORE_CTX, OpensslDeleter<X509_STOR
 void free_certificates(STACK_OF(X509) * certificates) { sk_X509_pop_free(certificates, X509_free); }
 using CertificatesPtr = std::unique_ptr<STACK_OF(X509), OpensslDeleter<free_certificates>>;
 
-// What OpenSSL asks of a chain by default: RSA of 2048 bits, SHA-224.
+// OpenSSL's default requirements for a chain: RSA of 2048 bits, SHA-224.
 constexpr int kSecurityBits = 112;
 
 bool is_strongly_signed(X509* certificate, EVP_PKEY* signer) {

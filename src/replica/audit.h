@@ -38,7 +38,7 @@ std::string audit_escaped(std::string_view text);
 // A line about the server itself: serverStart, serverStop.
 AuditLine server_audit_line(std::string_view server_user, std::string_view operation, AuditResult result);
 
-// What the log will say about a request in flight.
+// The audit log's note of a request in flight.
 struct AuditNote {
   SessionId session{};
   wire::OpCode op{};

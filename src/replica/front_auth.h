@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the parts of Front share about identities.
+// Code about identities that the parts of Front share.
 #pragma once
 
 #include <cstddef>

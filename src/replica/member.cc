@@ -149,7 +149,7 @@ void Member::on_disk(const zab::DiskAnswer& answer, Instant now, Effects& effect
   after(now, wall_, effects);
 }
 
-// What an answer means for the state in memory.
+// Applies a disk answer to the state in memory.
 void Member::note_answer(const zab::DiskAnswer& answer, Instant now) {
   if (const auto* durable = std::get_if<zab::TxnsDurable>(&answer)) replica_.note_durable(durable->last, now);
   if (const auto* reloaded = std::get_if<zab::StateReloaded>(&answer)) {

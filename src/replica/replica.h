@@ -57,7 +57,7 @@ namespace drover::replica {
 enum class Service : std::uint8_t { kNone, kLeading, kLearning, kReadOnly };
 
 struct ReplicaConfig {
-  bool standalone = false;  // what it applies counts as agreed on with nobody
+  bool standalone = false;  // what it applies counts as agreed with no other server
   std::int64_t tick_ms = 3000;
   SessionId first_session{};  // ids count up from here; the top byte of all of them is this server's
   std::int64_t container_check_ms = 60'000;
@@ -73,7 +73,7 @@ struct ReplicaConfig {
   // The counter of an epoch's last transaction. One more would overflow into the epoch (ZOOKEEPER-1277).
   // nullopt: it may, as a standalone server has no epochs.
   std::optional<std::uint32_t> last_counter = 0xffff'fffe;
-  // Who this server is in the audit log; nullopt: there is no audit log.
+  // This server's name in the audit log; nullopt: there is no audit log.
   std::optional<std::string> audit_user{};
 };
 

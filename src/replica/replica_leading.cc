@@ -16,8 +16,8 @@ using wire::OpCode;
 
 const state::Identities kNobody;
 
-// Whether a full disk forbids it. Requests that shrink the state must remain possible, or nothing could make
-// room.
+// True if a full disk forbids the request. Requests that shrink the state must remain possible, or nothing
+// could make room.
 bool grows_state(OpCode op) {
   switch (op) {
     case OpCode::kDelete:

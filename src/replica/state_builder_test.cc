@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From records and transactions to a state: what is accepted, refused and reported.
+// Records and transactions become a state: which are accepted, refused and reported.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -44,7 +44,7 @@ std::vector<net::Endpoint> EnsembleHost::quorum_endpoints(ServerId server) const
   return endpoints(addresses_of(memberships_, server), &PeerAddress::quorum_port);
 }
 
-// Of every membership that counts: a server may have moved, or be about to.
+// Hosts of the current and the proposed membership: a server may have moved, or be about to.
 PeerSasl::Hosts EnsembleHost::hosts_of_members() const {
   PeerSasl::Hosts hosts;
   for (const Membership* each : {&memberships_.committed(), &memberships_.last_seen()}) {

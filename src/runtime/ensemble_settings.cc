@@ -12,7 +12,7 @@ namespace {
 // Java's value. If it were shorter, a server would show its old state at every election.
 constexpr std::int64_t kReadOnlyAfterMinMs = 2000;
 
-// Never sent to anybody.
+// Never sent.
 constexpr ServerId kStandaloneId{0};
 
 }  // namespace

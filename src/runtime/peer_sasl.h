@@ -50,7 +50,7 @@ class PeerSasl {
   net::PeerAuth auth_;
 };
 
-// Whether create() would succeed, without a loop.
+// True if create() would succeed, without a loop.
 IoResult<void> check_peer_sasl(const QuorumSaslSettings& settings);
 
 }  // namespace drover::server

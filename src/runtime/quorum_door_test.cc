@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who gets past the quorum port with SASL, and what a stranger cannot do there.
+// Logins with SASL at the quorum port, and attacks of strangers on it.
 #include "runtime/quorum_door.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One rule of auth_to_local: its text, and what it makes of a principal's words.
+// One auth_to_local rule: parses it and maps a principal to a name.
 #pragma once
 
 #include <cstddef>

@@ -38,7 +38,7 @@ using CyrusConnection = std::unique_ptr<sasl_conn_t, DisposeConnection>;
 // Callbacks have one type in the library's tables and another one each when called.
 template <class Function>
 sasl_callback_t cyrus_callback(unsigned long id, Function function, void* context) {
-  // By way of the type that compilers take for "any function".
+  // Casts through void (*)(), which compilers accept for any function.
   return {id, reinterpret_cast<int (*)()>(reinterpret_cast<void (*)()>(function)), context};
 }
 // Silences the library. Part of each connection's callbacks: the process may have initialized it before us.
@@ -62,7 +62,7 @@ std::string one_line(std::string text);
 // A name from a peer, fit for a log line: in quotes, at most 64 bytes, without control characters.
 std::string quoted_name(std::string_view name);
 
-// What all conversations have in common: the bound of tokens and the end.
+// The common part of all conversations: the limit of tokens and the end.
 class BoundedConversation : public SaslConversation {
  public:
   SaslStep step(std::string_view token) final;

@@ -2,7 +2,7 @@
 //
 // A strict reader of DIGEST-MD5's messages, `name=value,name="value"` (RFC 2831, section 7.1).
 //
-// It stands before Cyrus SASL, which is more lenient than Java: it ignores the host in digest-uri and the
+// It runs before Cyrus SASL, which is more lenient than Java: it ignores the host in digest-uri and the
 // nonce count, leaks memory for a repeated directive, and reads a null pointer if the first message of a
 // server is its last.
 #pragma once
@@ -25,7 +25,7 @@ const std::string* find_directive(const std::vector<DigestDirective>& directives
 // The error says what is wrong, without quoting the message.
 std::expected<std::vector<DigestDirective>, std::string> parse_directives(std::string_view message);
 
-// What Java's client and server check. `service` is "zookeeper/zk-sasl-md5".
+// The checks of Java's client and server. `service` is "zookeeper/zk-sasl-md5".
 struct DigestService {
   std::string_view service;
   std::string_view realm;

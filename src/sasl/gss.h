@@ -26,7 +26,7 @@ struct ReleaseCredential {
 };
 using GssCredential = std::unique_ptr<std::remove_pointer_t<gss_cred_id_t>, ReleaseCredential>;
 
-// For a server. Reads the keytab and asks nobody.
+// For a server. Reads the keytab; makes no network request.
 IoResult<GssCredential> acquire_acceptor(const KerberosAcceptor& acceptor);
 
 // For a client. Asks the KDC for a ticket if there is none, or if the present one is past half of its time.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What surrounds the text of a JAAS file: its name as Java takes it, and the properties that its values may
-// use.
+// The name of a JAAS file, as Java reads it, and the properties that its values may use.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a proven Kerberos principal to the id in an ACL, as ZooKeeper does it.
+// Maps a proven Kerberos principal to the id in an ACL, as ZooKeeper does.
 //
 //   hbase/node1@EXAMPLE.COM ── auth_to_local ──► hbase ──► hbase/node1@EXAMPLE.COM
 //                                                  └─ with removeHost… and removeRealm… ──► hbase

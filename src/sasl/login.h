@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a section of a JAAS file means: who may log in with a password, or which Kerberos key proves who we
-// are.
+// The meaning of a section of a JAAS file: users and passwords, or the Kerberos key of this server.
 #pragma once
 
 #include <expected>

@@ -33,16 +33,17 @@ struct ServiceName {
 inline const ServiceName kClientPortDigest = {"zookeeper", "zk-sasl-md5"};
 inline const ServiceName kQuorumDigest = {"zookeeper-quorum", "zk-quorum-sasl-md5"};
 
-// What a peer has proven, and what it asks for.
+// The identity that a peer has proven, and the one that it asks for.
 struct ProvenPeer {
   std::string_view authentication_id;  // the user, or the Kerberos principal "bob/node1@EXAMPLE.COM"
   std::string_view requested_id;       // equals authentication_id if the peer asks for nothing else
 };
 
-// Decides as whom a proven peer acts (SaslConversation::authorization_id()), or why it may not act at all.
+// Returns the identity of an authenticated peer (SaslConversation::authorization_id()), or the reason for
+// refusing it.
 using AuthorizationRule = std::function<std::expected<std::string, std::string>(const ProvenPeer&)>;
 
-// Everyone acts as himself only. kerberos_name.h has the rules of the client port and of the quorum.
+// No peer may act as another user. kerberos_name.h has the rules of the client port and of the quorum.
 AuthorizationRule as_authenticated();
 
 using Users = std::map<std::string, Secret, std::less<>>;

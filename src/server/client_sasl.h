@@ -19,8 +19,8 @@ namespace drover::server {
 // is missing.
 IoResult<std::unique_ptr<SaslFactory>> client_sasl(const SaslSettings& settings);
 
-// Who a user with this password is, by the same rules, for logins over HTTP; none: the password is wrong. The
-// function is null if there are no logins with passwords. `settings` must outlive it.
+// Returns the SASL id for a user and password, by the same rules, for logins over HTTP; nullopt if the
+// password is wrong. The function is null if there are no logins with passwords. `settings` must outlive it.
 using PasswordCheck =
     std::function<std::optional<std::string>(std::string_view user, std::string_view password)>;
 IoResult<PasswordCheck> password_check(const SaslSettings& settings);

@@ -92,7 +92,7 @@ class ServerProcess final : public Server,
     std::optional<Endpoint> plain;
     std::optional<Endpoint> secure;
   };
-  // Those that the members' line of this server names replace `now`.
+  // `now`, replaced by the client addresses in this server's line of `members`, if there are any.
   ClientPorts client_ports_in(const zab::Membership& members, const ClientPorts& now) const;
   void want_client_ports(const zab::Membership& members);  // on the core's thread
   void move_client_ports();

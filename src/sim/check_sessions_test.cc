@@ -51,7 +51,7 @@ TEST_F(SessionsTest, ASessionThatIsCreatedTwiceIsFound) {
   EXPECT_REJECTED(s, "I8: session 0x701 is created at 0x500000004 and was at 0x500000001");
 }
 
-// What a leader adds to the end of a session whose nodes it could not list completely.
+// A leader adds this after the end of a session whose nodes it could not list completely.
 std::string sweep(Story& s, const std::vector<std::string>& paths, OpCode op = OpCode::kDelete) {
   return t::written([&](wire::Writer& w) {
     wire::encode(w, wire::TxnHeader{SessionId{}, 0, next(s.last), 1'700'000'000'000, OpCode::kMulti});

@@ -250,7 +250,7 @@ bool Nemesis::is_held_without(const SimServer& victim) const {
   return victim.process()->member().peer().membership().is_quorum(hold);
 }
 
-// Nobody is about to change them, so that a quorum of them is a quorum for everybody.
+// True if all servers have the same members and no change is in progress.
 bool Nemesis::agree_on_members() const {
   std::set<std::int64_t> versions;
   for (const auto& server : servers_) {

@@ -102,7 +102,7 @@ class Oracle final : private CheckOrder::Listener {
   // --- the end ---
   // All faults are healed and nothing is under way: the server must be at the end of the history.
   void on_settled(ServerId server, const state::Machine& machine);
-  // And all clients are gone: nothing of them may be left.
+  // The same, after all clients are gone: nothing of them may be left.
   void on_drained(ServerId server, const state::Machine& machine, const Leftovers& left);
 
   bool ok() const { return failures_.empty(); }

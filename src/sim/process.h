@@ -42,7 +42,7 @@
 
 namespace drover::sim {
 
-// Observes what servers do, as far as anybody could ever know.
+// Observes what servers do, as far as it is visible from outside.
 class ServerObserver {
  public:
   virtual ~ServerObserver() = default;

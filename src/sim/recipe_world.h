@@ -89,7 +89,7 @@ class RecipeWorld {
   void lose_request(std::size_t i, std::string op, int nth = 1);
   // Runs `then` when the nth request has just been sent: to stop, to destroy, to kill.
   void at_request(std::size_t i, std::string op, int nth, std::function<void()> then);
-  // One of the three traps above has not sprung yet.
+  // One of the three traps above has not been triggered yet.
   bool has_traps(std::size_t i) const;
   void disarm(std::size_t i);
   // The connection breaks; the client may come back at once.

@@ -152,7 +152,7 @@ void let_a_leader_go_astray(Cluster& cluster) {
   cluster.run_for(600 * kMillisecond);
 }
 
-// The same, but it crashes while it is alone, and stays away for some time. nullopt: there was no leader.
+// The same, but it crashes while it is isolated, and stays down for a while. nullopt: there was no leader.
 std::optional<ServerId> let_a_leader_go_astray_and_crash(Cluster& cluster) {
   write_for_a_while(cluster);
   const SimServer* leader = cluster.leader();
@@ -174,8 +174,8 @@ void let_a_leader_go_astray_and_restart(Cluster& cluster) {
   cluster.run_for(600 * kMillisecond);
 }
 
-// And while it runs, the snapshots before its log become unreadable: then the log cannot be cut back any
-// more.
+// The same, but while it runs, the snapshots before its log become unreadable: then the log cannot be cut
+// back any more.
 void let_a_leader_go_astray_and_lose_its_snapshots(Cluster& cluster) {
   const auto id = let_a_leader_go_astray_and_crash(cluster);
   if (!id) return;
@@ -315,8 +315,8 @@ void wipe_one_while_another_has_only_begun(Cluster& cluster) {
   cluster.run_for(600 * kMillisecond);
 }
 
-// Of three servers one is away, one has missed the end, and one has lost it. Together the two would be a
-// quorum; but only the third has what was acknowledged.
+// Server 1 is isolated, server 2 damaged. Together they are a quorum, but only server 3 has the acknowledged
+// writes.
 void damage_one_while_another_is_stale(Cluster& cluster) {
   const ServerId whole{3};
   const ServerId damaged{2};
@@ -412,7 +412,7 @@ Plan with_an_intruder() {
   return plan;
 }
 
-// And it sends anything it likes to new servers, so that they do not start while it is there.
+// It also sends garbage to new servers, so that they do not start while it is there.
 Plan with_an_intruder_at_the_first_start() {
   Plan plan = with_an_intruder();
   plan.initialized = false;

@@ -41,7 +41,7 @@ void World::stop(ActorId id) {
   actor.missed.clear();
 }
 
-// Everything that came due meanwhile happens now, in order.
+// Runs all events that are due, in order.
 void World::resume(ActorId id) {
   Actor& actor = actors_[index(id)];
   actor.paused = false;

@@ -21,14 +21,14 @@ namespace drover::state {
 using Identities = std::vector<wire::Identity>;
 using IdentitiesPtr = std::shared_ptr<const Identities>;
 
-// Whether `who` has any of the permissions in `perms`.
+// True if `who` has any of the permissions in `perms`.
 bool is_allowed(const AclList& acl, std::int32_t perms, const Identities& who, const Options& options);
 
 // The permissions that entries grant to `who` by name. World entries, empty lists and skipACL grant nothing
 // here, because they do not say who is asking.
 std::int32_t permissions_by_name(const AclList& acl, const Identities& who, const Options& options);
 
-// Whether everybody may change this ACL, and so add themselves to it.
+// True if every client may change this ACL, and so add itself to it.
 bool anybody_may_change(const AclList& acl, const Options& options);
 
 bool is_super(const Identities& who);
@@ -51,7 +51,7 @@ std::string digest_identity(std::string_view user_password, const std::string& a
 // The user's name as whoAmI shows it; empty for schemes without a provider.
 std::string user_name(const wire::Identity& id, const Options& options);
 
-// Whether an `ip` ACL id ("10.0.0.0/8") contains the address. Addresses of different families never match.
+// True if an `ip` ACL id ("10.0.0.0/8") contains the address. Addresses of different families never match.
 bool ip_matches(std::string_view address, std::string_view acl_id);
 
 }  // namespace drover::state

@@ -46,7 +46,7 @@ class BlobArena {
     head = new (block) FreeBlock{head};
   }
 
-  // Whether a block of `old_bytes` can hold `new_bytes` without waste.
+  // True if a block of `old_bytes` can hold `new_bytes` without waste.
   static bool same_class(std::size_t old_bytes, std::size_t new_bytes) {
     return old_bytes != 0 && old_bytes <= kSmallMax && new_bytes != 0 && new_bytes <= kSmallMax &&
            class_of(old_bytes) == class_of(new_bytes);

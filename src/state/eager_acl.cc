@@ -11,7 +11,7 @@ namespace {
 
 using wire::OpCode;
 
-// What a request needs: permissions on a node, and a valid ACL.
+// The requirements of a request: permissions on a node, and a valid ACL.
 struct Need {
   std::string_view path;
   std::int32_t perms = 0;

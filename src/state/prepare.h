@@ -44,7 +44,7 @@ struct WriteRequest {
   const ReconfigRule* reconfig = nullptr;  // null: a standalone server has no members
 };
 
-// Whether the op changes state and so needs a transaction.
+// True if the op changes state and so needs a transaction.
 bool is_write(wire::OpCode op);
 
 struct Prepared {

@@ -43,7 +43,7 @@ struct ReadOutcome {
   std::size_t looked_at = 0;  // number of nodes and watches, for reads that examine many
 };
 
-// Whether answer_read() supports the op.
+// True if answer_read() supports the op.
 bool is_read(wire::OpCode op);
 
 // Approximate size of the reply, or of the work if that is more; 0 for ops whose replies are always small.

@@ -4,8 +4,8 @@
 //
 // The writer never runs while a walk begins or ends. But walks are readers, each on its own thread, so
 // several may begin or end at the same time. So a place is claimed with an atomic flag. The list of places
-// only grows, up to the largest number that was ever in use at once. The writer, which runs alone, looks at
-// all places; without any walk that is one load.
+// only grows, up to the largest number that was ever in use at once. The writer, of which there is one, looks
+// at all places; without any walk that is one load.
 #pragma once
 
 #include <atomic>

@@ -132,8 +132,8 @@ inline Past three_epochs() {
           }};
 }
 
-// What Java leaves when a leader's snapshot replaced an older history: without the newest snapshot, the rest
-// looks like a complete, shorter history. The operator also forgot an initialize mark.
+// The files that Java leaves when a leader's snapshot replaced an older history: without the newest snapshot,
+// the rest looks like a complete, shorter history. The operator also forgot an initialize mark.
 inline Past written_by_java() {
   return {"Java's snapshot over an older history", range(1, 1, 42), [](World& w) {
             const bool made = w.snapshot({}) && w.start() && w.append(range(1, 1, 10)) &&

@@ -74,7 +74,7 @@ std::string encode(const LogLink& link) {
   return out;
 }
 
-// Whether the last eight bytes are the checksum of the rest.
+// True if the last eight bytes are the checksum of the rest.
 bool checks(std::string_view bytes) {
   const std::string_view fields = bytes.substr(0, bytes.size() - 8);
   return wire::load_be<std::int64_t>(bytes.data() + fields.size()) == check_of(fields);

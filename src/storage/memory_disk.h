@@ -22,7 +22,7 @@ namespace drover::storage {
 
 inline constexpr std::size_t kSectorBytes = 512;
 
-// What happens to unsynced changes at a power loss.
+// The fate of unsynced changes at a power loss.
 enum class Survival {
   kLose,  // none of them reached the disk
   kKeep,  // all did

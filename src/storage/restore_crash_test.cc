@@ -24,7 +24,7 @@ struct Restoring {
     store.writer.reset();
   }
 
-  // What the server does with a body that it has stored and verified; true: it has answered 200.
+  // Restores a stored and verified body, as the server does; true: it has answered 200.
   bool take_in() {
     // The body, under a temporary name.
     const auto sent = write_snapshot(store.disk, store.dirs, kNew, {.incoming = true});

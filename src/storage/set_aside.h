@@ -19,7 +19,7 @@
 
 namespace drover::storage {
 
-// Whether there is any log or snapshot, valid or not.
+// True if there is any log or snapshot, valid or not.
 IoResult<bool> has_history(Disk& disk, const DataDirs& dirs);
 
 // Moves every log and snapshot into a directory `set-aside.<n>` beside them, or into two directories with the

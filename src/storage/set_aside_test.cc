@@ -71,7 +71,7 @@ TEST_F(SetAside, SeparateLogAndSnapshotDirectoriesUseTheSameNumber) {
 }
 
 TEST_F(SetAside, ADirectoryWithoutLogsIsNotNewAfterwards) {
-  // What Java leaves right after a leader's snapshot: nothing is moved in the log directory.
+  // The files that Java leaves right after a leader's snapshot: nothing is moved in the log directory.
   const DataDirs apart = data_dirs("/apart", "/logs");
   for (const std::string& directory : {apart.snapshots, apart.logs}) {
     ASSERT_TRUE(store.disk.make_directories(directory));

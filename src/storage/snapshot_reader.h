@@ -28,7 +28,7 @@ IoResult<SnapshotInfo> read_snapshot_body(InputWindow& in, SnapshotSink& sink);
 // Reads the whole snapshot to check its seals.
 IoResult<SnapshotInfo> verify_snapshot(Disk& disk, const std::string& directory, const SnapshotFile& file);
 
-// Whether the snapshot shows changes after `zxid`. A snapshot is fuzzy: one that was started before `zxid`
+// True if the snapshot shows changes after `zxid`. A snapshot is fuzzy: one that was started before `zxid`
 // may still contain later changes.
 bool reaches_beyond(const SnapshotFile& file, const SnapshotInfo& info, Zxid zxid);
 

@@ -45,7 +45,7 @@ class TxnLogWriter {
   // harm. Call it when idle after roll(): the new file is then ready before it is needed.
   IoResult<void> reserve(std::uint64_t entry_bytes, std::uint64_t entries = 1);
 
-  // Whether appending that much is a single write, without a new file and without growing the file.
+  // True if appending that much is a single write, without a new file and without growing the file.
   bool has_room(std::uint64_t entry_bytes, std::uint64_t entries) const;
 
   bool failed() const { return failed_; }

@@ -7,7 +7,7 @@
 // later than everything on this disk. Three changes, each atomic and durable before the next:
 //
 //   1. acceptedEpoch   is raised by kForcedEpochsSkipped. A promise only refuses leaders, so this is safe
-//                      alone. The version of the new membership is the start of this epoch, and the next
+//                      by itself. The version of the new membership is the start of this epoch, and the next
 //                      leader's epoch is later. The servers that are given up may have reached epochs of
 //                      which this disk knows nothing. Two leaders of one epoch would use the same zxids for
 //                      different transactions, and a sync with such a server would mix the two histories.
@@ -34,8 +34,8 @@
 
 namespace drover::tools {
 
-// More elections than servers hold before somebody notices that they lack a quorum, and fewer than the jump
-// that other servers believe (zab/epoch_claim.h).
+// More elections than servers hold before an operator notices that they lack a quorum, and fewer than the
+// jump that other servers believe (zab/epoch_claim.h).
 inline constexpr std::uint32_t kForcedEpochsSkipped = 1000;
 
 struct ForceOptions {

@@ -20,7 +20,7 @@ using storage::SnapshotFile;
 // A history begins in epoch 0 or 1. If the log begins in a later epoch, the rest was purged.
 bool begins_history(Zxid first) { return epoch_of(first) <= 1 && counter_of(first) == 1; }
 
-// Whether the log continues after `zxid` without a gap. No log at all is not a gap.
+// True if the log continues after `zxid` without a gap. No log at all is not a gap.
 bool log_continues(const std::vector<storage::LogFile>& logs, Zxid zxid) {
   return logs.empty() || logs.front().first <= next(zxid) || storage::follows(zxid, logs.front().first);
 }

@@ -81,7 +81,7 @@ class LogSurvey {
   storage::LogTail before_;  // end of the previous file
 };
 
-// Whether recovery begins at or after the transaction before `until`.
+// True if recovery begins at or after the transaction before `until`.
 bool LogSurvey::is_spanned(Zxid until) const {
   return std::ranges::any_of(snapshots_, [&](const SnapshotVerdict& s) {
     return s.verdict != Verdict::kBad && (next(s.zxid) >= until || storage::follows(s.zxid, until));
@@ -131,7 +131,7 @@ void LogSurvey::read(storage::LogFileReader& reader, LogVerdict& verdict) {
   }
 }
 
-// Whether the file continues where the previous one ended.
+// True if the file continues where the previous one ended.
 void LogSurvey::check_start(LogVerdict& verdict, Zxid zxid) {
   if (before_.file == storage::kNoLog || storage::follows(before_.last, zxid)) return;
   const std::string gap =

@@ -27,7 +27,7 @@ bool has_failed(const wire::TxnEntry& txn);
 // "" if the record is not about a single node.
 std::string_view path_of(const wire::TxnRecord& record);
 
-// Whether it names a node at or below `top`.
+// True if it names a node at or below `top`.
 bool touches(const wire::TxnEntry& txn, std::string_view top);
 
 struct TxnTextOptions {

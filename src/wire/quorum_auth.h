@@ -40,7 +40,7 @@ struct DecodedAuth {
 // status or a token that is too large is bad at once, before the rest arrives.
 DecodedAuth decode_auth_packet(std::string_view bytes, QuorumAuthPacket& packet);
 
-// Whether an exchange begins here. Nullopt: not enough bytes to tell. At most 8 bytes are needed, and one is
+// True if an exchange begins here. Nullopt: not enough bytes to tell. At most 8 bytes are needed, and one is
 // enough for valid traffic of another kind.
 std::optional<bool> begins_with_auth(std::string_view bytes);
 

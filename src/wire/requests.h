@@ -154,7 +154,7 @@ std::optional<std::vector<MultiOp>> decode_multi(Reader& r, std::size_t ops_max)
 // Positions of the create2 elements of a multi; their transactions do not tell. Empty if it is not a valid
 // multi.
 std::vector<std::uint32_t> create2_in_multi(std::string_view body, std::size_t ops_max);
-// Whether a create, create2 or multi asks for an ephemeral node. False for malformed and for other requests.
+// True if a create, create2 or multi asks for an ephemeral node. False for malformed and for other requests.
 bool creates_ephemeral(OpCode op, std::string_view body, std::size_t ops_max);
 
 // Precedes each element of a multi request or response, and ends it.

@@ -51,7 +51,7 @@ struct PeerCounts {
   Extremes election_ms;            // until a leader was elected
   Extremes unavailable_ms;         // from the start of an election until clients could be served
   Extremes leader_unavailable_ms;  // the same, when it ended with this server leading
-  // From the link to the leader until synced with it.
+  // Time from the link to the leader until synced with it.
   Extremes follower_sync_ms;
   Extremes observer_sync_ms;
   LeaderCounts led;

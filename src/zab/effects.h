@@ -105,7 +105,7 @@ struct Dial {
   std::int64_t timeout_ms = 0;
 };
 
-// What happens to a link.
+// An order for a link.
 struct LinkEvent {
   enum class Kind : std::uint8_t {
     kAccepted,
@@ -133,7 +133,7 @@ struct PeerMessage {
   std::vector<wire::Identity> identities;
 };
 
-// What happened, for those who count it; log lines say it in words.
+// Events for counters; log lines describe them in words.
 enum class Event : std::uint8_t {
   kElected,  // this server or another one
   kSyncedWithDiff,

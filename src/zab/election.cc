@@ -116,8 +116,8 @@ void Election::set_memberships(const Memberships& memberships) {
 
 // --- sending ---
 
-// What this server says now. Once settled, it says the round of its vote: servers that look compare it with
-// the rounds of the other settled servers.
+// This server's current notification. Once settled, it carries the round of its vote: servers that look
+// compare it with the rounds of the other settled servers.
 Notification Election::current() const {
   const Vote& vote = looking_ ? proposal_ : vote_;
   Notification n;

@@ -70,9 +70,9 @@ class Election {
   void on_time(Instant now, std::vector<NotificationSend>& sends);
   // When on_time() is due next; only while looking.
   std::optional<Instant> next_time() const;
-  // Whether the election link to a voter works; it counts as working until reported otherwise. The election
-  // does not wait for a voter whose link is down and which has said nothing in this election. This call
-  // decides nothing by itself: next_time() may be earlier afterwards.
+  // Reports whether the election link to a voter works; it counts as working until reported otherwise. The
+  // election does not wait for a voter whose link is down and which has said nothing in this election. This
+  // call decides nothing by itself: next_time() may be earlier afterwards.
   void set_reachable(ServerId server, bool reachable);
 
   bool looking() const { return looking_; }

@@ -240,7 +240,7 @@ TEST(Recovering, AServerTakesNoPartInTheElectionOfOthers) {
   EXPECT_EQ(knowing.wait(100'000).leader(), 0);
 }
 
-// Somebody has spoken in its name, or it has lost its disk since.
+// A vote in its name was forged, or it has lost its disk since.
 TEST(Recovering, AServerThatSaysThatItKnowsNothingLosesOurVote) {
   Server server(1, voters(3));
   server.look({.zxid = 10}).hear(3, {.leader = 3, .zxid = 1000});

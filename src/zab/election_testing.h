@@ -24,7 +24,7 @@ inline Membership voters(std::int64_t count, std::int64_t observers = 0) {
   return m;
 }
 
-// What a server knows of itself when it starts looking.
+// A server's own state when it starts looking.
 struct History {
   std::int64_t epoch = 1;
   std::int64_t zxid = 0;
@@ -76,7 +76,7 @@ class Server {
     return *this;
   }
   std::vector<NotificationSend> sent() { return std::exchange(sends, {}); }
-  // Who leads; 0 while looking.
+  // The leader's id; 0 while looking.
   std::int64_t leader() const { return election.looking() ? 0 : raw(election.vote().leader); }
 
   Election election;

@@ -35,13 +35,13 @@ void Election::on_candidate(ServerId from, const Notification& n, Instant now,
   if (own_zxid_ == kUnknownHistory) return;
   const Vote vote = vote_in(n);
   if (round_ - n.round > kRoundsApartMax) {
-    // We were lured to where nobody else is.
+    // A false vote took us to a round where no other server is.
     enter_round(n.round);
     propose(initial_, now, sends);
   }
   if (n.round < round_) {
-    // Nobody follows a server that may not lead into its round: it says -1 of itself. It leads the others
-    // there by voting for one of them.
+    // Other servers ignore the round of a server that may not lead (its zxid is -1). They follow it there
+    // if it votes for one of them.
     if (!may_lead_ && proposal_.leader == config_.me && is_acceptable(vote)) propose(vote, now, sends);
     return;
   }
@@ -98,8 +98,8 @@ void Election::on_settled(ServerId from, const Notification& n, Instant now) {
   if (vote.leader == config_.me && is_awaited()) join(vote);
 }
 
-// A server that votes only in the proposed membership does not stand for election, as in Java: not everybody
-// knows it. But if nobody else has as much history, nobody else can lead it.
+// A server that votes only in the proposed membership does not stand for election, as in Java: not all
+// servers know it. But if no other server has as much history, no other server can lead.
 Vote Election::last_candidate() const {
   if (raw(initial_.leader) >= 0 || !can_lead()) return initial_;
   Vote own = initial_;

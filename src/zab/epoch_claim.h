@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which epochs of other servers are believed.
+// Decides which epochs of other servers are believed.
 //
 // Each leader increments the epoch by one. If a learner reports a promised epoch, the next leader's epoch is
 // above it. There are only 2^31 epochs, and promises are durable, so one false claim could use them all up

@@ -63,7 +63,7 @@ void Invariants::look_at_commits(const Peer& moved, Check& check) {
   if (is_new) seen = history.window_begin();
   if (!is_new && seen == history.committed()) return;
   check.expect(seen <= history.committed(), "committed transactions stay committed");
-  // What a leader began with was acknowledged with NEWLEADER; later commits are acknowledged one by one.
+  // A leader's initial history was acknowledged with NEWLEADER; later commits are acknowledged one by one.
   if (moved.leader_ && !is_new)
     check.expect(is_on_quorum(*moved.leader_, history.committed()),
                  "committed transactions are on a quorum of disks");

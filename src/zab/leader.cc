@@ -34,7 +34,8 @@ Leader::Leader(const LeaderConfig& config, Memberships& memberships, History& hi
   }
 }
 
-// There is nobody to ask, and no promise to keep: the history goes on in the epoch of its last transaction.
+// A standalone server needs no votes and has made no promises: the history continues in the epoch of its last
+// transaction.
 void Leader::lead_alone() {
   ENSURE(is_quorum_with_me({}), "a standalone server is a quorum");
   epoch_ = epoch_of(history_.last());

@@ -83,7 +83,7 @@ bool Leader::has_quorum(Zxid zxid) const {
 Zxid Leader::ready_to_commit() const {
   if (config_.standalone) return history_.durable();
   std::vector<Zxid> candidates{history_.durable()};
-  // What was proposed before a reconfiguration does not wait for the new members.
+  // Proposals before a reconfiguration do not need the new members.
   const auto& next = memberships_.proposed();
   if (next && counter_of(Zxid{next->version()}) > 1) candidates.push_back(Zxid{next->version() - 1});
   for (const auto& [link, learner] : learners_) {
@@ -122,7 +122,7 @@ void Leader::commit_until(Zxid until, Instant now, Effects& effects) {
     const Zxid before{raw(reconfig) - 1};
     if (counter_of(before) > 0 && before > history_.committed()) commit_plain(before, effects);
     activate(now, effects);
-    // What comes after it is for the next leader to commit.
+    // The next leader commits the later transactions.
     if (phase_ != Phase::kBroadcast || until == reconfig) return;
   }
   commit_plain(until, effects);

@@ -142,7 +142,7 @@ ServerId Leader::designated_leader() const {
                           raw(learner.acked) >= next.version();
     if (eligible && (!best || learner.acked > best->acked)) best = &learner;
   }
-  return best ? best->server : config_.me;  // Nobody: we are the only voter, at a new address.
+  return best ? best->server : config_.me;  // None: we are the only voter, at a new address.
 }
 
 // We commit and propose nothing more. The learners close their links, so that none misses what we sent last.

@@ -47,7 +47,7 @@ void Learner::on_inform_and_activate(const wire::QuorumPacket& packet, Effects& 
   activate(packet.zxid, ServerId{wire::load_be<std::int64_t>(data.data())}, effects);
 }
 
-// What we have logged stays ours when we leave the leader, so it is handed over first.
+// Logged transactions survive a change of leader, so submit them first.
 void Learner::activate(Zxid zxid, ServerId leader, Effects& effects) {
   if (over() || !config_.reconfig_enabled) return;
   flush(effects);

@@ -12,8 +12,8 @@
 //   leader that has it needs a quorum of the new members too, and so meets whatever they decided since.
 // - There is one at a time. A log that continues with a second one proves that the first is committed.
 //
-// Every change gives the disk an order, before the order that logs the transaction. So nobody forgets a
-// membership that it has acknowledged.
+// Every change gives the disk an order, before the order that logs the transaction. So no server forgets
+// a membership that it has acknowledged.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class Memberships {
   const Membership& committed() const { return committed_; }
   // Logged, or announced by a leader, but not known to be committed. Newer than committed().
   const std::optional<Membership>& proposed() const { return proposed_; }
-  // In the log of another server, and newer than what we have. It gives nobody a quorum and is not stored.
+  // In the log of another server, and newer than what we have. It counts for no quorum and is not stored.
   // But a leader may need our vote in it, or be one of its members: as long as we look for a leader, we vote
   // with it and for it.
   const std::optional<Membership>& heard() const { return heard_; }

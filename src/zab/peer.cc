@@ -329,7 +329,7 @@ void Peer::follow_memberships(Effects& effects) {
   election_.set_memberships(memberships_);
 }
 
-// Only members are believed, and a version is a zxid, so it cannot be of an epoch that nobody has reached.
+// Only members are believed, and a version is a zxid, so it cannot be of an epoch that no server has reached.
 std::optional<Membership> Peer::believable(const std::string& text) const {
   auto theirs = parse_membership(text, {.multi_address = true});
   if (!theirs || theirs->voters().empty() || theirs->version() <= memberships_.version()) return std::nullopt;
@@ -392,7 +392,7 @@ void Peer::remember(ServerId from, const wire::Notification& notification, Insta
 }
 
 // How long the servers that elected us may take to connect: longer than they may take to decide, and shorter
-// than anybody notices.
+// than a client notices.
 std::int64_t Peer::patience_for_voters() const {
   return std::min(config_.timing.tick_ms, 5 * config_.finalize_ms);
 }

@@ -208,7 +208,7 @@ class Peer {
   std::uint64_t ordered_history_id_ = 0;  // goes to disk with the current epoch
   bool discarding_ = false;
   // The history makes another state than the last digest on our disk says. Then this server leads only if
-  // nobody else did for as long as initLimit.
+  // no other server led for as long as initLimit.
   bool contradicted_ = false;
   bool last_resort_ = false;
   // The leader that a reconfiguration named; it takes the place of an election.

@@ -15,7 +15,7 @@ namespace drover::zab {
 namespace {
 
 constexpr std::int64_t kAnyVersion = -1;
-// As many as a membership may have. It bounds the work for a hostile request.
+// The largest number of servers in a request; bounds the work.
 constexpr std::size_t kListMax = 1000;
 
 std::unexpected<MembershipError> refuse(ErrorCode code, std::string sentence) {
@@ -57,7 +57,8 @@ MembershipResult<void> remove_leaving(Membership& members, std::string_view leav
 
 using ListenAddress = std::pair<std::string, std::uint16_t>;
 
-// Where others can reach the server. Local addresses are left out: they are another machine for everybody.
+// Where others can reach the server. Local addresses are left out: for other servers they mean another
+// machine.
 std::vector<ListenAddress> public_addresses(const PeerSpec& server) {
   std::vector<ListenAddress> all;
   const auto add = [&](std::string_view host, std::uint16_t port) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the present membership and a client's reconfig request to the next membership, or to the error that
+// Turns the present membership and a client's reconfig request into the next membership, or the error that
 // Java answers. Nothing here proposes anything.
 //
 // A request is either incremental (servers that join, ids that leave) or names all members.
@@ -28,7 +28,7 @@ MembershipResult<Membership> next_membership(const Membership& last_seen,
                                              const wire::ReconfigRequest& request,
                                              const ReconfigRules& rules);
 
-// What the leader knows when it judges a request.
+// The leader's state when it checks a request.
 struct ReconfigSituation {
   const Membership& committed;
   const Membership& last_seen;  // newer than `committed` while a reconfiguration is in progress
@@ -41,7 +41,7 @@ struct ReconfigSituation {
 // All checks of a leader in Java's order: RECONFIGINPROGRESS, BADVERSION, BADARGUMENTS (or MARSHALLINGERROR),
 // NEWCONFIGNOQUORUM, NOAUTH. That the ACL comes last was seen on Java 3.8.0.
 //
-// What comes before needs no membership and is in state/prepare: RECONFIGDISABLED, then the session, then
+// The earlier checks need no membership and are in state/prepare: RECONFIGDISABLED, then the session, then
 // UNIMPLEMENTED on a standalone server.
 MembershipResult<Membership> decide_reconfig(const wire::ReconfigRequest& request,
                                              const ReconfigSituation& situation, const ReconfigRules& rules);

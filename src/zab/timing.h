@@ -17,7 +17,7 @@ struct Timing {
   // syncLimit counts.
   std::int64_t silence_limit_ms = 0;
 
-  // So many that several pings in a row must be missing before the limit is reached.
+  // Pings per silence limit: several in a row must be missing.
   static constexpr std::int64_t kPingsInSilence = 4;
 
   std::int64_t ping_ms() const {

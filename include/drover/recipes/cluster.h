@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which members of a cluster are up, what each should do, and how far it is.
+// The members of a cluster: which are up, the task of each, and its progress.
 //
 //   ClusterMember me(client, "/cluster", "host-7");                   // in each process
 //   unwrap(sync_wait(me.start(wait)));

@@ -10,9 +10,9 @@
 //   if (auto instance = db.choose()) connect(instance->address, *instance->port);
 //
 // An instance stays registered across lost connections and sessions, until it is removed or the Registry is
-// destroyed. A reconnect alone writes nothing. The id of another process is never taken over: kIdConflict.
-// A removed instance does not return after a reconnect. A Provider chooses from the last known list;
-// staleness() says how old that list may be.
+// destroyed. A reconnect to the same session writes nothing. The id of another process is never taken over:
+// kIdConflict. A removed instance does not return after a reconnect. A Provider chooses from the last known
+// list; staleness() says how old that list may be.
 //
 // Nodes and JSON are Curator's (x-discovery): <base>/<service>/<id>.
 //
@@ -78,7 +78,7 @@ class Registry {
   // Removes it, also one that an earlier Registry has left (kStatic, kPermanent). A node that replaces it
   // between the last check and the removal (one round trip) is removed, too (Client::remove_surely()).
   Task<Result<void>> remove(std::string name, std::string id, Wait wait = {});
-  // Whether it is in the tree, as far as is known.
+  // True if it is in the tree, as far as is known.
   bool is_registered(const std::string& name, const std::string& id) const;
 
   // --- instances of all clients ---

@@ -12,7 +12,7 @@ enum class Layout : std::uint8_t {
   // compare names as strings, and beyond 2^31 two of them could hold one lock. So a directory whose sequence
   // comes near it is refused with kSequenceExhausted: docs/recipes.md, "When a sequence ends".
   kCurator,
-  // The same names, ordered by this library alone, across the wrap.
+  // The same names, but only this library uses them; ordered across the wrap.
   kNative,
 };
 

@@ -41,7 +41,7 @@ class LeaderInfoElection {
   // Resigns in the background.
   ~LeaderInfoElection();
 
-  // Whether it leads, and is sure of it now.
+  // True if it leads, and is sure of it now.
   bool is_leader() const;
   // Waits until it leads; returns the term.
   Task<Result<Leadership>> await(Wait wait = {}) const;

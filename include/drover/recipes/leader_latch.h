@@ -50,7 +50,7 @@ class LeaderLatch {
   // Resigns in the background.
   ~LeaderLatch();
 
-  // Whether it leads, and is sure of it now.
+  // True if it leads, and is sure of it now.
   bool is_leader() const;
   // Waits until it leads; returns the term.
   Task<Result<Leadership>> await(Wait wait = {}) const;

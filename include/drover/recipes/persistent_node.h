@@ -63,7 +63,7 @@ class PersistentNode {
   // --- safe to call from any thread ---
   void set_data(std::string data);
   std::string data() const;
-  // Whether the node existed and was ours when last read. Unknown while disconnected.
+  // True if the node existed and was ours when last read. Unknown while disconnected.
   bool is_there() const;
   std::optional<std::string> path() const;
   std::optional<Error> failure() const;

@@ -39,7 +39,7 @@ class Semaphore {
 
   Task<Result<Guard>> acquire(Wait wait = {}) const;
   Task<Result<std::vector<Guard>>> acquire(int leases, Wait wait = {}) const;
-  // From now on, for this object; its waiters check again. Existing leases stay.
+  // Changes the number for this object; its waiters check again. Existing leases stay.
   void set_max(int max) const;
   // The nodes of leases that are held or about to be.
   Task<Result<std::vector<std::string>>> leases(Wait wait = {}) const;

@@ -66,7 +66,7 @@ class TreeCache {
   std::optional<NodeData> find(std::string_view path) const;
   std::vector<std::string> children(std::string_view path) const;  // names, sorted
   std::size_t size() const;
-  // Whether it is up to date, as far as is known.
+  // True if it is up to date, as far as is known.
   bool is_fresh() const;
   // Zero while it is fresh; otherwise the time since it was fresh, or since it was created.
   Clock::duration staleness() const;

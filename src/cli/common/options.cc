@@ -20,7 +20,7 @@ constexpr std::string_view kDefaultServers = "127.0.0.1:2181";
 constexpr std::uint16_t kDefaultPort = 2181;
 constexpr std::chrono::seconds kConnectPatience{10};
 
-// Whether the word could be an option: it starts with a dash, but is not "-" or "-5".
+// True if the word could be an option: it starts with a dash, but is not "-" or "-5".
 bool looks_like_option(std::string_view word) {
   return word.size() > 1 && word[0] == '-' && (word[1] < '0' || word[1] > '9');
 }

@@ -26,7 +26,7 @@ class Output {
   void event(std::string_view text);
   // Call it after each command.
   void flush();
-  // Whether output could not be written, because the reader is gone.
+  // True if output could not be written, because the reader is gone.
   bool is_broken();
 
   bool is_terminal() const { return out_is_terminal_; }

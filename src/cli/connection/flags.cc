@@ -57,7 +57,7 @@ class FlagParser {
     return nullptr;
   }
 
-  // Whether the word looks like a flag, so that it cannot be another flag's value.
+  // True if the word looks like a flag, so that it cannot be another flag's value.
   bool is_flag(const std::string& word) const {
     if (word.size() < 2 || word[0] != '-') return false;
     const std::string name =

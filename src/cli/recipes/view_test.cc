@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What people and scripts are shown.
+// The output for people and for scripts.
 #include "cli/recipes/view.h"
 
 #include <fmt/format.h>

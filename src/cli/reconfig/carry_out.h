@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Carries out the steps of a plan, each only if nobody else has changed the configuration since.
+// Carries out the steps of a plan, each only if no other client has changed the configuration since.
 #pragma once
 
 #include <chrono>

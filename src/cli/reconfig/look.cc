@@ -22,7 +22,7 @@ using observe::Heard;
 constexpr std::chrono::milliseconds kWordPatience{2000};
 constexpr int kPortPatienceMs = 2000;
 
-// Whether a port accepts a connection; nothing is sent.
+// True if a port accepts a connection; nothing is sent.
 bool is_port_open(const std::string& host, std::uint16_t port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;

@@ -11,8 +11,8 @@
 
 namespace drover::cli::reconfig {
 
-// By id. With `ports`, also whether the election ports accept connections. Quorum ports are not asked: only
-// the leader listens there.
+// The servers' state by id. With `ports`, also whether the election ports accept connections. Quorum ports
+// are not asked: only the leader listens there.
 std::map<std::int64_t, Health> look_at(const std::vector<EnsembleMember>& members, bool ports);
 
 // "leader", "follower", "observer", "looking", "down", "standalone" or "unknown".

@@ -356,7 +356,7 @@ class Planner {
     say(Kind::kProblem, fmt::format("writes would stop: {} of {} voters would serve, and a quorum is {}",
                                     serving, voters, quorum));
   }
-  // A newcomer that votes has been waited for by then. A member that cannot be asked counts.
+  // A joining voter counts: the plan waits until it is synced. So does a member that does not answer.
   bool counts(const EnsembleMember& member) const {
     if (member.observer) return false;
     if (found_.joining_health.contains(member.id)) return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From what an operator asks for and what was found to a list of checks and steps.
+// Turns an operator's request and the ensemble's state into a list of checks and steps.
 //
 // Pure. The rule behind the steps: a server votes only after it is synced. A voter that is not synced counts
 // for the size of a quorum but cannot help to make one, so three servers with two new voters would stop if

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From what is found and asked for to checks and steps.
+// A request and the ensemble's state become checks and steps.
 #include "cli/reconfig/plan.h"
 
 #include <gmock/gmock.h>

@@ -37,7 +37,7 @@ class LineEditor {
   std::unique_ptr<State> state_;
 };
 
-// Whether the line may contain a password and must not be stored.
+// True if the line may contain a password and must not be stored.
 bool belongs_into_history(std::string_view line);
 
 }  // namespace drover::cli

@@ -35,7 +35,7 @@ struct Written {
 };
 Written write_ops(Context& context, std::vector<Op> ops, const std::function<void(std::size_t)>& seen = {});
 
-// Whether they fit into one transaction.
+// True if they fit into one transaction.
 bool fits_one_transaction(const std::vector<Op>& ops);
 
 // A persistent node with the same data and ACL.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From what servers say to what is shown, with the words of drover's and of Java's servers.
+// Replies of drover's and Java's servers become the screen.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

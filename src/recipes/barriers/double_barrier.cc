@@ -37,7 +37,8 @@ Task<Result<std::size_t>> count_members(Entry entry, const Watch* watch = nullpt
 
 // All parties of a round register before its `ready` is created. So a `ready` that we find is of a round that
 // began without us: an earlier one, or one that this party was in before its process restarted. It would let
-// us in alone. We wait until that round's parties have left or died, and remove what they left behind.
+// us in without the others. We wait until that round's parties have left or died, and remove what they left
+// behind.
 Task<Result<void>> wait_for_last_round(Entry entry, Wait wait) {
   Signal changed(entry.client.scheduler());
   const Watch watch = changed.watch();

@@ -165,8 +165,8 @@ Task<Result<void>> join(std::shared_ptr<Arrival> a) {
   co_return Result<void>{};
 }
 
-// What `open` says about us. Our node is newer than what we read. So if `open` does not exist although
-// `current` has moved on, that round is over, and our node is in a recreated directory.
+// Reads from `open` whether our round began. Our node is newer than what we read. So if `open` does not exist
+// although `current` has moved on, that round is over, and our node is in a recreated directory.
 Task<Result<Standing>> look_whether_open(std::shared_ptr<Arrival> a) {
   for (bool moved_on = false;;) {
     CO_TRY_ASSIGN(const std::optional<Stat> open, until_answered(a->client, [&] {

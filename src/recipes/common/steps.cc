@@ -78,7 +78,7 @@ Task<Result<void>> remove_if_guard_holds(Client client, std::string path, Op gua
   }
 }
 
-// Removes in the background what it was not told to leave alone.
+// Removes a node in the background, unless settle() was called.
 class GuardedRemoval {
  public:
   GuardedRemoval(Client client, std::string path, Op guard)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A client takes a mutex, creates its leases, and keeps the mutex until they fit. So at most one client has
-// too many leases, only that one watches, and nobody holds some leases while waiting for more.
+// too many leases, only that one watches, and no other client holds some leases while it waits for more.
 #include "drover/recipes/semaphore.h"
 
 #include <algorithm>

@@ -11,7 +11,7 @@ namespace {
 
 // A container may be taken away between its making and the first child, but not again and again.
 
-// Whom the ticket has to wait for: a path, or none when it is its turn.
+// The path that the ticket waits for; none: it holds the lock.
 Result<std::optional<std::string>> standing_of(const Ticket& ticket, const LineOptions& options,
                                                const std::vector<std::string>& names) {
   auto line = line_of(names, options.markers, ticket.name(), options.layout);

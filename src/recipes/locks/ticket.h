@@ -60,7 +60,7 @@ class Ticket {
   const Op& check() const { return check_; }
   // For a shared name: this must be part of the removal's transaction.
   std::optional<Op> guard() const { return shared_ ? std::optional(check_) : std::nullopt; }
-  // Hands the node over to somebody else.
+  // Hands the node over to another owner.
   void hand_on() { open_ = false; }
 
  private:

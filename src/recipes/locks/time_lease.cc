@@ -66,8 +66,8 @@ Result<void> TimeLease::State::judge_clock(const Stat& written) const {
   return fail(Errc::kStale, node(), "this machine's clock differs too much from the server's");
 }
 
-// What another one had is not touched before the clock is known to be right: the time of a write that changes
-// nothing shows it.
+// Checks this machine's clock before another holder's lease is touched: a write that changes nothing returns
+// the server's time.
 Task<Result<void>> TimeLease::State::check_clock(std::shared_ptr<const State> state, Wait wait) {
   for (;;) {
     auto reading = read_node(state->client, state->path, nullptr, wait);

@@ -40,7 +40,7 @@ void QueueClaim::let_go() {
     remove_owned_later(client_, path(), Op::remove(proof_path()));
 }
 
-// Whether the existing claim is ours; records it if so.
+// True if the existing claim is ours; records it if so.
 Task<Result<bool>> QueueClaim::look(std::shared_ptr<QueueClaim> c, Wait wait) {
   auto reading = until_answered(c->client_, [&] { return c->client_.get(c->path(), wait); });
   const Result<NodeData> node = co_await std::move(reading);

@@ -58,7 +58,7 @@ class QueueClaim {
   std::vector<std::string> values_;
   std::stop_source lost_;
   Client::Subscription states_;
-  Client::Subscription held_;  // counts only what a quorum stands behind
+  Client::Subscription held_;  // ignores read-only connections
 };
 
 }  // namespace drover::recipes

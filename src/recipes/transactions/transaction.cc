@@ -96,7 +96,8 @@ Task<Result<std::optional<Decision>>> decide(SharedTransaction t, Decision wante
     }
     if (now == Decision::kAbort) {
       auto removing = remove_transaction(t, wait);
-      const Result<void> removed = co_await std::move(removing);  // The decision stands, whatever this says.
+      const Result<void> removed =
+          co_await std::move(removing);  // The decision is final, whatever this returns.
     }
     if (now) co_return now;
     if (!is_recoverable(done.error())) co_return now;
@@ -104,7 +105,7 @@ Task<Result<std::optional<Decision>>> decide(SharedTransaction t, Decision wante
   }
 }
 
-// What it reads may be changed by another who does the same, or by a site that votes or acknowledges.
+// The nodes may change meanwhile: another coordinator may remove them, and sites may vote or acknowledge.
 Task<Result<void>> remove_transaction(SharedTransaction t, Wait wait) {
   for (;;) {
     std::vector<Op> ops;

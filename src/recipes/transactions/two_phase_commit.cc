@@ -47,7 +47,7 @@ Task<Result<Decision>> coordinate_in_session(SharedTransaction t, bool begun, Wa
   co_return co_await std::move(coordinating);
 }
 
-// From here on the coordinator need not be asked.
+// After this step the coordinator is not needed.
 Task<Result<void>> leave(SharedTransaction t, Decision decision, Wait wait) {
   if (decision == Decision::kCommit) {
     CO_TRY(t->client.remove_surely(t->coordinator_path(), std::nullopt, wait));
@@ -115,7 +115,7 @@ Task<Result<Decision>> participate(SharedTransaction t, std::string site, Prepar
 Task<Result<Decision>> resolve(SharedTransaction t, Wait wait) {
   auto there = t->client.scheduler().enter();
   co_await there;
-  // That it is not there means something only if this server knows all that was done before.
+  // A missing node proves something only if this server is up to date.
   CO_TRY(until_answered(t->client, [&] { return t->client.sync(t->path, for_steps(t->client, wait)); }));
   auto resolving = is_combined(*t) ? terminate(t, for_steps(t->client, wait)) : await_classic(t, wait);
   const Result<Decision> decision = co_await std::move(resolving);

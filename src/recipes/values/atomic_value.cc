@@ -199,7 +199,7 @@ Task<Result<AtomicBytes::State::Outcome>> AtomicBytes::State::write(State& self,
   }
   if (error.is_retryable()) co_return Outcome::kTryAgain;
   if (error.op_index == 1 && slot.exists && error == Errc::kNoNode) {
-    slot.exists = false;  // Somebody has cleared the marks away.
+    slot.exists = false;  // Another client has removed the marks.
     co_return Outcome::kTryAgain;
   }
   if (error == Errc::kNoNode && (!present || error.op_index == 1)) {

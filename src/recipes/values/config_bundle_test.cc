@@ -165,7 +165,7 @@ TEST(ConfigBundle, FencedPublisherPublishesNothing) {
     world.run_for(milliseconds(1000));
     EXPECT_EQ(world.get(config.read())->pieces, pieces(1));
     if (mode == BundleMode::kPointer) {
-      EXPECT_EQ(world.children("/c").size(), 2u);  // What it had written was removed.
+      EXPECT_EQ(world.children("/c").size(), 2u);  // Its incomplete version was removed.
     }
   }
 }

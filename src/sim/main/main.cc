@@ -61,7 +61,7 @@ struct Work {
 };
 std::span<Work> g_work;
 std::atomic<bool>* g_enough =
-    nullptr;  // somebody has failed, and that is all that is asked; or was interrupted
+    nullptr;  // set when a run has failed and one failure suffices, or on an interrupt
 
 // The current run, as text: an abort must still be able to print it.
 char g_replay[96];
