@@ -26,7 +26,7 @@ complete -c drover -n "$in_shell" -o timeout -x -d "of the session, in milliseco
 complete -c drover -n "$in_shell" -o r -d "a server without a quorum will do"
 complete -c drover -n "$in_shell" -o waitforconnection -d "do nothing before there is a connection"
 complete -c drover -n "$in_shell" -o client-configuration -r -d "properties"
-for where in "$in_shell" "__fish_seen_subcommand_from reconfig"
+for where in "$in_shell" "not __fish_seen_subcommand_from cli; and __fish_seen_subcommand_from reconfig"
     complete -c drover -n "$where" -l sasl-user -x -d "log in with a password"
     complete -c drover -n "$where" -l sasl-password-file -r -d "of that user"
     complete -c drover -n "$where" -l kerberos -d "log in with a ticket"

@@ -220,7 +220,7 @@ test("an ACL hides a node from users it does not name", () =>
     await page.goto(`${site}/#/tree/secret`);
     await page.getByText("does not let you read").waitFor();
     await page.locator("#account").click();
-    await page.getByLabel("User").fill("ops");
+    await page.getByLabel("User", {exact: true}).fill("ops");
     await page.getByLabel("Password").fill("secret");
     await page.keyboard.press("Enter");
     await page.getByText("launch code").waitFor();
@@ -234,14 +234,14 @@ test("user names and passwords may use any script, and invalid ones are reported
     await page.goto(`${site}/#/tree/geheim`);
     await page.getByText("does not let you read").waitFor();
     await page.locator("#account").click();
-    await page.getByLabel("User").fill("jörg");
+    await page.getByLabel("User", {exact: true}).fill("jörg");
     await page.getByLabel("Password").fill("пароль-ß€");
     await page.keyboard.press("Enter");
     await page.getByText("Losung").waitFor();
     assert.equal(await page.locator("#account").textContent(), "jörg");
     assert.equal(await page.locator("#banner").isVisible(), false);
     await page.locator("#account").click();
-    await page.getByLabel("User").fill("jörg");
+    await page.getByLabel("User", {exact: true}).fill("jörg");
     await page.getByLabel("Password").fill("two words");
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").getByText("cannot be sent").waitFor();
@@ -255,7 +255,7 @@ test("with editing on, an authenticated user edits a node, sees a conflict, and 
     await page.locator("pre").waitFor();
     assert.equal(await page.getByRole("button", {name: "Edit"}).count(), 0);
     await page.locator("#account").click();
-    await page.getByLabel("User").fill("me");
+    await page.getByLabel("User", {exact: true}).fill("me");
     await page.keyboard.press("Enter");
     await page.getByRole("button", {name: "Edit"}).click();
     await page.getByRole("textbox").fill("after");
@@ -298,7 +298,7 @@ test("editing preserves other bytes: CRLF, a byte order mark, binary data", () =
     };
     await page.goto(`${bigSite}/#/tree/crlf`);
     await page.locator("#account").click();
-    await page.getByLabel("User").fill("me");
+    await page.getByLabel("User", {exact: true}).fill("me");
     await page.keyboard.press("Enter");
     assert.equal(await edited("crlf", (text) => text.replace("2", "3\nc=4")), "a=1\r\nb=3\r\nc=4\r\n");
     assert.equal(await edited("bom", (text) => text.replace("1", "7")), "\xef\xbb\xbfa=7\r\nb=2");
