@@ -11,6 +11,7 @@
 
 import argparse
 import functools
+import re
 import sys
 
 from ensemble import DROVER, JAVA, JAVA39, Member  # First: it makes tests/durability importable.
@@ -361,6 +362,11 @@ def watches(script):
         script.events(f"more events at {at}", at)
 
 
+def judged_requests(member):
+    """How many requests Java's leader has judged."""
+    return int(re.search(r"^zk_cnt_prep_process_time\t(\d+)$", member.word("mntr"), re.MULTILINE).group(1))
+
+
 def in_progress(script):
     """A change that cannot be committed, and others behind it on the same connection."""
     ensemble, connection = script.ensemble, script.connection(LEADER, SUPER_AUTH)
@@ -372,11 +378,16 @@ def in_progress(script):
                 "in progress: no quorum": {"members": f"{FIVE};2181"}}
     for member in paused:
         member.pause()
+    leader = ensemble[LEADER]
+    judged = judged_requests(leader)
     connection.send(b"".join(
         p.frame(p.int32(xid) + p.int32(p.RECONFIG) + reconfig_body(**change))
         for xid, change in ((script.xid(connection), change) for change in requests.values())))
-    proposed = ensemble[LEADER].base / "zoo.cfg.dynamic.next"
+    proposed = leader.base / "zoo.cfg.dynamic.next"
     wait_until(proposed.exists, "the members are proposed", 20)
+    # Otherwise Java may commit the first before it has judged the last. Drover judges all that it received at once.
+    wait_until(lambda: leader.kind == DROVER or judged_requests(leader) >= judged + len(requests),
+               "all requests are judged", 20)
     for member in paused:
         member.unpause()
     for what in requests:
