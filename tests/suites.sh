@@ -9,10 +9,11 @@ passed=0 failed=0
 suite_log=$(mktemp)
 trap 'rm -f "$suite_log"' EXIT
 
-# add_suite NAME STATUS LOG SECONDS: the last "N passed, M failed" of LOG counts. False if it failed.
+# add_suite NAME STATUS LOG SECONDS: the last "N passed, M failed" of LOG counts, or Python's "Ran N tests". False if it
+# failed.
 add_suite() {
   local counts good bad
-  counts=$(sed -nE 's/.*\b([0-9]+) passed, ([0-9]+) failed.*/\1 \2/p' "$3" | tail -n 1)
+  counts=$(sed -nE 's/.*\b([0-9]+) passed, ([0-9]+) failed.*/\1 \2/p; s/^Ran ([0-9]+) tests? in .*/\1 0/p' "$3" | tail -n 1)
   read -r good bad <<<"${counts:-0 0}"
   # A test that dies before it has counted is a failure too.
   (($2 == 0 || bad > 0)) || bad=1
