@@ -33,7 +33,7 @@ struct Holding {
   const std::optional<Op> guard;  // part of its removal
   const Zxid fence;
   const Op check;
-  const Client::Subscription session;  // ignores read-only connections
+  const Client::Subscription session;  // only replies that prove a quorum count
   std::stop_source lost;
   std::stop_source revoked;
   std::atomic<int> guards{1};

@@ -58,7 +58,7 @@ class QueueClaim {
   std::vector<std::string> values_;
   std::stop_source lost_;
   Client::Subscription states_;
-  Client::Subscription held_;  // ignores read-only connections
+  Client::Subscription held_;  // only replies that prove a quorum count
 };
 
 }  // namespace drover::recipes

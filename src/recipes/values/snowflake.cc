@@ -95,7 +95,7 @@ class SnowflakeIds::State final : public Loop {
 
   mutable std::mutex mutex_;  // of what follows
   std::optional<int> slot_;
-  Client::Subscription held_;  // while there is a slot; ignores read-only connections
+  Client::Subscription held_;  // while there is a slot; only replies that prove a quorum count
   std::int64_t floor_ms_ = 0;  // from here on ids are ours to give
   std::int64_t limit_ms_ = 0;  // and up to here
   std::int64_t last_ms_ = 0;
