@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The meaning of a section of a JAAS file: users and passwords, or the Kerberos key of this server.
+// The meaning of a section of a JAAS file: users and passwords, or the Kerberos key of this process.
 #pragma once
 
 #include <expected>

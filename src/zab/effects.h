@@ -105,7 +105,7 @@ struct Dial {
   std::int64_t timeout_ms = 0;
 };
 
-// An order for a link.
+// An event of a link.
 struct LinkEvent {
   enum class Kind : std::uint8_t {
     kAccepted,

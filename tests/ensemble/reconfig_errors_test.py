@@ -443,7 +443,7 @@ def with_two_voters_and_standalone(script):
 
 
 def refused(script):
-    """Requests to a server with reconfigEnabled=false."""
+    """Requests to a server that refuses every reconfiguration."""
     for who, auth in {"nobody": None, "super": SUPER_AUTH}.items():
         for what, change in {"nothing at all": {}, "one leaves": {"leaving": "1"}, "nonsense": {"joining": "x"},
                              "another version": {"version": 77}, "all": {"members": ""}}.items():

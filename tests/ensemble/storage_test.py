@@ -88,7 +88,7 @@ def damage(path, change):
 
 
 def nobody_serves(ensemble, why):
-    """Checks that no server leads, for longer than an election takes."""
+    """Checks that no server serves, for longer than an election takes."""
     wait_until(lambda: all(member.answers() for member in ensemble.running), "servers that are up")
     deadline = time.monotonic() + WATCH_SECONDS
     while time.monotonic() < deadline:

@@ -105,7 +105,7 @@ Task<Result<std::optional<Decision>>> decide(SharedTransaction t, Decision wante
   }
 }
 
-// The nodes may change meanwhile: another coordinator may remove them, and sites may vote or acknowledge.
+// The nodes may change meanwhile: another client may remove them, and sites may vote or acknowledge.
 Task<Result<void>> remove_transaction(SharedTransaction t, Wait wait) {
   for (;;) {
     std::vector<Op> ops;
