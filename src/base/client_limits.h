@@ -22,7 +22,7 @@ inline constexpr std::size_t kMultiOperations = 100'000;
 inline constexpr std::size_t kOutstanding = 1000;         // per connection
 inline constexpr std::size_t kOutstandingTotal = 20'000;  // all connections
 // In bytes, including the identities that are sent with every write. The total is half of what a follower's
-// link to its leader may queue (runtime/ensemble_host.cc), so that clients cannot cut the link.
+// link to its leader may queue (host/link_guard.h), so that clients cannot cut the link.
 inline constexpr std::size_t kOutstandingBytes = 4 << 20;
 inline constexpr std::size_t kOutstandingBytesTotal = 128 << 20;
 
