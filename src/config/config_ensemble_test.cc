@@ -126,5 +126,33 @@ TEST(ConfigEnsemble, TheDynamicFileHoldsTheMembersAndItsNameHoldsTheVersion) {
               HasSubstr("not a key of a dynamic file"));
 }
 
+TEST(ConfigEnsemble, TheLogMayBeUsedForADiffUpToAPartOfTheSnapshot) {
+  const auto factor = [](const std::string& value) {
+    return config_of(load_ensemble("snapshotSizeFactor=" + value + "\n" + kThree))
+        .ensemble.snapshot_size_factor;
+  };
+  EXPECT_EQ(config_of(load_ensemble(kThree)).ensemble.snapshot_size_factor, 0.33);
+  EXPECT_EQ(factor("0"), 0);
+  EXPECT_EQ(factor("0.5"), 0.5);
+  EXPECT_EQ(factor("-1"), -1);
+  EXPECT_EQ(factor("2"), 0.33);
+  EXPECT_THAT(warnings_of(load_ensemble("snapshotSizeFactor=2\n" + kThree)),
+              ElementsAre(HasSubstr("0.33 is used")));
+  for (const char* value : {"nan", "x", ""})
+    EXPECT_THAT(error_of(load_ensemble(std::string("snapshotSizeFactor=") + value + "\n" + kThree)),
+                HasSubstr("expected a number from 0 to 1, or a negative number"))
+        << value;
+}
+
+TEST(ConfigEnsemble, AtLeastOneLearnerIsSyncedAtATime) {
+  const EnsembleConfig e = config_of(load_ensemble(kThree)).ensemble;
+  EXPECT_EQ(e.snap_syncs_max, 10);
+  EXPECT_EQ(e.diff_syncs_max, 100);
+  for (const char* key : {"leader.maxConcurrentSnapSyncs", "leader.maxConcurrentDiffSyncs"}) {
+    EXPECT_TRUE(load_ensemble(std::string(key) + "=1\n" + kThree));
+    EXPECT_THAT(error_of(load_ensemble(std::string(key) + "=0\n" + kThree)), HasSubstr(key));
+  }
+}
+
 }  // namespace
 }  // namespace drover::server

@@ -51,6 +51,9 @@ struct EnsembleConfig {
   int election_port_bind_retries = 3;  // 0: forever
   bool force_snapshot_sync = false;
   int commit_log_count = 500;
+  double snapshot_size_factor = 0.33;  // negative: no DIFF from the log files; 0: whatever their size is
+  int snap_syncs_max = 10;
+  int diff_syncs_max = 100;
 
   // ZooKeeper's rule for "run the quorum code": a single voter is a standalone server unless
   // standaloneEnabled is false.

@@ -55,10 +55,6 @@ constexpr ForeignKey kForeignKeys[] = {
      "waiting requests go on as soon as others are answered"},
     {"request_throttler.shutdownTimeout", Fate::kNamed, std::nullopt,
      "a stopping server waits 5 seconds for requests in progress"},
-    {"leader.maxConcurrentSnapSyncs", Fate::kNamed, std::nullopt,
-     "a leader streams to all learners at once, in small steps"},
-    {"leader.maxConcurrentDiffSyncs", Fate::kNamed, std::nullopt,
-     "a leader streams to all learners at once, in small steps"},
     {"netty.*", Fate::kNamed, std::nullopt,
      "a part of the JVM; see ssl.handshakeDetectionTimeoutMillis and maxCnxns"},
     // Ensemble.
@@ -73,7 +69,6 @@ constexpr ForeignKey kForeignKeys[] = {
     {"leader.nodelay", Fate::kNamed, "true", "always on"},
     {"follower.nodelay", Fate::kNamed, "true", "always on"},
     {"tcpKeepAlive", Fate::kNamed, "true", "always on between servers"},
-    {"snapshotSizeFactor", Fate::kNamed, std::nullopt, "a difference is never read from the log files"},
     {"leader.ackLoggingFrequency", Fate::kNamed, std::nullopt, "a part of the JVM"},
     {"leader.closeSocketAsync", Fate::kNamed, std::nullopt, "sockets never block"},
     {"learner.closeSocketAsync", Fate::kNamed, std::nullopt, "sockets never block"},

@@ -379,7 +379,10 @@ void add_quorum_tuning_keys(KeyTable& table, EnsembleConfig& e) {
       .key("leader.maxTimeToWaitForEpoch", decoded(e.wait_for_epoch_max_ms, kMillisecondsOrUnset))
       .key("electionPortBindRetry", decoded(e.election_port_bind_retries))
       .key("forceSnapshotSync", lenient_switch(e.force_snapshot_sync))
-      .key("commitLogCount", decoded(e.commit_log_count, {.min = 1}));
+      .key("commitLogCount", decoded(e.commit_log_count, {.min = 1}))
+      .key("snapshotSizeFactor", fraction_or_off(e.snapshot_size_factor))
+      .key("leader.maxConcurrentSnapSyncs", decoded(e.snap_syncs_max, {.min = 1}))
+      .key("leader.maxConcurrentDiffSyncs", decoded(e.diff_syncs_max, {.min = 1}));
 }
 
 }  // namespace

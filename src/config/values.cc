@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/number.h"
 #include "base/text.h"
@@ -120,6 +121,18 @@ Setter fraction(double& target) {
   return [&target](std::string_view value) {
     const auto parsed = parse_number<double>(value);
     if (!parsed || !(*parsed >= 0 && *parsed <= 1)) return Verdict::rejected("expected a number from 0 to 1");
+    target = *parsed;
+    return Verdict::accepted();
+  };
+}
+
+Setter fraction_or_off(double& target) {
+  return [&target](std::string_view value) {
+    const auto parsed = parse_number<double>(value);
+    if (!parsed || std::isnan(*parsed))
+      return Verdict::rejected("expected a number from 0 to 1, or a negative number");
+    if (*parsed > 1)
+      return Verdict::warned(fmt::format("larger than 1; {} is used, as in ZooKeeper", target));
     target = *parsed;
     return Verdict::accepted();
   };

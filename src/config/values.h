@@ -89,6 +89,8 @@ inline constexpr Range kPortRange{.min = 0, .max = 65535};
 Setter optional_limit(int& target, Notation notation);
 // A number from 0 to 1.
 Setter fraction(double& target);
+// The same, or a negative number, which turns something off.
+Setter fraction_or_off(double& target);
 // The field is bytes, the value is kilobytes.
 Setter kilobytes(std::int64_t& target, Range range);
 // A plain number is hours; otherwise a suffix ms, s, m, h or d follows.

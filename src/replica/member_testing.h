@@ -179,7 +179,7 @@ inline void Cluster::start(const std::vector<std::int64_t>& ids) {
     MemberConfig member;
     member.peer.me = ServerId{id};
     member.peer.timing = {.tick_ms = kTickMs, .init_limit_ticks = 10, .sync_limit_ticks = 5};
-    member.peer.force_snapshot = force_snapshot;
+    member.peer.sync.force_snapshot = force_snapshot;
     member.read_only_after_ms = read_only_after_ms;
     n.member = std::make_unique<Member>(member, std::move(start), *n.replica, *n.machine, *n.receiver);
   }

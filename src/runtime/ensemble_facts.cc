@@ -105,6 +105,7 @@ constexpr MetricOf<Peer> kMemberMetrics[] = {
     {"quorum_size", [](const Peer& peer) { return peer.membership().voters().size(); }, kGauge},
     {"leader_id", [](const Peer& peer) { return raw(leader_of(peer)); }, kGauge},
     {"learner_greetings_rejected", [](const Peer& peer) { return peer.counts().led.greetings_refused; }},
+    {"learner_syncs_rejected", [](const Peer& peer) { return peer.counts().led.syncs_refused; }},
     {"accepted_epoch", [](const Peer& peer) { return std::uint64_t{peer.accepted_epoch()}; }, kGauge},
     {"current_epoch", [](const Peer& peer) { return std::uint64_t{peer.current_epoch()}; }, kGauge},
     {"election_round", [](const Peer& peer) { return peer.election().round(); }, kGauge},

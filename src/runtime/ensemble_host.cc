@@ -45,6 +45,11 @@ IoResult<std::unique_ptr<EnsembleHost>> EnsembleHost::open(const ServerConfig& c
   TRY(host->load_tls());
   TRY(host->load_sasl());
   TRY(host->open_ports());
+  if (config.ensemble.snapshot_size_factor >= 0)
+    host->logs_ = std::make_unique<LogStreamThread>(
+        parts.disk,
+        host::LogStreamOptions{.dirs = parts.dirs, .size_factor = config.ensemble.snapshot_size_factor},
+        [&loop = parts.loop] { loop.wake(); });
   return host;
 }
 
@@ -169,8 +174,11 @@ void EnsembleHost::send(zab::LinkSend& send) {
   if (found == links_.end()) return;
   Link& link = found->second;
   if (send.snapshot) return begin_stream(link);
+  if (send.log) return begin_log(link, *send.log);
   if (link.stream) {
     link.stream->keep_behind(send.bytes);
+  } else if (link.log && link.log->is_ready) {
+    link.log->behind.append(send.bytes);
   } else {
     link.link->output().append(send.bytes);
     link.dirty = true;
@@ -179,7 +187,8 @@ void EnsembleHost::send(zab::LinkSend& send) {
 }
 
 std::size_t EnsembleHost::queued_bytes(const Link& link) {
-  return link.link->queued_bytes() + (link.stream ? link.stream->bytes_behind() : 0);
+  return link.link->queued_bytes() + (link.stream ? link.stream->bytes_behind() : 0) +
+         (link.log ? link.log->behind.size() : 0);
 }
 
 void EnsembleHost::check_queue(Link& link) {
@@ -223,6 +232,7 @@ void EnsembleHost::close(zab::LinkId id) {
   const auto found = links_.find(id);
   if (found == links_.end()) return;
   end_stream(found->second);
+  end_log(found->second);
   found->second.link->flush();
   found->second.link->close();
   graveyard_.push_back(std::move(found->second.link));
@@ -304,7 +314,8 @@ std::size_t EnsembleHost::on_bytes(net::PeerLink& link, std::string_view bytes) 
 void EnsembleHost::on_writable(net::PeerLink& link) {
   on_taken(link);  // A quick socket took the data before anything was queued.
   Link* found = find(link);
-  if (found && found->stream) pump(*found);
+  if (found && found->log) ask_for_piece(*found);
+  if (found && found->stream) pump(*found);  // The link may be gone afterwards.
 }
 
 void EnsembleHost::on_taken(net::PeerLink& link) {
@@ -326,6 +337,7 @@ void EnsembleHost::on_closed(net::PeerLink& link, const std::string& reason) {
   log_info("ensemble", "{}: {}{}", was_up ? "lost a link on the quorum port" : "cannot reach the leader",
            reason, found->auth ? kDuringAuth : "");
   end_stream(*found);
+  end_log(*found);
   graveyard_.push_back(std::move(found->link));
   forget(id);
   tell({id, was_up ? zab::LinkEvent::Kind::kDown : zab::LinkEvent::Kind::kDialFailed});
@@ -334,6 +346,7 @@ void EnsembleHost::on_closed(net::PeerLink& link, const std::string& reason) {
 // --- time ---
 
 void EnsembleHost::on_time(Instant now) {
+  take_log_answers();
   election_->on_time(now);
   listener_->on_time(now);
   std::vector<zab::LinkId> due;

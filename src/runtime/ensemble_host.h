@@ -32,9 +32,12 @@
 #include "net/tls_context_holder.h"
 #include "runtime/core.h"
 #include "runtime/ensemble_facts.h"
+#include "runtime/log_stream_thread.h"
 #include "runtime/peer_sasl.h"
 #include "runtime/quorum_door.h"
 #include "runtime/tree_lock.h"
+#include "storage/data_dir.h"
+#include "storage/disk.h"
 #include "zab/effects.h"
 #include "zab/memberships.h"
 
@@ -47,6 +50,8 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
     Core& core;
     state::Machine& machine;
     TreeLock& lock;
+    storage::Disk& disk;
+    storage::DataDirs dirs;
     // Other members are in force. Called on the core's thread; must not block.
     std::function<void(const zab::Membership&)> on_members = {};
   };
@@ -75,10 +80,17 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
     std::string peer;
     std::atomic<std::size_t> queued_bytes = 0;
   };
+  // Transactions from the log files, on their way to a learner.
+  struct LogOnItsWay {
+    bool is_ready = false;  // the learner has been sent DIFF
+    bool is_asked = false;  // the thread reads the next piece
+    std::string behind;     // what was sent to the learner meanwhile
+  };
   struct Link {
     zab::LinkId id{};
     std::unique_ptr<net::PeerLink> link;
     std::unique_ptr<host::StateStream> stream;
+    std::unique_ptr<LogOnItsWay> log;
     host::StreamPace pace;              // of the stream
     std::optional<Instant> next_piece;  // of the stream, when it rests
     bool is_up = false;                 // connected and, if dialled, authenticated
@@ -132,6 +144,13 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   void begin_stream(Link& link);
   void pump(Link& link);
   void end_stream(Link& link);
+  // --- transactions from the log files: ensemble_host_log.cc ---
+  void begin_log(Link& link, const zab::LogRange& range);
+  void ask_for_piece(Link& link);
+  void take_log_answers();
+  void on_log_found(Link& link, const LogStreamThread::Answer& answer);
+  void on_log_piece(Link& link, const LogStreamThread::Answer& answer);
+  void end_log(Link& link);
   void close(zab::LinkId id);
   void check_queue(Link& link);
   static std::size_t queued_bytes(const Link& link);
@@ -162,6 +181,7 @@ class EnsembleHost final : public PeerPort, private net::PeerLink::Owner, privat
   std::uint64_t next_link_ = 0;
   net::PeerRefusals refusals_;  // on the quorum port
   Instant next_refusal_line_;
+  std::unique_ptr<LogStreamThread> logs_;  // null: snapshotSizeFactor is negative
 };
 
 }  // namespace drover::server

@@ -61,7 +61,10 @@ replica::MemberConfig member_config(const ServerConfig& config) {
                    .silence_limit_ms = silence_limit_ms(config)};
   m.peer.notification_min_ms = e.notification_interval_min_ms;
   m.peer.notification_max_ms = e.notification_interval_max_ms;
-  m.peer.force_snapshot = e.force_snapshot_sync;
+  m.peer.sync = {.force_snapshot = e.force_snapshot_sync,
+                 .use_log = e.snapshot_size_factor >= 0,
+                 .snaps_max = static_cast<std::size_t>(e.snap_syncs_max),
+                 .diffs_max = static_cast<std::size_t>(e.diff_syncs_max)};
   m.peer.wait_for_epoch_ms = e.wait_for_epoch_max_ms;
   if (config.features.read_only_mode)
     m.read_only_after_ms = std::max<std::int64_t>(kReadOnlyAfterMinMs, config.tick_time_ms);

@@ -119,6 +119,8 @@ IoResult<void> ServerProcess::join_ensemble() {
                                          .core = *core_,
                                          .machine = machine_,
                                          .lock = lock_,
+                                         .disk = disk_,
+                                         .dirs = data_dir_->dirs(),
                                          .on_members = [this](const auto& now) { want_client_ports(now); }},
                                         memberships_at_start_));
   core_->connect(peers_.get());

@@ -198,6 +198,7 @@ Plan plan_of(std::uint64_t seed) {
   if (seed % 2 == 0) plan.disk.snap_bytes = 100 * plan.disk.snap_count;
   if (plan.servers().size() == 1 && seed % 3 != 0) make_standalone(plan);
   choose_reconfig(random, plan);
+  plan.disk.snapshot_size_factor = pick<double>(random, {-1, -1, 0, 0, 0.33, 1});
   return plan;
 }
 
@@ -219,9 +220,10 @@ std::string Plan::describe() const {
       " observers, " + std::to_string(clients) + " clients, tick " + std::to_string(timing.tick_ms) +
       " ms, init " + std::to_string(timing.init_limit_ticks) + ", sync " +
       std::to_string(timing.sync_limit_ticks) + ", window " + std::to_string(window.txns) +
-      (windows.empty() ? "" : " or other") + ", snapshot every " + std::to_string(disk.snap_count) +
-      ", epoch ends at " + std::to_string(last_counter) + ", begins at " + std::to_string(raw(begins_at)) +
-      ", " + std::to_string(ops_per_second) + " op/s";
+      (windows.empty() ? "" : " or other") + (disk.snapshot_size_factor < 0 ? "" : " or the log") +
+      ", snapshot every " + std::to_string(disk.snap_count) + ", epoch ends at " +
+      std::to_string(last_counter) + ", begins at " + std::to_string(raw(begins_at)) + ", " +
+      std::to_string(ops_per_second) + " op/s";
   if (boot.timed) text += ", timed boot";
   const auto list = [&](const char* what, const std::set<ServerId>& servers) {
     if (servers.empty()) return;

@@ -34,6 +34,7 @@ struct DiskPlan {
   std::size_t snapshots_kept = 3;
   Micros purge_every = 0;  // 0: never
   std::size_t snapshot_step_nodes = 4;
+  double snapshot_size_factor = -1;  // negative: no DIFF from the log files; 0: whatever their size is
 };
 
 // The faults that may happen, each with its share; 0: never. `every` is the average calm time.

@@ -149,6 +149,7 @@ void Process::make_brain(replica::MemberStart start) {
   member.peer.notification_max_ms = plan.timing.tick_ms * 5;
   member.peer.finalize_ms = std::max<std::int64_t>(10, plan.timing.tick_ms / 10);
   member.peer.new_history_id = random_.next() | 1;
+  member.peer.sync.use_log = plan.disk.snapshot_size_factor >= 0;
   member_ = std::make_unique<replica::Member>(member, std::move(start), *replica_, machine_, receiver_);
 }
 
@@ -217,6 +218,7 @@ void Process::count(zab::Event event) {
     switch (event) {
       case zab::Event::kElected: return Did::kElected;
       case zab::Event::kSyncedWithDiff: return Did::kDiff;
+      case zab::Event::kSyncedWithLog: return Did::kLogDiff;
       case zab::Event::kSyncedWithTrunc: return Did::kTrunc;
       case zab::Event::kSyncedWithSnap: return Did::kSnap;
       case zab::Event::kSecondLink: return Did::kSecondLink;

@@ -23,6 +23,7 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "host/link_guard.h"
+#include "host/log_stream.h"
 #include "host/receive_state.h"
 #include "host/start.h"
 #include "host/state_walk.h"
@@ -157,10 +158,16 @@ class Process final : private LogDevice::Owner, private host::StateInMemory, pri
     Micros piece_time = 0;  // that each takes
     Micros time_left = 0;   // for all that are to come
   };
+  struct LogOnItsWay {
+    host::LogStream stream;
+    bool is_found = false;
+    std::string behind{};  // what was sent meanwhile
+  };
   struct Link {
     SocketId socket{};
     std::string in;
     std::unique_ptr<StateStream> stream;
+    std::unique_ptr<LogOnItsWay> log;
   };
   void tell(const zab::LinkEvent& event);
   void dial(const zab::Dial& dial);
@@ -168,6 +175,11 @@ class Process final : private LogDevice::Owner, private host::StateInMemory, pri
   void begin_stream(zab::LinkId id, Link& link);
   void pump(zab::LinkId id);
   void pump_later(zab::LinkId id, StateStream& stream);
+  void begin_log(zab::LinkId id, Link& link, const zab::LogRange& range);
+  void pump_log_later(zab::LinkId id);
+  void pump_log(zab::LinkId id);
+  void no_log(zab::LinkId id, Link& link);
+  void send_log(zab::LinkId id, Link& link);
   void close(zab::LinkId id);
   void lose(zab::LinkId id);
   void feed(zab::LinkId id);

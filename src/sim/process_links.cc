@@ -133,8 +133,11 @@ void Process::send(const zab::LinkSend& send) {
   const auto found = links_.find(send.link);
   if (found == links_.end() || !may_send()) return;
   if (send.snapshot) return begin_stream(send.link, found->second);
+  if (send.log) return begin_log(send.link, found->second, *send.log);
   if (found->second.stream) {
     found->second.stream->keep_behind(send.bytes);
+  } else if (found->second.log && found->second.log->is_found) {
+    found->second.log->behind += send.bytes;
   } else {
     parts_.network.send(found->second.socket, send.bytes);
   }
@@ -183,6 +186,60 @@ void Process::pump(zab::LinkId id) {
   if (progress == WalkProgress::kEnd) {
     tell({id, zab::LinkEvent::Kind::kStateSent});
   }
+}
+
+// --- sending transactions from the log files ---
+
+void Process::begin_log(zab::LinkId id, Link& link, const zab::LogRange& range) {
+  const host::LogStreamOptions options{.dirs = data_dir_->dirs(),
+                                       .size_factor = parts_.plan.disk.snapshot_size_factor,
+                                       .piece_bytes = 64 * parts_.plan.disk.snapshot_step_nodes};
+  link.log.reset(new LogOnItsWay{.stream = host::LogStream(parts_.disk, options, range)});
+  pump_log_later(id);
+}
+
+void Process::pump_log_later(zab::LinkId id) {
+  parts_.world.after(hop(), parts_.actor, [this, id] { pump_log(id); });
+}
+
+void Process::pump_log(zab::LinkId id) {
+  using Progress = host::LogStream::Progress;
+  const auto found = links_.find(id);
+  if (why_over_ || found == links_.end() || !found->second.log) return;
+  LogOnItsWay& log = *found->second.log;
+  if (log.is_found) return send_log(id, found->second);
+  const Progress progress = log.stream.look();
+  if (progress == Progress::kFailed) return no_log(id, found->second);
+  pump_log_later(id);
+  if (progress == Progress::kMore) return;
+  tell({id, zab::LinkEvent::Kind::kLogReady});
+  if (const auto still = links_.find(id); still != links_.end() && still->second.log)
+    still->second.log->is_found = true;
+}
+
+void Process::send_log(zab::LinkId id, Link& link) {
+  using Progress = host::LogStream::Progress;
+  if (!may_send()) return;
+  std::string out;
+  const Progress progress = link.log->stream.send(out);
+  if (progress == Progress::kFailed) return no_log(id, link);
+  if (progress == Progress::kEnd) out += link.log->behind;
+  parts_.network.send(link.socket, out);
+  if (progress == Progress::kMore) {
+    pump_log_later(id);
+    return tell({id, zab::LinkEvent::Kind::kTaken});
+  }
+  say("has sent its log");
+  link.log.reset();
+  tell({id, zab::LinkEvent::Kind::kStateSent});
+}
+
+void Process::no_log(zab::LinkId id, Link& link) {
+  say("no DIFF from the log: " + link.log->stream.why());
+  parts_.world.count(Did::kNoLog);
+  link.log.reset();
+  tell({id, zab::LinkEvent::Kind::kNoLog});
+  look_at_power();
 }
 
 }  // namespace drover::sim

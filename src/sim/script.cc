@@ -37,6 +37,14 @@ Plan with_window(std::size_t txns) {
   return plan;
 }
 
+// Nothing is in memory, and the log files may be used, whatever their size is.
+Plan with_the_log() {
+  Plan plan = with_window(0);
+  plan.disk.snapshot_size_factor = 0;
+  plan.disk.snapshot_step_nodes = 1;
+  return plan;
+}
+
 // Server 3, which leads first, holds nothing in memory; the others hold all. When its log diverges, they ask
 // it to cut off what it has forgotten, and it discards everything.
 Plan with_a_forgetful_leader() {
@@ -543,6 +551,8 @@ std::vector<Script> make_scripts() {
        {Did::kLogRoll, Did::kSnapshot, Did::kPurge}},
       {"follower-gets-diff", with_window(500), let_one_fall_behind, {Did::kDiff}},
       {"follower-gets-snap", with_window(0), let_one_fall_behind, {Did::kSnap}},
+      {"follower-gets-diff-from-the-log", with_the_log(), let_one_fall_behind, {Did::kLogDiff}},
+      {"stray-leader-is-not-in-the-log", with_the_log(), trunc, {Did::kNoLog, Did::kSnap}},
       {"follower-gets-half-a-snap", with_a_slow_snap(), let_one_fall_behind, {Did::kSnap}},
       {"follower-gets-slow-snap", with_a_snap_beyond_init_limit(), let_one_fall_behind, {Did::kSnap}},
       {"leader-gets-trunc", with_window(500), let_a_leader_go_astray, {Did::kTrunc}},

@@ -46,6 +46,8 @@ const char* name_of(Did what) {
     case Did::kDiff: return "DIFF";
     case Did::kTrunc: return "TRUNC";
     case Did::kSnap: return "SNAP";
+    case Did::kLogDiff: return "DIFF from the log";
+    case Did::kNoLog: return "log of no use for a DIFF";
     case Did::kSecondLink: return "crossing links";
     case Did::kEpochOver: return "epoch without zxids";
     case Did::kMadeWay: return "leader that makes way";

@@ -59,6 +59,8 @@ enum class Did : std::uint8_t {
   kDiff,
   kTrunc,
   kSnap,
+  kLogDiff,
+  kNoLog,
   kSecondLink,
   kEpochOver,
   kMadeWay,

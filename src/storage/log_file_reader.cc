@@ -29,6 +29,10 @@ LogFileReader::LogFileReader(std::unique_ptr<File> file, Zxid first, std::uint64
 IoResult<LogFileReader> LogFileReader::open(Disk& disk, const std::string& path,
                                             const LogFileOptions& options) {
   TRY_ASSIGN(auto file, disk.open(path, OpenMode::kRead));
+  return open(std::move(file), options);
+}
+
+IoResult<LogFileReader> LogFileReader::open(std::unique_ptr<File> file, const LogFileOptions& options) {
   if (options.from_device) file->drop_cache();
   TRY_ASSIGN(const std::uint64_t size, file->size());
   return LogFileReader(std::move(file), options.first, size);

@@ -43,6 +43,7 @@ struct LogFileOptions {
 class LogFileReader {
  public:
   static IoResult<LogFileReader> open(Disk& disk, const std::string& path, const LogFileOptions& options);
+  static IoResult<LogFileReader> open(std::unique_ptr<File> file, const LogFileOptions& options);
 
   // The next complete record, or nothing: then end() says why.
   std::optional<LogRecord> next();

@@ -26,6 +26,7 @@ IoResult<TxnLogReader> TxnLogReader::open(Disk& disk, const std::string& directo
   TRY_ASSIGN(reader.files_, list_logs(disk, directory));
   TRY_ASSIGN(reader.evidence_, read_log_evidence(disk, directory));
   reader.next_file_ = index_of_file_with(reader.files_, drover::next(options.after));
+  if (options.held_files_max) TRY(reader.hold_files());
   return reader;
 }
 
@@ -57,10 +58,27 @@ IoResult<std::optional<LogRecord>> TxnLogReader::next() {
   return std::nullopt;
 }
 
+IoResult<void> TxnLogReader::hold_files() {
+  std::size_t end = files_.size();
+  if (options_.until) end = std::min(end, index_of_file_with(files_, *options_.until) + 1);
+  if (end - std::min(end, next_file_) > *options_.held_files_max)
+    return std::unexpected(data_error("too many log files"));
+  for (std::size_t i = next_file_; i < end; ++i) {
+    TRY_ASSIGN(held_[i], disk_->open(join_path(directory_, files_[i].name), OpenMode::kRead));
+  }
+  return {};
+}
+
+IoResult<LogFileReader> TxnLogReader::open_file(std::size_t index) {
+  const LogFile& file = files_[index];
+  const LogFileOptions options{.first = file.first, .from_device = options_.from_device};
+  if (auto held = held_.extract(index)) return LogFileReader::open(std::move(held.mapped()), options);
+  return LogFileReader::open(*disk_, join_path(directory_, file.name), options);
+}
+
 IoResult<void> TxnLogReader::open_next_file() {
   const LogFile& file = files_[next_file_++];
-  auto reader = LogFileReader::open(*disk_, join_path(directory_, file.name),
-                                    {.first = file.first, .from_device = options_.from_device});
+  auto reader = open_file(next_file_ - 1);
   if (!reader) return fail("cannot be opened: " + reader.error().what, 0, reader.error().code);
   TRY(check_link(file));
   reader_.emplace(*std::move(reader));

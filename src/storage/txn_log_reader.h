@@ -14,7 +14,10 @@
 //   log ends before the watermark, or a file is missing   damage
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,6 +48,8 @@ struct LogReadOptions {
   Zxid after{};                 // already known: a snapshot's zxid. Older records and this one are skipped.
   std::optional<Zxid> until{};  // stop after it, and read nothing further
   bool from_device = false;     // bypass the page cache
+  // Opens all files at once, those up to `until`, so that a purge takes away none of them. More are an error.
+  std::optional<std::size_t> held_files_max{};
 };
 
 class TxnLogReader {
@@ -69,6 +74,8 @@ class TxnLogReader {
  private:
   TxnLogReader(Disk& disk, std::string directory, const LogReadOptions& options);
 
+  IoResult<void> hold_files();
+  IoResult<LogFileReader> open_file(std::size_t index);
   IoResult<void> open_next_file();
   IoResult<void> check_link(const LogFile& file);
   IoResult<void> check_order(const LogRecord& record);
@@ -85,7 +92,8 @@ class TxnLogReader {
   LogReadOptions options_;
   std::vector<LogFile> files_;
   LogEvidence evidence_;
-  std::size_t next_file_ = 0;  // index of the file after the open one
+  std::size_t next_file_ = 0;                          // index of the file after the open one
+  std::map<std::size_t, std::unique_ptr<File>> held_;  // by index
   std::optional<LogFileReader> reader_;
   bool finished_ = false;
   Zxid known_{};

@@ -16,6 +16,7 @@ struct LeaderCounts {
   std::uint64_t diffs = 0;              // learners synced with transactions, with or without a TRUNC before
   std::uint64_t snaps = 0;              // learners synced with the whole state
   std::uint64_t greetings_refused = 0;  // learners that cannot be ours
+  std::uint64_t syncs_refused = 0;      // observers, because too many were being synced
   // How many learners were being synced this way when one more began, itself included.
   Extremes diffs_under_way;
   Extremes snaps_under_way;
@@ -28,6 +29,7 @@ inline constexpr MetricOf<LeaderCounts> kLeaderMetrics[] = {
     {"diff_count", &LeaderCounts::diffs},
     {"snap_count", &LeaderCounts::snaps},
     {"", &LeaderCounts::greetings_refused},  // learner_greetings_rejected, only shown by members
+    {"", &LeaderCounts::syncs_refused},      // learner_syncs_rejected, likewise
     {"inflight_diff_count", &LeaderCounts::diffs_under_way},
     {"inflight_snap_count", &LeaderCounts::snaps_under_way},
 };

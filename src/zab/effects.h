@@ -92,11 +92,20 @@ using DiskAnswer = std::variant<TxnsDurable, EpochSaved, LogTruncated, SnapshotS
 
 // --- links ---
 
+// Committed transactions that are in the log files, but not in memory any more.
+struct LogRange {
+  Zxid after{};
+  Zxid until{};
+};
+
 struct LinkSend {
   LinkId link{};
   std::string bytes;
   // Stream the state as it is now here, before what follows. `bytes` is empty then.
   bool snapshot = false;
+  // Look for these transactions in the log files, and answer with kLogReady or kNoLog. After kLogReady,
+  // stream them here, behind what was sent until then and before what follows. `bytes` is empty then.
+  std::optional<LogRange> log{};
 };
 // One attempt; answered by kUp or kDialFailed.
 struct Dial {
@@ -112,8 +121,10 @@ struct LinkEvent {
     kUp,  // a dialled one is connected
     kDialFailed,
     kDown,
-    kTaken,     // some of what was sent on it has left
-    kStateSent  // the state that `LinkSend::snapshot` asked for has been written to it
+    kTaken,      // some of what was sent on it has left
+    kStateSent,  // the state or the log that a LinkSend asked for has been written to it
+    kLogReady,   // the log that `LinkSend::log` asked for is there
+    kNoLog       // it is not, or costs more than a snapshot; after kLogReady: the rest cannot be read
   };
   LinkId link{};
   Kind kind{};
@@ -137,6 +148,7 @@ struct PeerMessage {
 enum class Event : std::uint8_t {
   kElected,  // this server or another one
   kSyncedWithDiff,
+  kSyncedWithLog,  // a DIFF that begins in the log files
   kSyncedWithTrunc,
   kSyncedWithSnap,
   kSecondLink,  // a learner connected again before its old link was gone
@@ -172,7 +184,9 @@ struct Effects {
   std::vector<Event> events;
 
   std::string& to(LinkId link) {
-    if (send.empty() || send.back().link != link || send.back().snapshot) send.push_back({link, {}, false});
+    const bool continues =
+        !send.empty() && send.back().link == link && !send.back().snapshot && !send.back().log;
+    if (!continues) send.push_back({link, {}, false});
     return send.back().bytes;
   }
 };

@@ -13,7 +13,7 @@ Zxid History::zxid_at(const TxnBatch& batch, std::size_t i) { return wire::zxid_
 void History::begin_at(Zxid last) {
   batches_.clear();
   txns_ = bytes_ = 0;
-  window_begin_ = last_ = durable_ = committed_ = applied_ = last;
+  begun_at_ = window_begin_ = last_ = durable_ = committed_ = applied_ = last;
 }
 
 void History::append(TxnBatchPtr batch) {

@@ -6,6 +6,11 @@
 //   ... ------|----------------------|-----------------|---------------|
 //             ^ a learner that is here or later gets the difference; one further back, a snapshot
 //
+// The log files hold more: everything after begun_at(), which is the snapshot that this process has started
+// from, or the state that it was sent. What the files hold before that may not be ours: ZooKeeper leaves its
+// log where it is when a leader sends another state, and so the files of a server that was Java's may hold
+// transactions that were never committed, and have holes.
+//
 // All roles share one object, so that a server keeps its knowledge when it changes its role. Recent
 // transactions stay in memory; a count limit and a byte limit decide which ones to forget.
 //
@@ -64,6 +69,8 @@ class History {
   Zxid durable() const { return durable_; }
   Zxid committed() const { return committed_; }
   Zxid applied() const { return applied_; }
+  // Everything after this is in the log files, and nothing else is.
+  Zxid begun_at() const { return begun_at_; }
   // Everything after this is in memory.
   Zxid window_begin() const { return window_begin_; }
   std::size_t window_bytes() const { return bytes_; }
@@ -99,6 +106,7 @@ class History {
   std::deque<TxnBatchPtr> batches_;
   std::size_t txns_ = 0;
   std::size_t bytes_ = 0;
+  Zxid begun_at_{};
   Zxid window_begin_{};
   Zxid last_{};
   Zxid durable_{};

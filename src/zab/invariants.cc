@@ -175,6 +175,8 @@ void Invariants::look_at_link(const Leader& leader, const LearnerLink& link, Che
                "only voters are counted");
   check.expect(link.acked <= leader.history_.last(), "acknowledged transactions were proposed");
   check.expect(link.sent <= leader.history_.last(), "a sent snapshot is not ahead of the leader");
+  check.expect(link.stage != Stage::kSending || link.sent >= leader.history_.window_begin(),
+               "what a learner gets after a state or a log is in memory");
   check.expect(link.pings_answered <= link.pings_sent, "a ping is answered once");
 }
 

@@ -223,6 +223,11 @@ const std::vector<Case> kLinks = {
     {"only voters are counted", 3, [](Well& w) { w.server(3).link(4).voter = true; }},
     {"acknowledged transactions were proposed", 3, [](Well& w) { w.server(3).link(1).acked = zx(5, 3); }},
     {"a sent snapshot is not ahead of the leader", 3, [](Well& w) { w.server(3).link(1).sent = zx(5, 3); }},
+    {"what a learner gets after a state or a log is in memory", 3,
+     [](Well& w) {
+       w.server(3).link(1).stage = Stage::kSending;
+       w.server(3).link(1).sent = Zxid{-1};
+     }},
     {"a ping is answered once", 3,
      [](Well& w) { w.server(3).link(1).pings_answered = w.server(3).link(1).pings_sent + 1; }},
 };

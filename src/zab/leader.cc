@@ -175,9 +175,11 @@ void Leader::count_epoch_acks(Instant now, Effects& effects) {
   number_first_membership(effects);
   effects.disk.emplace_back(SaveEpoch{EpochKind::kCurrent, epoch_, history_id_});
   if (begins_history()) say_that_history_begins(effects);
-  for (auto& [link, learner] : learners_) {
-    if (learner.stage == Stage::kPromised) synchronise(learner, now, effects);
+  std::vector<LinkId> promised;
+  for (const auto& [link, learner] : learners_) {
+    if (learner.stage == Stage::kPromised) promised.push_back(link);
   }
+  for (const LinkId link : promised) synchronise(learners_.at(link), now, effects);
 }
 
 // --- synchronisation ---
@@ -243,7 +245,7 @@ void Leader::check_kept_history(Effects& effects) {
     if (learner.stage == Stage::kSending && (!slowest || learner.sent < slowest->sent)) slowest = &learner;
   }
   if (slowest)
-    drop(slowest->link, "it receives the snapshot more slowly than new transactions arrive", effects);
+    drop(slowest->link, "it receives our state or our log more slowly than new transactions arrive", effects);
 }
 
 void Leader::check_liveness(Instant now, Effects& effects) {

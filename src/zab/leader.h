@@ -48,7 +48,7 @@ namespace drover::zab {
 struct LeaderConfig {
   ServerId me{};
   Timing timing;
-  bool force_snapshot = false;
+  SyncSettings sync{};
   // Limit for new transactions kept in memory while a learner receives a state. A learner that reads it too
   // slowly for the ensemble's writes loses its link.
   std::size_t kept_bytes_max = std::size_t{256} << 20;
@@ -78,8 +78,12 @@ class Leader {
   // The learner has read some of what it was sent. During synchronisation this is its only sign of life:
   // sending a state may take longer than initLimit, but the link may not stay silent that long.
   void on_taken(LinkId link, Instant now);
-  // The snapshot that effects.send asked for has been written to the link.
+  // The snapshot or the log that effects.send asked for has been written to the link.
   void on_state_sent(LinkId link, Instant now, Effects& effects);
+  // The log that effects.send asked for is in the files, and is sent after what this call sends; or it is
+  // not, or not any more.
+  void on_log_ready(LinkId link, Instant now, Effects& effects);
+  void on_no_log(LinkId link, Instant now, Effects& effects);
   // history.durable() has moved.
   void on_durable(Instant now, Effects& effects);
   void on_epoch_saved(EpochKind kind, std::uint32_t epoch, Instant now, Effects& effects);
@@ -159,8 +163,13 @@ class Leader {
   void send_leader_info(const LearnerLink& learner, Effects& effects) const;
   bool parted_from(const LearnerLink& learner, const wire::LearnerInfo& info, Effects& effects);
   void synchronise(LearnerLink& learner, Instant now, Effects& effects);
+  bool may_read_log(const LearnerLink& learner) const;
+  bool admit(LearnerLink& learner, LearnerLink::Way way, Effects& effects);
+  void begin_sending(LearnerLink& learner, Zxid from, Instant now);
+  void send_state(LearnerLink& learner, Instant now, Effects& effects);
   void send_history(LearnerLink& learner, Zxid after, Instant now, Effects& effects);
-  void count_sync(SyncPlan::Kind kind);
+  std::size_t synced_by(LearnerLink::Way way) const;
+  void tell_sync(LearnerLink& learner, const char* how, Event event, Effects& effects);
   void keep_for_learners();
   void welcome(LearnerLink& learner, Instant now, Effects& effects);
 
@@ -226,6 +235,8 @@ class Leader {
   std::map<LinkId, LearnerLink> learners_;
   std::map<ServerId, std::uint32_t> accepted_epochs_;  // of the voters that have reported, including us
   std::optional<ServerId> successor_;
+  // Members that were to get a DIFF from the log files, and have not got all of it.
+  ServerSet tried_log_;
   ServerSet promised_;  // voters that promised this epoch to us, even if their link has broken since
 
   // Are we still the leader? One round of pings at a time answers all syncs that were asked before it began.

@@ -25,7 +25,7 @@ const char* name_of(LearnerLink::Stage stage) {
     case LearnerLink::Stage::kWaiting: return "waiting for an epoch";
     case LearnerLink::Stage::kPromising: return "promising the epoch";
     case LearnerLink::Stage::kPromised: return "waiting for a quorum of promises";
-    case LearnerLink::Stage::kSending: return "receiving our state";
+    case LearnerLink::Stage::kSending: return "receiving our state or our log";
     case LearnerLink::Stage::kSyncing: return "synchronising";
     case LearnerLink::Stage::kSynced: return "synchronised";
     case LearnerLink::Stage::kActive: return "active";
@@ -158,59 +158,122 @@ void Leader::on_epoch_ack(LearnerLink& learner, const wire::QuorumPacket& packet
   // committed.
   if (!promised_before && learner.voter && raw(packet.zxid) >= 0) promised_.insert(learner.server);
   enter(learner, Stage::kPromised, now);
+  if (epoch_promised_) return synchronise(learner, now, effects);
   count_epoch_acks(now, effects);
-  if (epoch_promised_ && learner.stage == Stage::kPromised) synchronise(learner, now, effects);
 }
 
+// May drop the learner.
 void Leader::synchronise(LearnerLink& learner, Instant now, Effects& effects) {
+  using Way = LearnerLink::Way;
   const SyncPlan plan = plan_sync(history_, {.learner_last = learner.reported_last,
                                              .our_epoch = began_with_.current,
-                                             .force_snapshot = config_.force_snapshot});
-  const auto tell = [&](const char* how, Event event) {
-    effects.events.push_back(event);
-    effects.log.push_back("learner " + std::to_string(raw(learner.server)) + " is synced with " + how);
-  };
-  count_sync(plan.kind);
-  ++learner.traffic.packets_sent;
+                                             .force_snapshot = config_.sync.force_snapshot,
+                                             .use_log = may_read_log(learner)});
+  const bool snap = plan.kind == SyncPlan::Kind::kSnap;
+  if (!admit(learner, snap ? Way::kSnap : Way::kDiff, effects)) return;
   switch (plan.kind) {
     case SyncPlan::Kind::kDiff:
-      tell("DIFF", Event::kSyncedWithDiff);
+      tell_sync(learner, "DIFF", Event::kSyncedWithDiff, effects);
       wire::append_packet(effects.to(learner.link), PacketType::kDiff, history_.committed());
       return send_history(learner, plan.from, now, effects);
     case SyncPlan::Kind::kTrunc:
-      tell("TRUNC", Event::kSyncedWithTrunc);
+      tell_sync(learner, "TRUNC", Event::kSyncedWithTrunc, effects);
       wire::append_packet(effects.to(learner.link), PacketType::kTrunc, plan.from);
       return send_history(learner, plan.from, now, effects);
-    case SyncPlan::Kind::kSnap:
-      tell("SNAP", Event::kSyncedWithSnap);
-      learner.sent = history_.applied();  // The state in memory is what is sent.
-      enter(learner, Stage::kSending, now);
-      keep_for_learners();
-      wire::append_packet(effects.to(learner.link), PacketType::kSnap, learner.sent);
-      effects.send.push_back({learner.link, {}, true});
+    case SyncPlan::Kind::kLogDiff:
+      tried_log_.insert(learner.server);
+      begin_sending(learner, history_.window_begin(), now);
+      effects.send.push_back({learner.link, {}, false, LogRange{plan.from, learner.sent}});
+      return;
+    case SyncPlan::Kind::kSnap: return send_state(learner, now, effects);
   }
 }
 
-void Leader::count_sync(SyncPlan::Kind kind) {
-  const bool snap = kind == SyncPlan::Kind::kSnap;
-  std::uint64_t under_way = 1;
-  for (const auto& [link, learner] : learners_)
-    under_way += learner.stage == (snap ? Stage::kSending : Stage::kSyncing) ? 1 : 0;
+// Once: if anything goes wrong with a DIFF from the log files, the learner comes again and gets a state,
+// which needs no files. Only members, so that nobody can make us remember more.
+bool Leader::may_read_log(const LearnerLink& learner) const {
+  return config_.sync.use_log && memberships_.is_member(learner.server) &&
+         !tried_log_.contains(learner.server);
+}
+
+// The same rule as Java's. An observer that is refused tries again.
+bool Leader::admit(LearnerLink& learner, LearnerLink::Way way, Effects& effects) {
+  const bool snap = way == LearnerLink::Way::kSnap;
+  learner.way = LearnerLink::Way::kNone;
+  const std::size_t under_way = synced_by(way);
+  if (learner.observer && under_way >= (snap ? config_.sync.snaps_max : config_.sync.diffs_max)) {
+    ++counts_.syncs_refused;
+    drop(learner.link,
+         "too many learners (" + std::to_string(under_way) + ") are being synced with " +
+             (snap ? "SNAP (leader.maxConcurrentSnapSyncs)" : "DIFF (leader.maxConcurrentDiffSyncs)"),
+         effects);
+    return false;
+  }
+  learner.way = way;
+  return true;
+}
+
+std::size_t Leader::synced_by(LearnerLink::Way way) const {
+  return static_cast<std::size_t>(std::ranges::count_if(learners_, [&](const auto& each) {
+    return each.second.way == way &&
+           (each.second.is_synchronising() || each.second.stage == Stage::kPromised);
+  }));
+}
+
+// Everything after `from` stays in memory until all up to there has been sent.
+void Leader::begin_sending(LearnerLink& learner, Zxid from, Instant now) {
+  learner.sent = from;
+  enter(learner, Stage::kSending, now);
+  keep_for_learners();
+}
+
+void Leader::send_state(LearnerLink& learner, Instant now, Effects& effects) {
+  tell_sync(learner, "SNAP", Event::kSyncedWithSnap, effects);
+  begin_sending(learner, history_.applied(), now);  // The state in memory is what is sent.
+  wire::append_packet(effects.to(learner.link), PacketType::kSnap, learner.sent);
+  effects.send.push_back({learner.link, {}, true});
+}
+
+// Its first packet, DIFF, TRUNC or SNAP, follows.
+void Leader::tell_sync(LearnerLink& learner, const char* how, Event event, Effects& effects) {
+  const bool snap = learner.way == LearnerLink::Way::kSnap;
   ++(snap ? counts_.snaps : counts_.diffs);
-  (snap ? counts_.snaps_under_way : counts_.diffs_under_way).add(under_way);
+  (snap ? counts_.snaps_under_way : counts_.diffs_under_way).add(synced_by(learner.way));
+  ++learner.traffic.packets_sent;
+  effects.events.push_back(event);
+  effects.log.push_back("learner " + std::to_string(raw(learner.server)) + " is synced with " + how);
+}
+
+void Leader::on_log_ready(LinkId link, Instant now, Effects& effects) {
+  const auto found = learners_.find(link);
+  if (found == learners_.end() || over() || found->second.stage != Stage::kSending) return;
+  LearnerLink& learner = found->second;
+  learner.last_heard = now;
+  learner.log_begun = true;
+  tell_sync(learner, "DIFF from the log files", Event::kSyncedWithLog, effects);
+  wire::append_packet(effects.to(link), PacketType::kDiff, history_.committed());
+}
+
+void Leader::on_no_log(LinkId link, Instant now, Effects& effects) {
+  const auto found = learners_.find(link);
+  if (found == learners_.end() || over() || found->second.stage != Stage::kSending) return;
+  if (found->second.log_begun) return drop(link, "the log files cannot be read to the end", effects);
+  if (admit(found->second, LearnerLink::Way::kSnap, effects)) send_state(found->second, now, effects);
 }
 
 // The state that was sent holds some of what was committed meanwhile. It is exact once all of that has been
-// sent again, so NEWLEADER waits until the state has left (ZOOKEEPER-3104).
+// sent again, so NEWLEADER waits until the state has left (ZOOKEEPER-3104). A log ends where the window began
+// when it was asked for.
 void Leader::on_state_sent(LinkId link, Instant now, Effects& effects) {
   const auto found = learners_.find(link);
   if (found == learners_.end() || over() || found->second.stage != Stage::kSending) return;
   found->second.last_heard = now;
+  tried_log_.erase(found->second.server);
   send_history(found->second, found->second.sent, now, effects);
   keep_for_learners();
 }
 
-// Transactions that a learner will get after our state must still be in memory then.
+// Transactions that a learner will get after our state or our log must still be in memory then.
 void Leader::keep_for_learners() {
   std::optional<Zxid> keep;
   for (const auto& [link, learner] : learners_) {

@@ -6,7 +6,7 @@
 //   kWaiting      its accepted epoch counts towards ours     -> LEADERINFO, once a quorum has reported
 //   kPromising    it makes the epoch durable                 <- ACKEPOCH with its last zxid
 //   kPromised     waits until a quorum has promised          -> DIFF | TRUNC | SNAP
-//   kSending      our state is on its way to it              -> transactions, NEWLEADER
+//   kSending      our state or our log is on its way to it   -> transactions, NEWLEADER
 //   kSyncing      it makes our history durable               <- ACK of NEWLEADER
 //   kSynced       waits until a quorum is synced             -> UPTODATE
 //   kActive       proposals, acknowledgements, pings
@@ -32,6 +32,8 @@ struct LearnerLink {
     kActive
   };
 
+  enum class Way : std::uint8_t { kNone, kDiff, kSnap };
+
   LinkId link{};
   Stage stage = Stage::kGreeting;
   ServerId server{};
@@ -49,7 +51,8 @@ struct LearnerLink {
   std::uint64_t pings_sent = 0;
   std::uint64_t pings_answered = 0;
 
-  // For monitoring. packets_sent counts all but LEADERINFO and answers to REVALIDATE.
+  // For monitoring. packets_sent counts all but LEADERINFO, answers to REVALIDATE, and what is read from the
+  // log files.
   struct Traffic {
     Instant since;
     std::uint64_t packets_received = 0;
@@ -58,8 +61,10 @@ struct LearnerLink {
   };
   Traffic traffic;
 
-  Zxid sent{};         // the state that is on its way holds at least everything up to here
-  Zxid early_acked{};  // acknowledged before NEWLEADER, as servers of 3.8 may do
+  Way way = Way::kNone;    // how it is or was synced
+  bool log_begun = false;  // it was sent DIFF, and the log files follow
+  Zxid sent{};             // the state or the log that is on its way holds at least everything up to here
+  Zxid early_acked{};      // acknowledged before NEWLEADER, as servers of 3.8 may do
 
   // From this stage on it gets every proposal and commit.
   bool is_forwarded_to() const { return stage >= Stage::kSyncing; }

@@ -19,6 +19,7 @@ struct LeadingOptions {
   zab::History log = history(zx(4, 0), {zx(4, 1), zx(4, 2), zx(4, 3)});
   bool disk_answers_at_once = true;
   std::size_t kept_bytes_max = LeaderConfig{}.kept_bytes_max;
+  SyncSettings sync{};
   std::uint32_t current_epoch = 4;
   std::uint32_t accepted_epoch = 4;
   std::uint64_t new_history_id = 0;
@@ -33,6 +34,7 @@ class Leading {
         h(options.log),
         leader(LeaderConfig{.me = ServerId{1},
                             .timing = kShort,
+                            .sync = options.sync,
                             .kept_bytes_max = options.kept_bytes_max,
                             .new_history_id = options.new_history_id},
                membership_, h,

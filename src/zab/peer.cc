@@ -207,7 +207,7 @@ void Peer::make_leader(Instant now, Effects& effects) {
   leader_ = std::make_unique<Leader>(
       LeaderConfig{.me = config_.me,
                    .timing = config_.timing,
-                   .force_snapshot = config_.force_snapshot,
+                   .sync = config_.sync,
                    .new_history_id = config_.new_history_id,
                    .standalone = config_.standalone,
                    .reconfig_enabled = config_.reconfig_enabled},
@@ -529,6 +529,12 @@ void Peer::on_link(const LinkEvent& event, Instant now, Effects& effects) {
       return;  // It decides nothing.
     case LinkEvent::Kind::kStateSent:
       if (leader_) leader_->on_state_sent(link, now, effects);
+      break;
+    case LinkEvent::Kind::kLogReady:
+      if (leader_) leader_->on_log_ready(link, now, effects);
+      break;
+    case LinkEvent::Kind::kNoLog:
+      if (leader_) leader_->on_no_log(link, now, effects);
       break;
   }
   settle(now, effects);

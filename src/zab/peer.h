@@ -35,7 +35,7 @@ struct PeerConfig {
   std::int64_t notification_min_ms = 200;
   std::int64_t notification_max_ms = 60'000;
   std::int64_t finalize_ms = 200;
-  bool force_snapshot = false;
+  SyncSettings sync{};
   // How long a leader without a quorum stays when a voter looks for a leader; negative: until it gives up.
   std::int64_t wait_for_epoch_ms = -1;
   std::uint64_t new_history_id = 0;  // random; for a history that begins with this server as its leader

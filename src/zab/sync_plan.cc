@@ -23,11 +23,19 @@ SyncPlan plan_for_epoch_start(const History& history, const SyncQuestion& questi
   return kSnapshot;
 }
 
+// A zxid with counter 0 is no transaction, and will not be found in a log.
+SyncPlan plan_before_window(const History& history, const SyncQuestion& question) {
+  const Zxid theirs = question.learner_last;
+  if (!question.use_log || theirs < history.begun_at() || counter_of(theirs) == 0) return kSnapshot;
+  return {Kind::kLogDiff, theirs};
+}
+
 }  // namespace
 
 SyncPlan plan_sync(const History& history, const SyncQuestion& question) {
   const Zxid theirs = question.learner_last;
-  if (question.force_snapshot || raw(theirs) < 0 || theirs < history.window_begin()) return kSnapshot;
+  if (question.force_snapshot || raw(theirs) < 0) return kSnapshot;
+  if (theirs < history.window_begin()) return plan_before_window(history, question);
   if (theirs <= history.committed() && history.contains(theirs)) return {Kind::kDiff, theirs};
   if (counter_of(theirs) == 0) return plan_for_epoch_start(history, question);
 

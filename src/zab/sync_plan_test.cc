@@ -24,6 +24,7 @@ std::string plan(const zab::History& ours, const SyncQuestion& question) {
     case SyncPlan::Kind::kDiff: return "DIFF after " + text(plan.from);
     case SyncPlan::Kind::kTrunc: return "TRUNC to " + text(plan.from);
     case SyncPlan::Kind::kSnap: return "SNAP";
+    case SyncPlan::Kind::kLogDiff: return "DIFF from the log after " + text(plan.from);
   }
   return "?";
 }
@@ -51,6 +52,41 @@ TEST(SyncPlan, ALearnerBehindWithinTheWindowGetsADiff) {
 TEST(SyncPlan, ALearnerBehindTheWindowGetsASnap) {
   EXPECT_EQ(plan(ours(), zx(4, 6)), "SNAP");
   EXPECT_EQ(plan(ours(), Zxid{0}), "SNAP");
+}
+
+// A snapshot at 4.7, then 4.8 to 5.3 in the log, of which 5.2 and 5.3 are in memory.
+zab::History with_a_small_window() {
+  return history(zx(4, 7), {zx(4, 8), zx(4, 9), zx(5, 1), zx(5, 2), zx(5, 3)}, {.txns = 2});
+}
+
+std::string plan_with_log(const zab::History& ours, Zxid theirs) {
+  return plan(ours, {.learner_last = theirs, .our_epoch = 5, .use_log = true});
+}
+
+TEST(SyncPlan, ALearnerBehindTheWindowGetsADiffFromTheLog) {
+  EXPECT_EQ(plan_with_log(with_a_small_window(), zx(4, 8)), "DIFF from the log after 4.8");
+  EXPECT_EQ(plan_with_log(with_a_small_window(), zx(4, 7)), "DIFF from the log after 4.7");
+  EXPECT_EQ(plan_with_log(with_a_small_window(), zx(5, 1)), "DIFF after 5.1");
+}
+
+TEST(SyncPlan, TheLogIsReadOnlyIfTheOperatorAllowsIt) {
+  EXPECT_EQ(plan(with_a_small_window(), zx(4, 8)), "SNAP");
+  EXPECT_EQ(plan(with_a_small_window(), {.learner_last = zx(4, 8), .force_snapshot = true, .use_log = true}),
+            "SNAP");
+}
+
+TEST(SyncPlan, TheLogBeforeTheSnapshotOfTheStartIsNotKnownToBeOurs) {
+  EXPECT_EQ(plan_with_log(with_a_small_window(), zx(4, 6)), "SNAP");
+  EXPECT_EQ(plan_with_log(with_a_small_window(), Zxid{0}), "SNAP");
+  // A leader's state has replaced everything.
+  zab::History replaced = with_a_small_window();
+  replaced.begin_at(zx(6, 2));
+  EXPECT_EQ(plan_with_log(replaced, zx(4, 8)), "SNAP");
+}
+
+TEST(SyncPlan, TheStartOfAnEpochIsNotLookedForInTheLog) {
+  EXPECT_EQ(plan_with_log(with_a_small_window(), zx(5, 0)), "SNAP");
+  EXPECT_EQ(plan_with_log(with_a_small_window(), Zxid{-1}), "SNAP");
 }
 
 TEST(SyncPlan, ALearnerWithoutAKnownHistoryGetsASnap) { EXPECT_EQ(plan(ours(), Zxid{-1}), "SNAP"); }
@@ -121,6 +157,7 @@ struct World {
   std::vector<Zxid> leader;   // what we lead with
   std::vector<Zxid> learner;  // shares a beginning, then may have a tail that was never agreed on
   std::size_t snapshot = 0;   // how much of ours is only in a snapshot
+  std::size_t window = 500;   // how many of ours are in memory, at most
 };
 
 World random_world(Random& random) {
@@ -146,27 +183,40 @@ World random_world(Random& random) {
   // Meanwhile we continued, in a later epoch.
   if (random.below(2) == 0) grow(world.leader, 1 + random.below(3));
   world.snapshot = random.below(world.leader.size() + 1);
+  if (random.below(2) == 0) world.window = random.below(4);
   return world;
 }
 
-zab::History history_of(const std::vector<Zxid>& log, std::size_t snapshot) {
-  const auto at = log.begin() + static_cast<std::ptrdiff_t>(snapshot);
-  return history(snapshot == 0 ? Zxid{0} : log[snapshot - 1], {at, log.end()});
+zab::History history_of(const World& world) {
+  const std::vector<Zxid>& log = world.leader;
+  const auto at = log.begin() + static_cast<std::ptrdiff_t>(world.snapshot);
+  return history(world.snapshot == 0 ? Zxid{0} : log[world.snapshot - 1], {at, log.end()},
+                 {.txns = world.window});
 }
 
 TEST(SyncPlan, TheLearnerAlwaysEndsWithExactlyOurHistory) {
-  int kinds[3] = {};
+  int kinds[4] = {};
   for (std::uint64_t seed = 1; seed <= 20'000; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const World world = random_world(random);
-    const zab::History h = history_of(world.leader, world.snapshot);
+    const zab::History h = history_of(world);
     const Zxid theirs = world.learner.empty() ? Zxid{0} : world.learner.back();
-    const SyncPlan plan = plan_sync(h, {.learner_last = theirs, .our_epoch = 9});
+    const SyncPlan plan = plan_sync(h, {.learner_last = theirs, .our_epoch = 9, .use_log = true});
     ++kinds[static_cast<int>(plan.kind)];
     if (plan.kind == SyncPlan::Kind::kSnap) continue;
 
     std::vector<Zxid> result = world.learner;
+    if (plan.kind == SyncPlan::Kind::kLogDiff) {
+      ASSERT_LT(plan.from, h.window_begin());
+      auto in_log = std::ranges::find(world.leader, plan.from);
+      if (in_log == world.leader.end()) continue;  // Whoever reads the log finds that out.
+      for (++in_log; *in_log <= h.window_begin(); ++in_log) result.push_back(*in_log);
+      h.for_each(h.window_begin(), h.committed(),
+                 [&](Zxid zxid, std::string_view) { result.push_back(zxid); });
+      ASSERT_EQ(result, world.leader);
+      continue;
+    }
     if (plan.kind == SyncPlan::Kind::kTrunc) {
       const bool known = plan.from == Zxid{0} || std::count(result.begin(), result.end(), plan.from) == 1;
       ASSERT_TRUE(known) << "cut at " << text(plan.from) << ", which the learner does not have";
@@ -175,7 +225,7 @@ TEST(SyncPlan, TheLearnerAlwaysEndsWithExactlyOurHistory) {
     h.for_each(plan.from, h.committed(), [&](Zxid zxid, std::string_view) { result.push_back(zxid); });
     ASSERT_EQ(result, world.leader);
   }
-  for (const int count : kinds) EXPECT_GT(count, 500);  // None of the three is missed by accident.
+  for (const int count : kinds) EXPECT_GT(count, 500);  // None of them is missed by accident.
 }
 
 }  // namespace

@@ -104,6 +104,8 @@ inline Story sent_to(LinkId link, const Effects& effects) {
   for (const LinkSend& send : effects.send) {
     if (send.link != link) continue;
     if (send.snapshot) said.emplace_back("the state");
+    if (send.log)
+      said.push_back("the log after " + text(send.log->after) + " until " + text(send.log->until));
     for_each_packet(send.bytes, [&](const wire::QuorumPacket& packet) { said.push_back(text(packet)); });
   }
   return said;

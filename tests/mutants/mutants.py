@@ -230,6 +230,9 @@ MUTANTS = [
     # --- agreement: syncing a learner ---
     Mutant("diff-over-a-stray-tail", "1154", "zab/sync_plan.cc", [
         ("  return {Kind::kTrunc, std::min(shared, history.committed())};", "  return {Kind::kDiff, std::min(shared, history.committed())};")]),
+    Mutant("diff-from-a-log-without-their-last-transaction", "1154", "host/log_stream.cc", [
+        ("  if (!std::exchange(has_begun_, true) && record->zxid != range_.after)\n", "  if (false)\n")],
+        script="stray-leader-is-not-in-the-log"),
     Mutant("histories-compared-by-zxid-alone", "2832", "zab/sync_plan.cc", [
         ("  const bool provable = shared == theirs || (epoch_of(shared) == epoch_of(theirs) && counter_of(shared) > 0);",
          "  const bool provable = true;"),
