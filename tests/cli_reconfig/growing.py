@@ -3,7 +3,7 @@
 # Ensembles whose members change while they run. Every line of the configuration has its client port, anybody may
 # reconfigure, and further servers can be started that are not members yet.
 
-from ensemble import JAVA, OBSERVER, VOTER, Ensemble, Member, write_marker
+from ensemble import DROVER, JAVA, OBSERVER, VOTER, Ensemble, Member, write_marker
 from harness import check, wait_until
 
 CONFIG = {"reconfigEnabled": "true", "standaloneEnabled": "false"}
@@ -39,6 +39,15 @@ class GrowingEnsemble(Ensemble):
         self.members[sid] = member
         return member
 
+    def new_machine(self, sid, kind=JAVA):
+        """Another machine for the id of a dead one. Its file has the present members, and its own addresses. Returns
+        the dead one."""
+        dead, member = self.members[sid], GrowingMember(sid, kind, VOTER, *self.settings)
+        self.members[sid] = member
+        member.config.update({f"server.{each.sid}": each.line() for each in self})
+        self._said_at_launch[sid] = {each.sid: each.said_bytes() for each in self}
+        return dead
+
     def start_new_server(self, sid, kind=JAVA):
         member = self.new_server(sid, kind)
         self._said_at_launch[sid] = {each.sid: each.said_bytes() for each in self}
@@ -55,4 +64,4 @@ class GrowingEnsemble(Ensemble):
         return {int(key[len("server."):]): line for key, line in lines.items() if key.startswith("server.")}
 
 
-__all__ = ["JAVA", "GrowingEnsemble", "GrowingMember", "check", "wait_until", "write_marker"]
+__all__ = ["DROVER", "JAVA", "GrowingEnsemble", "GrowingMember", "check", "wait_until", "write_marker"]

@@ -61,13 +61,13 @@ def without_quorum(kind, member, data_dir):
     return server
 
 
-def following(program, arguments):
+def following(kind, program, arguments):
     """Three servers become four and then another three, while clients follow. The first server, which clients know,
     does not lead: among equals the highest id wins."""
-    with growing.GrowingEnsemble([growing.JAVA] * 3) as ensemble:
+    with growing.GrowingEnsemble([kind] * 3) as ensemble:
         ensemble.start()
-        fourth = ensemble.start_new_server(4)
-        return run(program, arguments, "members that change", "Following*", ensemble[1].address,
+        fourth = ensemble.start_new_server(4, kind)
+        return run(program, arguments, f"members that change, {kind}", "Following*", ensemble[1].address,
                    LEAVING="1", JOINING=fourth.text, JOINING_ADDRESS=fourth.address)
 
 
@@ -87,7 +87,8 @@ def main():
         with tempfile.TemporaryDirectory(prefix="client-") as data_dir:
             with without_quorum(kind, member, data_dir) as server:
                 results.append(run(program, arguments, f"read-only, {kind.name}", "ReadOnly*", server.address))
-    results.append(following(program, arguments))
+    for kind in (growing.DROVER, growing.JAVA):
+        results.append(following(kind, program, arguments))
     failed = sum(results)
     print(f"client: {len(results) - failed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
