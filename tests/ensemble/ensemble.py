@@ -195,11 +195,11 @@ class Member(Server):
 class Ensemble:
     """Members by sid. As a context it ends what it started, and keeps the directories of a failure."""
 
-    def __init__(self, kinds, observers=(), config=None, properties=None, failing_disks=False):
-        """`kinds` are those of servers 1, 2, …; the sids in `observers` do not vote."""
+    def __init__(self, kinds, observers=(), config=None, properties=None, failing_disks=False, first=1):
+        """`kinds` are those of servers `first`, `first` + 1, …; the sids in `observers` do not vote."""
         self.members = {sid: Member(sid, kind, OBSERVER if sid in observers else VOTER, config, properties,
                                     failing_disks)
-                        for sid, kind in enumerate(kinds, 1)}
+                        for sid, kind in enumerate(kinds, first)}
         self._said_at_launch = {}
         lines = {f"server.{sid}": member.line() for sid, member in self.members.items()}
         for member in self.members.values():

@@ -25,12 +25,12 @@ RESIDENT_SECONDS = 10.0
 class Members(Ensemble):
     """An ensemble whose members change. Each member writes its own zoo.cfg after its first start."""
 
-    def __init__(self, kinds, observers=(), spares=None, config=None, properties=None):
+    def __init__(self, kinds, observers=(), spares=None, config=None, properties=None, first=1):
         """`spares` are the kinds of servers that may join later, by sid. Clients can know their addresses before."""
         self.settings = {"reconfigEnabled": "true", "standaloneEnabled": "false", **(config or {})}
         self.options = {"zookeeper.skipACL": "yes", **(properties or {})}
         self.retired = []
-        super().__init__(kinds, observers, config=self.settings, properties=self.options)
+        super().__init__(kinds, observers, config=self.settings, properties=self.options, first=first)
         self.spares = {sid: self._member(sid, kind) for sid, kind in (spares or {}).items()}
         for member in self:
             member.config.update(self.lines())
@@ -90,9 +90,9 @@ class Members(Ensemble):
             self.start(sid)
         return self.reconfig(joining=",".join(line_of(self[sid]) for sid in sids))
 
-    def leave(self, *sids):
+    def leave(self, *sids, at=None):
         """These are no members any more, and stop."""
-        stays = next(member for member in self if member.sid not in sids)
+        stays = at or next(member for member in self if member.sid not in sids)
         self.reconfig(leaving=",".join(map(str, sids)), at=stays)
         self.retire(*sids)
         for member in self.retired:
@@ -233,8 +233,9 @@ def sids_of(leaving):
 class Writer:
     """A session that creates nodes all the time and records which were acknowledged."""
 
-    def __init__(self, ensemble):
-        self.client = KazooClient(ensemble.hosts, timeout=30, randomize_hosts=False)
+    def __init__(self, ensemble, at=None):
+        """`at`: the only server that it knows."""
+        self.client = KazooClient(at.address if at else ensemble.hosts, timeout=30, randomize_hosts=False)
         self.states = []
         self.client.add_listener(self.states.append)
         self.client.start(30)

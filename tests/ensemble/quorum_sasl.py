@@ -52,12 +52,16 @@ def with_jaas(member, text):
     member.properties["java.security.auth.login.config"] = str(jaas)
 
 
-def password_ensemble(kinds, stage=REQUIRED, jaas=PASSWORDS, **options):
+def with_passwords(member, stage=REQUIRED, jaas=PASSWORDS):
+    set_stage(member, stage)
+    with_jaas(member, jaas)
+
+
+def password_ensemble(kinds, stage=REQUIRED, jaas=PASSWORDS, make=Ensemble, **options):
     # Java 3.9 knows no DIGEST-MD5 otherwise.
-    ensemble = Ensemble(kinds, properties={"zookeeper.fips-mode": "false"}, **options)
+    ensemble = make(kinds, properties={"zookeeper.fips-mode": "false"}, **options)
     for member in ensemble:
-        set_stage(member, stage)
-        with_jaas(member, jaas)
+        with_passwords(member, stage, jaas)
     return ensemble
 
 
