@@ -137,7 +137,7 @@ std::size_t Member::feed_state(zab::LinkId link, std::string_view bytes, Instant
     builder_.finish();
     receiving_.reset();
     state_unusable_ = false;
-    peer_.on_snapshot_received(now, effects.zab);
+    peer_.on_snapshot_received(replica_.membership_text(), now, effects.zab);
   }
   return *taken;
 }

@@ -76,6 +76,11 @@ void Replica::set_reconfig_rule(ReconfigRule rule) {
   };
 }
 
+std::string_view Replica::membership_text() const {
+  const state::NodeRef ref = machine_.tree.find(kConfigPath);
+  return ref == state::kNoNode ? "" : machine_.tree.at(ref).data().value_or(std::string_view{});
+}
+
 void Replica::publish_membership(std::string_view text, std::int64_t version, WallTime wall) {
   const state::NodeRef ref = machine_.tree.find(kConfigPath);
   if (ref == state::kNoNode) return;

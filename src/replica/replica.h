@@ -30,6 +30,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -131,8 +132,9 @@ class Replica {
   void begin_learning(std::uint32_t epoch, Instant now);
   void begin_read_only();
   void end_service();
-  // The content of /zookeeper/config. Every server writes it for itself, outside of any transaction, as in
-  // Java.
+  // The content of /zookeeper/config; empty if the state has none. Valid until the tree changes.
+  std::string_view membership_text() const;
+  // Every server writes it for itself, outside of any transaction, as in Java.
   void publish_membership(std::string_view text, std::int64_t version, WallTime wall);
   // How a leader decides a reconfiguration. `prepared`: the last one that became a transaction.
   using ReconfigRule = std::function<CodeResult<std::string>(const wire::ReconfigRequest& request, Zxid zxid,

@@ -389,7 +389,7 @@ inline void Ensemble::send(std::int64_t id, const LinkSend& send, Story& did) {
     later(to.server, [this, to] {
       if (!links_.contains(to) || isolated_.contains(to.server)) return;
       input(to.server, "has the leader's snapshot",
-            [this](Peer& peer, Effects& more) { peer.on_snapshot_received(now_, more); });
+            [this](Peer& peer, Effects& more) { peer.on_snapshot_received("", now_, more); });
     });
     later(id, [this, id, link = send.link] {
       input(id, "snapshot is sent", [&](Peer& peer, Effects& more) {

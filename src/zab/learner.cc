@@ -252,9 +252,10 @@ void Learner::truncate(Zxid last, Effects& effects) {
   }
 }
 
-void Learner::on_snapshot_received(Effects& effects) {
+void Learner::on_snapshot_received(std::string_view membership, Effects& effects) {
   ENSURE(receiving_snapshot_, "a snapshot was asked for");
   receiving_snapshot_ = false;
+  take_membership_of_state(membership, effects);
   history_.begin_at(*snapshot_zxid_);
   received_ = committed_ = *snapshot_zxid_;
   effects.disk.emplace_back(SaveSnapshot{*snapshot_zxid_});

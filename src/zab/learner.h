@@ -75,8 +75,8 @@ class Learner {
     last_heard_ = now;
     suspected_.reset();
   }
-  // The leader's state is complete in memory.
-  void on_snapshot_received(Effects& effects);
+  // The leader's state is complete in memory. `membership` is the text of its /zookeeper/config.
+  void on_snapshot_received(std::string_view membership, Effects& effects);
   void on_link_down() { end("the link to the leader is lost"); }
   // Some voter has a history.
   void on_history_heard_of() { start_.history_exists = true; }
@@ -143,6 +143,7 @@ class Learner {
   void on_commit_and_activate(const wire::QuorumPacket& packet, Effects& effects);
   void on_inform_and_activate(const wire::QuorumPacket& packet, Effects& effects);
   void activate(Zxid zxid, ServerId leader, Effects& effects);
+  void take_membership_of_state(std::string_view text, Effects& effects);
   void take_membership(std::string_view text, Effects& effects);
   void complete_membership(Effects& effects);
   bool has_role_changed() const;

@@ -6,6 +6,7 @@
 // Memberships follow the log, whichever phase we are in: what is in our log is what we vote on if the leader
 // is lost. NEWLEADER then names the leader's, which is ours as soon as we have its history.
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "zab/learner.h"
@@ -90,6 +91,19 @@ void Learner::take_membership(std::string_view text, Effects& effects) {
   if (leaders->version() < memberships_.version())
     return end("the leader's membership is older than ours: " + on_one_line(text));
   memberships_.take_from_leader(std::move(*leaders), effects);
+}
+
+// The leader's state replaces our log, so the reconfigurations in our log are now those of the state.
+// NEWLEADER will say the same. But the leader may be lost before, and then we vote, or even lead, with this
+// state. A restart finds the same (host::recover_memberships).
+void Learner::take_membership_of_state(std::string_view text, Effects& effects) {
+  if (!config_.reconfig_enabled) return;
+  const auto& proposed = memberships_.proposed();
+  // The beginning of an epoch: a leader has numbered members that came from files, which no log has.
+  if (proposed && counter_of(Zxid{proposed->version()}) == 0) return;
+  auto logged = parse_membership(text, {.multi_address = true});
+  if (!logged || logged->servers().empty() || logged->version() > raw(*snapshot_zxid_)) return;
+  memberships_.take_from_leader(std::move(*logged), effects);
 }
 
 // UPTODATE: a quorum has acknowledged what NEWLEADER said. But Java's leader may have named a membership that

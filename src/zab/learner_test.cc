@@ -7,6 +7,7 @@
 
 #include <optional>
 
+#include "base/text.h"
 #include "zab/ping_promise.h"
 #include "zab/testing.h"
 
@@ -37,6 +38,7 @@ struct Options {
   std::uint32_t accepted = 4;
   Timing timing = kTiming;
   bool looks_on = false;
+  bool reconfig_enabled = false;
   zab::History log = history(zx(4, 0), {zx(4, 1), zx(4, 2), zx(4, 3)});
 };
 
@@ -44,8 +46,9 @@ class Following {
  public:
   explicit Following(const Options& options = {})
       : h(options.log),
-        learner(LearnerConfig{ServerId{1}, options.observer, options.timing, options.looks_on}, membership_,
-                h,
+        learner(LearnerConfig{ServerId{1}, options.observer, options.timing, options.looks_on,
+                              options.reconfig_enabled},
+                membership_, h,
                 Learner::Start{.accepted = options.accepted,
                                .current = 4,
                                .knows_history = options.knows_history,
@@ -104,6 +107,7 @@ class Following {
   }
   Story sent() const { return testing::sent_to(kLink, effects); }
   Story orders() const { return ordered(effects); }
+  const Memberships& memberships() const { return membership_; }
 
  private:
   Memberships membership_ = voters(3, 1);
@@ -364,7 +368,7 @@ TEST(Learner, SavesTheLeadersSnapshotAndLaterTransactionsBeforeItAcknowledges) {
   EXPECT_TRUE(f.learner.is_receiving_snapshot());
   EXPECT_EQ(f.orders(), Story{});
 
-  f.learner.on_snapshot_received(f.effects);
+  f.learner.on_snapshot_received("", f.effects);
   f.propose(zx(4, 9)).commit(zx(4, 9)).hear(PacketType::kNewLeader, zx(5, 0)).flush();
   EXPECT_EQ(f.orders(), (Story{"snapshot 4.8", "append 4.9", "currentEpoch 5"}));
   EXPECT_EQ(f.h.window_begin(), zx(4, 8));
@@ -377,7 +381,7 @@ TEST(Learner, SkipsTransactionsThatTheSnapshotContains) {
   // Java's leader under writes: it forwards from 5.1 on, and its state ends with 5.3.
   Following f;
   f.to_sync().hear(PacketType::kSnap, zx(5, 3));
-  f.learner.on_snapshot_received(f.effects);
+  f.learner.on_snapshot_received("", f.effects);
   f.propose(zx(5, 1)).commit(zx(5, 1)).propose(zx(5, 2)).propose(zx(5, 3)).commit(zx(5, 2)).commit(zx(5, 3));
   f.propose(zx(5, 4)).propose(zx(5, 5)).commit(zx(5, 4)).hear(PacketType::kNewLeader, zx(5, 0)).flush();
   EXPECT_EQ(f.learner.why_over(), "");
@@ -388,15 +392,35 @@ TEST(Learner, SkipsTransactionsThatTheSnapshotContains) {
   EXPECT_EQ(f.h.committed(), zx(5, 5));
 }
 
+TEST(Learner, KnowsTheMembershipInAStateEvenIfNewLeaderNeverComes) {
+  // Otherwise it could lead with this state, and commit the reconfiguration with a quorum of the old members.
+  const auto text = [](Zxid version) {
+    return "server.1=h1:2888:3888:participant\nserver.9=h9:2888:3888:participant\nversion=" +
+           hex_text(version).substr(2);
+  };
+  Following f({.reconfig_enabled = true});
+  f.to_sync().hear(PacketType::kSnap, zx(5, 3));
+  f.learner.on_snapshot_received(text(zx(5, 2)), f.effects);
+  EXPECT_EQ(f.orders(), (Story{"proposed membership 5.2", "snapshot 5.3"}));
+  f.learner.on_link_down();
+  ASSERT_TRUE(f.memberships().proposed());
+  EXPECT_TRUE(f.memberships().is_voter(ServerId{9}));
+
+  Following later({.reconfig_enabled = true});
+  later.to_sync().hear(PacketType::kSnap, zx(5, 3));
+  later.learner.on_snapshot_received(text(zx(5, 4)), later.effects);
+  EXPECT_EQ(later.orders(), Story{"snapshot 5.3"}) << "the state cannot hold a later transaction";
+}
+
 TEST(Learner, SkipsNothingAfterTheSnapshot) {
   Following hole;
   hole.to_sync().hear(PacketType::kSnap, zx(5, 3));
-  hole.learner.on_snapshot_received(hole.effects);
+  hole.learner.on_snapshot_received("", hole.effects);
   hole.propose(zx(5, 5));
   EXPECT_EQ(hole.learner.why_over(), "the leader skipped a transaction");
   Following twice;
   twice.to_sync().hear(PacketType::kSnap, zx(5, 3));
-  twice.learner.on_snapshot_received(twice.effects);
+  twice.learner.on_snapshot_received("", twice.effects);
   twice.propose(zx(5, 4)).propose(zx(5, 4));
   EXPECT_TRUE(twice.learner.over());
 }

@@ -588,9 +588,9 @@ void Peer::on_heard(LinkId link, Instant now) {
   if (learner_ && learner_->link() == link) learner_->on_heard(now);
 }
 
-void Peer::on_snapshot_received(Instant now, Effects& effects) {
+void Peer::on_snapshot_received(std::string_view membership, Instant now, Effects& effects) {
   begin(effects);
-  if (learner_ && learner_->is_receiving_snapshot()) learner_->on_snapshot_received(effects);
+  if (learner_ && learner_->is_receiving_snapshot()) learner_->on_snapshot_received(membership, effects);
   settle(now, effects);
 }
 

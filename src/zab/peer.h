@@ -74,7 +74,8 @@ class Peer {
   void on_packets_end(LinkId link, Instant now, Effects& effects);
   // Bytes arrived on the link, perhaps not yet a whole packet.
   void on_heard(LinkId link, Instant now);
-  void on_snapshot_received(Instant now, Effects& effects);
+  // The state that followed a SNAP is complete in memory. `membership` is the text of its /zookeeper/config.
+  void on_snapshot_received(std::string_view membership, Instant now, Effects& effects);
   // Before StateReloaded, set_applied() says what the state holds now.
   void on_disk(const DiskAnswer& answer, Instant now, Effects& effects);
   void on_time(Instant now, Effects& effects);
