@@ -2,17 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The files of a membership change hands: what Java 3.8.0 writes beside zoo.cfg, drover's code reads, and the
-# reverse. One server, which is an ensemble of one with standaloneEnabled=false.
+# reverse. One server, which is an ensemble of one with standaloneEnabled=false; and three, of which one has proposed
+# members when all are killed.
 #
 #   membership_files_test.py --only TEXT
 
 import argparse
 import pathlib
+import shutil
 import subprocess
 import sys
 
-from ensemble import DROVER, JAVA, Ensemble  # First: it makes tests/durability importable.
-from harness import check, check_equal, p, wait_until
+from ensemble import DROVER, JAVA, Ensemble, write_marker  # First: it makes tests/durability importable.
+from harness import Session, check, check_equal, p, wait_until
+from members import Members, reconfig_body, sids_in
+from scenarios import in_log
 from servers import drover_binary
 from suite import run
 
@@ -91,6 +95,8 @@ def what_java_wrote_is_read():
         folder.stop()
         check_equal(folder.tool("show"), (said, ""), "after Java's reconfig")
         check_equal(folder.zoo_cfg.with_name("zoo.cfg.bak").read_text(), folder.written, "the copy")
+        check("# a comment" in folder.written, "the operator wrote a comment")
+        check("# a comment" not in folder.zoo_cfg.read_text(), "Java drops it")
         folder.start(DROVER)
         check_equal(folder.config(), said, "drover on the same folder")
         folder.stop()
@@ -139,12 +145,61 @@ def java_takes_up_what_we_have_proposed():
         check_equal(folder.tool("show"), (said, ""), "it is committed now")
 
 
+class Copies:
+    """What the servers' folders contained."""
+
+    def __init__(self, ensemble):
+        self.folders = {member.base: member.base.with_name(f"{member.base.name}-copy") for member in ensemble}
+        for folder, copy in self.folders.items():
+            shutil.copytree(folder, copy)
+
+    def restore(self):
+        for folder, copy in self.folders.items():
+            shutil.rmtree(folder)
+            copy.rename(folder)
+
+
+def what_java_had_proposed_is_decided_by_drover():
+    """All three are killed when only the leader's log has the change. If the leader's files come back with the
+    others', the change is made; if the others have begun without it, it never was."""
+    with Members([JAVA] * 3) as ensemble:
+        leader = ensemble.start_led_by(3)[3]
+        write_marker(leader)
+        session = Session(leader.port)
+        for sid in (1, 2):
+            ensemble[sid].pause()
+        session.send([(p.RECONFIG, reconfig_body(joining=OBSERVER))])
+        proposed = leader.base / "zoo.cfg.dynamic.next"
+        wait_until(lambda: proposed.exists() and in_log(leader, OBSERVER), "the change in the log", 60)
+        for member in ensemble:
+            member.kill()
+            member.become(DROVER)
+        session.close()
+        copies = Copies(ensemble)
+
+        ensemble.start_led_by(3)
+        for member in ensemble:
+            wait_until(lambda: sids_in(ensemble.config(member)) == [1, 2, 3, 9], f"the change at {member}", 60)
+            wait_until(lambda: not (member.base / proposed.name).exists(), f"nothing is proposed at {member}", 60)
+        write_marker(ensemble.leader())
+
+        for member in ensemble:
+            member.stop()
+        copies.restore()
+        ensemble.start(1, 2)
+        write_marker(ensemble.leader())
+        ensemble.start(3)
+        check_equal(sids_in(ensemble.agree()), [1, 2, 3], "members")
+        wait_until(lambda: not proposed.exists(), "nothing is proposed", 60)
+        check(not in_log(leader, OBSERVER), f"{leader} has cut it off")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", help="run the cases whose name contains this")
     arguments = parser.parse_args()
-    return run("members", [what_java_wrote_is_read, what_we_wrote_is_read_by_java,
-                           java_takes_up_what_we_have_proposed], arguments.only)
+    return run("members", [what_java_wrote_is_read, what_we_wrote_is_read_by_java, java_takes_up_what_we_have_proposed,
+                           what_java_had_proposed_is_decided_by_drover], arguments.only)
 
 
 if __name__ == "__main__":
