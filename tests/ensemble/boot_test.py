@@ -12,13 +12,17 @@ import re
 import sys
 import time
 
-from ensemble import DROVER, JAVA, Ensemble  # First: it makes tests/durability and tests/compat importable.
+from ensemble import DROVER, JAVA, SETTLE_SECONDS, Ensemble  # First: it makes tests/durability and tests/compat importable.
 from harness import check, check_equal, wait_until
 from suite import run
 
 BEGINS = "A NEW HISTORY BEGINS"
 WAITS = "waiting for a leader that has it|does not know its history"
 DIVERGED_EXIT = 4
+# A quorum serves within this time after it is up, and in so many times the time that a process took to start here: the
+# second part is small on an idle machine, and allows for others' load.
+SERVE_SECONDS = 2.0
+STARTS = 20
 
 
 def check_no_time_limit_was_needed(ensemble):
@@ -37,16 +41,49 @@ def write(ensemble, name):
         client.create(f"/{name}")
 
 
+class Starts:
+    """When servers were launched, when they were up, and when a quorum served."""
+
+    def __init__(self, ensemble):
+        self.ensemble, self.launched, self.up, self.served = ensemble, {}, {}, None
+
+    def launch(self, sid):
+        self.launched[sid] = time.monotonic()
+        self.ensemble[sid].launch()
+
+    def is_up(self, sid):
+        if sid not in self.up and self.ensemble[sid].answers():
+            self.up[sid] = time.monotonic()
+        return sid in self.up
+
+    def is_over(self):
+        all_up = all([self.is_up(sid) for sid in self.launched])
+        if self.served is None and quorum_serves(self.ensemble):
+            self.served = time.monotonic()
+        return all_up and self.served is not None
+
+    def check_in_time(self):
+        quorum = len(self.launched) // 2 + 1
+        took = self.served - sorted(self.up.values())[quorum - 1]
+        start = max(self.up[sid] - self.launched[sid] for sid in self.up)
+        allowed = SERVE_SECONDS + STARTS * start
+        print(f"  a quorum serves {took:.2f} s after it is up; the slowest start took {start:.2f} s", flush=True)
+        check(took <= allowed, f"a quorum served {took:.2f} s after it was up, {allowed:.2f} s are allowed")
+
+
 def new_servers_serve(servers, seed):
     """Some start together, some when the one before them is up."""
     dice = random.Random(seed)
     order = list(range(1, servers + 1))
     dice.shuffle(order)
     with Ensemble([DROVER] * servers) as ensemble:
+        starts = Starts(ensemble)
         for sid in order:
-            ensemble[sid].launch()
+            starts.launch(sid)
             if dice.random() < 0.5:
-                wait_until(ensemble[sid].answers, f"server {sid} is up")
+                wait_until(lambda sid=sid: starts.is_over() or starts.is_up(sid), f"server {sid} is up")
+        wait_until(starts.is_over, "a quorum serves, and all are up", SETTLE_SECONDS)
+        starts.check_in_time()
         ensemble.settle()
         check_no_time_limit_was_needed(ensemble)
 
