@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Attacks that a client can make with the protocol alone. Each attack gets the port of the server, and checks that
-# the server answers with a protocol error or closes the connection.
+# the server answers with a protocol error or closes the connection. The ports between servers and the HTTP port are
+# attacked by peer_attacks.py and http_attacks.py.
 
 import contextlib
 import socket
 import struct
 
-from harness import BATCH, NO_NODE, OK, Session, check, check_equal, four_letter_word, p, wait_until
+from digest_md5 import Login
+from harness import (BATCH, NO_NODE, OK, Session, check, check_equal, four_letter_word, is_closed, p,
+                     wait_until)
 
 BAD_ARGUMENTS, AUTH_FAILED, QUOTA_EXCEEDED = -8, -115, -125
 MEGABYTE = 1 << 20
@@ -15,6 +18,9 @@ WIDE_NODES = 100_000
 CHANGES_OF_A_MULTI = 10_000
 WATCHERS = 40
 DEAF_CONNECTIONS = 280
+LOGINS = 200
+SASL_TOKEN_BYTES = 64 << 10  # at most
+USER, PASSWORD = "bob", "bobsecret"  # of the server that has logins
 
 
 def session_of(port):
@@ -132,8 +138,8 @@ def recursive_watches_times_large_multis(port):
         session.close()
 
 
-# 256 MiB of unsent output, and up to 128 MiB of events that are on their way there.
-recursive_watches_times_large_multis.megabytes = 384
+# 256 MiB of unsent output, and up to 128 MiB of events of one batch, twice while they are moved there.
+recursive_watches_times_large_multis.megabytes = 512
 
 
 def many_connections_that_read_nothing(port):
@@ -178,6 +184,53 @@ def large_frames_of_strangers(port):
             with contextlib.suppress(OSError):
                 stranger.sendall(struct.pack(">i", MEGABYTE - 1) + b"x" * (MEGABYTE - 10))
                 check_equal(stranger.recv(1), b"", "what the server says to a large first frame")
+
+
+def sasl_requests_where_no_login_is_configured(port):
+    """What kazoo did at full speed: each answer without a token was a reason for the next request."""
+    failures = metric(port, "client_sasl_failures")
+    for _ in range(LOGINS):
+        with contextlib.closing(session_of(port)) as session:
+            session.send([(p.SASL, p.buffer(b""))] * 2000)
+            check_equal(session.answer()[0], AUTH_FAILED, "the answer to a SASL request")
+            check(is_closed(session.connection), "the client is closed, so that it gives up")
+    check_equal(metric(port, "client_sasl_failures") - failures, LOGINS, "SASL requests that were looked at")
+
+
+def begin_login(port):
+    """A connection that has its challenge."""
+    session = session_of(port)
+    err, decoder = session.call(p.SASL, p.buffer(b""))
+    check_equal(err, OK, "the first token")
+    return session, decoder.buffer()
+
+
+def is_refused(session, token):
+    session.send([(p.SASL, p.buffer(token))])
+    check_equal(session.answer()[0], AUTH_FAILED, "a token that is none")
+    check(is_closed(session.connection), "the connection is closed")
+    session.close()
+
+
+def sasl_tokens_that_log_nobody_in(port):
+    """Wrong, large, and too many ones, and logins that are begun and left."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(LOGINS):
+            stack.enter_context(contextlib.closing(begin_login(port)[0]))
+        for n in range(LOGINS):
+            is_refused(begin_login(port)[0], b"x" * (n * SASL_TOKEN_BYTES // LOGINS))
+        for _ in range(20):
+            is_refused(session_of(port), b"x" * (SASL_TOKEN_BYTES + 1))
+            session, challenge = begin_login(port)
+            session.send([(p.SASL, p.buffer(Login(challenge, USER, "wrong").response()))] * 2000)
+            check_equal(session.answer()[0], AUTH_FAILED, "a wrong password")
+            check(is_closed(session.connection), "there is one attempt for a connection")
+            session.close()
+        session, challenge = begin_login(port)
+        err, _ = session.call(p.SASL, p.buffer(Login(challenge, USER, PASSWORD).response()))
+        check_equal(err, OK, "the login of a user, while strangers have not finished theirs")
+        session.call(p.CLOSE_SESSION)
+        session.close()
 
 
 ATTACKS = [

@@ -1,20 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Real servers under each attack of attacks.py: another client's calls stay short, memory stays below a bound, and
-# afterwards the tree is whole on every server. `hostile_test.py standalone` or `hostile_test.py ensemble`; further
-# words choose attacks by a part of their name.
+# Real servers under each attack of attacks.py, http_attacks.py and peer_attacks.py: another client's calls stay short,
+# memory stays below a bound, and afterwards the tree is whole on every server. `hostile_test.py standalone` or
+# `hostile_test.py ensemble`; further words choose attacks by a part of their name.
+#
+# The standalone server has logins with SASL, the ensemble has none.
 
 import pathlib
 import subprocess
 import sys
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "durability"))
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "ensemble"))
+for folder in ("durability", "ensemble", "sasl"):
+    sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / folder))
 
+from ensemble import DROVER, Ensemble  # noqa: E402  First: it makes other folders importable.
 import attacks  # noqa: E402
-from ensemble import DROVER, Ensemble  # noqa: E402
+import http_attacks  # noqa: E402
+import peer_attacks  # noqa: E402
 from harness import OK, Drover, Session, check, check_equal, p, run  # noqa: E402
+from ports import free_port  # noqa: E402
 
 # The longest time of a call of another client. Before the fixes, the attacks made it 10 to 40 s. The machines of CI are slow and busy, so a client of an
 # idle server shows how long a call takes there anyway: a write in an ensemble has about three times as many steps.
@@ -24,7 +29,28 @@ STEPS = 3
 ATTACK_MB = 256
 
 SETTINGS = {"maxClientCnxns": 400}
-PROPERTIES = {"zookeeper.4lw.commands.whitelist": "*", "zookeeper.preAllocSize": 1024}
+PROPERTIES = {"zookeeper.4lw.commands.whitelist": "*", "zookeeper.preAllocSize": 1024,
+              "zookeeper.DigestAuthenticationProvider.superDigest": http_attacks.SUPER_DIGEST}
+JAAS = f"""Server {{
+  org.apache.zookeeper.server.auth.DigestLoginModule required
+  user_{attacks.USER}="{attacks.PASSWORD}";
+}};
+"""
+
+
+def open_http(server):
+    """Gives a server that does not run yet an HTTP port, and returns it."""
+    port = free_port()
+    server.config.update({"admin.enableServer": "true", "admin.serverPort": port, "admin.serverAddress": "127.0.0.1"})
+    server.properties["zookeeper.admin.enableServer"] = "true"
+    return port
+
+
+def allow_logins(server):
+    jaas = server.folder / "jaas.conf"
+    jaas.write_text(JAAS)
+    jaas.chmod(0o600)
+    server.properties["java.security.auth.login.config"] = str(jaas)
 
 
 class Victim:
@@ -66,17 +92,17 @@ class Memory:
 
 
 class World:
-    """The servers, which of them is attacked, and where victims are."""
+    """The servers, and where victims are."""
 
-    def __init__(self, processes, attacked, victims_at, idle, check_whole):
-        self.processes, self.attacked, self.check_whole = processes, attacked, check_whole
+    def __init__(self, processes, victims_at, idle, check_whole):
+        self.processes, self.check_whole = processes, check_whole
         self.victims_at, self.idle = victims_at, idle
 
-    def survives(self, attack):
+    def survives(self, attack, target):
         memories = [Memory(process) for process in self.processes]
         victims = [Victim(port) for port in (*self.victims_at, self.idle)]
         try:
-            attack(self.attacked)
+            attack(target)
             *calls, anyway = [victim.longest_call() for victim in victims]
         finally:
             for victim in victims:
@@ -103,16 +129,16 @@ def tree_of(port):
     return tree
 
 
-def cases_in(world, names):
-    chosen = [attack for attack in attacks.ATTACKS if not names or any(name in attack.__name__ for name in names)]
-
-    def case_of(attack):
+def cases_in(world, targets, names):
+    """`targets` are (attacks, what they attack)."""
+    def case_of(attack, target):
         def case():
-            world.survives(attack)
+            world.survives(attack, target)
         case.__name__ = attack.__name__
         return case
 
-    return [case_of(attack) for attack in chosen]
+    return [case_of(attack, target) for several, target in targets for attack in several
+            if not names or any(name in attack.__name__ for name in names)]
 
 
 def idle_server():
@@ -125,20 +151,25 @@ def idle_server():
 
 def standalone(names):
     with Drover(PROPERTIES, SETTINGS) as server, idle_server() as idle:
+        allow_logins(server)
+        http_port = open_http(server)
         server.start()
         attacks.prepare(server.port)
 
         def check_whole():
             check_equal(len(tree_of(server.port)["/wide"]), attacks.WIDE_NODES, "children of /wide")
 
-        world = World([server.process], server.port, [server.port], idle.port, check_whole)
-        return run("hostile standalone", cases_in(world, names))
+        world = World([server.process], [server.port], idle.port, check_whole)
+        targets = [(attacks.ATTACKS, server.port), ([attacks.sasl_tokens_that_log_nobody_in], server.port),
+                   (http_attacks.ATTACKS, http_port)]
+        return run("hostile standalone", cases_in(world, targets, names))
 
 
 def ensemble(names):
     # A long syncLimit: on a busy machine a server may get no CPU for seconds, and what that costs is no attack's doing.
     with Ensemble([DROVER] * 3, config={**SETTINGS, "syncLimit": 40}, properties=PROPERTIES) as servers, \
             idle_server() as idle:
+        http_ports = {member: open_http(member) for member in servers}
         leader = servers.start().leader()
         attacked, other = servers.followers()
         attacks.prepare(attacked.port)
@@ -151,9 +182,11 @@ def ensemble(names):
             for member in servers:
                 member.check_not_diverged()
 
-        world = World([member.process for member in servers], attacked.port, [attacked.port, other.port], idle.port,
-                      check_whole)
-        return run("hostile ensemble", cases_in(world, names))
+        world = World([member.process for member in servers], [attacked.port, other.port], idle.port, check_whole)
+        targets = [(attacks.ATTACKS, attacked.port),
+                   ([attacks.sasl_requests_where_no_login_is_configured], attacked.port),
+                   (http_attacks.ATTACKS, http_ports[attacked]), (peer_attacks.ATTACKS, list(servers))]
+        return run("hostile ensemble", cases_in(world, targets, names))
 
 
 WORLDS = {"standalone": standalone, "ensemble": ensemble}

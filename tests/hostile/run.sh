@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Attacks of hostile clients, on one server and on an ensemble of three. Real processes,
-# about a minute. `run.sh standalone` runs only that; DROVER names another binary.
+# Attacks of strangers on one server and on an ensemble of three: on the ports for clients, between servers and for
+# HTTP. Real processes, about two minutes. `run.sh standalone` runs only that; DROVER names another binary.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
