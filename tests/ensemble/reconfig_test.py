@@ -2,26 +2,30 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The members of a running ensemble change: servers join, leave, move to other ports, and are replaced, while a client
-# writes. All members are drover, or drover and Java 3.8.0 together. And with reconfigEnabled=false a drover server
-# stops when others change the members, before two old members can elect each other beside the new ones.
+# writes. All members are drover, or drover and Java 3.8.0 or 3.9 together. And with reconfigEnabled=false a drover
+# server stops when others change the members, before two old members can elect each other beside the new ones.
 #
+#   reconfig_test.py              the cases of CI
+#   reconfig_test.py --all        more of them with Java
 #   reconfig_test.py --only TEXT
 
 import argparse
 import contextlib
 import sys
 
-from ensemble import (DROVER, JAVA, OBSERVER, VOTER, Ensemble,  # First: it makes tests/durability importable.
+from ensemble import (DROVER, JAVA, JAVA39, OBSERVER, VOTER, Ensemble,  # First: it makes tests/durability importable.
                       write_marker)
 from harness import check, check_equal, p, wait_until
 from kazoo.client import KazooClient
 from kazoo.exceptions import ConnectionLoss
 from members import (BAD_ARGUMENTS, BAD_VERSION, DISABLED, NO_AUTH, NO_QUORUM, Members, Writer, line_of, sids_in,
                      version_of)
+from releases import without_unreachable
 from servers import SUPER_AUTH
 from suite import run
 
 RECONFIGURED = "the ensemble was reconfigured"
+REMOVED = "was removed from the ensemble by a reconfiguration"
 HALTED_EXIT = 4
 WRONG_CONFIG_EXIT = 2
 
@@ -100,7 +104,7 @@ def a_removed_server_can_be_added_again():
         ensemble.reconfig(leaving=str(member.sid))
         ensemble.retire(member.sid)
         wait_until(lambda: member.mode() is None, "the removed server does not serve")
-        check("was removed from the ensemble by a reconfiguration" in member.said(), "it says so")
+        check(REMOVED in member.said(), "it says so")
         ensemble.agree()
         # Without a restart.
         ensemble.reconfig(joining=line_of(member))
@@ -196,25 +200,6 @@ def a_standalone_server_becomes_an_ensemble_and_is_standalone_again():
             check(session.exists("/second"), "the data of the ensemble")
 
 
-def a_server_joins_as_an_observer_and_changes_its_role():
-    with Members([DROVER] * 3) as ensemble:
-        ensemble.start()
-        writer = Writer(ensemble)
-        joins = ensemble.add(4)
-        joins.role = OBSERVER
-        joins.config.update(ensemble.lines())
-        ensemble.join(4)
-        ensemble.agree()
-        check_equal(joins.mode(), "observer", "role")
-        for role, mode in ((VOTER, "follower"), (OBSERVER, "observer")):
-            joins.role = role
-            ensemble.reconfig(joining=line_of(joins), at=ensemble[1])
-            wait_until(lambda mode=mode: joins.mode() == mode, f"{joins} is a {mode}")
-            ensemble.agree()
-            writer.wait_for_more()
-        writer.finish(ensemble)
-
-
 def wrong_requests_get_the_errors_of_java():
     with Members([DROVER] * 3, properties={"zookeeper.skipACL": "no"}) as ensemble:
         ensemble.start()
@@ -239,6 +224,28 @@ def without_reconfig_enabled_nothing_changes():
 
 # --- with Java ---
 
+def servers_change_their_roles(leads, joins):
+    """A server joins as an observer and votes for a while. Then it observes how a voter changes its role."""
+    with Members([DROVER, DROVER, leads]) as ensemble:
+        leader = ensemble.start_led_by(3)[3]
+        writer = Writer(ensemble)
+        joiner = ensemble.add(4, joins)
+        joiner.role = OBSERVER
+        joiner.config.update(ensemble.lines())
+        ensemble.join(4)
+        ensemble.agree()
+        check_equal(joiner.mode(), "observer", "role")
+        for member, role, mode in ((joiner, VOTER, "follower"), (joiner, OBSERVER, "observer"),
+                                   (ensemble[2], OBSERVER, "observer"), (ensemble[2], VOTER, "follower")):
+            member.role = role
+            ensemble.reconfig(joining=line_of(member), at=ensemble[1])
+            wait_until(lambda: member.mode() == mode, f"{member} is a {mode}", 60)
+            ensemble.agree()
+            writer.wait_for_more()
+        check(ensemble.leader() is leader, f"{leader} still leads")
+        writer.finish(ensemble)
+
+
 def servers_of_both_kinds_are_replaced(leads, joins):
     """Under a leader of one kind, servers of the other kind join, and then the leader leaves."""
     with Members([leads] * 3) as ensemble:
@@ -261,14 +268,6 @@ def servers_of_both_kinds_are_replaced(leads, joins):
             member.stop()
         ensemble.start()
         ensemble.agree()
-
-
-def drover_leader_adds_java_servers_and_leaves():
-    servers_of_both_kinds_are_replaced(DROVER, JAVA)
-
-
-def java_leader_adds_drover_servers_and_leaves():
-    servers_of_both_kinds_are_replaced(JAVA, DROVER)
 
 
 # --- drover with reconfigEnabled=false ---
@@ -327,22 +326,41 @@ def a_member_without_reconfig_that_was_away_stops_when_it_returns():
         write_marker(ensemble[3])
 
 
+NAMES = {DROVER: "drover", JAVA: "java 3.8", JAVA39: "java 3.9"}
+
+
+def mixed(story, leads, other):
+    def attempt():
+        story(leads, other)
+
+    attempt.__name__ = f"{story.__name__.replace('_', ' ')}: {NAMES[other]}, and {NAMES[leads]} leads"
+    attempt.kinds = (leads, other)
+    return attempt
+
+
 CASES = [the_members_have_a_version_from_the_first_epoch_on, three_servers_become_five,
          a_leader_that_is_removed_hands_over, all_members_can_be_replaced,
          a_removed_server_can_be_added_again,
          the_last_members_are_in_force_after_a_restart_of_all, one_server_grows_to_three_and_back,
          a_standalone_server_becomes_an_ensemble_and_is_standalone_again,
-         a_server_joins_as_an_observer_and_changes_its_role, wrong_requests_get_the_errors_of_java, without_reconfig_enabled_nothing_changes,
-         drover_leader_adds_java_servers_and_leaves, java_leader_adds_drover_servers_and_leaves,
+         wrong_requests_get_the_errors_of_java, without_reconfig_enabled_nothing_changes,
          a_member_without_reconfig_that_is_removed_stops, a_member_without_reconfig_that_stays_stops_too,
          a_member_without_reconfig_that_was_away_stops_when_it_returns]
+MIXED = [mixed(servers_of_both_kinds_are_replaced, DROVER, JAVA),
+         mixed(servers_of_both_kinds_are_replaced, JAVA, DROVER),
+         *[mixed(servers_change_their_roles, leads, other)
+           for leads, other in ((DROVER, DROVER), (DROVER, JAVA), (JAVA, DROVER))]]
+MORE = [mixed(servers_change_their_roles, leads, other)
+        for leads, other in ((DROVER, JAVA39), (JAVA39, DROVER), (JAVA, JAVA), (JAVA, JAVA39))]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--all", action="store_true", help="more cases with Java")
     parser.add_argument("--only", help="run the cases whose name contains this")
     arguments = parser.parse_args()
-    return run("reconfig", CASES, arguments.only)
+    mixed_cases = [*MIXED, *MORE] if arguments.all else MIXED
+    return run("reconfig", [*CASES, *without_unreachable("reconfig", mixed_cases)], arguments.only)
 
 
 if __name__ == "__main__":
