@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The members of an ensemble change while clients write and the leader is killed: three servers become five and three
-# again, and all servers of one kind are replaced by another. Nothing acknowledged is lost, all trees are equal, and
-# no session expires whose server stays. The servers are drover, Apache ZooKeeper 3.8.0 and 3.9 (maven.py).
+# again, the leader leaves, and all servers of one kind are replaced by another. Nothing acknowledged is lost, all
+# trees are equal, and no session expires whose server stays. The servers are drover, Apache ZooKeeper 3.8.0 and 3.9
+# (maven.py).
 #
 #   reconfig_load_test.py          the cases of CI
 #   reconfig_load_test.py --all    every combination
@@ -112,6 +113,24 @@ def three_become_five_become_three(kinds, joins, joining=PROPOSED, leaving=PROPO
         change.compare()
 
     changing(kinds, {4: joins, 5: joins}, story)
+
+
+def the_leader_leaves_and_dies(kinds, joins):
+    """It has proposed the members to which it does not belong."""
+    def story(change):
+        ensemble = change.ensemble
+        ensemble.add(4)
+        ensemble.join(4)
+        change.residents.settle_in()
+        change.goes_on()
+        leader = ensemble.leader()
+        change.kill_leader_during(PROPOSED, leaving=str(leader.sid))
+        if leader.sid in ensemble.members:
+            ensemble.retire(leader.sid)
+        change.goes_on()
+        change.compare()
+
+    changing(kinds, {4: joins}, story)
 
 
 def forgotten_with_the_leader(kinds, joins):
@@ -230,6 +249,12 @@ def forgetting(kinds, joins):
                 forgotten_with_the_leader, kinds, joins)
 
 
+def leaving(kinds, joins):
+    return case(f"the leader is killed when it has proposed that it leaves: "
+                f"{', '.join(NAMES[kind] for kind in kinds)}; {NAMES[joins]} joins",
+                the_leader_leaves_and_dies, kinds, joins)
+
+
 def replacing(first, second, back=True):
     return case(f"three {NAMES[first]} servers are replaced by {NAMES[second]} by joining and leaving"
                 f"{', and back' if back else ''}", replaced_by_joining_and_leaving, first, second, back=back)
@@ -242,6 +267,8 @@ def leading(leads, others):
 IN_CI = [
     growing([DROVER] * 3, DROVER),
     growing([DROVER, DROVER, JAVA], DROVER, SENT, PROPOSED),
+    growing([DROVER] * 3, DROVER, ANSWERED, ANSWERED),
+    leaving([DROVER] * 3, DROVER),
     forgetting([DROVER] * 3, DROVER),
     replacing(JAVA, DROVER),
     leading(JAVA39, DROVER),
@@ -256,6 +283,7 @@ def all_combinations():
     moments = [(joining, MOMENTS[(at + 1) % 3]) for at, joining in enumerate(MOMENTS)]
     return [*IN_CI, *[growing(kinds, joins, *pair) for kinds, joins in MIXES for pair in moments],
             forgetting([JAVA, JAVA, DROVER], JAVA), forgetting([DROVER, DROVER, JAVA], DROVER),
+            *[leaving(*mix) for mix in MIXES[1:]],
             forgetting([DROVER, DROVER, JAVA39], DROVER), forgetting([JAVA39, JAVA39, DROVER], DROVER),
             replacing(DROVER, JAVA), replacing(JAVA39, DROVER), replacing(DROVER, DROVER),
             leading(JAVA, DROVER), leading(DROVER, JAVA)]
