@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / name) for name in ("compat", "durability", "ensemble", "cli_recipes")]
@@ -20,6 +21,8 @@ from harness import p, wait_until  # noqa: E402
 from ports import free_port  # noqa: E402
 from servers import drover_binary  # noqa: E402
 from terminal import PATIENCE_SECONDS, Failed, Terminal  # noqa: E402
+
+LONGEST_WRITE_SECONDS = 4.0  # on a busy machine; less than any timeout that a stop of writes would last
 
 
 def expect(actual, wanted, what):
@@ -51,7 +54,8 @@ class Writes:
     """Counts writes of one client, and the longest time that one took."""
 
     def __init__(self, member):
-        self.member, self.over, self.count, self.problem = member, threading.Event(), 0, None
+        self.member, self.over, self.problem = member, threading.Event(), None
+        self.count, self.longest = 0, 0.0
 
     def __enter__(self):
         self.thread = threading.Thread(target=self._write, daemon=True)
@@ -63,7 +67,9 @@ class Writes:
         try:
             with self.member.client() as session:
                 while not self.over.is_set():
+                    began = time.monotonic()
                     session.create("/written-", flags=p.SEQUENTIAL)
+                    self.longest = max(self.longest, time.monotonic() - began)
                     self.count += 1
         except (AssertionError, OSError) as problem:
             self.problem = problem
@@ -99,6 +105,21 @@ def nothing_is_done_without_consent(ensemble):
     expect(show(ensemble)["version"], before, "version")
 
 
+def two_operators_do_not_disturb_each_other(ensemble):
+    """One reads the plan while the other one changes the members."""
+    leader = ensemble.settle()
+    first, second = (member.sid for member in ensemble if member is not leader)
+    with Terminal([drover_binary(), "reconfig", "-server", leader.address, "demote", str(first)]) as screen:
+        screen.wait_for("Continue? [y/N]")
+        expect_in("Done. 2 voters", run(leader.address, "demote", str(second), "--yes"))
+        screen.type("y\r")
+        screen.wait_for("somebody else has changed the members meanwhile; look at them and begin again")
+        screen.wait_for("Nothing was changed.")
+        expect(screen.wait(), 1, "exit code")
+    expect(roles(ensemble), {leader.sid: "voter", first: "voter", second: "observer"}, "roles")
+    expect_in("Done. 3 voters", run(leader.address, "promote", str(second), "--yes"))
+
+
 def what_cannot_work_is_refused(ensemble):
     address = ensemble[1].address
     before = show(ensemble)["version"]
@@ -129,6 +150,8 @@ def two_servers_join_while_clients_write(ensemble):
         expect(roles(ensemble), {sid: "voter" for sid in (1, 2, 3, 4, 5)}, "roles")
         count = writes.count
         wait_until(lambda: writes.count > count, "writes go on")
+    if writes.longest > LONGEST_WRITE_SECONDS:
+        raise Failed(f"a write took {writes.longest:.1f} s")
     expect({member.mode() for member in ensemble}, {"leader", "follower"}, "modes")
 
 
@@ -246,10 +269,54 @@ def rights_are_needed(_):
         expect_in("Done.", run(address, "demote", "1", "--yes", "--auth", "digest:super:admin"))
 
 
-STORIES = [members_are_shown, the_shells_reconfigure_alike, nothing_is_done_without_consent, what_cannot_work_is_refused,
+def a_standalone_server_becomes_an_ensemble_and_goes_back(_):
+    """By the steps of docs/operating.md."""
+    with GrowingEnsemble([DROVER]) as ensemble:
+        member = ensemble[1]
+        address, myid, file = member.address, member.data_dir / "myid", member.base / "zoo.cfg"
+        member.write_config = lambda _: None  # The operator and the server write it.
+        alone = f"# ours\ntickTime=500\ndataDir={member.data_dir}\nclientPort={member.port}\n"
+        file.write_text(alone)
+        myid.unlink()
+        member.launch()
+        wait_until(lambda: member.mode() == "standalone", "a standalone server")
+        with member.client() as session:
+            session.create("/kept", b"alone")
+        member.stop()
+
+        myid.write_text("1\n")
+        added = ["standaloneEnabled=false", "reconfigEnabled=true", "initLimit=10", "syncLimit=5", member.text]
+        file.write_text(alone + "\n".join(added) + "\n")
+        ensemble.start()
+        lines = [ensemble.start_new_server(sid, DROVER).text for sid in (2, 3)]
+        expect_in("Done. 3 voters", run(address, "add", *lines, "--yes"))
+        with ensemble[3].client() as session:
+            session.call(p.SYNC, p.buffer("/"))
+            expect(session.nodes(["/kept"])["/kept"][0], b"alone", "what the standalone server wrote")
+            session.create("/kept/by-three")
+        expect_in("Done. 1 voter", run(address, "remove", "2", "3", "--yes"))
+        for sid in (2, 3):
+            ensemble.members.pop(sid).remove()
+        member.stop()
+
+        gone = ("dynamicConfigFile", *(line.partition("=")[0] for line in added))
+        rest = [line for line in file.read_text().splitlines() if line.partition("=")[0] not in gone]
+        if not any(line.startswith("clientPort=") for line in rest):
+            rest.append(f"clientPort={member.port}")
+        expect(sorted(rest), sorted(alone.splitlines()), "what is left of zoo.cfg")
+        file.write_text("\n".join(rest) + "\n")
+        member.launch()
+        wait_until(lambda: member.mode() == "standalone", "a standalone server")
+        with member.client() as session:
+            expect(session.children("/kept"), ["by-three"], "what the ensemble wrote")
+            session.create("/kept/by-one")
+
+
+STORIES = [members_are_shown, the_shells_reconfigure_alike, nothing_is_done_without_consent,
+           two_operators_do_not_disturb_each_other, what_cannot_work_is_refused,
            two_servers_join_while_clients_write, roles_change_and_change_back, servers_are_removed,
-           the_leader_is_removed_and_comes_back,
-           a_server_that_runs_gets_another_client_port, a_dead_server_is_replaced, a_failure_says_how_to_go_back]
+           the_leader_is_removed_and_comes_back, a_server_that_runs_gets_another_client_port, a_dead_server_is_replaced,
+           a_failure_says_how_to_go_back]
 
 
 def tell(story, ensemble):
@@ -270,8 +337,9 @@ def main():
             for story in STORIES:
                 if not words or any(word in story.__name__ for word in words):
                     results.append(tell(story, ensemble))
-    if not words or any(word in rights_are_needed.__name__ for word in words):
-        results.append(tell(rights_are_needed, None))
+    for story in (rights_are_needed, a_standalone_server_becomes_an_ensemble_and_goes_back):
+        if not words or any(word in story.__name__ for word in words):
+            results.append(tell(story, None))
     print(f"cli_reconfig: {sum(results)} passed, {len(results) - sum(results)} failed")
     sys.exit(0 if all(results) else 1)
 
