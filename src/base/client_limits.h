@@ -41,9 +41,14 @@ inline constexpr std::size_t kStagedBytesTotal = 64 << 20;
 
 // --- work ---
 // Nodes and watches examined per acquisition of the tree lock. The rest waits for the next round. A request
-// that has begun is finished.
+// that has begun is finished, except for getChildren.
 inline constexpr std::size_t kWorkOfConnection = 5'000;
 inline constexpr std::size_t kWorkOfRound = 20'000;
+// getChildren of a node with more children is answered in pieces, one per acquisition of the lock.
+inline constexpr std::size_t kChildrenAtOnce = 20'000;
+inline constexpr std::size_t kChildrenOfPiece = 5'000;
+// Other requests that visit more nodes get an error (QUOTAEXCEEDED).
+inline constexpr std::size_t kNodesOfReply = 100'000;
 
 // --- state kept per connection ---
 inline constexpr std::size_t kWatches = 100'000;

@@ -25,7 +25,7 @@ state::WatcherId watcher_of(std::uint32_t slot) { return state::WatcherId{slot};
 // state.
 bool Front::may_read(const Conn& c) const {
   if (c.closing || c.phase == Phase::kConnecting || c.phase == Phase::kEnding) return false;
-  return c.below_limit && !c.resting && c.out.size() <= config_.output_high_water_bytes;
+  return c.below_limit && !c.resting && !c.lists && c.out.size() <= config_.output_high_water_bytes;
 }
 
 // globalOutstandingLimit: a client with requests under way waits; a client without any may always send one.
@@ -251,8 +251,13 @@ void Front::on_request(Conn& c, const wire::RequestHeader& header, std::string_v
   }
   if (!state::is_read(header.op)) return refuse(c, header, ErrorCode::kUnimplemented, Zxid{-1});
   if (c.waiting) return wait(c, header, body, now);
-  const std::size_t work = answer(c, {header.xid, header.op, body, c.who.get(), now}, now, c.out);
-  if (work > 0) count_work(c, work);
+  const auto work =
+      answer(c, {header.xid, header.op, body, c.who.get(), now}, now, c.out, config_.children_at_once);
+  if (!work) {
+    wait(c, header, body, now);
+    return lists_due_.push_back(c.id());
+  }
+  if (*work > 0) count_work(c, *work);
 }
 
 // Few reads visit more than one node, but those that do may come in thousands. A connection that has used its
@@ -362,28 +367,38 @@ void Front::forward(Conn& c, const wire::RequestHeader& header, std::string_view
 }
 
 void Front::wait(Conn& c, const wire::RequestHeader& header, std::string_view body, Instant now) {
+  const std::size_t reply_bytes = state::reply_bytes_estimate(machine_, c.session, header.op, body);
+  const bool lists = header.op == OpCode::kGetChildren || header.op == OpCode::kGetChildren2;
+  const bool is_long_list = lists && reply_bytes > config_.children_at_once * state::kChildBytesEstimate;
+  c.lists = is_long_list;
   enqueue(c,
           {.is_write = false,
+           .is_long_list = is_long_list,
            .xid = header.xid,
            .op = header.op,
            .received = now,
-           .reply_bytes = state::reply_bytes_estimate(machine_, c.session, header.op, body),
+           .reply_bytes = reply_bytes,
            .who = c.who},
           body);
 }
 
-std::size_t Front::answer(Conn& c, const Read& read, Instant now, std::string& out) {
-  const std::int32_t xid = read.op == OpCode::kPing ? wire::kPingXid : read.xid;
+state::ReadRequest Front::read_request(const Conn& c, const Read& read) const {
+  return {.session = c.session,
+          .xid = read.op == OpCode::kPing ? wire::kPingXid : read.xid,
+          .op = read.op,
+          .body = read.body,
+          .who = read.who,
+          .watcher = watcher_of(c.slot),
+          .reply_bytes_max = config_.output_max_bytes};
+}
+
+std::optional<std::size_t> Front::answer(Conn& c, const Read& read, Instant now, std::string& out,
+                                         std::size_t children_max) {
   const std::size_t from = out.size();
-  const state::ReadOutcome outcome = state::answer_read(machine_, watches_, config_.watches,
-                                                        {.session = c.session,
-                                                         .xid = xid,
-                                                         .op = read.op,
-                                                         .body = read.body,
-                                                         .who = read.who,
-                                                         .watcher = watcher_of(c.slot),
-                                                         .reply_bytes_max = config_.output_max_bytes},
-                                                        out);
+  state::ReadRequest request = read_request(c, read);
+  request.children_max = children_max;
+  const state::ReadOutcome outcome = state::answer_read(machine_, watches_, config_.watches, request, out);
+  if (outcome.has_too_many_children) return std::nullopt;
   if (outcome.error == ErrorCode::kQuotaExceeded) {
     const bool large = read.op == OpCode::kMultiRead || read.op == OpCode::kGetEphemerals;
     ++(large ? totals_.replies_refused : totals_.watches_refused);

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -34,6 +35,7 @@
 #include "replica/messages.h"
 #include "state/acl.h"
 #include "state/apply.h"
+#include "state/children_reply.h"
 #include "state/machine.h"
 #include "state/read.h"
 #include "state/watches.h"
@@ -57,6 +59,8 @@ struct FrontConfig {
   std::size_t staged_total_max_bytes = client_limits::kStagedBytesTotal;
   std::size_t work_per_connection = client_limits::kWorkOfConnection;
   std::size_t work_per_round = client_limits::kWorkOfRound;
+  std::size_t children_at_once = client_limits::kChildrenAtOnce;
+  std::size_t children_of_piece = client_limits::kChildrenOfPiece;
   std::size_t identities_max = client_limits::kIdentities;
   // Larger requests are large; those in progress may have so many bytes in total (largeRequestMaxBytes), with
   // all fronts that share the counter.
@@ -94,6 +98,8 @@ class Front {
   std::size_t on_bytes(ConnId id, std::string_view bytes, Instant now);
   // Moves the output that the replica has staged into the connections' outputs.
   void collect();
+  // Copies the next piece of a long list of children. Call once per round, after collect().
+  void list_on(Instant now);
   // Reports which sessions were heard, and closes connections that are silent for their session's timeout.
   // Call at least every half tick. Everything that arrived before `read_until` has been read.
   void on_tick(Instant read_until);
@@ -119,8 +125,10 @@ class Front {
   // Closes this percentage of the connections that have a session, spread evenly; returns how many.
   std::size_t shed(std::size_t percentage);
   bool has_staged() const { return !staged_.empty(); }
-  // Some connections wait for the next collect() before they are read again.
-  bool has_resting() const { return !turned_back_.empty() || !worked_off_.empty(); }
+  // Some connections wait for the next round, before they are read again or for a part of an answer.
+  bool has_resting() const {
+    return !turned_back_.empty() || !worked_off_.empty() || listing_ || !lists_due_.empty();
+  }
 
   // --- called by the I/O thread, without a lock ---
   // What the replica should get now; the caller takes it.
@@ -192,6 +200,7 @@ class Front {
   struct Waiting {
     struct Entry {
       bool is_write = false;
+      bool is_long_list = false;  // the last entry: nothing behind it is read
       std::uint32_t body_bytes = 0;
       std::size_t offset = 0;  // of a read's body
       std::int32_t xid = 0;
@@ -227,6 +236,7 @@ class Front {
     bool touched = false;  // heard since the last report
     bool resting = false;  // until the next round: it, or all together, did enough work in this one
     bool secure = false;
+    bool lists = false;      // a long list of children is due or being copied: nothing else is read
     bool sasl_over = false;  // its one exchange has ended, well or not
     std::uint8_t sasl_steps = 0;
     SessionId session{};
@@ -260,9 +270,17 @@ class Front {
     ConnId id() const { return {slot, generation}; }
   };
 
-  // Output for a connection: bytes of staged_bytes_, or the answer to its handshake.
+  // The reply to one getChildren, and what must follow it: events, because the list is older than they are.
+  struct Listing {
+    ConnId conn;
+    Waiting::Entry request;
+    std::unique_ptr<state::ChildrenReply> reply;
+    std::string behind;
+  };
+
+  // Output for a connection: bytes of staged_bytes_, the answer to its handshake, or that a list is due.
   struct Staged {
-    enum class Kind : std::uint8_t { kBytes, kLastBytes, kSession, kNoSession, kDrop };
+    enum class Kind : std::uint8_t { kBytes, kLastBytes, kList, kSession, kNoSession, kDrop };
     Kind kind{};
     ConnId conn;
     std::size_t offset = 0;
@@ -307,8 +325,11 @@ class Front {
     const state::Identities* who = nullptr;
     Instant received;
   };
-  // Returns how many nodes and watches it visited.
-  std::size_t answer(Conn& c, const Read& read, Instant now, std::string& out);
+  // Returns how many nodes and watches it visited. nullopt: it is a list of more than `children_max`
+  // children, and not answered.
+  std::optional<std::size_t> answer(Conn& c, const Read& read, Instant now, std::string& out,
+                                    std::size_t children_max = std::numeric_limits<std::size_t>::max());
+  state::ReadRequest read_request(const Conn& c, const Read& read) const;
   void count_work(Conn& c, std::size_t work);
   void rest(Conn& c, std::vector<ConnId>& list);
   void begin_round();
@@ -316,6 +337,12 @@ class Front {
   void enqueue(Conn& c, Waiting::Entry entry, std::string_view body);
   Waiting::Entry dequeue(Conn& c);
   bool answer_waiting(Conn& c, std::size_t from, Instant now);
+  // front_listing.cc
+  bool has_list_at_head(const Conn& c) const;
+  void begin_list(ConnId id, Instant now);
+  void end_list(Conn& c, Instant now);
+  bool is_listing(const Conn& c) const { return listing_ && listing_->conn == c.id(); }
+  std::string& tail(Conn& c) { return is_listing(c) ? listing_->behind : c.out; }
   void recycle(Conn& c);
   void forget_waiting(Conn& c);
   void drop(Conn& c);
@@ -353,6 +380,9 @@ class Front {
   // Resting connections: those that did nothing in this round go first in the next.
   std::vector<ConnId> turned_back_;
   std::vector<ConnId> worked_off_;
+  // One long list is copied at a time: each holds its reply in memory.
+  std::deque<ConnId> lists_due_;
+  std::optional<Listing> listing_;
   std::vector<SaslOutcome> sasl_outcomes_;
   std::uint32_t round_ = 1;
   std::size_t round_work_ = 0;

@@ -22,6 +22,7 @@ struct FrontTotals {
   std::uint64_t replies_refused = 0;     // requests whose answer would be too large
   std::uint64_t identities_refused = 0;  // requests to add an identity
   std::uint64_t rested = 0;              // how often a connection had to wait for the next round
+  std::uint64_t long_lists = 0;          // replies to getChildren that were made in pieces
   std::uint64_t event_overflows = 0;     // connections closed because one batch had too many events for them
   std::uint64_t output_evictions = 0;    // connections closed because all together have too much unsent
   // Results of the auth scheme `ensemble`.
@@ -51,6 +52,7 @@ inline constexpr MetricOf<FrontTotals> kFrontTotalMetrics[] = {
     {"client_replies_refused", &FrontTotals::replies_refused},
     {"client_identities_refused", &FrontTotals::identities_refused},
     {"client_work_paused", &FrontTotals::rested},
+    {"client_lists_in_pieces", &FrontTotals::long_lists},
     {"client_event_overflows", &FrontTotals::event_overflows},
     {"client_output_overflows", &FrontTotals::output_evictions},
     {"ensemble_auth_skip", &FrontTotals::ensemble_names_skipped},

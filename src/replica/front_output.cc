@@ -39,7 +39,7 @@ void Front::on_sent(ConnId id) {
 // At the high-water mark requests stop, because they are not read. Events come unasked, so they have a limit.
 // A single reply may be larger than the limit: only the output before it counts.
 void Front::check_output(Conn& c) {
-  if (c.out.size() <= config_.output_max_bytes || c.closing) return;
+  if (tail(c).size() <= config_.output_max_bytes || c.closing) return;
   ++stats_.output_overflows;
   drop_output(c);
   end(c);
@@ -47,12 +47,14 @@ void Front::check_output(Conn& c) {
 
 // Counts the memory: a growing buffer is up to twice as large as its content.
 void Front::count_output(Conn& c) {
-  const std::size_t held = c.out.empty() ? 0 : c.out.capacity();
+  std::size_t held = c.out.empty() ? 0 : c.out.capacity();
+  if (is_listing(c)) held += listing_->reply->bytes_held() + listing_->behind.capacity();
   output_bytes_ = output_bytes_ - c.counted_bytes + held;
   c.counted_bytes = held;
 }
 
 void Front::drop_output(Conn& c) {
+  if (is_listing(c)) listing_.reset();
   std::string().swap(c.out);
   count_output(c);
 }

@@ -124,6 +124,7 @@ void Front::on_result(ConnId id, const WriteResult& result, Instant now) {
   recycle(*c);
   const bool ends = result.op == OpCode::kCloseSession;
   stage_bytes(*c, from, ends ? Staged::Kind::kLastBytes : Staged::Kind::kBytes);
+  if (has_list_at_head(*c)) staged_.push_back({Staged::Kind::kList, c->id(), 0, 0, {}});
 }
 
 Front::Waiting::Entry Front::dequeue(Conn& c) {
@@ -138,20 +139,21 @@ Front::Waiting::Entry Front::dequeue(Conn& c) {
   return entry;
 }
 
-// Answers the reads up to the next write, from the state that the write before them made. False if their
+// Answers the reads up to the next write, from the state that the write before them made. A long list is left
+// to the I/O thread: it is the last request, so no later write can have changed the state. False if the
 // answers are more than a connection may have in its output or all together in one batch, or if they visit as
 // many nodes as that: small requests must neither fill the memory with large answers nor delay all other
 // clients.
 bool Front::answer_waiting(Conn& c, std::size_t from, Instant now) {
   Waiting& waiting = *c.waiting;
   std::size_t looked_at = 0;
-  while (waiting.size() > 0 && !waiting.entries[waiting.head].is_write) {
+  while (waiting.size() > 0 && !waiting.entries[waiting.head].is_write && !has_list_at_head(c)) {
     if (staged_bytes_.size() - from > config_.output_max_bytes) return false;
     if (staged_bytes_.size() > 2 * config_.staged_total_max_bytes) return false;
     if (looked_at > config_.output_max_bytes / kBytesPerLook) return false;
     const Waiting::Entry read = dequeue(c);
     const std::string_view body = std::string_view(waiting.bytes).substr(read.offset, read.body_bytes);
-    looked_at += answer(c, {read.xid, read.op, body, read.who.get(), read.received}, now, staged_bytes_);
+    looked_at += *answer(c, {read.xid, read.op, body, read.who.get(), read.received}, now, staged_bytes_);
   }
   return true;
 }
@@ -242,9 +244,10 @@ void Front::collect() {
         check_output(*c);
         if (c->closing) break;
         borrow_buffer(*c);
-        c->out.append(bytes.substr(item.offset, item.length));
+        tail(*c).append(bytes.substr(item.offset, item.length));
         if (item.kind == Staged::Kind::kLastBytes) end(*c);
         break;
+      case Staged::Kind::kList: lists_due_.push_back(c->id()); break;
       case Staged::Kind::kSession:
         c->session = item.session;
         answer_connect(*c, /*valid=*/true);

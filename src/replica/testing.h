@@ -162,6 +162,7 @@ class Harness : public Host {
   bool exchange(std::size_t i) {
     const bool staged = fronts[i]->has_staged();
     fronts[i]->collect();
+    fronts[i]->list_on(now);
     const bool given = give_to_replica(i);
     return staged || given;
   }

@@ -90,6 +90,7 @@ void IoLoop::process() {
   {
     TreeLock::Reading reading(lock_, io_slot(static_cast<std::size_t>(id_)));
     front_.collect();
+    front_.list_on(loop_->now());
     std::vector<std::uint32_t> again;
     again.swap(again_);
     for (const std::uint32_t index : again) {

@@ -195,6 +195,7 @@ Plan plan_of(std::uint64_t seed) {
   if (one_in(random, 4)) plan.txn_bytes_max = pick<std::size_t>(random, {250, 500, 1000});
   choose_boot(random, plan);
   choose_intruder(random, plan);
+  plan.lists_in_pieces = seed % 8 == 0;
   if (seed % 2 == 0) plan.disk.snap_bytes = 100 * plan.disk.snap_count;
   if (plan.servers().size() == 1 && seed % 3 != 0) make_standalone(plan);
   choose_reconfig(random, plan);

@@ -115,6 +115,7 @@ struct Plan {
   IntruderPlan intruder;
   ReconfigPlan reconfig;
   std::size_t fronts = 1;
+  bool lists_in_pieces = false;  // every getChildren of several children is copied child by child
   bool leader_serves = true;
   bool local_sessions = false;  // a session is global only from its first ephemeral node on
   bool clock_drift = false;

@@ -119,6 +119,7 @@ void Process::make_brain(replica::MemberStart start) {
     replica::FrontConfig config;
     config.session_timeout_min_ms = 2 * tick_ms;
     config.session_timeout_max_ms = 20 * tick_ms;
+    if (plan.lists_in_pieces) config.children_at_once = config.children_of_piece = 1;
     fronts_.push_back(std::make_unique<replica::Front>(config, machine_));
     fronts.push_back(fronts_.back().get());
     ports_.emplace_back();

@@ -19,6 +19,9 @@ void Process::wake(std::size_t front) {
 void Process::run_front(std::size_t i) {
   if (why_over_) return;
   fronts_[i]->collect();
+  const std::uint64_t lists = fronts_[i]->totals().long_lists;
+  fronts_[i]->list_on(parts_.clock.now());
+  if (fronts_[i]->totals().long_lists != lists) parts_.world.count(Did::kLongList);
   feed_front(i);
   flush_front(i);
   post(i);

@@ -74,6 +74,7 @@ const char* name_of(Did what) {
     case Did::kRefusedFull: return "write refused, disk full";
     case Did::kRefusedLarge: return "write refused, transaction too large";
     case Did::kSweep: return "session end with a sweep";
+    case Did::kLongList: return "list of children in pieces";
     case Did::kEnd: break;
   }
   return "?";

@@ -89,6 +89,7 @@ enum class Did : std::uint8_t {
   kRefusedFull,
   kRefusedLarge,
   kSweep,
+  kLongList,
   kEnd  // how many there are
 };
 

@@ -30,6 +30,9 @@ class NodeStore {
     return ref;
   }
 
+  // Above every number that a node has.
+  std::uint32_t end() const { return used_; }
+
   void release(NodeRef ref) {
     at(ref).next_sibling = free_;
     free_ = ref;

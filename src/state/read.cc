@@ -2,11 +2,13 @@
 #include "state/read.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "base/path.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "state/children_reply.h"
 #include "wire/replies.h"
 #include "wire/requests.h"
 
@@ -50,6 +52,10 @@ class Answer {
       : m_(machine), room_(room), q_(request), in_(request.body), w_(out), out_(out), start_(out.size()) {}
 
   std::size_t looked_at() const { return looked_at_; }
+  bool has_too_many_children() const { return has_too_many_children_; }
+
+  // The node of getChildren, which the client may list, and whose watch is set.
+  CodeResult<NodeRef> begin_list();
 
   CodeResult<void> body() {
     switch (q_.op) {
@@ -81,7 +87,7 @@ class Answer {
   CodeResult<void> sync();
   CodeResult<void> who_am_i();
   CodeResult<void> multi_read();
-  CodeResult<void> multi_read_element(const wire::MultiOp& op);
+  CodeResult<void> multi_read_element(const wire::MultiOp& op, std::size_t looked_at_max);
   CodeResult<void> add_watch();
   CodeResult<void> check_watches();
   CodeResult<void> remove_watches();
@@ -106,6 +112,7 @@ class Answer {
   const std::string& out_;
   std::size_t start_;
   std::size_t looked_at_ = 0;
+  bool has_too_many_children_ = false;
 };
 
 CodeResult<const Node*> Answer::readable(std::string_view path) const {
@@ -149,13 +156,25 @@ void Answer::append_children(const Node& node) {
   }
 }
 
-CodeResult<void> Answer::get_children(bool with_stat) {
+CodeResult<NodeRef> Answer::begin_list() {
   const auto request = wire::decode_path_watch(in_);
   if (!request) return std::unexpected(ErrorCode::kMarshallingError);
-  TRY_ASSIGN(const Node* node, readable(request->path));
+  const NodeRef ref = m_.tree.find(request->path);
+  if (ref == kNoNode) return std::unexpected(ErrorCode::kNoNode);
+  const Node& node = m_.tree.at(ref);
+  if (!may(node, wire::kRead)) return std::unexpected(ErrorCode::kNoAuth);
+  has_too_many_children_ = node.child_count > q_.children_max;
+  if (has_too_many_children_) return ref;
   if (request->watch) TRY(watch(request->path, WatchTable::kChild, kStandard));
-  append_children(*node);
-  if (with_stat) wire::encode(w_, m_.tree.stat(*node));
+  return ref;
+}
+
+CodeResult<void> Answer::get_children(bool with_stat) {
+  TRY_ASSIGN(const NodeRef ref, begin_list());
+  if (has_too_many_children_) return {};
+  const Node& node = m_.tree.at(ref);
+  append_children(node);
+  if (with_stat) wire::encode(w_, m_.tree.stat(node));
   return {};
 }
 
@@ -208,6 +227,7 @@ CodeResult<void> Answer::get_ephemerals() {
   w_.i32(count);
   const NodeSet* owned = m_.tree.ephemerals_of(q_.session);
   if (!owned) return {};
+  if (owned->size() > q_.nodes_max) return std::unexpected(ErrorCode::kQuotaExceeded);
   looked_at_ += owned->size();
   std::size_t path_bytes = 0;
   for (const NodeRef ref : *owned) {
@@ -243,15 +263,18 @@ CodeResult<void> Answer::who_am_i() {
   return {};
 }
 
-CodeResult<void> Answer::multi_read_element(const wire::MultiOp& op) {
+CodeResult<void> Answer::multi_read_element(const wire::MultiOp& op, std::size_t looked_at_max) {
   const auto* request = std::get_if<wire::PathWatchRequest>(&op.request);
   if (!request) return std::unexpected(ErrorCode::kMarshallingError);
   TRY_ASSIGN(const Node* node, readable(request->path));
+  const bool lists = op.op != OpCode::kGetData;
+  if (lists && looked_at_ + node->child_count > looked_at_max)
+    return std::unexpected(ErrorCode::kQuotaExceeded);
   wire::encode(w_, wire::MultiHeader{op.op, false, 0});
-  if (op.op == OpCode::kGetData) {
-    append_data(*node);
-  } else {
+  if (lists) {
     append_children(*node);
+  } else {
+    append_data(*node);
   }
   return {};
 }
@@ -260,12 +283,14 @@ CodeResult<void> Answer::multi_read() {
   const auto ops = wire::decode_multi(in_, m_.options.multi_ops_max);
   if (!ops) return std::unexpected(ErrorCode::kMarshallingError);
   looked_at_ += ops->size();
+  const std::size_t looked_at_max = ops->size() + q_.nodes_max;
   for (const wire::MultiOp& op : *ops) {
     // A client may request the same large node thousands of times.
     if (is_too_large()) return std::unexpected(ErrorCode::kQuotaExceeded);
-    const auto done = multi_read_element(op);
+    const auto done = multi_read_element(op, looked_at_max);
     if (done) continue;
-    if (done.error() == ErrorCode::kMarshallingError) return done;
+    if (done.error() == ErrorCode::kMarshallingError || done.error() == ErrorCode::kQuotaExceeded)
+      return done;
     const auto code = static_cast<std::int32_t>(done.error());
     wire::encode(w_, wire::MultiHeader{OpCode::kError, false, code});
     w_.i32(code);
@@ -389,8 +414,6 @@ ReadOutcome answer_set_watches(const Machine& machine, const WatchRoom& room, co
 
 namespace {
 
-constexpr std::size_t kChildBytesEstimate = 32;
-
 std::size_t node_bytes_estimate(const Tree& tree, OpCode op, std::string_view path) {
   const Node* node = tree.get(path);
   if (!node) return 0;
@@ -467,12 +490,23 @@ ReadOutcome answer_read(const Machine& machine, Watches& watches, const WatchLim
     Answer answer(machine, room, q, out);
     done = answer.body();
     outcome.looked_at = answer.looked_at();
+    outcome.has_too_many_children = answer.has_too_many_children();
   }
+  if (outcome.has_too_many_children) out.resize(start);
   if (done) return outcome;
   outcome.error = done.error();
   out.resize(start);
   wire::append_bare_reply(out, {q.xid, machine.last_zxid, outcome.error});
   return outcome;
+}
+
+std::unique_ptr<ChildrenReply> begin_children_reply(const Machine& machine, Watches& watches,
+                                                    const WatchLimits& limits, const ReadRequest& q,
+                                                    std::string& out) {
+  const auto node = Answer(machine, {watches, limits, machine.options.path_bytes_max}, q, out).begin_list();
+  if (node) return std::make_unique<ChildrenReply>(machine, *node, q);
+  wire::append_bare_reply(out, {q.xid, machine.last_zxid, node.error()});
+  return nullptr;
 }
 
 }  // namespace drover::state

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,10 @@ struct ReadRequest {
   WatcherId watcher{};
   // Limit for replies that are built from many nodes. A reply about one node is as large as the node.
   std::size_t reply_bytes_max = client_limits::kOutputBytes;
+  // The same limit in nodes.
+  std::size_t nodes_max = client_limits::kNodesOfReply;
+  // getChildren of a node with more children is not answered.
+  std::size_t children_max = std::numeric_limits<std::size_t>::max();
 };
 
 struct WatchLimits {
@@ -41,10 +46,15 @@ struct WatchLimits {
 struct ReadOutcome {
   ErrorCode error = ErrorCode::kOk;
   std::size_t looked_at = 0;  // number of nodes and watches, for reads that examine many
+  // More than `children_max` children: nothing was done. state/children_reply.h answers in pieces.
+  bool has_too_many_children = false;
 };
 
 // True if answer_read() supports the op.
 bool is_read(wire::OpCode op);
+
+// Children are estimated to take so much of a reply.
+inline constexpr std::size_t kChildBytesEstimate = 32;
 
 // Approximate size of the reply, or of the work if that is more; 0 for ops whose replies are always small.
 std::size_t reply_bytes_estimate(const Machine& machine, SessionId session, wire::OpCode op,

@@ -60,6 +60,44 @@ TEST_F(ReadLimits, AMultiReadThatRepeatsALargeNodeIsRefused) {
   EXPECT_LT(out.capacity(), 300'000u) << "it stops as soon as the reply is too large";
 }
 
+TEST_F(ReadLimits, AMultiReadListsOnlySoManyChildren) {
+  leader_.create("/wide");
+  for (int i = 0; i < 10; ++i) leader_.create("/wide/" + std::to_string(i));
+  c_.nodes_max = 30;
+  using Ops = std::vector<std::pair<OpCode, std::string>>;
+  Ops ops(3, {OpCode::kGetChildren, path_watch_body("/wide")});
+  for (int i = 0; i < 50; ++i) ops.push_back({OpCode::kGetData, path_watch_body("/wide")});
+  EXPECT_EQ(c_.error(OpCode::kMultiRead, multi_body(ops)), ErrorCode::kOk);
+  ops.push_back({OpCode::kGetChildren, path_watch_body("/wide")});
+  EXPECT_EQ(c_.error(OpCode::kMultiRead, multi_body(ops)), ErrorCode::kQuotaExceeded);
+}
+
+TEST_F(ReadLimits, OnlySoManyEphemeralsAreSearched) {
+  for (int i = 0; i < 11; ++i) leader_.create("/e" + std::to_string(i), {.flags = wire::kEphemeral});
+  c_.nodes_max = 11;
+  EXPECT_EQ(c_.error(OpCode::kGetEphemerals, path_body("/none")), ErrorCode::kOk);
+  c_.nodes_max = 10;
+  EXPECT_EQ(c_.error(OpCode::kGetEphemerals, path_body("/none")), ErrorCode::kQuotaExceeded);
+}
+
+TEST_F(ReadLimits, ALongListOfChildrenIsLeftToSomebodyElse) {
+  leader_.create("/wide");
+  for (int i = 0; i < 10; ++i) leader_.create("/wide/" + std::to_string(i));
+  std::string out = "before";
+  const std::string body = path_watch_body("/wide", true);
+  const auto outcome = answer_read(leader_.machine, c_.watches, c_.limits,
+                                   {.session = c_.session,
+                                    .op = OpCode::kGetChildren,
+                                    .body = body,
+                                    .who = &c_.who,
+                                    .watcher = c_.watcher,
+                                    .children_max = 9},
+                                   out);
+  EXPECT_TRUE(outcome.has_too_many_children);
+  EXPECT_EQ(out, "before");
+  EXPECT_TRUE(c_.watches.empty());
+}
+
 TEST_F(ReadLimits, ASingleNodeOfAnySizeCanBeRead) {
   leader_.create("/large", {.data = std::string(10'000, 'x')});
   c_.reply_bytes_max = 100;

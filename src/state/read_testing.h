@@ -55,7 +55,8 @@ class Connection {
                  .body = body,
                  .who = &who,
                  .watcher = watcher,
-                 .reply_bytes_max = reply_bytes_max},
+                 .reply_bytes_max = reply_bytes_max,
+                 .nodes_max = nodes_max},
                 out);
     return replies_in(out);
   }
@@ -73,6 +74,7 @@ class Connection {
   Watches watches{HashKey{}};
   WatchLimits limits;
   std::size_t reply_bytes_max = client_limits::kOutputBytes;
+  std::size_t nodes_max = client_limits::kNodesOfReply;
   Identities who{{"ip", "127.0.0.1"}};
   SessionId session{1};
   WatcherId watcher{0};

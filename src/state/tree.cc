@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/path.h"
 #include "base/same_bytes.h"
+#include "state/child_listing.h"
 #include "state/digest.h"
 
 namespace drover::state {
@@ -186,6 +187,7 @@ NodeRef Tree::insert(NodeRef parent, const NewNode& fresh, std::uint64_t hash) {
   store_name_and_data(node, base_name(fresh.path), fresh.data);
   node.content_crc = content_crc(fresh.path, fresh.data);
   link(parent, ref);
+  if (walks_.any()) tell_listings_of(ref);
   index_.insert(hash, ref);
   track(ref, node);
   digest_ += digest_part(fresh.path, node);
@@ -216,6 +218,13 @@ void Tree::step_off(NodeRef ref) {
   const NodeRef behind = successor(ref, /*with_children=*/false);
   walks_.for_each([&](WalkPlaces::Place& walk) {
     if (walk.next == ref) walk.next = behind;
+    if (walk.listing && !walk.cut_off) walk.listing->on_removed(ref);
+  });
+}
+
+void Tree::tell_listings_of(NodeRef added) {
+  walks_.for_each([&](const WalkPlaces::Place& walk) {
+    if (walk.listing && !walk.cut_off) walk.listing->on_added(added);
   });
 }
 

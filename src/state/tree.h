@@ -142,7 +142,8 @@ class Tree {
   };
 
   // The same over the children of one node, without their descendants. A node may have a million children,
-  // too many for holding a lock all the time. Children added meanwhile are not visited.
+  // too many for holding a lock all the time. Children added meanwhile are not visited, and those removed
+  // meanwhile may be; state/child_listing.h gives the children of one moment.
   class ChildWalk {
    public:
     ChildWalk(Tree& tree, NodeRef parent)
@@ -167,6 +168,8 @@ class Tree {
   };
 
  private:
+  friend class ChildListing;
+
   bool has_path(NodeRef ref, std::string_view path) const;
   void link(NodeRef parent, NodeRef child);
   void unlink(NodeRef child);
@@ -180,6 +183,7 @@ class Tree {
   void change_counted(NodeRef ref, std::string_view path, Change change);
   NodeRef successor(NodeRef ref, bool with_children) const;
   void step_off(NodeRef ref);
+  void tell_listings_of(NodeRef added);
   void count_below(NodeRef parent, const Below& change);
 
   Options options_;
@@ -188,7 +192,7 @@ class Tree {
   PathIndex index_;
   AclTable acls_;
   NodeRef root_ = kNoNode;
-  WalkPlaces walks_;
+  mutable WalkPlaces walks_;  // a walk is a reader
   std::uint64_t digest_ = 0;
   std::size_t data_bytes_ = 0;
   std::size_t ephemeral_count_ = 0;

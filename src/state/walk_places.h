@@ -17,11 +17,14 @@
 
 namespace drover::state {
 
+class ChildListing;
+
 class WalkPlaces {
  public:
   struct Place {
-    NodeRef next = kNoNode;  // the next node to visit
-    bool cut_off = false;    // the tree was cleared during the walk
+    NodeRef next = kNoNode;           // the next node to visit
+    bool cut_off = false;             // the tree was cleared during the walk
+    ChildListing* listing = nullptr;  // that the writer must tell of added and removed nodes
     std::atomic<bool> claimed{true};
     Place* older = nullptr;
   };

@@ -18,6 +18,7 @@ WIDE_NODES = 100_000
 CHANGES_OF_A_MULTI = 10_000
 WATCHERS = 40
 DEAF_CONNECTIONS = 280
+LISTERS, LISTS = 8, 10
 LOGINS = 200
 SASL_TOKEN_BYTES = 64 << 10  # at most
 USER, PASSWORD = "bob", "bobsecret"  # of the server that has logins
@@ -51,6 +52,24 @@ def a_multi_read_of_one_large_node_many_times(port):
     body = p.multi_body([(p.GET_DATA, p.path_watch_body("/large"))] * 2000)
     check_equal(session.call(p.MULTI_READ, body)[0], QUOTA_EXCEEDED, "multiRead")
     check(session.exists("/large"), "the session continues")
+    session.close()
+
+
+def long_lists_of_children(port):
+    """Copying one of them takes longer than a write should wait."""
+    before = metric(port, "client_lists_in_pieces")
+    with contextlib.ExitStack() as stack:
+        sessions = [stack.enter_context(contextlib.closing(session_of(port))) for _ in range(LISTERS)]
+        for session in sessions:
+            session.send([(p.GET_CHILDREN, p.path_watch_body("/wide"))] * LISTS)
+        for session in sessions:
+            for _ in range(LISTS):
+                err, decoder = session.answer()
+                check_equal((err, decoder.int32()), (OK, WIDE_NODES), "getChildren")
+    check_equal(metric(port, "client_lists_in_pieces") - before, LISTERS * LISTS, "lists in pieces")
+    session = session_of(port)
+    body = p.multi_body([(p.GET_CHILDREN, p.path_watch_body("/wide"))] * 2)
+    check_equal(session.call(p.MULTI_READ, body)[0], QUOTA_EXCEEDED, "multiRead")
     session.close()
 
 
@@ -235,6 +254,7 @@ def sasl_tokens_that_log_nobody_in(port):
 
 ATTACKS = [
     a_multi_read_of_one_large_node_many_times,
+    long_lists_of_children,
     thousands_of_counts_of_a_large_subtree,
     thousands_of_searches_among_ones_own_ephemerals,
     a_quota_that_is_counted_again_and_again,
