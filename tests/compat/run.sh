@@ -15,9 +15,9 @@ skipped=''
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
 
-# The first number before WORD in the suite's last line.
+# The number before WORD in the last line that has one. The output of another program may follow it.
 count() {
-  tail -n 1 "$log" | sed -nE "s/.*[^0-9]([0-9]+) $1.*/\1/p"
+  sed -nE "s/.*[^0-9]([0-9]+) $1.*/\1/p" "$log" | tail -n 1
 }
 
 # run NAME COMMAND...: the suite's last line is its result; everything it said is shown if it fails.
